@@ -1,0 +1,129 @@
+package facts
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// Facts is what the hub knows of one ManagedCluster. It must not be changed once made.
+type Facts struct {
+	// Name is the name of the ManagedCluster.
+	Name string
+	// Labels are its metadata.labels.
+	Labels map[string]string
+	// Claims are its status.clusterClaims; of two claims of one name the last counts.
+	Claims map[string]string
+	// Taints are its spec.taints in their order.
+	Taints []clusterv1.Taint
+	// Resources are the resources for which both status.allocatable and status.capacity are reported: the allocatable amount in the
+	// resource's own unit (cores, bytes).
+	Resources map[string]float64
+	// Scores are the AddOnPlacementScores of the cluster by object name.
+	Scores map[string]ScoreSet
+	// Terminating says that the cluster has a deletion timestamp: it is never a candidate (ours.md C5).
+	Terminating bool
+	// Available says that the condition ManagedClusterConditionAvailable is True.
+	Available bool
+
+	source *source
+}
+
+// ScoreSet is one AddOnPlacementScore object of a cluster.
+type ScoreSet struct {
+	// Names are the entries in their order.
+	Names []string
+	// Values are the scores by entry name, each in [-100, 100].
+	Values map[string]int32
+	// ValidUntil is the time after which the scores count as expired; zero means never.
+	ValidUntil time.Time
+}
+
+// Expired reports whether the scores may no longer be used at now.
+func (s ScoreSet) Expired(now time.Time) bool {
+	return !s.ValidUntil.IsZero() && now.After(s.ValidUntil)
+}
+
+// source is the object the facts were taken from, with its map form for CEL made on first use.
+type source struct {
+	cluster *clusterv1.ManagedCluster
+	once    sync.Once
+	object  map[string]any
+	err     error
+}
+
+// Of makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
+func Of(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *Facts {
+	f := &Facts{
+		Name:        cluster.Name,
+		Labels:      cluster.Labels,
+		Claims:      make(map[string]string, len(cluster.Status.ClusterClaims)),
+		Taints:      cluster.Spec.Taints,
+		Resources:   make(map[string]float64, len(cluster.Status.Allocatable)),
+		Scores:      scores,
+		Terminating: !cluster.DeletionTimestamp.IsZero(),
+		Available:   meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable),
+		source:      &source{cluster: cluster},
+	}
+	for _, claim := range cluster.Status.ClusterClaims {
+		f.Claims[claim.Name] = claim.Value
+	}
+
+	for name, allocatable := range cluster.Status.Allocatable {
+		if _, reported := cluster.Status.Capacity[name]; reported {
+			f.Resources[string(name)] = allocatable.AsApproximateFloat64()
+		}
+	}
+
+	return f
+}
+
+// ScoresOf normalises one AddOnPlacementScore object.
+func ScoresOf(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
+	set := ScoreSet{Values: make(map[string]int32, len(object.Status.Scores))}
+	for _, item := range object.Status.Scores {
+		if _, again := set.Values[item.Name]; !again {
+			set.Names = append(set.Names, item.Name)
+		}
+
+		set.Values[item.Name] = item.Value
+	}
+
+	if object.Status.ValidUntil != nil {
+		set.ValidUntil = object.Status.ValidUntil.Time
+	}
+
+	return set
+}
+
+// WithScores is a copy of the facts with other scores.
+func (f *Facts) WithScores(scores map[string]ScoreSet) *Facts {
+	changed := *f
+	changed.Scores = scores
+
+	return &changed
+}
+
+// Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion and kind are absent, empty
+// fields are absent, quantities and times are strings. The map is shared and must not be changed.
+func (f *Facts) Object() (map[string]any, error) {
+	s := f.source
+	s.once.Do(func() {
+		s.object, s.err = runtime.DefaultUnstructuredConverter.ToUnstructured(s.cluster)
+		if s.err != nil {
+			s.err = fmt.Errorf("converting ManagedCluster %s: %w", s.cluster.Name, s.err)
+
+			return
+		}
+
+		delete(s.object, "apiVersion")
+		delete(s.object, "kind")
+	})
+
+	return s.object, s.err
+}

@@ -1,0 +1,208 @@
+package facts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func TestOf(t *testing.T) {
+	deleted := metav1.NewTime(noon)
+
+	for _, tc := range []struct {
+		reason  string
+		cluster clusterv1.ManagedCluster
+		want    Facts
+	}{
+		{
+			reason:  "upstream 1.4c: a cluster that reports nothing has no facts but its name",
+			cluster: clusterv1.ManagedCluster{},
+			want:    Facts{Claims: map[string]string{}, Resources: map[string]float64{}},
+		},
+		{
+			reason: "upstream 1.4c: of two claims of one name the last counts",
+			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{
+				{Name: "id", Value: "old"}, {Name: "id", Value: "new"},
+			}}},
+			want: Facts{Claims: map[string]string{"id": "new"}, Resources: map[string]float64{}},
+		},
+		{
+			reason: "upstream 1.8: a resource counts when both allocatable and capacity are reported; the amount is the allocatable one",
+			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{
+				Allocatable: clusterv1.ResourceList{"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("2Ki")},
+				Capacity:    clusterv1.ResourceList{"cpu": resource.MustParse("4"), "gpu": resource.MustParse("8")},
+			}},
+			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{"cpu": 1.5}},
+		},
+		{
+			reason:  "upstream 1.4c: a deletion timestamp makes the cluster terminating",
+			cluster: clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}},
+			want:    Facts{Claims: map[string]string{}, Resources: map[string]float64{}, Terminating: true},
+		},
+		{
+			reason: "only the condition ManagedClusterConditionAvailable=True makes the cluster available",
+			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{
+				{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue},
+			}}},
+			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{}, Available: true},
+		},
+		{
+			reason: "an Unknown condition does not",
+			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{
+				{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown},
+			}}},
+			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{}},
+		},
+		{
+			reason: "labels and taints stand as they are, in their order",
+			cluster: clusterv1.ManagedCluster{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"region": "eu"}},
+				Spec:       clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "b"}, {Key: "a"}}},
+			},
+			want: Facts{
+				Labels: map[string]string{"region": "eu"}, Taints: []clusterv1.Taint{{Key: "b"}, {Key: "a"}},
+				Claims: map[string]string{}, Resources: map[string]float64{},
+			},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			tc.cluster.Name, tc.want.Name = "c1", "c1"
+
+			got := *Of(&tc.cluster, nil)
+			got.source = nil
+
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(Facts{})); diff != "" {
+				t.Errorf("facts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestScoresOf(t *testing.T) {
+	until := metav1.NewTime(noon)
+
+	got := ScoresOf(&clusterv1alpha1.AddOnPlacementScore{Status: clusterv1alpha1.AddOnPlacementScoreStatus{
+		Scores: []clusterv1alpha1.AddOnPlacementScoreItem{
+			{Name: "mem", Value: -100}, {Name: "cpu", Value: 1}, {Name: "mem", Value: 100},
+		},
+		ValidUntil: &until,
+	}})
+	want := ScoreSet{Names: []string{"mem", "cpu"}, Values: map[string]int32{"mem": 100, "cpu": 1}, ValidUntil: noon}
+
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("scores (-want +got):\n%s", diff)
+	}
+}
+
+func TestScoresExpire(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		until  time.Time
+		want   bool
+	}{
+		{"upstream 1.4b: no validUntil never expires", time.Time{}, false},
+		{"upstream 1.8: expired is now > validUntil, so the very moment still counts", noon, false},
+		{"a moment later it does not", noon.Add(-1), true},
+		{"the future counts", noon.Add(time.Second), false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if got := (ScoreSet{ValidUntil: tc.until}).Expired(noon); got != tc.want {
+				t.Errorf("expired = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// upstream 1.7: apiVersion and kind are absent, so are empty fields; numbers are int64, quantities and times strings.
+func TestObjectIsWhatCELSees(t *testing.T) {
+	cluster := &clusterv1.ManagedCluster{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "cluster.open-cluster-management.io/v1", Kind: "ManagedCluster"},
+		ObjectMeta: metav1.ObjectMeta{Name: "c1", Generation: 3, CreationTimestamp: metav1.NewTime(noon)},
+		Spec:       clusterv1.ManagedClusterSpec{LeaseDurationSeconds: 60},
+		Status: clusterv1.ManagedClusterStatus{
+			Allocatable: clusterv1.ResourceList{"cpu": resource.MustParse("2000m")},
+		},
+	}
+	of := Of(cluster, nil)
+
+	got, err := of.Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, absent := range []string{"apiVersion", "kind"} {
+		if _, there := got[absent]; there {
+			t.Errorf("%s is there, want it absent", absent)
+		}
+	}
+
+	metadata := map[string]any{"name": "c1", "generation": int64(3), "creationTimestamp": "2026-01-02T12:00:00Z"}
+	if diff := cmp.Diff(any(metadata), got["metadata"]); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+
+	spec := map[string]any{"leaseDurationSeconds": int64(60), "hubAcceptsClient": false}
+	if diff := cmp.Diff(any(spec), got["spec"]); diff != "" {
+		t.Errorf("spec (-want +got):\n%s", diff)
+	}
+
+	status, ok := got["status"].(map[string]any)
+	if !ok {
+		t.Fatalf("status is %T", got["status"])
+	}
+
+	if diff := cmp.Diff(any(map[string]any{"cpu": "2"}), status["allocatable"]); diff != "" {
+		t.Errorf("allocatable (-want +got):\n%s", diff)
+	}
+
+	again, err := of.WithScores(map[string]ScoreSet{"demo": {}}).Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if diff := cmp.Diff(got, again); diff != "" {
+		t.Errorf("other scores change the object (-want +got):\n%s", diff)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for _, tc := range []struct {
+		reason        string
+		read, changed Key
+		text          string
+		want          bool
+	}{
+		{"the same fact", Key{Label, "region"}, Key{Label, "region"}, "label region", true},
+		{"another name", Key{Label, "region"}, Key{Label, "zone"}, "label region", false},
+		{"another kind of the same name", Key{Claim, "region"}, Key{Label, "region"}, "claim region", false},
+		{"who reads a whole kind reads each of it", Key{Taint, ""}, Key{Taint, "gpu"}, "taint", true},
+		{"a change of a whole kind changes each of it", Key{Score, "demo"}, Key{Score, ""}, "score demo", true},
+		{"who reads anything reads a label", Key{Any, ""}, Key{Label, "region"}, "any", true},
+		{"who reads a label does not read the rest", Key{Label, "region"}, Key{Any, ""}, "label region", false},
+		{"resources", Key{Resource, "cpu"}, Key{Resource, "memory"}, "resource cpu", false},
+		{"availability", Key{Availability, ""}, Key{Availability, ""}, "availability", true},
+		{"names", Key{Name, "c1"}, Key{Name, "c2"}, "name c1", false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if got := tc.read.Covers(tc.changed); got != tc.want {
+				t.Errorf("%v covers %v = %v, want %v", tc.read, tc.changed, got, tc.want)
+			}
+
+			if got := tc.read.String(); got != tc.text {
+				t.Errorf("text is %q, want %q", got, tc.text)
+			}
+
+			other := Key{Kind: Resource, Name: "nobody-reads-it"}
+			if got := Touched([]Key{{Resource, "x"}, tc.read}, []Key{other, tc.changed}); got != tc.want {
+				t.Errorf("touched = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package facts
+
+// Kind is the kind of a readable fact.
+type Kind uint8
+
+// The kinds of facts. A Key of kind Any stands for everything there is to know of a cluster.
+const (
+	Any Kind = iota
+	Label
+	Claim
+	Taint
+	Resource
+	Score
+	Name
+	Availability
+)
+
+var kindNames = map[Kind]string{
+	Any: "any", Label: "label", Claim: "claim", Taint: "taint", Resource: "resource", Score: "score", Name: "name", Availability: "availability",
+}
+
+// String is the lower-case name of the kind, as it stands in verdicts.
+func (k Kind) String() string { return kindNames[k] }
+
+// Key is one readable fact. An empty Name means every fact of that kind.
+type Key struct {
+	Kind Kind
+	Name string
+}
+
+// String is "label region", or "taint" for a whole kind.
+func (k Key) String() string {
+	if k.Name == "" {
+		return k.Kind.String()
+	}
+
+	return k.Kind.String() + " " + k.Name
+}
+
+// Covers reports whether a reader of k may get another answer when changed has changed.
+func (k Key) Covers(changed Key) bool {
+	if k.Kind == Any {
+		return true
+	}
+
+	return k.Kind == changed.Kind && (k.Name == "" || changed.Name == "" || k.Name == changed.Name)
+}
+
+// Touched reports whether a reader of any of reads may get another answer after the changes.
+func Touched(reads, changes []Key) bool {
+	for _, read := range reads {
+		for _, change := range changes {
+			if read.Covers(change) {
+				return true
+			}
+		}
+	}
+
+	return false
+}
