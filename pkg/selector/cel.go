@@ -1,0 +1,195 @@
+package selector
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/ext"
+	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/utils/lru"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+const (
+	// clusterVariable is the variable that holds the ManagedCluster in an expression.
+	clusterVariable = "managedCluster"
+	// expressionCost is how much one evaluation of one expression on one cluster may cost.
+	expressionCost = 1_000_000
+	// interruptEvery is how many comprehension steps pass between two checks of the limit.
+	interruptEvery = 100
+	// programsKept is how many distinct expressions a Compiler remembers.
+	programsKept = 4096
+)
+
+// Compiler compiles selectors and remembers every distinct CEL expression, good or bad, so that it is compiled once. It is safe for
+// concurrent use.
+type Compiler struct {
+	programs *lru.Cache
+}
+
+// NewCompiler makes a Compiler with nothing remembered.
+func NewCompiler() *Compiler { return &Compiler{programs: lru.New(programsKept)} }
+
+// program is one compiled expression.
+type program struct {
+	source  string
+	program cel.Program
+	reads   []facts.Key
+}
+
+type compiled struct {
+	program *program
+	err     error
+}
+
+// environment holds the variable and the functions that the upstream controller offers, and no others.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	return cel.NewEnv(
+		cel.OptionalTypes(), ext.Strings(),
+		library.Lists(), library.Regex(), library.URLs(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
+		library.SemverLib(),
+		cel.Variable(clusterVariable, cel.MapType(cel.StringType, cel.DynType)),
+		scoresFunction(), parseJSONFunction(),
+	)
+})
+
+func (c *Compiler) program(source string) (*program, error) {
+	if known, ok := c.programs.Get(source); ok {
+		if result, ok := known.(compiled); ok {
+			return result.program, result.err
+		}
+	}
+
+	p, err := compile(source)
+	c.programs.Add(source, compiled{program: p, err: err})
+
+	return p, err
+}
+
+func compile(source string) (*program, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, fmt.Errorf("making the CEL environment: %w", err)
+	}
+
+	checked, issues := env.Compile(source)
+	if issues.Err() != nil {
+		return nil, errors.New("compilation failed: " + issueText(issues))
+	}
+
+	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
+		return nil, fmt.Errorf("must be a boolean expression, but its type is %s", out)
+	}
+
+	estimate, err := env.EstimateCost(checked, costs)
+	if err != nil {
+		return nil, fmt.Errorf("estimating the cost: %w", err)
+	}
+
+	// The string functions estimate the greatest number there is for a string of unknown length; that says nothing.
+	if estimate.Min > expressionCost && estimate.Min != math.MaxUint64 {
+		return nil, fmt.Errorf("costs at least %d, more than the %d that one evaluation may cost", estimate.Min, expressionCost)
+	}
+
+	built, err := env.Program(checked,
+		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostTracking(costs), cel.CostLimit(expressionCost),
+		cel.InterruptCheckFrequency(interruptEvery))
+	if err != nil {
+		return nil, fmt.Errorf("building the program: %w", err)
+	}
+
+	return &program{source: source, program: built, reads: reads(checked)}, nil
+}
+
+// issueText is one line for all compile errors; the positions count from 1.
+func issueText(issues *cel.Issues) string {
+	texts := make([]string, 0, len(issues.Errors()))
+	for _, issue := range issues.Errors() {
+		texts = append(texts, fmt.Sprintf("%d:%d: %s", issue.Location.Line(), issue.Location.Column()+1, issue.Message))
+	}
+
+	return strings.Join(texts, "; ")
+}
+
+// reads finds out what a checked expression looks at. Calls of scores() with a constant name read those scores; any other use of the
+// cluster is dynamic and reads everything.
+func reads(checked *cel.Ast) []facts.Key {
+	root := ast.NavigateAST(checked.NativeRep())
+	uses := ast.MatchDescendants(root, func(e ast.NavigableExpr) bool {
+		return e.Kind() == ast.IdentKind && e.AsIdent() == clusterVariable
+	})
+	keys := make([]facts.Key, 0, len(uses))
+
+	for _, use := range uses {
+		key := facts.Key{Kind: facts.Any}
+		if parent, ok := use.Parent(); ok {
+			if name, ok := scoresArgument(parent); ok {
+				key = facts.Key{Kind: facts.Score, Name: name}
+			}
+		}
+
+		keys = append(keys, key)
+	}
+
+	return keys
+}
+
+func scoresArgument(e ast.NavigableExpr) (string, bool) {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != scoresName || len(e.AsCall().Args()) != 1 {
+		return "", false
+	}
+
+	argument := e.AsCall().Args()[0]
+	if argument.Kind() != ast.LiteralKind {
+		return "", false
+	}
+
+	name, ok := argument.AsLiteral().Value().(string)
+
+	return name, ok
+}
+
+// clusterValue is the managedCluster of an expression: the object as a map, and what scores() needs beside it.
+type clusterValue struct {
+	traits.Mapper
+
+	facts *facts.Facts
+	pass  *Pass
+}
+
+// evaluate runs the expression for one cluster and books its cost on the pass.
+func (p *program) evaluate(f *facts.Facts, pass *Pass) (bool, error) {
+	object, err := f.Object()
+	if err != nil {
+		return false, fmt.Errorf("reading the cluster: %w", err)
+	}
+
+	cluster := &clusterValue{Mapper: types.NewStringInterfaceMap(types.DefaultTypeAdapter, object), facts: f, pass: pass}
+	result, details, err := p.program.Eval(map[string]any{clusterVariable: cluster})
+
+	cost := uint64(expressionCost)
+	if details != nil && details.ActualCost() != nil {
+		cost = *details.ActualCost()
+	}
+
+	pass.spent += cost
+
+	if err != nil {
+		return false, err //nolint:wrapcheck // The text of the evaluation error is what the user is to read.
+	}
+
+	holds, ok := result.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("must be a boolean, but is %s", result.Type().TypeName())
+	}
+
+	return holds, nil
+}

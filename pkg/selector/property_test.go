@@ -1,0 +1,171 @@
+package selector
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+func key() *rapid.Generator[string] { return rapid.SampledFrom([]string{"x", "y", "example.com/z"}) }
+
+func value() *rapid.Generator[string] { return rapid.SampledFrom([]string{"", "a", "b", "not valid!"}) }
+
+func requirements() *rapid.Generator[[]metav1.LabelSelectorRequirement] {
+	one := rapid.Custom(func(t *rapid.T) metav1.LabelSelectorRequirement {
+		operators := []metav1.LabelSelectorOperator{
+			metav1.LabelSelectorOpIn, metav1.LabelSelectorOpNotIn, metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist,
+		}
+		r := metav1.LabelSelectorRequirement{Key: key().Draw(t, "key"), Operator: rapid.SampledFrom(operators).Draw(t, "operator")}
+
+		listed := r.Operator == metav1.LabelSelectorOpIn || r.Operator == metav1.LabelSelectorOpNotIn
+		if mistaken := rapid.IntRange(0, 19).Draw(t, "mistaken") == 0; listed != mistaken {
+			r.Values = rapid.SliceOfN(value(), 1, 3).Draw(t, "values")
+		}
+
+		return r
+	})
+
+	return rapid.SliceOfN(one, 0, 3)
+}
+
+// legal leaves out the values that cannot be labels.
+func legal(t *rapid.T, label string) map[string]string {
+	return rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a", "b"}), 0, 3).Draw(t, label)
+}
+
+func drawCluster(t *rapid.T, label string) *facts.Facts {
+	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: "c1", Labels: legal(t, label+" labels"), Annotations: legal(t, label+" annotations"),
+	}}
+
+	claims := legal(t, label+" claims")
+	for _, name := range []string{"x", "y", "example.com/z"} {
+		if value, claimed := claims[name]; claimed {
+			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: value})
+		}
+	}
+
+	return facts.Of(c, rapid.MapOfN(key(), rapid.Custom(func(t *rapid.T) facts.ScoreSet {
+		return facts.ScoreSet{
+			Names: []string{"s"}, Values: map[string]int32{"s": rapid.Int32Range(-1, 1).Draw(t, "score")},
+			ValidUntil: now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "until"))),
+		}
+	}), 0, 2).Draw(t, label+" scores"))
+}
+
+// A label selector means what it means everywhere in Kubernetes, and the same mistakes are mistakes.
+func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		selector := metav1.LabelSelector{
+			MatchLabels:      rapid.MapOfN(key(), value(), 0, 2).Draw(t, "matchLabels"),
+			MatchExpressions: requirements().Draw(t, "matchExpressions"),
+		}
+		want, err := metav1.LabelSelectorAsSelector(&selector)
+		got, errs := NewCompiler().Compile(paths(), Spec{Labels: selector})
+
+		if (err != nil) != (len(errs) > 0) {
+			t.Fatalf("%v: got %v, want %v", selector, errs.ToAggregate(), err)
+		}
+
+		if err != nil {
+			return
+		}
+
+		f := drawCluster(t, "cluster")
+		if is, should := got.Matches(f, &Pass{}), want.Matches(labels.Set(f.Labels)); is != should {
+			t.Fatalf("%s on %v: got %v, want %v", got, f.Labels, is, should)
+		}
+	})
+}
+
+// Claim selectors are label selectors over the claims, as far as those go (upstream-placement.md 1.1).
+func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		expressions := requirements().Draw(t, "matchExpressions")
+
+		want, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: expressions})
+		if err != nil {
+			return
+		}
+
+		got, errs := NewCompiler().Compile(paths(), Spec{Claims: expressions})
+		if len(errs) > 0 {
+			t.Fatal(errs.ToAggregate())
+		}
+
+		f := drawCluster(t, "cluster")
+		if is, should := got.Matches(f, &Pass{}), want.Matches(labels.Set(f.Claims)); is != should {
+			t.Fatalf("%s on %v: got %v, want %v", got, f.Claims, is, should)
+		}
+	})
+}
+
+// What a selector does not read cannot change its answer.
+func TestReadsAreComplete(t *testing.T) {
+	expressions := []string{
+		`has(managedCluster.metadata.labels) && managedCluster.metadata.labels.size() > 1`,
+		`managedCluster.?metadata.annotations.hasValue()`,
+		`managedCluster.scores("x").all(s, s.value >= 0)`,
+		`managedCluster.scores("x" + "").all(s, s.value >= 0)`,
+		`["x", "y"].exists(n, managedCluster.scores(n).exists(s, s.value > 0))`,
+		`[managedCluster].all(managedCluster, managedCluster.scores("y").size() > 0)`,
+		`managedCluster.scores("y").size() > 0 || managedCluster.?status.clusterClaims.hasValue()`,
+	}
+	compiler := NewCompiler()
+
+	rapid.Check(t, func(t *rapid.T) {
+		spec := Spec{
+			Labels: metav1.LabelSelector{MatchLabels: rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a"}), 0, 1).Draw(t, "matchLabels")},
+			Claims: requirements().Draw(t, "claims"),
+			CEL:    rapid.SliceOfN(rapid.SampledFrom(expressions), 0, 2).Draw(t, "expressions"),
+		}
+
+		s, errs := compiler.Compile(paths(), spec)
+		if len(errs) > 0 {
+			return
+		}
+
+		before, after := drawCluster(t, "before"), drawCluster(t, "after")
+		if rapid.Bool().Draw(t, "only scores") {
+			after = before.WithScores(after.Scores)
+		}
+
+		was, is := s.Match(before, &Pass{Now: now}), s.Match(after, &Pass{Now: now})
+		if said(was) != said(is) && !facts.Touched(s.Reads(), facts.Diff(before, after)) {
+			t.Fatalf("%s reads %v, which leaves out %v: %s became %s", s, s.Reads(), facts.Diff(before, after), said(was), said(is))
+		}
+	})
+}
+
+func said(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Failure()) }
+
+// A score that was read and expires wakes the pass, and no earlier time does.
+func TestPassWakesAtTheEarliestChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pass := Pass{Now: now}
+
+		var want time.Time
+
+		for _, offset := range rapid.SliceOfN(rapid.IntRange(-3, 3), 0, 5).Draw(t, "offsets") {
+			at := now.Add(time.Duration(offset))
+			pass.WakeAfterExpiry(at)
+
+			if changes := at.Add(1); changes.After(now) && (want.IsZero() || changes.Before(want)) {
+				want = changes
+			}
+		}
+
+		pass.WakeAfterExpiry(time.Time{})
+
+		if got := pass.WakeAt(); !got.Equal(want) {
+			t.Fatalf("wakes at %v, want %v", got, want)
+		}
+	})
+}
