@@ -1,0 +1,63 @@
+package inventory
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// ClusterSet is a ManagedClusterSet with its selector compiled.
+type ClusterSet struct {
+	// Name is the name of the set.
+	Name string
+	// Err says what is wrong with the selector; a broken set holds no cluster that anybody could tell.
+	Err error
+
+	exclusive bool
+	selector  *selector.Selector
+}
+
+// NewClusterSet compiles a set. A mistake in it is kept in Err: it concerns the placements that use this set, and no others (ours.md A4).
+func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClusterSet) *ClusterSet {
+	compiled := &ClusterSet{Name: set.Name}
+	path := field.NewPath("spec", "clusterSelector")
+
+	switch kind := set.Spec.ClusterSelector.SelectorType; kind {
+	case "", clusterv1beta2.ExclusiveClusterSetLabel:
+		compiled.exclusive = true
+	case clusterv1beta2.LabelSelector:
+		labels := set.Spec.ClusterSelector.LabelSelector
+		if labels == nil {
+			break // A set without a selector holds nothing.
+		}
+
+		path := path.Child("labelSelector")
+		matcher, errs := compiler.Compile(selector.Paths{Labels: path}, selector.Spec{Labels: *labels})
+		compiled.selector = matcher
+
+		if err := errs.ToAggregate(); err != nil {
+			compiled.Err = fmt.Errorf("ManagedClusterSet %s: %w", set.Name, err)
+		}
+	default:
+		compiled.Err = fmt.Errorf("ManagedClusterSet %s: %w", set.Name, field.NotSupported(path.Child("selectorType"), kind,
+			[]clusterv1beta2.SelectorType{clusterv1beta2.ExclusiveClusterSetLabel, clusterv1beta2.LabelSelector}))
+	}
+
+	return compiled
+}
+
+// Holds reports whether the cluster is a member, terminating or not.
+func (s *ClusterSet) Holds(f *facts.Facts) bool {
+	switch {
+	case s.exclusive:
+		return f.Labels[clusterv1beta2.ClusterSetLabel] == s.Name
+	case s.selector == nil:
+		return false
+	default:
+		return s.selector.Matches(f, &selector.Pass{})
+	}
+}
