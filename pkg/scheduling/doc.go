@@ -1,0 +1,13 @@
+// Package scheduling answers "which clusters should this run on?" as a pure function: Schedule(Request, Snapshot, now) -> Result.
+//
+// A Request is a placement's question in the hub's own terms. Each API that asks for clusters lowers into it in one file (lower_*.go);
+// nothing behind that file knows which API asked. The stages are, in this order: scope (the sets bound and asked for), predicates,
+// taints, prioritizers, and the count. The Result says for every cluster that exists whether it was selected or which stage kept it
+// out, and it can tell the exact clause on demand.
+//
+// Same input, same output, whatever the order of clusters or maps: ties are broken by score, then by name. A Request with a mistake in
+// it, or one that needs a set whose selector is broken, has no answer: its Result is Held, and who writes decisions keeps the last
+// good ones (ours.md A1, A4).
+//
+// This implementation is the straightforward one over plain lists. It stays as the reference that any faster engine is compared with.
+package scheduling

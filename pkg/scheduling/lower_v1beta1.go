@@ -1,0 +1,188 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// LowerV1beta1 makes a Request of a cluster.open-cluster-management.io/v1beta1 Placement. Whatever is wrong with the placement is found
+// here, whether or not there is a cluster (ours.md A6), and stands in Mistakes.
+func LowerV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
+	l := lowering{compiler: compiler, request: &Request{
+		Key:         types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name},
+		ClusterSets: slices.Clone(placement.Spec.ClusterSets),
+		Wanted:      placement.Spec.NumberOfClusters,
+		Tolerations: placement.Spec.Tolerations,
+	}}
+	spec := field.NewPath("spec")
+
+	l.name(placement.Name)
+	l.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
+	l.predicates(spec.Child("predicates"), placement.Spec.Predicates)
+	l.prioritizers(spec.Child("prioritizerPolicy"), placement.Spec.PrioritizerPolicy)
+	l.tolerations(spec.Child("tolerations"), placement.Spec.Tolerations)
+	l.groups(spec.Child("decisionStrategy", "groupStrategy"), placement.Spec.DecisionStrategy.GroupStrategy)
+
+	return l.request
+}
+
+type lowering struct {
+	compiler *selector.Compiler
+	request  *Request
+}
+
+func (l *lowering) mistake(errs ...*field.Error) {
+	l.request.Mistakes = append(l.request.Mistakes, errs...)
+}
+
+// name must fit into the label of the decisions (ours.md A2).
+func (l *lowering) name(name string) {
+	path := field.NewPath("metadata", "name")
+	for _, rule := range validation.IsValidLabelValue(name) {
+		l.mistake(field.Invalid(path, name, "labels every PlacementDecision and "+rule))
+	}
+}
+
+func (l *lowering) wanted(path *field.Path, wanted *int32) {
+	if wanted != nil && *wanted < 0 {
+		l.mistake(field.Invalid(path, *wanted, "must be 0 or more, or absent for all clusters"))
+	}
+}
+
+func (l *lowering) predicates(path *field.Path, predicates []clusterv1beta1.ClusterPredicate) {
+	for i, predicate := range predicates {
+		at := path.Index(i)
+		required := predicate.RequiredClusterSelector
+		inner := at.Child("requiredClusterSelector")
+		compiled, errs := l.compiler.Compile(selector.Paths{
+			Labels: inner.Child("labelSelector"),
+			Claims: inner.Child("claimSelector", "matchExpressions"),
+			CEL:    inner.Child("celSelector", "celExpressions"),
+		}, selector.Spec{
+			Labels: required.LabelSelector,
+			Claims: required.ClaimSelector.MatchExpressions,
+			CEL:    required.CelSelector.CelExpressions,
+		})
+		l.mistake(errs...)
+
+		if compiled != nil {
+			l.request.Predicates = append(l.request.Predicates, Predicate{Path: at, Selector: compiled})
+		}
+	}
+}
+
+// prioritizers resolves the weights: the mode's defaults first, then the configurations; of two for one coordinate the last one wins
+// (ours.md C4), and weight 0 switches off.
+func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
+	var chosen []Prioritizer
+
+	switch policy.Mode {
+	case "", clusterv1beta1.PrioritizerPolicyModeAdditive:
+		chosen = []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}
+	case clusterv1beta1.PrioritizerPolicyModeExact:
+	default:
+		l.mistake(field.NotSupported(path.Child("mode"), policy.Mode, []clusterv1beta1.PrioritizerPolicyModeType{
+			clusterv1beta1.PrioritizerPolicyModeAdditive, clusterv1beta1.PrioritizerPolicyModeExact,
+		}))
+	}
+
+	for i, configuration := range policy.Configurations {
+		prioritizer, err := coordinate(path.Child("configurations").Index(i).Child("scoreCoordinate"), configuration.ScoreCoordinate)
+		if err != nil {
+			l.mistake(err)
+
+			continue
+		}
+
+		prioritizer.Weight = configuration.Weight
+
+		known := slices.IndexFunc(chosen, prioritizer.sameCoordinate)
+		if known < 0 {
+			chosen = append(chosen, prioritizer)
+		} else {
+			chosen[known] = prioritizer
+		}
+	}
+
+	l.request.Prioritizers = slices.DeleteFunc(chosen, func(p Prioritizer) bool { return p.Weight == 0 })
+}
+
+func coordinate(path *field.Path, c *clusterv1beta1.ScoreCoordinate) (Prioritizer, *field.Error) {
+	switch {
+	case c == nil:
+		return Prioritizer{}, field.Required(path, "scoreCoordinate field is required")
+	case c.Type == clusterv1beta1.ScoreCoordinateTypeBuiltIn && !slices.Contains(builtIns, c.BuiltIn):
+		return Prioritizer{}, field.NotSupported(path.Child("builtIn"), c.BuiltIn, builtIns)
+	case c.Type == clusterv1beta1.ScoreCoordinateTypeBuiltIn:
+		return Prioritizer{BuiltIn: c.BuiltIn}, nil
+	case c.AddOn == nil:
+		return Prioritizer{}, field.Required(path.Child("addOn"), "addOn should not be empty when type is AddOn")
+	default:
+		return Prioritizer{Resource: c.AddOn.ResourceName, Score: c.AddOn.ScoreName}, nil
+	}
+}
+
+func (l *lowering) tolerations(path *field.Path, tolerations []clusterv1beta1.Toleration) {
+	for i, toleration := range tolerations {
+		at := path.Index(i)
+		if toleration.Key == "" && toleration.Operator != clusterv1beta1.TolerationOpExists {
+			l.mistake(field.Invalid(at.Child("operator"), toleration.Operator, "If the key is empty, operator must be Exists."))
+		}
+
+		if toleration.Operator == clusterv1beta1.TolerationOpExists && toleration.Value != "" {
+			l.mistake(field.Invalid(at.Child("value"), toleration.Value, "If the operator is Exists, the value should be empty."))
+		}
+	}
+}
+
+func (l *lowering) groups(path *field.Path, strategy clusterv1beta1.GroupStrategy) {
+	for i, group := range strategy.DecisionGroups {
+		at := path.Child("decisionGroups").Index(i).Child("groupClusterSelector")
+		compiled, errs := l.compiler.Compile(selector.Paths{
+			Labels: at.Child("labelSelector"), Claims: at.Child("claimSelector", "matchExpressions"),
+		}, selector.Spec{
+			Labels: group.ClusterSelector.LabelSelector, Claims: group.ClusterSelector.ClaimSelector.MatchExpressions,
+		})
+		l.mistake(errs...)
+
+		if compiled != nil {
+			l.request.Groups = append(l.request.Groups, GroupRule{Name: group.GroupName, Selector: compiled})
+		}
+	}
+
+	length, err := groupLength(strategy.ClustersPerDecisionGroup)
+	if err != nil {
+		l.mistake(field.Invalid(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup.String(), err.Error()))
+	}
+
+	l.request.GroupLength = length
+}
+
+// groupLength reads a number, a quoted number, or a percentage; 0 and nothing mean no bound (ours.md A2).
+func groupLength(value intstr.IntOrString) (GroupLength, error) {
+	text, percent := strings.CutSuffix(value.String(), "%")
+	if text == "" {
+		return GroupLength{}, nil
+	}
+
+	number, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return GroupLength{}, fmt.Errorf("must be a number of clusters or a percentage such as 25%%: %w", err)
+	}
+
+	if percent {
+		return GroupLength{Percent: int(number)}, nil
+	}
+
+	return GroupLength{Clusters: int(number)}, nil
+}

@@ -1,0 +1,109 @@
+package scheduling
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Stage is how far a cluster came.
+type Stage uint8
+
+// The stages in their order. A cluster's verdict carries the first stage that kept it out, or StageSelected.
+const (
+	StageScope Stage = iota
+	StageTerminating
+	StagePredicate
+	StageTaint
+	StageRank
+	StageSelected
+)
+
+// String is the word for the stage in tables.
+func (s Stage) String() string {
+	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "Rank", "Selected"}[s]
+}
+
+// Verdict is what became of one cluster.
+type Verdict struct {
+	// Cluster is what was known of the cluster.
+	Cluster *facts.Facts
+	// Stage says how far it came.
+	Stage Stage
+	// Rank counts from 1 over the feasible clusters, best first; 0 for clusters that were not feasible.
+	Rank int
+	// Score is the weighted sum of the prioritizers; 0 for clusters that were not feasible.
+	Score int64
+
+	taint int
+}
+
+// PrioritizerScores are the unweighted scores of one prioritizer by cluster; an absent cluster counts 0.
+type PrioritizerScores struct {
+	Prioritizer Prioritizer
+	Scores      map[string]int64
+}
+
+// EvaluationError says that a CEL expression could not be evaluated on some clusters.
+type EvaluationError struct {
+	// Path is the place of the expression in the user's object.
+	Path *field.Path
+	// Clusters is how many clusters it failed on; First is the first of them by name, and Err what went wrong there.
+	Clusters int
+	First    string
+	Err      error
+}
+
+// Warning is something that a user should know although the answer stands.
+type Warning struct {
+	// Source names the prioritizer or stage.
+	Source string
+	// Message says what it is.
+	Message string
+}
+
+// Result is the answer to a Request. It explains itself: conditions, events and tables are renderings of it.
+type Result struct {
+	// Request is the question, and Generation the number of the snapshot it was put to.
+	Request    *Request
+	Generation uint64
+
+	// Mistakes are what is wrong with the question; BrokenSets are the sets it needs whose selector is wrong. With either, the result
+	// is Held.
+	Mistakes   field.ErrorList
+	BrokenSets []*inventory.ClusterSet
+
+	// Bound, Eligible and Available count what the question could look at: the existing sets bound to the namespace, those of them it
+	// asks for, and their clusters that are not terminating.
+	Bound, Eligible []string
+	Available       int
+
+	// Verdicts has every cluster that exists, sorted by name. It is empty when the result is Held.
+	Verdicts []Verdict
+	// Selected are the chosen ones, best first.
+	Selected []Verdict
+	// Unscheduled is how many clusters are wanted and were not found.
+	Unscheduled int
+
+	// Prioritizers are the scores in the order they were asked for.
+	Prioritizers []PrioritizerScores
+	// EvaluationErrors are the CEL expressions that failed, in the order of their paths.
+	EvaluationErrors []EvaluationError
+	// Warnings are sorted.
+	Warnings []Warning
+
+	// WakeAt is the earliest time at which the answer can change by itself; zero means never.
+	WakeAt time.Time
+
+	feasible []Verdict
+	now      time.Time
+}
+
+// Held reports whether there is no answer, so that the last good decisions stay.
+func (r *Result) Held() bool { return len(r.Mistakes) > 0 || len(r.BrokenSets) > 0 }
+
+// Feasible is how many clusters passed predicates and taints.
+func (r *Result) Feasible() int { return len(r.feasible) }

@@ -1,0 +1,87 @@
+package scheduling
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// longestToleration is the greatest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
+const longestToleration = int64(math.MaxInt64 / time.Second)
+
+// untolerated is the index of the first taint that keeps the cluster out, or -1. wakeAt is the earliest time at which a toleration
+// that was needed runs out; zero means never.
+func (e *evaluation) untolerated(f *facts.Facts) (index int, wakeAt time.Time) {
+	for i, taint := range f.Taints {
+		tolerated, until := e.tolerates(f.Name, taint)
+		if !tolerated {
+			return i, time.Time{}
+		}
+
+		if !until.IsZero() && (wakeAt.IsZero() || until.Before(wakeAt)) {
+			wakeAt = until
+		}
+	}
+
+	return -1, wakeAt
+}
+
+func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (tolerated bool, until time.Time) {
+	if taint.Effect == clusterv1.TaintEffectPreferNoSelect ||
+		taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
+		return true, time.Time{}
+	}
+
+	// The first toleration that holds now decides, and its end is what counts.
+	for toleration := range slices.Values(e.request.Tolerations) {
+		if !covers(toleration, taint) {
+			continue
+		}
+
+		if toleration.TolerationSeconds == nil {
+			return true, time.Time{}
+		}
+
+		if *toleration.TolerationSeconds > longestToleration {
+			return true, time.Time{}
+		}
+
+		end := taint.TimeAdded.Add(time.Duration(*toleration.TolerationSeconds) * time.Second)
+		if *toleration.TolerationSeconds > 0 && !taint.TimeAdded.IsZero() && e.pass.Now.Before(end) {
+			return true, end
+		}
+	}
+
+	return false, time.Time{}
+}
+
+// covers reports whether the toleration is meant for the taint. An unknown operator is meant for none.
+func covers(toleration clusterv1beta1.Toleration, taint clusterv1.Taint) bool {
+	if toleration.Effect != "" && toleration.Effect != taint.Effect || toleration.Key != "" && toleration.Key != taint.Key {
+		return false
+	}
+
+	switch toleration.Operator {
+	case clusterv1beta1.TolerationOpExists:
+		return true
+	case "", clusterv1beta1.TolerationOpEqual:
+		return toleration.Value == taint.Value
+	default:
+		return false
+	}
+}
+
+// taintText is "gpu=a100:NoSelect", or "gpu:NoSelect" without a value.
+func taintText(taint clusterv1.Taint) string {
+	text := taint.Key
+	if taint.Value != "" {
+		text += "=" + taint.Value
+	}
+
+	return text + ":" + string(taint.Effect)
+}

@@ -1,0 +1,77 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Verdict is what became of one cluster; false when the result knows no such cluster.
+func (r *Result) Verdict(cluster string) (Verdict, bool) {
+	i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Cluster.Name == cluster })
+	if i < 0 {
+		return Verdict{}, false
+	}
+
+	return r.Verdicts[i], true
+}
+
+// Reason says why the cluster was selected, or the exact clause of the first stage that kept it out (ours.md E1). The text is made on
+// demand, by asking the selectors again.
+func (r *Result) Reason(v Verdict) string {
+	switch v.Stage {
+	case StageScope:
+		return r.scopeReason()
+	case StageTerminating:
+		return "is being deleted"
+	case StagePredicate:
+		return r.predicateReason(v)
+	case StageTaint:
+		return "taint " + taintText(v.Cluster.Taints[v.taint]) + " not tolerated"
+	case StageRank:
+		return r.rankReason(v)
+	default:
+		return fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, len(r.feasible))
+	}
+}
+
+func (r *Result) scopeReason() string {
+	switch {
+	case len(r.Bound) == 0:
+		return "no cluster set is bound to the namespace"
+	case len(r.Eligible) == 0:
+		return "none of the cluster sets asked for is bound to the namespace"
+	case len(r.Request.ClusterSets) > 0:
+		return "not in " + strings.Join(r.Eligible, ", ")
+	default:
+		return "not in a bound set"
+	}
+}
+
+func (r *Result) predicateReason(v Verdict) string {
+	pass := &selector.Pass{Now: r.now}
+	reasons := make([]string, 0, len(r.Request.Predicates))
+
+	for i, predicate := range r.Request.Predicates {
+		verdict := predicate.Selector.Match(v.Cluster, pass)
+		reasons = append(reasons, fmt.Sprintf("predicate %d %s", i+1, verdict.Failure()))
+	}
+
+	return strings.Join(reasons, "; ")
+}
+
+func (r *Result) rankReason(v Verdict) string {
+	text := fmt.Sprintf("rank %d of %d, %d wanted", v.Rank, len(r.feasible), len(r.Selected))
+	if len(r.Selected) == 0 {
+		return text
+	}
+
+	last := r.Selected[len(r.Selected)-1]
+	if behind := last.Score - v.Score; behind > 0 {
+		return fmt.Sprintf("%s, %d points below %s", text, behind, last.Cluster.Name)
+	}
+
+	return fmt.Sprintf("%s, as many points as %s, which comes first by name", text, last.Cluster.Name)
+}
