@@ -1,0 +1,84 @@
+package decision
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Present is what exists for a placement when a plan is made.
+type Present struct {
+	// Placement is the placement with its present status.
+	Placement *clusterv1beta1.Placement
+	// Pages are the PlacementDecisions of the placement, by number; those with other names come last, by name.
+	Pages []*clusterv1beta1.PlacementDecision
+	// Taken are page names that belong to somebody else (ours.md B4).
+	Taken map[string]bool
+}
+
+// NewPresent sorts the PlacementDecisions of the placement's namespace that may be its own (see PlacementsOf).
+func NewPresent(placement *clusterv1beta1.Placement, candidates []*clusterv1beta1.PlacementDecision) Present {
+	present := Present{Placement: placement, Taken: map[string]bool{}}
+
+	for _, page := range candidates {
+		switch {
+		case Owns(placement, page) && page.DeletionTimestamp.IsZero():
+			present.Pages = append(present.Pages, page)
+		default:
+			present.Taken[page.Name] = true
+		}
+	}
+
+	slices.SortFunc(present.Pages, func(a, b *clusterv1beta1.PlacementDecision) int {
+		return cmp.Or(cmp.Compare(present.order(a), present.order(b)), cmp.Compare(a.Name, b.Name))
+	})
+
+	return present
+}
+
+// order is the number of a page; pages with other names come after all that have one.
+func (p Present) order(page *clusterv1beta1.PlacementDecision) int {
+	if n, ok := PageNumber(p.Placement.Name, page.Name); ok {
+		return n
+	}
+
+	return int(^uint(0) >> 1)
+}
+
+// Incumbents are the clusters in the present decisions.
+func (p Present) Incumbents() map[string]bool {
+	incumbents := map[string]bool{}
+
+	for _, page := range p.Pages {
+		for _, decision := range page.Status.Decisions {
+			incumbents[decision.ClusterName] = true
+		}
+	}
+
+	return incumbents
+}
+
+// groupKey names a decision group as it stands in the labels of its pages.
+type groupKey struct {
+	index int
+	name  string
+}
+
+// groupOf is the group that a page was made for: the one the placement's status records, else the one its labels say, else the first
+// unnamed one. The record comes first because labels get lost and are changed by others (ours.md B4).
+func (p Present) groupOf(page *clusterv1beta1.PlacementDecision) groupKey {
+	for _, group := range p.Placement.Status.DecisionGroups {
+		if slices.Contains(group.Decisions, page.Name) {
+			return groupKey{index: int(group.DecisionGroupIndex), name: group.DecisionGroupName}
+		}
+	}
+
+	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
+	if err != nil {
+		return groupKey{}
+	}
+
+	return groupKey{index: index, name: page.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+}
