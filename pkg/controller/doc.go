@@ -1,0 +1,11 @@
+// Package controller connects the hub to an API server: informers feed the inventory, the inventory says which placements a change
+// concerns, and a reconciler for each of them asks the engine and has the answer written. There is no scheduling logic here.
+//
+// The controllers are placement (PlacementDecisions and the status of Placements), clusterset (the condition ClusterSetEmpty and the
+// sets default and global) and clustersetbinding (the condition Bound).
+//
+// Promises: the initial lists are in the inventory before the first placement is evaluated, also on a standby, which keeps its caches
+// warm; a placement is evaluated by one worker at a time; what was just written is seen by the next evaluation even while the cache
+// lags behind, so that nothing is written twice; a conflict is retried quietly, any other error is returned, counted and retried; a
+// placement that nothing changed for sends no request.
+package controller

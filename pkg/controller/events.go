@@ -1,0 +1,73 @@
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// longestScores is where the list of scores in an event is cut, in bytes.
+const longestScores = 1000
+
+// reporter tells the users of a placement what was written (upstream-placement.md 1.12).
+type reporter struct {
+	recorder events.EventRecorder
+}
+
+func (r reporter) report(
+	action decision.Action, placement *clusterv1beta1.Placement, page *clusterv1beta1.PlacementDecision, result *scheduling.Result,
+) {
+	const note = "Decision %s is %s with placement %s in namespace %s%s"
+
+	emit := func(kind, reason, verb, suffix string) {
+		r.recorder.Eventf(placement, page, kind, "Decision"+reason, "Decision"+reason+"d", note,
+			page.Name, verb, placement.Name, placement.Namespace, suffix)
+	}
+
+	switch action {
+	case decision.ActionCreate:
+		emit(corev1.EventTypeNormal, "Create", "created", "")
+	case decision.ActionDelete:
+		emit(corev1.EventTypeNormal, "Delete", "deleted", "")
+	case decision.ActionFill:
+		kind, suffix := corev1.EventTypeNormal, ""
+		if len(result.Warnings) > 0 {
+			first := result.Warnings[0]
+			kind, suffix = corev1.EventTypeWarning, fmt.Sprintf(": %s in plugin %s", first.Message, first.Source)
+		}
+
+		if len(page.Status.Decisions) == 0 {
+			// A page that was just created has nothing to tell beyond that.
+			return
+		}
+
+		emit(kind, "Update", "updated", suffix)
+		r.recorder.Eventf(placement, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores(result))
+	case decision.ActionMend:
+	}
+}
+
+// scores is "c1:200 c2:145 ", by cluster name.
+func scores(result *scheduling.Result) string {
+	var text strings.Builder
+
+	for _, verdict := range slices.SortedFunc(slices.Values(result.Selected), func(a, b scheduling.Verdict) int {
+		return cmp.Compare(a.Cluster.Name, b.Cluster.Name)
+	}) {
+		fmt.Fprintf(&text, "%s:%d ", verdict.Cluster.Name, verdict.Score)
+	}
+
+	if text.Len() > longestScores {
+		return text.String()[:longestScores] + "......"
+	}
+
+	return text.String()
+}

@@ -1,0 +1,65 @@
+package controller
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEnabled(t *testing.T) {
+	withoutPlacement := slices.DeleteFunc(slices.Clone(Names()), func(name string) bool { return name == "placement" })
+	for _, tc := range []struct {
+		reason   string
+		patterns []string
+		want     []string
+		wantErr  []string
+	}{
+		{reason: "the default of the command", patterns: []string{"placement"}, want: []string{"placement"}},
+		{reason: "a star is all", patterns: []string{"*"}, want: Names()},
+		{reason: "an exclusion takes one out of all", patterns: []string{"*", "-placement"}, want: withoutPlacement},
+		{reason: "a name wins over the star wherever it stands", patterns: []string{"-placement", "*"}, want: withoutPlacement},
+		{reason: "naming one twice is harmless", patterns: []string{"placement", "placement"}, want: []string{"placement"}},
+		{reason: "the order is that of Names", patterns: []string{"clusterset", "placement"}, want: inOrder("clusterset", "placement")},
+		{
+			reason: "an unknown name is an error that lists the known ones", patterns: []string{"placment"},
+			wantErr: append([]string{`unknown controller "placment"`}, Names()...),
+		},
+		{reason: "an unknown exclusion is one, too", patterns: []string{"*", "-placment"}, wantErr: []string{`unknown controller "placment"`}},
+		{reason: "an empty pattern is no controller", patterns: []string{""}, wantErr: []string{`unknown controller ""`}},
+		{reason: "every unknown name is reported", patterns: []string{"a", "b"}, wantErr: []string{`"a"`, `"b"`}},
+		{
+			reason: "wanted and unwanted is a contradiction", patterns: []string{"placement", "-placement"},
+			wantErr: []string{`"placement" and "-placement" contradict`},
+		},
+		{reason: "so it is the other way round", patterns: []string{"-placement", "placement"}, wantErr: []string{"contradict"}},
+		{reason: "exclusions alone leave nothing", patterns: []string{"-placement"}, wantErr: []string{"leaves no controller", "'*'"}},
+		{reason: "no pattern leaves nothing", patterns: nil, wantErr: []string{"leaves no controller"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			got, err := Options{Controllers: tc.patterns}.Enabled()
+			if (err != nil) != (len(tc.wantErr) > 0) {
+				t.Fatalf("Enabled() error = %v, want error %v", err, tc.wantErr)
+			}
+			for _, part := range tc.wantErr {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q does not contain %q", err, part)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("Enabled() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func inOrder(names ...string) []string {
+	var ordered []string
+	for _, name := range Names() {
+		if slices.Contains(names, name) {
+			ordered = append(ordered, name)
+		}
+	}
+	return ordered
+}

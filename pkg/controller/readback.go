@@ -1,0 +1,134 @@
+package controller
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// readback remembers what was written until the cache has caught up with it, so that an evaluation sees its own writes, and an event
+// that only brings them back can be told from a change by somebody else. It is safe for concurrent use.
+type readback[T client.Object] struct {
+	mu      sync.Mutex
+	written map[types.NamespacedName]map[types.NamespacedName]written[T]
+}
+
+type written[T client.Object] struct {
+	object  T
+	deleted bool
+}
+
+func newReadback[T client.Object]() *readback[T] {
+	return &readback[T]{written: map[types.NamespacedName]map[types.NamespacedName]written[T]{}}
+}
+
+// wrote notes the answer to a write for an owner; deleted says that the object was deleted.
+func (r *readback[T]) wrote(owner types.NamespacedName, object T, deleted bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.written[owner] == nil {
+		r.written[owner] = map[types.NamespacedName]written[T]{}
+	}
+
+	r.written[owner][client.ObjectKeyFromObject(object)] = written[T]{object: object, deleted: deleted}
+}
+
+// expected reports whether an event shows a state that was written by us, or one before it. An event that shows the last write ends the
+// memory of it.
+func (r *readback[T]) expected(owner types.NamespacedName, object T, deleted bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	key := client.ObjectKeyFromObject(object)
+
+	last, known := r.written[owner][key]
+	if !known {
+		return false
+	}
+
+	if deleted || last.deleted {
+		if deleted {
+			r.drop(owner, key)
+		}
+
+		return last.deleted && last.object.GetUID() == object.GetUID()
+	}
+
+	order := newer(object, last.object)
+	if order >= 0 {
+		r.drop(owner, key)
+	}
+
+	return order <= 0
+}
+
+func (r *readback[T]) drop(owner, key types.NamespacedName) {
+	delete(r.written[owner], key)
+
+	if len(r.written[owner]) == 0 {
+		delete(r.written, owner)
+	}
+}
+
+// forget drops all that was written for an owner.
+func (r *readback[T]) forget(owner types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	delete(r.written, owner)
+}
+
+// latest brings what the cache holds up to date with what was written for the owner.
+func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	result := make([]T, 0, len(cached))
+	seen := map[types.NamespacedName]bool{}
+
+	for _, object := range cached {
+		key := client.ObjectKeyFromObject(object)
+		seen[key] = true
+
+		last, known := r.written[owner][key]
+
+		switch {
+		case !known:
+			result = append(result, object)
+		case last.deleted && last.object.GetUID() == object.GetUID():
+			// Gone; the cache does not know it yet.
+		case !last.deleted && newer(last.object, object) > 0:
+			result = append(result, last.object)
+		default:
+			r.drop(owner, key)
+
+			result = append(result, object)
+		}
+	}
+
+	for key, last := range r.written[owner] {
+		switch {
+		case seen[key]:
+		case last.deleted:
+			r.drop(owner, key)
+		default:
+			result = append(result, last.object)
+		}
+	}
+
+	return result
+}
+
+// newer compares the ages of two states of an object: positive when a is the later one. Resource versions that cannot be compared count
+// as later, so that what the cache holds wins and nothing is remembered for ever.
+func newer(a, b client.Object) int {
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	if err != nil {
+		return 1
+	}
+
+	return order
+}

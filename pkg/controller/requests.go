@@ -1,0 +1,63 @@
+package controller
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// requests lowers every placement once per generation, and tells the inventory what it looks at. It is safe for concurrent use.
+type requests struct {
+	compiler  *selector.Compiler
+	inventory *inventory.Inventory
+
+	mu      sync.Mutex
+	lowered map[inventory.PlacementKey]loweredRequest
+}
+
+type loweredRequest struct {
+	uid        types.UID
+	generation int64
+	request    *scheduling.Request
+}
+
+func newRequests(compiler *selector.Compiler, inv *inventory.Inventory) *requests {
+	return &requests{compiler: compiler, inventory: inv, lowered: map[inventory.PlacementKey]loweredRequest{}}
+}
+
+// of is the request of a placement. The answer for an older generation than the last one does not replace it.
+func (r *requests) of(placement *clusterv1beta1.Placement) *scheduling.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
+
+	known, found := r.lowered[key]
+	if found && known.uid == placement.UID && known.generation == placement.Generation {
+		return known.request
+	}
+
+	request := scheduling.LowerV1beta1(r.compiler, placement)
+	if found && known.uid == placement.UID && known.generation > placement.Generation {
+		return request
+	}
+
+	r.lowered[key] = loweredRequest{uid: placement.UID, generation: placement.Generation, request: request}
+	r.inventory.SetPlacement(key, request.Interest())
+
+	return request
+}
+
+// forget drops a placement that is gone, or that others schedule.
+func (r *requests) forget(key inventory.PlacementKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	delete(r.lowered, key)
+	r.inventory.DeletePlacement(key)
+}

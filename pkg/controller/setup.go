@@ -1,0 +1,105 @@
+package controller
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+// The names of the controllers, as --controllers takes them.
+const (
+	placementName         = "placement"
+	clusterSetName        = "clusterset"
+	clusterSetBindingName = "clustersetbinding"
+)
+
+// Names lists every controller of this hub.
+func Names() []string { return []string{placementName, clusterSetName, clusterSetBindingName} }
+
+// Options say which controllers run and how.
+type Options struct {
+	// Controllers are patterns over Names: "*" all, "name" that one, "-name" not that one.
+	Controllers []string
+	// Workers is how many placements are evaluated at the same time; 0 means GOMAXPROCS.
+	Workers int
+	// Clock is the time by which tolerations and scores expire; nil means the system's.
+	Clock clock.PassiveClock
+}
+
+// Scheme knows every type the hub reads or writes.
+func Scheme() *apiruntime.Scheme {
+	scheme := apiruntime.NewScheme()
+	for _, add := range []func(*apiruntime.Scheme) error{
+		clientgoscheme.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
+	} {
+		utilruntime.Must(add(scheme))
+	}
+
+	return scheme
+}
+
+// CacheOptions are the informer settings that the controllers rely on. What the API server notes about field managers is not kept: it
+// can be most of an object.
+func CacheOptions() cache.Options {
+	return cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+}
+
+// Setup adds the selected controllers to the manager.
+func Setup(mgr manager.Manager, o Options) error {
+	enabled, err := o.Enabled()
+	if err != nil {
+		return err
+	}
+
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
+
+	for _, controller := range []struct {
+		name  string
+		setup func(manager.Manager, Options) error
+	}{
+		{placementName, setupPlacement},
+		{clusterSetName, setupClusterSet},
+		{clusterSetBindingName, setupClusterSetBinding},
+	} {
+		if !slices.Contains(enabled, controller.name) {
+			continue
+		}
+
+		if err := controller.setup(mgr, o); err != nil {
+			return fmt.Errorf("setting up controller %s: %w", controller.name, err)
+		}
+	}
+
+	return nil
+}
+
+// controllerOptions are common to all controllers: only the leader works, and a standby keeps its queue and caches warm.
+func controllerOptions(workers int) ctrlcontroller.Options {
+	return ctrlcontroller.Options{
+		MaxConcurrentReconciles: workers,
+		NeedLeaderElection:      ptr.To(true),
+		EnableWarmup:            ptr.To(true),
+		// A test may run several hubs in one process.
+		SkipNameValidation: ptr.To(true),
+	}
+}
