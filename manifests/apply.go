@@ -1,0 +1,180 @@
+package manifests
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// FieldManager owns, in the sense of server-side apply, the fields that Apply and Install write.
+const FieldManager = "placement-hub"
+
+// Request rate of Apply when the given configuration does not set one: client-go's own default of five requests per second
+// would make a world of a hundred objects take most of a minute.
+const (
+	applyQPS   = 100
+	applyBurst = 200
+)
+
+// Apply brings the API server behind cfg to hold objs, one after the other in the given order, by server-side apply. When an
+// object carries a status and its resource has a status subresource, the status is applied through that.
+//
+// Before the first object that follows a CustomResourceDefinition, and before it returns, Apply waits until every
+// definition it has applied is established and served. The status of a definition is the API server's and is not written.
+//
+// It stops at the first error, which names the object. Repeating an Apply is harmless.
+func Apply(ctx context.Context, cfg *rest.Config, objs []*unstructured.Unstructured) error {
+	a, err := newApplier(cfg)
+	if err != nil {
+		return err
+	}
+	var pending []*unstructured.Unstructured
+	for _, obj := range objs {
+		definition := obj.GroupVersionKind().GroupKind() == definitionKind
+		if !definition {
+			if err := a.waitUntilServed(ctx, pending); err != nil {
+				return err
+			}
+			pending = nil
+		}
+		if err := a.apply(ctx, obj); err != nil {
+			return fmt.Errorf("apply %s: %w", describe(obj), err)
+		}
+		if definition {
+			pending = append(pending, obj)
+		}
+	}
+	return a.waitUntilServed(ctx, pending)
+}
+
+// applier applies objects to one API server.
+type applier struct {
+	client    dynamic.Interface
+	discovery discovery.DiscoveryInterfaceWithContext
+	// served remembers what discovery answered for a group version.
+	served map[schema.GroupVersion]*metav1.APIResourceList
+}
+
+func newApplier(cfg *rest.Config) (*applier, error) {
+	cfg = rest.CopyConfig(cfg)
+	if cfg.QPS == 0 && cfg.RateLimiter == nil {
+		cfg.QPS, cfg.Burst = applyQPS, applyBurst
+	}
+	httpClient, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for %s: %w", cfg.Host, err)
+	}
+	client, err := dynamic.NewForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for %s: %w", cfg.Host, err)
+	}
+	disco, err := discovery.NewDiscoveryClientForConfigAndClient(cfg, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("make a discovery client for %s: %w", cfg.Host, err)
+	}
+	return &applier{client: client, discovery: disco, served: map[schema.GroupVersion]*metav1.APIResourceList{}}, nil
+}
+
+// apply writes obj and, where it has one, its status.
+func (a *applier) apply(ctx context.Context, obj *unstructured.Unstructured) error {
+	res, err := a.resourceOf(ctx, obj)
+	if err != nil {
+		return err
+	}
+	client, err := a.clientFor(obj, res)
+	if err != nil {
+		return err
+	}
+	options := metav1.ApplyOptions{FieldManager: FieldManager, Force: true}
+	main := obj.DeepCopy()
+	main.SetManagedFields(nil)
+	main.SetResourceVersion("")
+	main.SetUID("")
+	status, hasStatus := main.Object["status"]
+	if res.hasStatus {
+		delete(main.Object, "status")
+	}
+	if _, err := client.Apply(ctx, obj.GetName(), main, options); err != nil {
+		return fmt.Errorf("server-side apply: %w", err)
+	}
+	if !res.hasStatus || !hasStatus || obj.GroupVersionKind().GroupKind() == definitionKind {
+		return nil
+	}
+	body := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+	body.SetGroupVersionKind(obj.GroupVersionKind())
+	body.SetNamespace(obj.GetNamespace())
+	body.SetName(obj.GetName())
+	if _, err := client.ApplyStatus(ctx, obj.GetName(), body, options); err != nil {
+		return fmt.Errorf("server-side apply of its status: %w", err)
+	}
+	return nil
+}
+
+// clientFor returns the client of the object's resource, in its namespace if it has one.
+func (a *applier) clientFor(obj *unstructured.Unstructured, res resource) (dynamic.ResourceInterface, error) {
+	client := a.client.Resource(res.GroupVersionResource)
+	switch namespace := obj.GetNamespace(); {
+	case res.namespaced && namespace == "":
+		return nil, fmt.Errorf("metadata.namespace is missing: a %s lives in a namespace", obj.GetKind())
+	case !res.namespaced && namespace != "":
+		return nil, fmt.Errorf("metadata.namespace is %q, but a %s lives in no namespace: remove the field", namespace, obj.GetKind())
+	case res.namespaced:
+		return client.Namespace(namespace), nil
+	default:
+		return client, nil
+	}
+}
+
+// resource is what discovery says of a kind.
+type resource struct {
+	schema.GroupVersionResource
+	namespaced bool
+	// hasStatus tells whether the resource has a status subresource.
+	hasStatus bool
+}
+
+// resourceOf looks the object's kind up in discovery.
+func (a *applier) resourceOf(ctx context.Context, obj *unstructured.Unstructured) (resource, error) {
+	gvk := obj.GroupVersionKind()
+	list, cached := a.served[gvk.GroupVersion()]
+	if !cached {
+		var err error
+		list, err = a.discovery.ServerResourcesForGroupVersionWithContext(ctx, gvk.GroupVersion().String())
+		if err != nil && !apierrors.IsNotFound(err) {
+			return resource{}, fmt.Errorf("ask the API server which resources %s has: %w", gvk.GroupVersion(), err)
+		}
+		if list == nil {
+			list = &metav1.APIResourceList{}
+		}
+		a.served[gvk.GroupVersion()] = list
+	}
+	res, found := findResource(list, gvk)
+	if !found {
+		return resource{}, fmt.Errorf("the API server does not serve kind %s of %s: "+
+			"install its CustomResourceDefinition first, or correct apiVersion and kind", gvk.Kind, gvk.GroupVersion())
+	}
+	return res, nil
+}
+
+// findResource finds the kind in what discovery listed for its group version.
+func findResource(list *metav1.APIResourceList, gvk schema.GroupVersionKind) (resource, bool) {
+	var res resource
+	names := map[string]bool{}
+	for _, served := range list.APIResources {
+		names[served.Name] = true
+		// A subresource ("managedclusters/status") has the kind of its parent.
+		if served.Kind == gvk.Kind && !isSubresource(served.Name) {
+			res.GroupVersionResource = gvk.GroupVersion().WithResource(served.Name)
+			res.namespaced = served.Namespaced
+		}
+	}
+	res.hasStatus = names[res.Resource+"/status"]
+	return res, res.Resource != ""
+}

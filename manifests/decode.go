@@ -1,0 +1,161 @@
+package manifests
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Decode reads Kubernetes objects from a stream of YAML documents (JSON is YAML too). Documents that hold nothing but
+// comments are skipped, and a List is replaced by its items. name says where the stream comes from and begins every error;
+// line numbers in errors are those of the whole stream.
+//
+// Each object must have apiVersion, kind and metadata.name; a field that is given twice is an error.
+func Decode(r io.Reader, name string) ([]*unstructured.Unstructured, error) {
+	documents, err := splitDocuments(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var objs []*unstructured.Unstructured
+	for _, doc := range documents {
+		decoded, err := doc.decode()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		objs = append(objs, decoded...)
+	}
+	return objs, nil
+}
+
+// document is one YAML document of a stream.
+type document struct {
+	// line is the number, from 1, of the document's first line in the stream.
+	line int
+	text []byte
+}
+
+// splitDocuments cuts a stream at its "---" lines. YAML allows no such line inside a document, not even in a block scalar.
+func splitDocuments(r io.Reader) ([]document, error) {
+	var (
+		documents []document
+		reader    = bufio.NewReader(r)
+		current   = document{line: 1}
+	)
+	for number := 1; ; number++ {
+		line, err := reader.ReadBytes('\n')
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if isSeparator(line) {
+			documents = append(documents, current)
+			current = document{line: number + 1}
+		} else {
+			current.text = append(current.text, line...)
+		}
+		if last {
+			return append(documents, current), nil
+		}
+	}
+}
+
+// isSeparator tells whether a line ends a document: "---", alone or before a comment.
+func isSeparator(line []byte) bool {
+	rest, found := bytes.CutPrefix(line, []byte("---"))
+	if !found {
+		return false
+	}
+	trimmed := bytes.TrimSpace(rest)
+	return len(trimmed) == 0 || (len(trimmed) < len(rest) && trimmed[0] == '#')
+}
+
+// decode turns a document into its objects: none for an empty one, several for a List.
+func (d document) decode() ([]*unstructured.Unstructured, error) {
+	// Leading empty lines make the parser count lines from the start of the stream.
+	padded := append(bytes.Repeat([]byte("\n"), d.line-1), d.text...)
+	converted, err := yaml.YAMLToJSONStrict(padded)
+	if err != nil {
+		return nil, fmt.Errorf("document that starts at line %d is not valid YAML: %w", d.line, err)
+	}
+	if string(converted) == "null" {
+		return nil, nil
+	}
+	obj := &unstructured.Unstructured{}
+	if err := json.Unmarshal(converted, &obj.Object); err != nil {
+		return nil, fmt.Errorf("document that starts at line %d is not a Kubernetes object: %w", d.line, err)
+	}
+	if obj.IsList() {
+		return d.items(obj)
+	}
+	if err := checkIdentity(obj); err != nil {
+		return nil, fmt.Errorf("document that starts at line %d: %w", d.line, err)
+	}
+	return []*unstructured.Unstructured{obj}, nil
+}
+
+// items returns the checked items of a List.
+func (d document) items(list *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	var objs []*unstructured.Unstructured
+	err := list.EachListItem(func(item runtime.Object) error {
+		obj, ok := item.(*unstructured.Unstructured)
+		if !ok {
+			return fmt.Errorf("items[%d] is a %T, want an object", len(objs), item)
+		}
+		if err := checkIdentity(obj); err != nil {
+			return fmt.Errorf("items[%d]: %w", len(objs), err)
+		}
+		objs = append(objs, obj)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s that starts at line %d: %w", list.GetKind(), d.line, err)
+	}
+	return objs, nil
+}
+
+// checkIdentity reports the parts of an object's identity that are missing or malformed.
+func checkIdentity(obj *unstructured.Unstructured) error {
+	var missing []string
+	if obj.GetAPIVersion() == "" {
+		missing = append(missing, "apiVersion")
+	}
+	if obj.GetKind() == "" {
+		missing = append(missing, "kind")
+	}
+	if obj.GetName() == "" {
+		missing = append(missing, "metadata.name")
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s has no %s: every object needs apiVersion, kind and metadata.name",
+			describe(obj), strings.Join(missing, ", "))
+	}
+	if _, err := schema.ParseGroupVersion(obj.GetAPIVersion()); err != nil {
+		return fmt.Errorf("%s: apiVersion: %w", describe(obj), err)
+	}
+	return nil
+}
+
+// describe names an object for a reader: "Placement team-a/rollout", "Namespace team-a".
+func describe(obj *unstructured.Unstructured) string {
+	kind, name := obj.GetKind(), obj.GetName()
+	if kind == "" {
+		kind = "object"
+	}
+	switch {
+	case name == "":
+		return kind
+	case obj.GetNamespace() == "":
+		return kind + " " + name
+	default:
+		return kind + " " + obj.GetNamespace() + "/" + name
+	}
+}

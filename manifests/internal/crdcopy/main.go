@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/placement-hub/placement-hub/manifests/internal/crdsource"
+)
+
+func main() {
+	out := flag.String("out", "crds", "directory to write the definitions to")
+	flag.Parse()
+	if err := run(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "crdcopy:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	contents, err := crdsource.Read(ctx)
+	if err != nil {
+		return err
+	}
+	for name, content := range contents {
+		if err := os.WriteFile(filepath.Join(out, name), content, 0o644); err != nil {
+			return fmt.Errorf("write definition: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package crdsource
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// api is the module path prefix of the packages that hold the definitions.
+const api = "open-cluster-management.io/api/cluster/"
+
+// definitions maps the name that a definition's file has here to where the API module keeps it: a package of api, and a
+// file in it. The names here follow <group>_<plural>.yaml.
+var definitions = map[string]struct{ pkg, file string }{
+	"cluster.open-cluster-management.io_managedclusters.yaml": {
+		"v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
+	"cluster.open-cluster-management.io_managedclustersets.yaml": {
+		"v1beta2", "0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml"},
+	"cluster.open-cluster-management.io_managedclustersetbindings.yaml": {
+		"v1beta2", "0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml"},
+	"cluster.open-cluster-management.io_placements.yaml": {
+		"v1beta1", "0000_02_clusters.open-cluster-management.io_placements.crd.yaml"},
+	"cluster.open-cluster-management.io_placementdecisions.yaml": {
+		"v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"},
+	"cluster.open-cluster-management.io_addonplacementscores.yaml": {
+		"v1alpha1", "0000_05_clusters.open-cluster-management.io_addonplacementscores.crd.yaml"},
+}
+
+// Read returns the definitions by the file names they have in this repository. It asks the go command, in the current
+// directory, where the packages are; so it follows go.mod and vendor alike.
+func Read(ctx context.Context) (map[string][]byte, error) {
+	contents := make(map[string][]byte, len(definitions))
+	dirs := map[string]string{}
+	for name, source := range definitions {
+		dir, known := dirs[source.pkg]
+		if !known {
+			var err error
+			if dir, err = packageDir(ctx, api+source.pkg); err != nil {
+				return nil, err
+			}
+			dirs[source.pkg] = dir
+		}
+		content, err := os.ReadFile(filepath.Join(dir, source.file))
+		if err != nil {
+			return nil, fmt.Errorf("read the definition for %s: %w", name, err)
+		}
+		contents[name] = content
+	}
+	return contents, nil
+}
+
+// packageDir returns the directory of a Go package.
+func packageDir(ctx context.Context, pkg string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", pkg)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("find package %s: %w: %s", pkg, err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}

@@ -1,0 +1,96 @@
+package manifests
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+)
+
+// Names of what the RBAC manifests create, for those who refer to them.
+const (
+	// Namespace is where the hub's Deployment, ServiceAccount and leader-election Lease live.
+	Namespace = "open-cluster-management-hub"
+	// ServiceAccount is the account of the controller, the upstream one's name, so that swapping the image just works.
+	ServiceAccount = "placement-controller-sa"
+)
+
+//go:embed crds/*.yaml rbac/*/*.yaml
+var files embed.FS
+
+// kustomization is the file that lists the others for kustomize; it is no Kubernetes object.
+const kustomization = "kustomization.yaml"
+
+// applyOrder ranks the kinds that the manifests may hold: what others refer to or live in comes first.
+var applyOrder = map[string]int{
+	"CustomResourceDefinition": 0,
+	"Namespace":                1,
+	"ServiceAccount":           2,
+	"ClusterRole":              3,
+	"ClusterRoleBinding":       4,
+	"Role":                     5,
+	"RoleBinding":              6,
+}
+
+// Objects returns every embedded manifest in the order in which they are to be applied: CustomResourceDefinitions, the
+// namespace, the ServiceAccount, RBAC. Within a kind they are sorted by name. Every call returns fresh copies.
+//
+// The empty status that the upstream CustomResourceDefinition files end with is left out: it belongs to the API server.
+func Objects() ([]*unstructured.Unstructured, error) {
+	var objs []*unstructured.Unstructured
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() || path.Base(name) == kustomization {
+			return nil
+		}
+		content, err := files.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		decoded, err := Decode(bytes.NewReader(content), name)
+		if err != nil {
+			return err
+		}
+		for _, obj := range decoded {
+			if _, known := applyOrder[obj.GetKind()]; !known {
+				return fmt.Errorf("%s: kind %s has no place in the apply order", name, obj.GetKind())
+			}
+			unstructured.RemoveNestedField(obj.Object, "status")
+		}
+		objs = append(objs, decoded...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded manifests: %w", err)
+	}
+	slices.SortFunc(objs, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(
+			cmp.Compare(applyOrder[a.GetKind()], applyOrder[b.GetKind()]),
+			cmp.Compare(a.GetNamespace(), b.GetNamespace()),
+			cmp.Compare(a.GetName(), b.GetName()),
+		)
+	})
+	return objs, nil
+}
+
+// Install brings the API server behind cfg to hold every object of Objects, and returns when each CustomResourceDefinition
+// is established and its resource is served. It is Apply of Objects: repeating it is harmless.
+func Install(ctx context.Context, cfg *rest.Config) error {
+	objs, err := Objects()
+	if err != nil {
+		return err
+	}
+	if err := Apply(ctx, cfg, objs); err != nil {
+		return fmt.Errorf("install the placement hub's manifests: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package manifests
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/placement-hub/placement-hub/manifests/internal/crdsource"
+)
+
+func TestObjectsAreInApplyOrder(t *testing.T) {
+	objs := objects(t)
+	var got []string
+	for _, obj := range objs {
+		got = append(got, describe(obj))
+	}
+	want := []string{
+		"CustomResourceDefinition addonplacementscores.cluster.open-cluster-management.io",
+		"CustomResourceDefinition managedclusters.cluster.open-cluster-management.io",
+		"CustomResourceDefinition managedclustersetbindings.cluster.open-cluster-management.io",
+		"CustomResourceDefinition managedclustersets.cluster.open-cluster-management.io",
+		"CustomResourceDefinition placementdecisions.cluster.open-cluster-management.io",
+		"CustomResourceDefinition placements.cluster.open-cluster-management.io",
+		"Namespace open-cluster-management-hub",
+		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
+		"ClusterRole open-cluster-management:placement-hub:placement",
+		"ClusterRole open-cluster-management:placement-hub:sets",
+		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
+		"ClusterRoleBinding open-cluster-management:placement-hub:sets",
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Objects() (-want +got):\n%s", diff)
+	}
+	for _, obj := range objs {
+		if _, found := obj.Object["status"]; found {
+			t.Errorf("%s carries a status: that is the API server's to write", describe(obj))
+		}
+	}
+}
+
+func TestObjectsAreFreshCopies(t *testing.T) {
+	first := objects(t)
+	first[0].SetName("changed")
+	if second := objects(t); second[0].GetName() == "changed" {
+		t.Error("a change of one call's result shows in the next call's")
+	}
+}
+
+func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
+	want, err := crdsource.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := fs.ReadDir(files, "crds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]byte{}
+	for _, entry := range entries {
+		if entry.Name() == kustomization {
+			continue
+		}
+		if got[entry.Name()], err = files.ReadFile(path.Join("crds", entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("crds differ from open-cluster-management.io/api; run go generate ./manifests (-module +here):\n%s", diff)
+	}
+}
+
+func TestRulesNameWhatTheyGrant(t *testing.T) {
+	for _, obj := range objects(t) {
+		if obj.GetKind() != "ClusterRole" && obj.GetKind() != "Role" {
+			continue
+		}
+		var role rbacv1.ClusterRole
+		convert(t, obj, &role)
+		if len(role.Rules) == 0 {
+			t.Errorf("%s has no rules", describe(obj))
+		}
+		for i, rule := range role.Rules {
+			for _, word := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs) {
+				if strings.Contains(word, "*") {
+					t.Errorf("%s: rules[%d] has the wildcard %q", describe(obj), i, word)
+				}
+			}
+			if len(rule.APIGroups) == 0 || len(rule.Resources) == 0 || len(rule.Verbs) == 0 {
+				t.Errorf("%s: rules[%d] lacks apiGroups, resources or verbs", describe(obj), i)
+			}
+		}
+	}
+}
+
+// Placements and sets: who may write what is a promise to admins, so the table is spelled out here a second time.
+func TestWriteRights(t *testing.T) {
+	const group = "cluster.open-cluster-management.io"
+	cases := []struct {
+		role, reason string
+		want         map[string][]string
+	}{
+		{
+			role:   "open-cluster-management:placement-hub:placement",
+			reason: "only decisions and the status of placements are written by the placement controller",
+			want: map[string][]string{
+				"events":                                    {"create", "patch", "update"},
+				"events.k8s.io/events":                      {"create", "patch", "update"},
+				group + "/placementdecisions":               {"create", "delete", "patch", "update"},
+				group + "/placementdecisions/status":        {"patch", "update"},
+				group + "/placements/status":                {"patch", "update"},
+				group + "/placements/finalizers":            {"update"},
+				"authentication.k8s.io/tokenreviews":        {"create"},
+				"authorization.k8s.io/subjectaccessreviews": {"create"},
+			},
+		},
+		{
+			role:   "open-cluster-management:placement-hub:sets",
+			reason: "sets are never deleted by the hub, and bindings only get their condition",
+			want: map[string][]string{
+				group + "/managedclustersets":               {"create", "patch", "update"},
+				group + "/managedclustersets/status":        {"patch", "update"},
+				group + "/managedclustersetbindings/status": {"patch", "update"},
+			},
+		},
+		{
+			role:   "open-cluster-management:placement-hub:leader-election",
+			reason: "leases in the hub's own namespace only",
+			want:   map[string][]string{"coordination.k8s.io/leases": {"create", "patch", "update"}},
+		},
+	}
+	for _, tc := range cases {
+		t.Run(tc.role, func(t *testing.T) {
+			var role rbacv1.ClusterRole
+			convert(t, named(t, tc.role, "ClusterRole", "Role"), &role)
+			if diff := cmp.Diff(tc.want, writes(role.Rules)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
+	for _, obj := range objects(t) {
+		if obj.GetKind() != "ClusterRoleBinding" && obj.GetKind() != "RoleBinding" {
+			continue
+		}
+		var binding rbacv1.ClusterRoleBinding
+		convert(t, obj, &binding)
+		named(t, binding.RoleRef.Name, binding.RoleRef.Kind)
+		if binding.RoleRef.Name != obj.GetName() || binding.RoleRef.Kind+"Binding" != obj.GetKind() {
+			t.Errorf("%s binds %s %s, want the role of its own name", describe(obj), binding.RoleRef.Kind, binding.RoleRef.Name)
+		}
+		want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: ServiceAccount, Namespace: Namespace}}
+		if diff := cmp.Diff(want, binding.Subjects); diff != "" {
+			t.Errorf("%s: subjects (-want +got):\n%s", describe(obj), diff)
+		}
+	}
+}
+
+// writes maps group/resource to the sorted verbs that change something.
+func writes(rules []rbacv1.PolicyRule) map[string][]string {
+	found := map[string][]string{}
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					if verb != "get" && verb != "list" && verb != "watch" {
+						key := path.Join(group, resource)
+						found[key] = append(found[key], verb)
+					}
+				}
+			}
+		}
+	}
+	for _, verbs := range found {
+		slices.Sort(verbs)
+	}
+	return found
+}
+
+func objects(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	objs, err := Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objs
+}
+
+// named returns the object of that name and one of the kinds, and fails the test when there is none.
+func named(t *testing.T, name string, kinds ...string) *unstructured.Unstructured {
+	t.Helper()
+	for _, obj := range objects(t) {
+		if obj.GetName() == name && slices.Contains(kinds, obj.GetKind()) {
+			return obj
+		}
+	}
+	t.Fatalf("no %s is named %q", strings.Join(kinds, " or "), name)
+	return nil
+}
+
+// convert turns obj into a typed one; a field that the type does not know fails the test.
+func convert(t *testing.T, obj *unstructured.Unstructured, into any) {
+	t.Helper()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, into, true); err != nil {
+		t.Fatalf("%s: %v", describe(obj), err)
+	}
+}
