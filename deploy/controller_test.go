@@ -1,0 +1,106 @@
+package deploy
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+func TestDeploymentUsesTheInstalledAccount(t *testing.T) {
+	deployment := typed[appsv1.Deployment](t, "Deployment")
+	if deployment.Namespace != manifests.Namespace {
+		t.Errorf("namespace = %q, want %q", deployment.Namespace, manifests.Namespace)
+	}
+	pod := deployment.Spec.Template
+	if pod.Spec.ServiceAccountName != manifests.ServiceAccount {
+		t.Errorf("serviceAccountName = %q, want %q", pod.Spec.ServiceAccountName, manifests.ServiceAccount)
+	}
+	want := []string{"controller", "--controllers=*"}
+	if diff := cmp.Diff(want, pod.Spec.Containers[0].Args); diff != "" {
+		t.Errorf("a standalone hub runs all controllers (-want +got):\n%s", diff)
+	}
+}
+
+// The rules of the Pod Security Standard "restricted" that a pod must meet by its own fields.
+func TestPodIsRestricted(t *testing.T) {
+	pod := typed[appsv1.Deployment](t, "Deployment").Spec.Template.Spec
+	if pod.SecurityContext == nil || pod.SecurityContext.RunAsNonRoot == nil || !*pod.SecurityContext.RunAsNonRoot {
+		t.Error("runAsNonRoot is not true")
+	}
+	if pod.SecurityContext == nil || pod.SecurityContext.SeccompProfile == nil ||
+		pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		t.Error("the seccomp profile is not RuntimeDefault")
+	}
+	for _, container := range pod.Containers {
+		context := container.SecurityContext
+		if context == nil || context.AllowPrivilegeEscalation == nil || *context.AllowPrivilegeEscalation {
+			t.Errorf("%s: allowPrivilegeEscalation is not false", container.Name)
+		}
+		if context == nil || context.Capabilities == nil ||
+			!cmp.Equal(context.Capabilities.Drop, []corev1.Capability{"ALL"}) || len(context.Capabilities.Add) > 0 {
+			t.Errorf("%s: capabilities are not dropped", container.Name)
+		}
+	}
+	for _, volume := range pod.Volumes {
+		if volume.EmptyDir == nil {
+			t.Errorf("volume %s is no emptyDir", volume.Name)
+		}
+	}
+}
+
+func TestProbesAndServiceReachThePort(t *testing.T) {
+	deployment := typed[appsv1.Deployment](t, "Deployment")
+	service := typed[corev1.Service](t, "Service")
+	container := deployment.Spec.Template.Spec.Containers[0]
+	ports := map[string]int32{}
+	for _, port := range container.Ports {
+		ports[port.Name] = port.ContainerPort
+	}
+	if diff := cmp.Diff(map[string]int32{"https": 8443}, ports); diff != "" {
+		t.Errorf("container ports (-want +got):\n%s", diff)
+	}
+	for path, probe := range map[string]*corev1.Probe{
+		"/healthz": container.LivenessProbe,
+		"/readyz":  container.ReadinessProbe,
+	} {
+		if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != path ||
+			probe.HTTPGet.Scheme != corev1.URISchemeHTTPS || probe.HTTPGet.Port.StrVal != "https" {
+			t.Errorf("no probe gets %s from port https over HTTPS", path)
+		}
+	}
+	for _, port := range service.Spec.Ports {
+		if _, found := ports[port.TargetPort.StrVal]; !found {
+			t.Errorf("service port %s leads to %q, which the container does not open", port.Name, port.TargetPort.StrVal)
+		}
+	}
+	template := labels.Set(deployment.Spec.Template.Labels)
+	if !labels.SelectorFromSet(service.Spec.Selector).Matches(template) {
+		t.Errorf("the service selects %v, the pods have %v", service.Spec.Selector, template)
+	}
+	if !labels.SelectorFromSet(deployment.Spec.Selector.MatchLabels).Matches(template) {
+		t.Errorf("the deployment selects %v, its pods have %v", deployment.Spec.Selector, template)
+	}
+}
+
+// typed returns the one object of that kind in base/controller; a field that the type does not know fails the test.
+func typed[T any](t *testing.T, kind string) *T {
+	t.Helper()
+	for _, obj := range build(t, "base/controller") {
+		if obj.GetKind() != kind {
+			continue
+		}
+		into := new(T)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, into, true); err != nil {
+			t.Fatalf("%s: %v", id(obj), err)
+		}
+		return into
+	}
+	t.Fatalf("base/controller has no %s", kind)
+	return nil
+}

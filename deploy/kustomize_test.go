@@ -1,0 +1,198 @@
+package deploy
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+const kustomizationFile = "kustomization.yaml"
+
+// kustomization is the part of a kustomization.yaml that this repository uses. Any other field fails strict decoding, so
+// that the tests are extended together with the files.
+type kustomization struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Resources  []string `json:"resources"`
+	Patches    []struct {
+		Target struct{ Kind, Name string } `json:"target"`
+		Patch  string                      `json:"patch"`
+	} `json:"patches,omitempty"`
+}
+
+func TestEveryKustomizationBuilds(t *testing.T) {
+	for _, root := range []string{".", "../manifests"} {
+		for _, dir := range kustomizations(t, root) {
+			t.Run(dir, func(t *testing.T) {
+				seen := map[string]bool{}
+				for _, obj := range build(t, dir) {
+					if seen[id(obj)] {
+						t.Errorf("%s is included twice, which kustomize refuses", id(obj))
+					}
+					seen[id(obj)] = true
+				}
+				for _, patch := range load(t, dir).Patches {
+					if !slices.ContainsFunc(build(t, dir), func(obj *unstructured.Unstructured) bool {
+						return obj.GetKind() == patch.Target.Kind && obj.GetName() == patch.Target.Name
+					}) {
+						t.Errorf("the patch of %s %s has no target", patch.Target.Kind, patch.Target.Name)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A file that no kustomization lists is embedded and installed by the binary, but missing from a kustomize installation.
+func TestEveryFileIsListed(t *testing.T) {
+	for _, root := range []string{"base", "overlays", "../manifests"} {
+		for _, dir := range kustomizations(t, root) {
+			files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				name := filepath.Base(file)
+				if name != kustomizationFile && !slices.Contains(load(t, dir).Resources, name) {
+					t.Errorf("%s is not among the resources of its kustomization", file)
+				}
+			}
+		}
+	}
+}
+
+func TestBaseHoldsAllManifests(t *testing.T) {
+	objs, err := manifests.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"Deployment open-cluster-management-hub/placement-hub-controller",
+		"Service open-cluster-management-hub/placement-hub-metrics",
+	}
+	for _, obj := range objs {
+		want = append(want, id(obj))
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, ids(build(t, "base"))); diff != "" {
+		t.Errorf("base installs what the binary installs, and the workload (-want +got):\n%s", diff)
+	}
+}
+
+func TestBesideUpstreamTouchesNothingOfOthers(t *testing.T) {
+	want := []string{
+		"ClusterRole open-cluster-management:placement-hub:placement",
+		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
+		"Deployment open-cluster-management-hub/placement-hub-controller",
+		"Namespace open-cluster-management-hub",
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"Service open-cluster-management-hub/placement-hub-metrics",
+		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
+	}
+	if diff := cmp.Diff(want, ids(build(t, "overlays/beside-upstream"))); diff != "" {
+		t.Errorf("no definitions and no rights over sets beside upstream (-want +got):\n%s", diff)
+	}
+}
+
+// build returns the objects of a kustomization, before patches, and fails the test where kustomize would refuse: a file that
+// is missing or lies outside its kustomization's directory, a directory without a kustomization, a cycle.
+func build(t *testing.T, dir string, parents ...string) []*unstructured.Unstructured {
+	t.Helper()
+	if slices.Contains(parents, filepath.Clean(dir)) {
+		t.Fatalf("kustomizations form a cycle: %s", strings.Join(append(parents, dir), " -> "))
+	}
+	parents = append(slices.Clone(parents), filepath.Clean(dir))
+	var objs []*unstructured.Unstructured
+	for _, resource := range load(t, dir).Resources {
+		path := filepath.Join(dir, resource)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatalf("%s: resource: %v", dir, err)
+		}
+		if info.IsDir() {
+			objs = append(objs, build(t, path, parents...)...)
+			continue
+		}
+		if !filepath.IsLocal(resource) {
+			t.Fatalf("%s: file %s lies outside the kustomization's directory; kustomize loads only directories from there", dir, resource)
+		}
+		objs = append(objs, decode(t, path)...)
+	}
+	return objs
+}
+
+func load(t *testing.T, dir string) kustomization {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(dir, kustomizationFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k kustomization
+	if err := yaml.UnmarshalStrict(content, &k); err != nil {
+		t.Fatalf("%s: %v", dir, err)
+	}
+	if k.APIVersion != "kustomize.config.k8s.io/v1beta1" || k.Kind != "Kustomization" || len(k.Resources) == 0 {
+		t.Fatalf("%s: not a Kustomization with resources: %+v", dir, k)
+	}
+	return k
+}
+
+func decode(t *testing.T, path string) []*unstructured.Unstructured {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objs, err := manifests.Decode(file, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return objs
+}
+
+// kustomizations returns the directories below root that hold a kustomization.
+func kustomizations(t *testing.T, root string) []string {
+	t.Helper()
+	var dirs []string
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.Name() == kustomizationFile {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) == 0 {
+		t.Fatalf("no kustomization below %s", root)
+	}
+	return dirs
+}
+
+func ids(objs []*unstructured.Unstructured) []string {
+	names := make([]string, 0, len(objs))
+	for _, obj := range objs {
+		names = append(names, id(obj))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func id(obj *unstructured.Unstructured) string {
+	if obj.GetNamespace() == "" {
+		return obj.GetKind() + " " + obj.GetName()
+	}
+	return obj.GetKind() + " " + obj.GetNamespace() + "/" + obj.GetName()
+}

@@ -1,0 +1,12 @@
+// Package samples is a small world for newcomers: twenty clusters in three sets and five regions, with labels, claims, taints,
+// capacities and add-on scores; two teams' namespaces, bound to some of the sets; and six placements that show, one each,
+// decision groups, predicates over labels and claims, an unsatisfied request, CEL, ranking with a toleration, and a mistake.
+// The comment above each placement says what it selects, in a last line "# Expected: <names>".
+//
+// The files are numbered so that their lexical order is the order to apply them in. Clusters and scores carry a status, which
+// the API server takes only through the status subresource: manifests.Apply does that, and so do these two commands.
+//
+//	kubectl apply --server-side -f deploy/samples
+//	kubectl apply --server-side --subresource=status \
+//	  $(printf -- '-f %s ' deploy/samples/2*.yaml deploy/samples/3*.yaml)
+package samples

@@ -1,0 +1,185 @@
+package samples
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+func TestObjectsMatchTheDefinitions(t *testing.T) {
+	schemas := definitions(t)
+	for _, obj := range world(t) {
+		if obj.GroupVersionKind().Group == "" {
+			if obj.GetKind() != "Namespace" || obj.GetAPIVersion() != "v1" {
+				t.Errorf("%s: the only core objects of the samples are namespaces, got %s", key(obj), obj.GroupVersionKind())
+			}
+			continue
+		}
+		definition, found := schemas[obj.GroupVersionKind()]
+		if !found {
+			t.Errorf("%s: no definition serves %s", key(obj), obj.GroupVersionKind())
+			continue
+		}
+		for _, problem := range definition.problems(obj) {
+			t.Errorf("%s: %s", key(obj), problem)
+		}
+	}
+}
+
+func TestNamesAreUnique(t *testing.T) {
+	seen := map[string]bool{}
+	for _, obj := range world(t) {
+		if seen[key(obj)] {
+			t.Errorf("%s is there twice", key(obj))
+		}
+		seen[key(obj)] = true
+	}
+}
+
+// The applier goes through the objects once, so what an object needs must come before it.
+func TestReferencesPointBack(t *testing.T) {
+	// The hub itself makes these sets.
+	seen := map[string]bool{"ManagedClusterSet default": true, "ManagedClusterSet global": true}
+	for _, obj := range world(t) {
+		var needs []string
+		if namespace := obj.GetNamespace(); namespace != "" {
+			needs = append(needs, "Namespace "+namespace)
+		}
+		switch obj.GetKind() {
+		case "ManagedCluster":
+			needs = append(needs, "Namespace "+obj.GetName(),
+				"ManagedClusterSet "+obj.GetLabels()["cluster.open-cluster-management.io/clusterset"])
+			if name := obj.GetLabels()["name"]; name != obj.GetName() {
+				t.Errorf("%s: label name is %q", key(obj), name)
+			}
+		case "AddOnPlacementScore":
+			needs = append(needs, "ManagedCluster "+obj.GetNamespace())
+		case "ManagedClusterSetBinding":
+			set := text(t, obj, "spec", "clusterSet")
+			needs = append(needs, "ManagedClusterSet "+set)
+			if set != obj.GetName() {
+				t.Errorf("%s binds %q: a binding has the name of its set", key(obj), set)
+			}
+		case "Placement":
+			sets, _, err := unstructured.NestedStringSlice(obj.Object, "spec", "clusterSets")
+			if err != nil {
+				t.Errorf("%s: %v", key(obj), err)
+			}
+			for _, set := range sets {
+				needs = append(needs, "ManagedClusterSetBinding "+obj.GetNamespace()+"/"+set)
+			}
+		}
+		for _, need := range needs {
+			if !seen[need] {
+				t.Errorf("%s needs %s, which does not come before it", key(obj), need)
+			}
+		}
+		seen[key(obj)] = true
+	}
+}
+
+func TestTheWorldIsAsDescribed(t *testing.T) {
+	got := map[string]int{}
+	for _, obj := range world(t) {
+		got[obj.GetKind()]++
+		if obj.GetKind() == "ManagedCluster" {
+			got["in set "+obj.GetLabels()["cluster.open-cluster-management.io/clusterset"]]++
+		}
+	}
+	want := map[string]int{
+		"Namespace": 22, "ManagedClusterSet": 3, "ManagedCluster": 20, "AddOnPlacementScore": 11,
+		"ManagedClusterSetBinding": 4, "Placement": 6,
+		"in set prod": 10, "in set staging": 5, "in set default": 5,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("doc.go and the comments give these counts (-want +got):\n%s", diff)
+	}
+}
+
+// The comment of every placement says what it selects; the clusters must exist and be sorted as decisions are.
+func TestExpectationsNameClusters(t *testing.T) {
+	content, err := fs.ReadFile(Files(), "50-placements.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusters := map[string]bool{}
+	for _, obj := range world(t) {
+		clusters[obj.GetName()] = clusters[obj.GetName()] || obj.GetKind() == "ManagedCluster"
+	}
+	var expectations int
+	for line := range strings.Lines(string(content)) {
+		list, found := strings.CutPrefix(strings.TrimSpace(line), "# Expected: ")
+		if !found {
+			continue
+		}
+		expectations++
+		if list == "none" {
+			continue
+		}
+		names := strings.Split(list, ", ")
+		if !slices.IsSorted(names) {
+			t.Errorf("%q is not sorted", list)
+		}
+		for _, name := range names {
+			if !clusters[name] {
+				t.Errorf("%q: no cluster is named %q", list, name)
+			}
+		}
+	}
+	if expectations != 6 {
+		t.Errorf("%d placements say what they select, want all 6", expectations)
+	}
+}
+
+// world decodes all files in the order in which they are applied.
+func world(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	entries, err := fs.ReadDir(Files(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objs []*unstructured.Unstructured
+	for _, entry := range entries {
+		objs = append(objs, decode(t, entry.Name())...)
+	}
+	return objs
+}
+
+func decode(t *testing.T, name string) []*unstructured.Unstructured {
+	t.Helper()
+	file, err := Files().Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objs, err := manifests.Decode(file, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return objs
+}
+
+// key is "Kind namespace/name", or "Kind name" where there is no namespace.
+func key(obj *unstructured.Unstructured) string {
+	if obj.GetNamespace() == "" {
+		return obj.GetKind() + " " + obj.GetName()
+	}
+	return obj.GetKind() + " " + obj.GetNamespace() + "/" + obj.GetName()
+}
+
+func text(t *testing.T, obj *unstructured.Unstructured, path ...string) string {
+	t.Helper()
+	value, found, err := unstructured.NestedString(obj.Object, path...)
+	if err != nil || !found {
+		t.Fatalf("%s: %s: found %t, error %v", key(obj), strings.Join(path, "."), found, err)
+	}
+	return value
+}
