@@ -1,0 +1,166 @@
+# Needs Go, make and git, nothing else; `make image` also needs docker or podman. `make help` lists everything.
+
+GO        ?= go
+DATA_DIR  ?=
+ONCE      ?=
+RUN_ARGS  ?=
+IMAGE     ?= placement-hub:$(VERSION)
+BENCH     ?= .
+CONTAINER ?=
+
+BINARY    := bin/placement
+TOOLS     := bin/tools
+LINTER    := $(TOOLS)/golangci-lint
+TOOL_MODS := test/tools/go.mod test/tools/go.sum
+MODULES   := . test/controlplane test/tools
+
+# git must not answer for a repository around an unpacked archive.
+GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
+REV     := $(GIT) describe --always --dirty --exclude='*'
+VERSION ?= $(shell $(GIT) describe --tags --match='v*' --dirty 2>/dev/null || { r=$$($(REV) --abbrev=12 2>/dev/null) && echo "v0.0.0-$$r"; } || echo dev)
+COMMIT  ?= $(shell $(REV) --abbrev=40 2>/dev/null || echo unknown)
+LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# $(call hint,what to do next) after a command: prints it when the command fails, and fails.
+hint = || { echo "hint: $(1)" >&2; exit 1; }
+
+# The working tree as a git tree, untracked files included, without touching the index.
+TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/index" git write-tree
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL: # each step uses all cores by itself
+.PHONY: help assets build run image test test-unit test-integration test-e2e bench-core generate fmt lint \
+	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
+
+##@ Start here
+
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+
+run: assets build ## Run hub and control plane on this machine (ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
+	@echo "==> run: $(BINARY) run; Ctrl-C ends it"
+	@exec $(BINARY) run $(if $(ONCE),--once) $(if $(DATA_DIR),--data-dir='$(DATA_DIR)') $(RUN_ARGS)
+
+##@ Build
+
+build: ## Build bin/placement
+	@echo "==> build: $(BINARY) $(VERSION)"
+	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/placement \
+		$(call hint,compile errors are above; after a change of go.mod run: go mod tidy && go mod vendor)
+
+assets: ## Build etcd and kube-apiserver into bin/controlplane unless they are there (first time: 5 to 10 minutes)
+	@echo "==> assets: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
+	@$(GO) run ./test/env/assets $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
+
+image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTAINER=engine)
+	@for engine in $(or $(CONTAINER),docker podman); do \
+		command -v "$$engine" >/dev/null 2>&1 && "$$engine" info >/dev/null 2>&1 || continue; \
+		echo "==> image: $(IMAGE) with $$engine"; \
+		exec "$$engine" build --build-arg VERSION='$(VERSION)' --build-arg COMMIT='$(COMMIT)' --tag '$(IMAGE)' .; \
+	done; \
+	echo "image: no working container engine found (tried: $(or $(CONTAINER),docker podman))." >&2; \
+	echo "hint: install docker or podman and start it, name another with CONTAINER=..., or use the binary: make build" >&2; \
+	exit 1
+
+##@ Test
+
+test: ## Run every test: unit, integration, e2e (about 10 minutes on two cores; the first time about 25)
+	@echo "==> test: everything (unit, integration, e2e); about 10 minutes on two cores, the first time about 25"
+	@start=$$(date +%s); \
+	for suite in test-unit test-integration test-e2e; do \
+		$(MAKE) --no-print-directory $$suite \
+		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; again alone: make $$suite" >&2; exit 1; }; \
+	done; \
+	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
+
+test-unit: ## Run unit, property and repository law tests; no server is started
+	@echo "==> test-unit: packages, properties and the repository's laws"
+	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/laws/... \
+		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
+
+test-integration: assets ## Run the suites against a real etcd and kube-apiserver
+	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
+	@$(GO) test ./test/env/... ./test/integration/... -timeout 20m \
+		$(call hint,one suite again: go test ./test/integration/... -run TestName -v)
+
+test-e2e: assets build ## Run the suites against the built binary as a user starts it
+	@echo "==> test-e2e: $(BINARY) as a user starts it"
+	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
+
+bench-core: ## Run the Go benchmarks of the core (BENCH=regexp); compare two runs with bin/tools/benchstat
+	@echo "==> bench-core: Go benchmarks matching '$(BENCH)'; times on a shared machine vary, compare in one session"
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./pkg/...
+
+##@ Change
+
+generate: $(TOOLS)/controller-gen ## Write generated files anew: deep copies, CRDs, RBAC, tables
+	@echo "==> generate: go generate ./..."
+	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(GO) generate ./... $(call hint,the failing directive is named above; its tools are pinned in test/tools)
+
+fmt: $(LINTER) ## Format the Go files and sort their imports
+	@echo "==> fmt: gofmt and goimports"
+	@$(LINTER) fmt ./...
+
+lint: $(LINTER) ## Run golangci-lint as .golangci.yml says
+	@echo "==> lint: golangci-lint, about 1 minute, the first time several"
+	@$(LINTER) run ./... $(call hint,mend what is listed; some of it mends itself: $(LINTER) run --fix ./...)
+
+vet: ## Run go vet
+	@echo "==> vet: go vet ./..."
+	@$(GO) vet ./...
+
+##@ Check before a commit
+
+verify: verify-format verify-modules verify-vendor verify-generated vet lint ## Check that generated files, modules, vendor, format and lint are in order
+	@echo "==> verify: all in order"
+
+verify-format:
+	@echo "==> verify-format: gofmt"
+	@files=$$(gofmt -l -s $(wildcard cmd pkg manifests deploy test)) && test -z "$$files" \
+		|| { echo "not formatted:" $$files >&2; echo "hint: run: make fmt" >&2; exit 1; }
+
+verify-modules:
+	@for module in $(MODULES); do \
+		echo "==> verify-modules: $$module/go.mod is tidy"; \
+		$(GO) -C "$$module" mod tidy -diff \
+		|| { echo "hint: run: go -C $$module mod tidy" >&2; exit 1; }; \
+	done
+
+verify-vendor:
+	@echo "==> verify-vendor: vendor/ is what go.mod asks for"
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && $(GO) mod vendor -o "$$tmp/vendor" && diff -r vendor "$$tmp/vendor" \
+		$(call hint,run: go mod vendor)
+
+verify-generated:
+	@$(GIT) rev-parse --git-dir >/dev/null 2>&1 \
+		$(call hint,comparing generated files needs a git checkout; this directory is none)
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT \
+		&& { ! test -f "$$(git rev-parse --git-path index)" || cp "$$(git rev-parse --git-path index)" "$$tmp/index"; } \
+		&& before=$$($(TREE)) && $(MAKE) --no-print-directory generate && after=$$($(TREE)) \
+		&& echo "==> verify-generated: comparing with what was there" && git diff --exit-code --stat "$$before" "$$after" \
+		$(call hint,generated files were out of date and have been written anew: look at them and commit them)
+
+##@ Other
+
+clean: ## Remove what was built here; ALL=1 also removes bin/controlplane, which takes minutes to build
+	@echo "==> clean: $(BINARY) $(TOOLS) dist$(if $(ALL), and the rest of bin)"
+	@rm -rf $(BINARY) $(TOOLS) dist $(if $(ALL),bin)
+
+# Tools are built, not run with `go tool`, which refuses a second go.mod beside a vendor directory.
+$(TOOLS)/golangci-lint: $(TOOL_MODS)
+	$(call build-tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+
+$(TOOLS)/controller-gen: $(TOOL_MODS)
+	$(call build-tool,sigs.k8s.io/controller-tools/cmd/controller-gen)
+
+$(TOOLS)/benchstat: $(TOOL_MODS)
+	$(call build-tool,golang.org/x/perf/cmd/benchstat)
+
+define build-tool
+@echo "==> $@: pinned in test/tools; the first build takes a minute or two"
+@$(GO) -C test/tools build -buildvcs=false -o '$(CURDIR)/$@' $(1) $(call hint,building needs the Go module proxy the first time)
+endef
