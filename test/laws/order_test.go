@@ -1,0 +1,168 @@
+package laws
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// floors gives each room of pkg/ its height. A room may depend on rooms of lower floors and on itself, never on a
+// neighbour of its own floor or on a higher one.
+var floors = map[string]int{
+	"apis":       0, // types only
+	"facts":      1,
+	"selector":   2,
+	"inventory":  3,
+	"scheduling": 4,
+	"decision":   5,
+	"metrics":    6,
+	"controller": 7,
+	"webhook":    7,
+	"explain":    7,
+}
+
+// unplaced are rooms that the order does not govern.
+var unplaced = []string{"deps"}
+
+// upstairs are the directories outside pkg/ that no room of pkg/ may depend on; cmd may depend on any of them.
+var upstairs = []string{"cmd", "manifests", "deploy", "test"}
+
+func TestImportsFlowOneWay(t *testing.T) {
+	g := importGraph(t)
+	if len(g.own()) == 0 {
+		t.Fatal("no package of this repository found: has the module been renamed?")
+	}
+	expectLaw(t, checkOrder(g))
+}
+
+// checkOrder finds dependencies, direct or not, that go against the order of the rooms.
+func checkOrder(g graph) []string {
+	var findings []string
+	for _, path := range g.own() {
+		room, inPkg := roomOf(path)
+		floor, placed := floors[room]
+		switch {
+		case !inPkg:
+			if !within(path, "cmd") {
+				findings = append(findings, reaches(g, path, "only cmd itself may depend on cmd", func(dep string) bool {
+					return within(dep, "cmd")
+				})...)
+			}
+		case slices.Contains(unplaced, room):
+		case !placed:
+			findings = append(findings, fmt.Sprintf("%s: the order of imports does not know the room pkg/%s; "+
+				"give it its floor in test/laws/order_test.go and in the design", path, room))
+		default:
+			findings = append(findings, checkRoom(g, path, room, floor)...)
+		}
+	}
+	return findings
+}
+
+func checkRoom(g graph, path, room string, floor int) []string {
+	findings := reaches(g, path, "a room of pkg/ may not depend on "+strings.Join(upstairs, ", "), func(dep string) bool {
+		return slices.ContainsFunc(upstairs, func(dir string) bool { return within(dep, dir) })
+	})
+	rule := fmt.Sprintf("pkg/%s may depend only on rooms of lower floors", room)
+	return append(findings, reaches(g, path, rule, func(dep string) bool {
+		other, inPkg := roomOf(dep)
+		depFloor, placed := floors[other]
+		return inPkg && placed && other != room && depFloor >= floor
+	})...)
+}
+
+// reaches returns a finding with the shortest chain if path depends on one of our own packages that is forbidden to it.
+func reaches(g graph, path, rule string, forbidden func(dep string) bool) []string {
+	chain := g.chain(module+path, func(importPath string) bool {
+		dep, own := strings.CutPrefix(importPath, module)
+		return own && dep != path && forbidden(dep)
+	})
+	if chain == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %s: %s", path, rule, route(chain))}
+}
+
+// roomOf names the room of pkg/ that a package of ours lies in.
+func roomOf(path string) (room string, inPkg bool) {
+	rest, inPkg := strings.CutPrefix(path, "pkg/")
+	room, _, _ = strings.Cut(rest, "/")
+	return room, inPkg
+}
+
+func TestOrderCheckerFindsWrongArrows(t *testing.T) {
+	cases := []struct {
+		reason  string
+		imports graph // by short paths
+		want    []string
+	}{
+		{
+			reason: "the order itself is in order, sub-rooms of one room and leaps over floors included",
+			imports: graph{
+				"cmd/placement":         {"pkg/controller", "pkg/explain", "manifests", "test/env"},
+				"pkg/controller":        {"pkg/metrics", "pkg/decision", "pkg/facts", "pkg/apis/work/v1"},
+				"pkg/decision":          {"pkg/scheduling"},
+				"pkg/scheduling":        {"pkg/inventory", "pkg/scheduling/filter"},
+				"pkg/scheduling/filter": {"pkg/facts"},
+				"pkg/inventory":         {"pkg/selector"},
+				"pkg/selector":          {"pkg/facts"},
+				"pkg/facts":             nil,
+				"test/integration":      {"test/env", "pkg/controller"},
+			},
+		},
+		{
+			reason:  "a lower floor may not look up",
+			imports: graph{"pkg/selector": {"pkg/scheduling"}, "pkg/scheduling": nil},
+			want:    []string{"pkg/selector: pkg/selector may depend only on rooms of lower floors: pkg/selector -> pkg/scheduling"},
+		},
+		{
+			reason:  "nor through a package outside of pkg/",
+			imports: graph{"pkg/facts": {"other"}, "other": {"pkg/decision"}, "pkg/decision": nil},
+			want:    []string{"pkg/facts: pkg/facts may depend only on rooms of lower floors: pkg/facts -> other -> pkg/decision"},
+		},
+		{
+			reason:  "neighbours do not know each other",
+			imports: graph{"pkg/webhook": {"pkg/explain"}, "pkg/explain": nil},
+			want:    []string{"pkg/webhook: pkg/webhook may depend only on rooms of lower floors: pkg/webhook -> pkg/explain"},
+		},
+		{
+			reason:  "metrics begin above the decision",
+			imports: graph{"pkg/decision": {"pkg/metrics"}, "pkg/metrics": nil},
+			want:    []string{"pkg/decision: pkg/decision may depend only on rooms of lower floors: pkg/decision -> pkg/metrics"},
+		},
+		{
+			reason:  "manifests and the test environment are for cmd and tests",
+			imports: graph{"pkg/explain": {"manifests"}, "pkg/webhook": {"test/env"}, "manifests": nil, "test/env": nil},
+			want: []string{
+				"pkg/explain: a room of pkg/ may not depend on cmd, manifests, deploy, test: pkg/explain -> manifests",
+				"pkg/webhook: a room of pkg/ may not depend on cmd, manifests, deploy, test: pkg/webhook -> test/env",
+			},
+		},
+		{
+			reason:  "nothing depends on cmd",
+			imports: graph{"manifests": {"cmd/placement/flags"}, "cmd/placement/flags": nil},
+			want:    []string{"manifests: only cmd itself may depend on cmd: manifests -> cmd/placement/flags"},
+		},
+		{
+			reason:  "a new room asks for its place",
+			imports: graph{"pkg/federation/v1": nil},
+			want: []string{"pkg/federation/v1: the order of imports does not know the room pkg/federation; " +
+				"give it its floor in test/laws/order_test.go and in the design"},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			g := graph{}
+			for path, imports := range c.imports {
+				for _, imported := range imports {
+					g[module+path] = append(g[module+path], module+imported)
+				}
+				if len(imports) == 0 {
+					g[module+path] = nil
+				}
+			}
+			expectFindings(t, checkOrder(g), c.want)
+		})
+	}
+}

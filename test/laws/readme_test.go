@@ -1,0 +1,171 @@
+package laws
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+)
+
+// treeTitle begins the fenced block of README.md that shows the repository's directories.
+const treeTitle = "placement-hub/"
+
+func TestReadmeShowsTheTree(t *testing.T) {
+	expectLaw(t, checkReadme(t, os.DirFS(root(t))))
+}
+
+// checkReadme compares the top-level directories of the repository with those that README.md shows. Hidden directories
+// and those that git ignores need not be shown.
+func checkReadme(t *testing.T, repository fs.FS) []string {
+	t.Helper()
+	readme, err := fs.ReadFile(repository, "README.md")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := treeBlock(string(readme))
+	if block == nil {
+		return []string{fmt.Sprintf("README.md: no fenced block that begins with %q; show the repository's directories in one", treeTitle)}
+	}
+	shown := topLevel(block)
+	present := topLevelDirs(t, repository)
+
+	var findings []string
+	for _, dir := range shown {
+		if !slices.Contains(present, dir) {
+			findings = append(findings, fmt.Sprintf("README.md: its tree shows %s/, which does not exist", dir))
+		}
+	}
+	for _, dir := range present {
+		if !slices.Contains(shown, dir) {
+			findings = append(findings, fmt.Sprintf("README.md: its tree does not show %s/", dir))
+		}
+	}
+	return findings
+}
+
+// treeBlock returns the lines below the title of the tree, nil if there is no such block.
+func treeBlock(readme string) []string {
+	var block []string
+	inFence := false
+	for line := range strings.Lines(readme) {
+		line = strings.TrimRight(line, "\n")
+		switch fence := strings.HasPrefix(strings.TrimSpace(line), "```"); {
+		case fence && inFence && len(block) > 0 && strings.HasPrefix(block[0], treeTitle):
+			return block[1:]
+		case fence:
+			inFence, block = !inFence, nil
+		case inFence:
+			block = append(block, line)
+		}
+	}
+	return nil
+}
+
+// topLevel names the directories of the outermost level of a tree: a name with a slash, after nothing but indentation
+// and the lines of the drawing. `test/env/` and `test/{a,b}/` stand for test.
+func topLevel(block []string) []string {
+	var dirs []string
+	outermost := -1
+	for _, line := range block {
+		name := strings.TrimLeft(line, " \u00a0\t│├└─|`+-")
+		column := utf8.RuneCountInString(line) - utf8.RuneCountInString(name)
+		if name == "" {
+			continue
+		}
+		if outermost < 0 {
+			outermost = column
+		}
+		words := strings.Fields(name)
+		dir, _, isDir := strings.Cut(words[0], "/")
+		if column == outermost && isDir && !strings.HasPrefix(dir, ".") && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func topLevelDirs(t *testing.T, repository fs.FS) []string {
+	t.Helper()
+	entries, err := fs.ReadDir(repository, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ignored := ignoredDirs(t, repository)
+	var dirs []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && !slices.Contains(ignored, entry.Name()) {
+			dirs = append(dirs, entry.Name())
+		}
+	}
+	return dirs
+}
+
+// ignoredDirs names the top-level directories that .gitignore lists as /name/.
+func ignoredDirs(t *testing.T, repository fs.FS) []string {
+	t.Helper()
+	content, err := fs.ReadFile(repository, ".gitignore")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var dirs []string
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if dir := strings.Trim(line, "/"); line == "/"+dir+"/" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+func TestReadmeCheckerFindsAWrongTree(t *testing.T) {
+	const prose = "# Title\n\n```sh\nmake run\n```\n\n"
+	cases := []struct {
+		reason string
+		readme string
+		want   []string
+	}{
+		{
+			reason: "a drawn tree that is right; files and hidden directories need not be in it",
+			readme: prose + "```text\nplacement-hub/\n├── cmd/placement/   the binary\n│   └── nothing/\n├── pkg/\n└── Makefile\n```\n",
+		},
+		{
+			reason: "an indented tree that is right",
+			readme: prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/facts/  facts\n  pkg/selector/\n    deeper/\n  .ci/\n```\n",
+		},
+		{
+			reason: "no tree, though there are other blocks",
+			readme: prose,
+			want:   []string{`README.md: no fenced block that begins with "placement-hub/"; show the repository's directories in one`},
+		},
+		{
+			reason: "a directory too many and one too few",
+			readme: prose + "```\nplacement-hub/\n├── cmd/\n├── docs/\n```\n",
+			want: []string{
+				"README.md: its tree shows docs/, which does not exist",
+				"README.md: its tree does not show pkg/",
+			},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			repository := fstest.MapFS{
+				".gitignore": {Data: []byte("/bin/\n*.out\n")},
+				".ci/run":    {},
+				"bin/x":      {},
+				"cmd/a/a.go": {},
+				"pkg/a/a.go": {},
+				"Makefile":   {},
+				"README.md":  {Data: []byte(c.readme)},
+			}
+			expectFindings(t, checkReadme(t, repository), c.want)
+		})
+	}
+}

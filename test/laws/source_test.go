@@ -1,0 +1,132 @@
+package laws
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// module is the import path that all packages of this repository begin with.
+const module = "github.com/placement-hub/placement-hub/"
+
+// graph holds the direct imports of each package, tests left out.
+type graph map[string][]string
+
+// root is the directory of the repository.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// importGraph reads the imports of every package of the main module and of all they depend on.
+func importGraph(t *testing.T) graph {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,ImportMap", "./...")
+	cmd.Dir = root(t)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, stderr.Bytes())
+	}
+
+	g := graph{}
+	for packages := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath string            `json:"ImportPath"`
+			Imports    []string          `json:"Imports"`
+			ImportMap  map[string]string `json:"ImportMap"`
+		}
+		if err := packages.Decode(&p); errors.Is(err, io.EOF) {
+			return g
+		} else if err != nil {
+			t.Fatalf("reading the output of %s: %v", cmd, err)
+		}
+		for i, imported := range p.Imports {
+			if mapped, ok := p.ImportMap[imported]; ok {
+				p.Imports[i] = mapped
+			}
+		}
+		g[p.ImportPath] = p.Imports
+	}
+}
+
+// own lists the packages of this repository as paths below its root ("pkg/facts"), sorted.
+func (g graph) own() []string {
+	var paths []string
+	for importPath := range g {
+		if path, ok := strings.CutPrefix(importPath, module); ok {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// chain is a shortest way along imports from a package, itself included, to one that matches; nil if there is none.
+func (g graph) chain(from string, matches func(importPath string) bool) []string {
+	cameFrom := map[string]string{from: ""}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		if matches(at) {
+			var way []string
+			for ; at != ""; at = cameFrom[at] {
+				way = append(way, at)
+			}
+			slices.Reverse(way)
+			return way
+		}
+		for _, next := range slices.Sorted(slices.Values(g[at])) {
+			if _, seen := cameFrom[next]; !seen {
+				cameFrom[next] = at
+				queue = append(queue, next)
+			}
+		}
+	}
+	return nil
+}
+
+// route prints a chain for a finding, our own packages by their short paths.
+func route(chain []string) string {
+	short := make([]string, len(chain))
+	for i, importPath := range chain {
+		short[i] = strings.TrimPrefix(importPath, module)
+	}
+	return strings.Join(short, " -> ")
+}
+
+// within tells whether an import path is that package or lies below it.
+func within(importPath, parent string) bool {
+	return importPath == parent || strings.HasPrefix(importPath, parent+"/")
+}
+
+// expectFindings compares findings in any order; want may be nil.
+func expectFindings(t *testing.T, got, want []string) {
+	t.Helper()
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(fmt.Sprintln(strings.Join(want, "\n")), fmt.Sprintln(strings.Join(got, "\n"))); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// expectLaw reports each finding as a broken law.
+func expectLaw(t *testing.T, findings []string) {
+	t.Helper()
+	for _, finding := range findings {
+		t.Error(finding)
+	}
+}
