@@ -1,0 +1,143 @@
+package env
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/placement-hub/placement-hub/test/env/internal/process"
+)
+
+// The files of a data directory that the programs share.
+const (
+	servingCertificateFile = "apiserver.crt"
+	servingKeyFile         = "apiserver.key"
+	auditFile              = "audit.log"
+	auditPolicyFile        = "audit-policy.yaml"
+)
+
+// startAPIServer starts kube-apiserver and sets up access to it.
+func (e *Environment) startAPIServer(ctx context.Context) error {
+	if err := e.writeAPIServerFiles(); err != nil {
+		return err
+	}
+	serviceAccountKey, err := ensureServiceAccountKey(e.directory)
+	if err != nil {
+		return err
+	}
+	certificate, key, err := e.authority.client(adminUser, []string{adminGroup})
+	if err != nil {
+		return err
+	}
+	preferred, err := e.directory.port()
+	if err != nil {
+		return err
+	}
+	server := server{
+		name:      APIServerBinary,
+		preferred: preferred,
+		launch: func(port int) (*process.Process, error) {
+			e.url = "https://" + address(port)
+			e.admin = e.anonymousConfig()
+			e.admin.CertData, e.admin.KeyData = certificate, key
+			return process.Start(process.Command{
+				Name:    APIServerBinary,
+				Path:    e.assets.APIServer,
+				Args:    e.apiServerArgs(port, serviceAccountKey),
+				LogPath: e.directory.file("kube-apiserver.log"),
+			})
+		},
+		ready: func(ctx context.Context, _ int) error { return apiServerReady(ctx, e.admin) },
+	}
+	started, port, err := e.start(ctx, server)
+	if err != nil {
+		return err
+	}
+	e.apiServer = started
+	return e.directory.savePort(port)
+}
+
+// writeAPIServerFiles writes what is new at each start: the serving certificate, so that it does not expire in a directory
+// that is kept for long, and the audit policy.
+func (e *Environment) writeAPIServerFiles() error {
+	certificate, key, err := e.authority.server()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{
+		{servingCertificateFile, certificate},
+		{servingKeyFile, key},
+		{auditPolicyFile, []byte(auditPolicy)},
+	} {
+		if err := e.directory.replace(file.name, file.content); err != nil {
+			return err
+		}
+	}
+	// The audit log is that of this run.
+	if err := os.Remove(e.directory.file(auditFile)); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("removing the audit log of the last run: %w", err)
+	}
+	return nil
+}
+
+func (e *Environment) apiServerArgs(port int, serviceAccountKey string) []string {
+	arguments := []string{
+		"--etcd-servers=" + e.etcdURL,
+		"--etcd-prefix=" + e.prefix,
+		"--bind-address=" + loopback,
+		"--advertise-address=" + loopback,
+		fmt.Sprintf("--secure-port=%d", port),
+		"--tls-cert-file=" + e.directory.file(servingCertificateFile),
+		"--tls-private-key-file=" + e.directory.file(servingKeyFile),
+		"--client-ca-file=" + e.authority.file,
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + serviceAccountKey,
+		"--service-account-signing-key-file=" + serviceAccountKey,
+		"--service-cluster-ip-range=10.0.0.0/24",
+		"--authorization-mode=RBAC",
+		// Nobody reaches the service "kubernetes" without a network, and its endpoints must not be loopback.
+		"--endpoint-reconciler-type=none",
+	}
+	if e.options.AuditLog {
+		arguments = append(arguments,
+			"--audit-policy-file="+e.directory.file(auditPolicyFile),
+			"--audit-log-path="+e.directory.file(auditFile),
+			"--audit-log-format=json",
+			"--audit-log-mode=blocking",
+			"--audit-log-maxsize=0", // no rotation: all of it is read back
+		)
+	}
+	return append(arguments, e.options.APIServerArgs...)
+}
+
+// apiServerReady asks for /readyz and, since that does not cover it, for the namespace "default".
+func apiServerReady(ctx context.Context, admin *rest.Config) error {
+	httpClient, err := rest.HTTPClientFor(admin)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if _, err := exchange(ctx, httpClient, http.MethodGet, admin.Host+"/readyz", ""); err != nil {
+		return err
+	}
+	return namespaceExists(ctx, admin, httpClient, metav1.NamespaceDefault)
+}
+
+func namespaceExists(ctx context.Context, admin *rest.Config, httpClient *http.Client, name string) error {
+	client, err := corev1client.NewForConfigAndClient(admin, httpClient)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	_, err = client.Namespaces().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("waiting for the namespace %q: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+const pinnedModule = "module github.com/placement-hub/placement-hub/test/controlplane\n" +
+	"require (\n\tk8s.io/kubernetes v1.37.0\n\tgo.etcd.io/etcd/server/v3 v3.7.0\n)\n"
+
+// compiles is a `go` that writes the file after -o, as the real one is called.
+const compiles = "#!/bin/sh\necho example.com/package >&2\necho binary > \"$3\"\nchmod +x \"$3\"\n"
+
+func writeFile(t *testing.T, path, content string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setCheckout makes a checkout without binaries, enters it, and puts a script in the place of `go`.
+func setCheckout(t *testing.T, goScript string) env.Checkout {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkout := env.Checkout{Root: filepath.Join(root, "checkout")}
+	writeFile(t, filepath.Join(checkout.Root, "go.mod"), "module github.com/placement-hub/placement-hub\n", 0o644)
+	writeFile(t, filepath.Join(checkout.ModuleDir(), "go.mod"), pinnedModule, 0o644)
+	writeFile(t, filepath.Join(root, "path", "go"), goScript, 0o755)
+	t.Setenv("PATH", filepath.Join(root, "path")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("HOME", filepath.Join(root, "home"))
+	t.Setenv("XDG_DATA_HOME", filepath.Join(root, "share"))
+	t.Setenv(env.AssetsVariable, "")
+	t.Chdir(checkout.Root)
+	return checkout
+}
+
+func files(t *testing.T, directory string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func runIn(t *testing.T) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, progress bytes.Buffer
+	err = run(t.Context(), &out, &progress)
+	return out.String(), progress.String(), err
+}
+
+var complete = []string{".lock", env.StampFile, env.EtcdBinary, env.APIServerBinary, env.ControllerManagerBinary, env.KubectlBinary}
+
+func TestRunBuildsOnceAndPrintsTheDirectoryAlone(t *testing.T) {
+	checkout := setCheckout(t, compiles)
+	for _, c := range []struct {
+		reason string
+		built  bool
+	}{{"nothing is there", true}, {"all is there", false}} {
+		stdout, stderr, err := runIn(t)
+		if err != nil {
+			t.Fatalf("%s: %v", c.reason, err)
+		}
+		if want := checkout.BuildDir() + "\n"; stdout != want {
+			t.Errorf("%s: printed %q, want %q", c.reason, stdout, want)
+		}
+		if got := strings.Contains(stderr, "building kube-apiserver") || strings.Contains(stderr, "kube-apiserver: done in"); got != c.built {
+			t.Errorf("%s: built = %v, want %v; progress:\n%s", c.reason, got, c.built, stderr)
+		}
+		if !strings.Contains(stderr, "using "+checkout.BuildDir()) {
+			t.Errorf("%s: progress does not say what is used:\n%s", c.reason, stderr)
+		}
+		if diff := cmp.Diff(complete, files(t, checkout.BuildDir())); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", c.reason, diff)
+		}
+	}
+}
+
+func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
+	checkout := setCheckout(t, compiles)
+	old := env.Pins{Kubernetes: "v1.36.0", Etcd: "v3.6.0"}
+	writeFile(t, filepath.Join(checkout.BuildDir(), env.StampFile), old.Stamp(), 0o644)
+	writeFile(t, filepath.Join(checkout.BuildDir(), env.EtcdBinary), "old", 0o755)
+	writeFile(t, filepath.Join(checkout.BuildDir(), temporaryPrefix+env.EtcdBinary), "half", 0o755)
+	if _, _, err := runIn(t); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(checkout.BuildDir(), env.EtcdBinary))
+	if err != nil || string(content) != "binary\n" {
+		t.Errorf("etcd is %q (%v), want the newly built one", content, err)
+	}
+	if diff := cmp.Diff(complete, files(t, checkout.BuildDir())); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunBuildsOnlyWhatIsMissing(t *testing.T) {
+	checkout := setCheckout(t, compiles)
+	given := filepath.Join(checkout.Root, "given")
+	for _, name := range []string{env.EtcdBinary, env.APIServerBinary, env.KubectlBinary} {
+		writeFile(t, filepath.Join(given, name), "given", 0o755)
+	}
+	t.Setenv(env.AssetsVariable, given)
+	stdout, stderr, err := runIn(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stdout != given+"\n" {
+		t.Errorf("printed %q, want the given directory", stdout)
+	}
+	if want := "with kube-controller-manager from " + checkout.BuildDir(); !strings.Contains(stderr, want) {
+		t.Errorf("progress lacks %q:\n%s", want, stderr)
+	}
+	if diff := cmp.Diff([]string{".lock", env.StampFile, env.ControllerManagerBinary}, files(t, checkout.BuildDir())); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestFailedBuildExplainsItself(t *testing.T) {
+	cases := []struct{ reason, script, hint string }{
+		{"no network", `echo 'go: downloading k8s.io/api v0.37.0
+go: k8s.io/api@v0.37.0: Get "https://proxy.example/": dial tcp: lookup proxy.example: no such host' >&2`, "go env GOPROXY"},
+		{"no disk", "echo 'write /tmp/go-build1/b001/_pkg_.a: no space left on device' >&2", "disk space"},
+		{"no memory", "echo 'k8s.io/api/core/v1: compile: signal: killed' >&2", "memory"},
+		{"anything else", "echo 'flag provided but not defined' >&2", "go version"},
+	}
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			checkout := setCheckout(t, "#!/bin/sh\necho half > \"$3\"\n"+c.script+"\nexit 1\n")
+			stdout, _, err := runIn(t)
+			if err == nil {
+				t.Fatal("the build must fail")
+			}
+			for _, want := range []string{"building etcd: exit status 1", c.hint} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q lacks %q", err, want)
+				}
+			}
+			if stdout != "" {
+				t.Errorf("printed %q, want nothing", stdout)
+			}
+			if diff := cmp.Diff([]string{".lock", env.StampFile}, files(t, checkout.BuildDir())); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// started cancels a context when a text is written.
+type started struct {
+	text   string
+	cancel context.CancelFunc
+}
+
+func (s started) Write(content []byte) (int, error) {
+	if strings.Contains(string(content), s.text) {
+		s.cancel()
+	}
+	return len(content), nil
+}
+
+func TestInterruptedBuildReportsProgressAndLeavesNoBinary(t *testing.T) {
+	checkout := setCheckout(t, "#!/bin/sh\necho half > \"$3\"\necho example.com/a >&2\ntrap 'exit 1' INT\nwhile :; do :; done\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := compilation{
+		name:      env.EtcdBinary,
+		directory: checkout.ModuleDir(),
+		output:    filepath.Join(checkout.Root, temporaryPrefix+env.EtcdBinary),
+		target:    filepath.Join(checkout.Root, env.EtcdBinary),
+		arguments: []string{"build"},
+		out:       started{text: "etcd: still building, 0s, 1 packages compiled", cancel: cancel},
+		interval:  10 * time.Millisecond,
+	}
+	err := c.run(ctx)
+	if err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("got %v, want an error that says the build was interrupted", err)
+	}
+	for _, path := range []string{c.output, c.target} {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is there after an interrupted build (%v)", filepath.Base(path), err)
+		}
+	}
+}
+
+func TestLinkerFlagsSetTheVersionOfTheAPI(t *testing.T) {
+	flags := linkerFlags("v1.37.2")
+	for _, want := range []string{
+		"-X k8s.io/component-base/version.gitVersion=v1.37.2", "-X k8s.io/component-base/version.gitMinor=37",
+		"-X k8s.io/client-go/pkg/version.gitMajor=1",
+	} {
+		if !strings.Contains(flags, want) {
+			t.Errorf("flags %q lack %q", flags, want)
+		}
+	}
+}

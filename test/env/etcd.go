@@ -1,0 +1,78 @@
+package env
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+
+	"github.com/placement-hub/placement-hub/test/env/internal/process"
+)
+
+// startEtcd starts etcd on the data of the directory and returns its client URL.
+func (e *Environment) startEtcd(ctx context.Context) error {
+	name := etcdName(e.directory.path)
+	server := server{
+		name: EtcdBinary,
+		launch: func(port int) (*process.Process, error) {
+			return process.Start(process.Command{
+				Name:    EtcdBinary,
+				Path:    e.assets.Etcd,
+				Args:    etcdArgs(name, e.directory, port),
+				LogPath: e.directory.file("etcd.log"),
+			})
+		},
+		ready: func(ctx context.Context, port int) error { return etcdReady(ctx, etcdURL(port), name) },
+	}
+	started, port, err := e.start(ctx, server)
+	if err != nil {
+		return err
+	}
+	e.etcd, e.etcdURL = started, etcdURL(port)
+	return nil
+}
+
+func etcdURL(port int) string { return "http://" + address(port) }
+
+// etcdName is the member name for a data directory. It tells this etcd from that of another environment which may have got
+// hold of the same port in the moment between its choice and its use.
+func etcdName(directory string) string {
+	hash := fnv.New64a()
+	hash.Write([]byte(directory)) // never fails (hash.Hash)
+	return fmt.Sprintf("placement-hub-%016x", hash.Sum64())
+}
+
+func etcdArgs(name string, d *dataDirectory, port int) []string {
+	arguments := []string{
+		"--name=" + name,
+		"--data-dir=" + d.file("etcd"),
+		"--listen-client-urls=" + etcdURL(port),
+		"--advertise-client-urls=" + etcdURL(port),
+		"--listen-peer-urls=http://" + address(0), // it has no peers
+	}
+	if d.temporary {
+		arguments = append(arguments, "--unsafe-no-fsync")
+	}
+	return arguments
+}
+
+// etcdReady asks for the members of the cluster: one, of this name.
+func etcdReady(ctx context.Context, url, name string) error {
+	body, err := exchange(ctx, plainClient, http.MethodPost, url+"/v3/cluster/member/list", "{}")
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Members []struct {
+			Name string `json:"name"`
+		} `json:"members"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil {
+		return fmt.Errorf("reading the members of etcd: %w", err)
+	}
+	if len(list.Members) != 1 || list.Members[0].Name != name {
+		return fmt.Errorf("etcd at %s has the members %v, not %q alone", url, list.Members, name)
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// leftoverPatience is how long a killed leftover may take to disappear.
+const leftoverPatience = 10 * time.Second
+
+// KillLeftover kills the process group of pid when it is a child that an earlier run left behind: its program is called
+// name, and its command line mentions the directory that belongs to that run. A process id that was given to another
+// program in the meantime does not match and is left alone. It reports whether it killed.
+func KillLeftover(ctx context.Context, pid int, name, directory string) (bool, error) {
+	if pid <= 1 || !Running(ctx, pid, name, directory) {
+		return false, nil
+	}
+	if err := signalGroup(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return false, fmt.Errorf("killing the leftover %s (process %d) of an earlier run: %w", name, pid, err)
+	}
+	patience, cancel := context.WithTimeout(ctx, leftoverPatience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for Running(ctx, pid, name, directory) {
+		select {
+		case <-patience.Done():
+			return true, fmt.Errorf("the leftover %s (process %d) of an earlier run does not end: %w", name, pid, patience.Err())
+		case <-tick.C:
+		}
+	}
+	return true, nil
+}
+
+// Running reports whether pid is a process whose program is called name and whose command line mentions the directory.
+func Running(ctx context.Context, pid int, name, directory string) bool {
+	arguments, err := commandLine(ctx, pid)
+	return err == nil && matches(arguments, name, directory)
+}
+
+func matches(arguments []string, name, directory string) bool {
+	if len(arguments) == 0 || filepath.Base(arguments[0]) != name {
+		return false
+	}
+	for _, argument := range arguments[1:] {
+		if strings.Contains(argument, directory+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,27 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// attributes give the child its own process group. There is no parent-death signal here: KillLeftover does the rest.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}
+
+// commandLine returns the arguments of a running process, its program first. Arguments with spaces come apart, which
+// is harmless for a search in them.
+func commandLine(ctx context.Context, pid int) ([]string, error) {
+	output, err := exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return nil, fmt.Errorf("reading the command line of process %d: %w", pid, err)
+	}
+	return strings.Fields(string(output)), nil
+}

@@ -1,0 +1,79 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/placement-hub/placement-hub/test/env/internal/process"
+)
+
+const (
+	// portAttempts is how often a server is started again because its port was taken in the meantime.
+	portAttempts = 5
+	pollInterval = 50 * time.Millisecond
+	probeTimeout = 5 * time.Second
+)
+
+// server is a program that listens on a port of loopback.
+type server struct {
+	name      string
+	preferred int // port; 0: any
+	launch    func(port int) (*process.Process, error)
+	ready     func(ctx context.Context, port int) error
+}
+
+// start runs a server until it is ready, on another port if need be.
+func (e *Environment) start(ctx context.Context, s server) (*process.Process, int, error) {
+	begin := time.Now()
+	for attempt := 1; ; attempt++ {
+		port, err := freePort(ctx, s.preferred)
+		if err != nil {
+			return nil, 0, fmt.Errorf("starting %s: %w", s.name, err)
+		}
+		started, err := s.launch(port)
+		if err != nil {
+			return nil, 0, err
+		}
+		err = e.directory.record(started)
+		if err == nil {
+			err = awaitReady(ctx, s, started, port)
+		}
+		if err == nil {
+			e.options.logf("%s is ready on %s (%.1f s)", s.name, address(port), time.Since(begin).Seconds())
+			return started, port, nil
+		}
+		err = errors.Join(err, started.Kill())
+		if attempt == portAttempts || !strings.Contains(err.Error(), "address already in use") {
+			return nil, 0, err
+		}
+		s.preferred = 0
+		e.options.logf("%s: port %d was taken in the meantime, trying another one", s.name, port)
+	}
+}
+
+// awaitReady polls a started server. Its error quotes the end of the log when the server dies or time runs out.
+func awaitReady(ctx context.Context, s server, p *process.Process, port int) error {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		probe, cancel := context.WithTimeout(ctx, probeTimeout)
+		err := s.ready(probe, port)
+		cancel()
+		if p.Exited() {
+			return p.ExitError()
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.Done():
+			return p.ExitError()
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not become ready: %w (last answer: %w); %s", s.name, ctx.Err(), err, p.DescribeLog())
+		case <-tick.C:
+		}
+	}
+}
