@@ -44,11 +44,6 @@ func (r reporter) report(
 			kind, suffix = corev1.EventTypeWarning, fmt.Sprintf(": %s in plugin %s", first.Message, first.Source)
 		}
 
-		if len(page.Status.Decisions) == 0 {
-			// A page that was just created has nothing to tell beyond that.
-			return
-		}
-
 		emit(kind, "Update", "updated", suffix)
 		r.recorder.Eventf(placement, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores(result))
 	case decision.ActionMend:

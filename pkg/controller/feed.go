@@ -60,7 +60,7 @@ func (f *feed) WaitForSync(ctx context.Context) error {
 }
 
 func (f *feed) listen(ctx context.Context) error {
-	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, 6) //nolint:mnd // As many as kinds.
+	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, 6)
 
 	for _, kind := range []struct {
 		object  client.Object

@@ -132,7 +132,7 @@ func (r *placementReconciler) placement(ctx context.Context, request reconcile.R
 
 	err := r.client.Get(ctx, request.NamespacedName, cached)
 	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // Documented: there is none.
+		return nil, nil
 	}
 
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *placementReconciler) carryOut(
 
 	if err := r.writer.Write(ctx, plan.Writes, observe); err != nil {
 		if decision.Outdated(err) || decision.Terminating(err) {
-			return err //nolint:wrapcheck // Told apart by the caller.
+			return err
 		}
 
 		now, err2 := r.present(ctx, placement)
@@ -187,7 +187,7 @@ func (r *placementReconciler) carryOut(
 		return err
 	}
 
-	return r.writer.Delete(ctx, plan.Deletes, observe) //nolint:wrapcheck // The writer names the object.
+	return r.writer.Delete(ctx, plan.Deletes, observe)
 }
 
 func (r *placementReconciler) writeStatus(
@@ -197,7 +197,7 @@ func (r *placementReconciler) writeStatus(
 	if err != nil {
 		countWrite("status", err)
 
-		return err //nolint:wrapcheck // The writer names the object.
+		return err
 	}
 
 	if patched != nil {
@@ -212,6 +212,8 @@ func (r *placementReconciler) writeStatus(
 func (r *placementReconciler) observer(
 	ctx context.Context, placement *clusterv1beta1.Placement, result *scheduling.Result,
 ) decision.Observer {
+	created := map[string]bool{}
+
 	return func(action decision.Action, page *clusterv1beta1.PlacementDecision, err error) {
 		countWrite(string(action), err)
 
@@ -222,7 +224,12 @@ func (r *placementReconciler) observer(
 		klog.FromContext(ctx).V(2).Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page),
 			"clusters", len(page.Status.Decisions))
 		r.pages.wrote(client.ObjectKeyFromObject(placement), page, action == decision.ActionDelete)
-		r.reporter.report(action, placement, page, result)
+
+		// The first, empty list of a page that was just created is part of its creation.
+		created[page.Name] = created[page.Name] || action == decision.ActionCreate
+		if action != decision.ActionFill || !created[page.Name] || len(page.Status.Decisions) > 0 {
+			r.reporter.report(action, placement, page, result)
+		}
 	}
 }
 

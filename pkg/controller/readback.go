@@ -57,12 +57,12 @@ func (r *readback[T]) expected(owner types.NamespacedName, object T, deleted boo
 		return last.deleted && last.object.GetUID() == object.GetUID()
 	}
 
-	order := newer(object, last.object)
-	if order >= 0 {
+	order, ordered := compareAge(object, last.object)
+	if !ordered || order >= 0 {
 		r.drop(owner, key)
 	}
 
-	return order <= 0
+	return ordered && order <= 0
 }
 
 func (r *readback[T]) drop(owner, key types.NamespacedName) {
@@ -100,7 +100,7 @@ func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
 			result = append(result, object)
 		case last.deleted && last.object.GetUID() == object.GetUID():
 			// Gone; the cache does not know it yet.
-		case !last.deleted && newer(last.object, object) > 0:
+		case !last.deleted && later(last.object, object):
 			result = append(result, last.object)
 		default:
 			r.drop(owner, key)
@@ -122,13 +122,17 @@ func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
 	return result
 }
 
-// newer compares the ages of two states of an object: positive when a is the later one. Resource versions that cannot be compared count
-// as later, so that what the cache holds wins and nothing is remembered for ever.
-func newer(a, b client.Object) int {
-	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
-	if err != nil {
-		return 1
-	}
+// later reports whether a is a later state than b.
+func later(a, b client.Object) bool {
+	order, ordered := compareAge(a, b)
 
-	return order
+	return ordered && order > 0
+}
+
+// compareAge compares the ages of two states of an object: positive when a is the later one. Of two that cannot be compared, what the
+// cache holds counts, so that nothing is remembered for ever.
+func compareAge(a, b client.Object) (order int, ordered bool) {
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+
+	return order, err == nil
 }

@@ -62,7 +62,7 @@ func status(
 		ours[i].LastTransitionTime = now
 
 		if len(ours[i].Message) > longestMessage {
-			ours[i].Message = ours[i].Message[:longestMessage-3] + "..."
+			ours[i].Message = strings.ToValidUTF8(ours[i].Message[:longestMessage-3], "") + "..."
 		}
 
 		before := meta.FindStatusCondition(status.Conditions, ours[i].Type)
@@ -71,7 +71,7 @@ func status(
 		}
 	}
 
-	status.Conditions = append(ours, others...)
+	status.Conditions = slices.Concat(ours, others)
 
 	return status
 }

@@ -150,7 +150,7 @@ func (w Writer) WriteStatus(
 	ctx context.Context, placement *clusterv1beta1.Placement, status clusterv1beta1.PlacementStatus,
 ) (*clusterv1beta1.Placement, error) {
 	if sameStatus(placement.Status, status) {
-		return nil, nil //nolint:nilnil // Documented: nothing was to do.
+		return nil, nil
 	}
 
 	data, err := json.Marshal(map[string]any{
@@ -175,7 +175,9 @@ func Outdated(err error) bool {
 }
 
 // Terminating reports whether an error says that the namespace is going away, so that nothing is left to do.
-func Terminating(err error) bool { return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) }
+func Terminating(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
 
 // Cause is a stable text for a failed request: it has no times, versions or addresses.
 func Cause(err error) string {

@@ -1,5 +1,7 @@
 package facts
 
+import "slices"
+
 // Kind is the kind of a readable fact.
 type Kind uint8
 
@@ -49,10 +51,8 @@ func (k Key) Covers(changed Key) bool {
 // Touched reports whether a reader of any of reads may get another answer after the changes.
 func Touched(reads, changes []Key) bool {
 	for _, read := range reads {
-		for _, change := range changes {
-			if read.Covers(change) {
-				return true
-			}
+		if slices.ContainsFunc(changes, read.Covers) {
+			return true
 		}
 	}
 

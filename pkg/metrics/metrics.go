@@ -8,7 +8,7 @@ import (
 )
 
 // upstreamBuckets are the buckets of the upstream controller: ten powers of ten from a microsecond, in seconds.
-var upstreamBuckets = prometheus.ExponentialBuckets(1e-6, 10, 10) //nolint:mnd // The contract's own figures.
+var upstreamBuckets = prometheus.ExponentialBuckets(1e-6, 10, 10)
 
 var (
 	schedulingDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -34,7 +34,7 @@ var (
 	}, []string{"kind", "result"})
 )
 
-func init() { //nolint:gochecknoinits // Registration with the registry that the manager serves.
+func init() {
 	metrics.Registry.MustRegister(schedulingDuration, bindDuration, WakeUps, Writes)
 }
 

@@ -170,10 +170,11 @@ func (l *lowering) groups(path *field.Path, strategy clusterv1beta1.GroupStrateg
 
 // groupLength reads a number, a quoted number, or a percentage; 0 and nothing mean no bound (ours.md A2).
 func groupLength(value intstr.IntOrString) (GroupLength, error) {
-	text, percent := strings.CutSuffix(value.String(), "%")
-	if text == "" {
+	if value.String() == "" {
 		return GroupLength{}, nil
 	}
+
+	text, percent := strings.CutSuffix(value.String(), "%")
 
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {

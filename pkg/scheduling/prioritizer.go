@@ -43,7 +43,9 @@ func (p Prioritizer) Name() string {
 	return "AddOn/" + p.Resource + "/" + p.Score
 }
 
-func (p Prioritizer) sameCoordinate(other Prioritizer) bool { return p.Name() == other.Name() }
+func (p Prioritizer) sameCoordinate(other Prioritizer) bool {
+	return p.BuiltIn == other.BuiltIn && p.Resource == other.Resource && p.Score == other.Score
+}
 
 func (p Prioritizer) reads() []facts.Key {
 	switch p.BuiltIn {
@@ -87,7 +89,7 @@ func (e *evaluation) balance(feasible []*facts.Facts) map[string]int64 {
 	for _, f := range feasible {
 		scores[f.Name] = maxScore
 		if count := counts[f.Name]; count > 0 {
-			scores[f.Name] = 2 * int64(maxScore*(0.5-float64(count)/float64(highest))) //nolint:mnd // The formula of the contract.
+			scores[f.Name] = 2 * int64(maxScore*(0.5-float64(count)/float64(highest)))
 		}
 	}
 
@@ -128,7 +130,7 @@ func allocatable(feasible []*facts.Facts, resource string) map[string]int64 {
 
 		scores[f.Name] = maxScore
 		if highest > lowest {
-			scores[f.Name] = int64(((amount-lowest)/(highest-lowest) - 0.5) * (maxScore - minScore)) //nolint:mnd // As above.
+			scores[f.Name] = int64(((amount-lowest)/(highest-lowest) - 0.5) * (maxScore - minScore))
 		}
 	}
 

@@ -56,7 +56,7 @@ type GroupLength struct {
 func (l GroupLength) Of(selected int) int {
 	length := l.Clusters
 	if l.Percent > 0 {
-		length = (l.Percent*selected + 99) / 100 //nolint:mnd // Rounds up.
+		length = (l.Percent*selected + 99) / 100
 	}
 
 	if length <= 0 || length > selected {

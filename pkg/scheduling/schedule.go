@@ -135,7 +135,6 @@ func (e *evaluation) passesPredicates(f *facts.Facts) bool {
 			path := predicate.Path.Child("requiredClusterSelector", "celSelector", "celExpressions").Index(verdict.Expression)
 			e.noteError(path, f.Name, verdict.Err)
 		}
-
 	}
 
 	return passes
@@ -160,6 +159,10 @@ func (e *evaluation) prioritize(feasible []*facts.Facts) {
 			Prioritizer: prioritizer, Scores: prioritizer.scores(e, feasible),
 		})
 	}
+
+	slices.SortFunc(e.result.Warnings, func(a, b Warning) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Message, b.Message))
+	})
 }
 
 func (e *evaluation) warnExpired(p Prioritizer, cluster string) {

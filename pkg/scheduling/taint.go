@@ -47,12 +47,16 @@ func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (tolerated
 			return true, time.Time{}
 		}
 
-		if *toleration.TolerationSeconds > longestToleration {
+		seconds := *toleration.TolerationSeconds
+		if seconds <= 0 || taint.TimeAdded.IsZero() {
+			continue // Expired before it began.
+		}
+
+		if seconds > longestToleration {
 			return true, time.Time{}
 		}
 
-		end := taint.TimeAdded.Add(time.Duration(*toleration.TolerationSeconds) * time.Second)
-		if *toleration.TolerationSeconds > 0 && !taint.TimeAdded.IsZero() && e.pass.Now.Before(end) {
+		if end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second); e.pass.Now.Before(end) {
 			return true, end
 		}
 	}

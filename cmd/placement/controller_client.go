@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// restConfig finds the hub and applies the client-side rate limit, if there is one.
+func (o *controllerOptions) restConfig() (*rest.Config, error) {
+	config, err := findHub(o.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	// A negative value switches client-go's limiter off: priority and fairness of the API server knows better.
+	config.QPS, config.Burst = -1, 0
+	if o.qps > 0 {
+		config.QPS, config.Burst = o.qps, o.burst
+		if config.Burst == 0 {
+			config.Burst = int(math.Ceil(2 * float64(o.qps)))
+		}
+	}
+	return config, nil
+}
+
+// findHub looks in --kubeconfig, $KUBECONFIG, the pod's service account and ~/.kube/config, in this order.
+func findHub(kubeconfig string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	switch {
+	case kubeconfig != "":
+		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
+	case os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "":
+		config, err := rest.InClusterConfig()
+		if err == nil {
+			return config, nil
+		}
+		if !errors.Is(err, rest.ErrNotInCluster) {
+			return nil, fmt.Errorf("using the pod's service account: %w; mount its token, or name a kubeconfig with --kubeconfig", err)
+		}
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("no hub to connect to: name a kubeconfig with --kubeconfig or $KUBECONFIG, or run in a pod of the hub")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig", err)
+	}
+	return config, nil
+}

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+)
+
+// parseFlags runs the command line through the flags of `placement controller`, as the root command sets them up.
+func parseFlags(t *testing.T, args ...string) (*controllerOptions, *pflag.FlagSet) {
+	t.Helper()
+	o := newControllerOptions()
+	fs := pflag.NewFlagSet("controller", pflag.ContinueOnError)
+	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
+	o.addFlags(fs)
+	if err := fs.Parse(args); err != nil {
+		t.Fatalf("parsing %q: %v", args, err)
+	}
+	return o, fs
+}
+
+func nowhere(t *testing.T) surroundings {
+	t.Helper()
+	dir := t.TempDir()
+	return surroundings{
+		getenv:         func(string) string { return "" },
+		namespaceFile:  filepath.Join(dir, "namespace"),
+		servingCertDir: filepath.Join(dir, "serving-cert"),
+	}
+}
+
+func writeFile(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFlagDefaults(t *testing.T) {
+	_, fs := parseFlags(t)
+	for _, tc := range []struct{ flag, want, reason string }{
+		{"config", "", "upstream: optional"},
+		{"kubeconfig", "", "upstream: in-cluster"},
+		{"namespace", "", "upstream: found out at start"},
+		{"listen", "0.0.0.0:8443", "contract 1.14: probes and scrapes come here"},
+		{"terminate-on-files", "[]", "upstream: none"},
+		{"kube-api-qps", "0", "ours: no client-side limit"},
+		{"kube-api-burst", "0", "ours: no client-side limit"},
+		{"disable-leader-election", "false", "contract 1.14"},
+		{"leader-election-lease-duration", "2m17s", "contract 1.14: 137 s"},
+		{"leader-election-renew-deadline", "1m47s", "contract 1.14: 107 s"},
+		{"leader-election-retry-period", "26s", "contract 1.14: 26 s"},
+		{"tls-min-version", "", "component-base: TLS 1.2"},
+		{"tls-cipher-suites", "[]", "Go's choice"},
+		{"controllers", "[placement]", "scope.md: what upstream's command does and its account may"},
+		{"workers", "0", "the number of CPUs"},
+		{"v", "0", "klog"},
+		{"vmodule", "", "klog"},
+		{"logtostderr", "true", "klog"},
+		{"alsologtostderr", "false", "klog"},
+		{"log-flush-frequency", "5s", "component-base"},
+	} {
+		t.Run(tc.flag, func(t *testing.T) {
+			f := fs.Lookup(tc.flag)
+			if f == nil {
+				t.Fatalf("there is no flag --%s (%s)", tc.flag, tc.reason)
+			}
+			if f.DefValue != tc.want {
+				t.Errorf("--%s defaults to %q, want %q (%s)", tc.flag, f.DefValue, tc.want, tc.reason)
+			}
+			if f.Usage == "" {
+				t.Errorf("--%s has no help", tc.flag)
+			}
+		})
+	}
+}
+
+func TestUpstreamCommandLine(t *testing.T) {
+	o, _ := parseFlags(t,
+		"--disable-leader-election=true", "--kube-api-qps=50", "--kube-api-burst=100", "--listen=127.0.0.1:0", "-v=0", "--log_dir=",
+		"--terminate-on-files=/a,b", "--terminate-on-files=/c", "--log-flush-frequency=5s", "--tls-min-version=VersionTLS13")
+	if !o.election.disable || o.qps != 50 || o.burst != 100 || o.serving.address != "127.0.0.1:0" || o.serving.minTLSVersion != "VersionTLS13" {
+		t.Errorf("flags did not arrive: %+v", o)
+	}
+	if diff := cmp.Diff([]string{"/a,b", "/c"}, o.terminateOnFiles); diff != "" {
+		t.Errorf("--terminate-on-files takes one file at a time (-want +got):\n%s", diff)
+	}
+	if err := o.validate(); err != nil {
+		t.Errorf("validate() = %v", err)
+	}
+}
+
+func TestNamespace(t *testing.T) {
+	config := "apiVersion: operator.openshift.io/v1alpha1\nkind: GenericOperatorConfig\nleaderElection: {namespace: from-file}\n"
+	for _, tc := range []struct {
+		reason, env, mounted, config string
+		args                         []string
+		want                         string
+	}{
+		{reason: "nothing is known: upstream's namespace", want: "open-cluster-management-hub"},
+		{reason: "the service account's namespace", mounted: "pod\n", want: "pod"},
+		{reason: "an empty mount says nothing", mounted: "\n", want: "open-cluster-management-hub"},
+		{reason: "POD_NAMESPACE wins over the mount", env: "env", mounted: "pod", want: "env"},
+		{reason: "the file wins over the surroundings", env: "env", config: config, want: "from-file"},
+		{reason: "the flag wins over all", env: "env", config: config, args: []string{"--namespace=flag"}, want: "flag"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			around := nowhere(t)
+			around.getenv = func(name string) string { return map[string]string{"POD_NAMESPACE": tc.env}[name] }
+			if tc.mounted != "" {
+				writeFile(t, around.namespaceFile, tc.mounted)
+			}
+			args := tc.args
+			if tc.config != "" {
+				args = append(args, "--config="+writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config))
+			}
+			o, fs := parseFlags(t, args...)
+			if err := o.complete(fs.Changed, around); err != nil {
+				t.Fatal(err)
+			}
+			if o.election.namespace != tc.want {
+				t.Errorf("lease namespace = %q, want %q", o.election.namespace, tc.want)
+			}
+			if o.election.name != "placement-lock" {
+				t.Errorf("lease name = %q, want placement-lock (contract 1.14)", o.election.name)
+			}
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		want   []string
+	}{
+		{reason: "the defaults are valid"},
+		{reason: "unknown controllers list the known ones", args: []string{"--controllers=placment"},
+			want: []string{"--controllers", `"placment"`, "clusterset"}},
+		{reason: "negative numbers", args: []string{"--workers=-1", "--kube-api-qps=-1", "--kube-api-burst=-2"},
+			want: []string{"--workers: -1", "--kube-api-qps: -1", "--kube-api-burst: -2"}},
+		{reason: "the lease must outlive the deadline", args: []string{"--leader-election-lease-duration=100s"},
+			want: []string{"--leader-election-renew-deadline: 1m47s", "1m40s"}},
+		{reason: "the deadline must leave room for a retry", args: []string{"--leader-election-retry-period=100s"},
+			want: []string{"--leader-election-retry-period: 1m40s is too long"}},
+		{reason: "a lease is stored in whole seconds", args: []string{"--leader-election-lease-duration=137500ms"},
+			want: []string{"whole number of seconds"}},
+		{reason: "a retry period of nothing", args: []string{"--leader-election-retry-period=0s"}, want: []string{"above 0"}},
+		{reason: "no election, no rules about it", args: []string{"--disable-leader-election", "--leader-election-retry-period=100s"}},
+		{reason: "an address needs a port", args: []string{"--listen=localhost"}, want: []string{"--listen", "host:port"}},
+		{reason: "TLS versions have names", args: []string{"--tls-min-version=1.2"}, want: []string{"--tls-min-version", `"1.2"`, "VersionTLS12"}},
+		{reason: "cipher suites have names", args: []string{"--tls-cipher-suites=ROT13"},
+			want: []string{"--tls-cipher-suites", "ROT13", "TLS_AES_128"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			o, fs := parseFlags(t, tc.args...)
+			if err := o.complete(fs.Changed, nowhere(t)); err != nil {
+				t.Fatal(err)
+			}
+			err := o.validate()
+			if (err != nil) != (len(tc.want) > 0) {
+				t.Fatalf("validate() = %v, want an error: %v", err, len(tc.want) > 0)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("error %q does not contain %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestElectorPeriod(t *testing.T) {
+	for period, want := range map[time.Duration]time.Duration{26 * time.Second: time.Second, 200 * time.Millisecond: 200 * time.Millisecond} {
+		o := electionOptions{retryPeriod: period}
+		if got := o.electorPeriod(); got != want {
+			t.Errorf("with a retry period of %v the elector looks every %v, want %v", period, got, want)
+		}
+	}
+}
+
+func TestClientLimit(t *testing.T) {
+	kubeconfig := writeFile(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://hub.example:6443"))
+	for _, tc := range []struct {
+		reason    string
+		args      []string
+		wantQPS   float32
+		wantBurst int
+	}{
+		{reason: "no limit by default", wantQPS: -1},
+		{reason: "a burst alone limits nothing", args: []string{"--kube-api-burst=100"}, wantQPS: -1},
+		{reason: "upstream's numbers limit", args: []string{"--kube-api-qps=50", "--kube-api-burst=100"}, wantQPS: 50, wantBurst: 100},
+		{reason: "a rate alone gets upstream's proportion", args: []string{"--kube-api-qps=50"}, wantQPS: 50, wantBurst: 100},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			o, _ := parseFlags(t, append(tc.args, "--kubeconfig="+kubeconfig)...)
+			config, err := o.restConfig()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if config.Host != "https://hub.example:6443" || config.QPS != tc.wantQPS || config.Burst != tc.wantBurst {
+				t.Errorf("host %s, QPS %v, burst %v; want QPS %v, burst %v", config.Host, config.QPS, config.Burst, tc.wantQPS, tc.wantBurst)
+			}
+		})
+	}
+}
+
+func kubeconfigFor(server string) string {
+	return "apiVersion: v1\nkind: Config\ncurrent-context: hub\ncontexts: [{name: hub, context: {cluster: hub, user: me}}]\n" +
+		"users: [{name: me, user: {token: secret}}]\nclusters: [{name: hub, cluster: {insecure-skip-tls-verify: true, server: '" + server + "'}}]\n"
+}

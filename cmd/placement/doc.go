@@ -1,0 +1,13 @@
+// Command placement is the placement hub in one binary.
+//
+// Every subcommand is a constructor newXCommand in a file of its own, added in newRootCommand. What they share:
+//
+//   - exit code 0 for success and for a clean stop (SIGTERM, SIGINT, a changed --terminate-on-files file), 2 for a command line
+//     that cannot be understood, 1 for everything else, and 1 at once on a second signal;
+//   - errors go to stderr, say what is wrong and what to do next, and never print the whole usage page;
+//   - a subcommand must not define PersistentPreRun(E): the root's own tells usage errors from failures.
+//
+// `placement controller` keeps the flags, the defaults, the lease and the endpoints of the upstream command of that name, so that
+// swapping the image is enough. Three things differ, on purpose: client-side rate limiting is off unless asked for, a released lease
+// is taken within about two seconds (see renewalLock), and serving certificates are reloaded instead of ending the process.
+package main

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a mistake in the command line or in a file that it names, found after the flags were parsed.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// newRootCommand builds the command tree. started is set as soon as a subcommand begins to run: any error before is one of usage.
+func newRootCommand(started *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "placement",
+		Short: "Decide which clusters of a fleet a workload goes to",
+		Long: "placement selects ManagedClusters for Placements and records the choice in PlacementDecisions.\n" +
+			"It takes the place of the Open Cluster Management placement controller.",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			*started = true
+			ctrllog.SetLogger(klog.NewKlogr())
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
+	root.AddCommand(newControllerCommand(), newVersionCommand())
+	return root
+}
+
+// execute runs the command line and returns the exit code of the process.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	defer klog.Flush()
+	var started bool
+	root := newRootCommand(&started)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code, hint := exitFailure, ""
+	var usage *usageError
+	if !started || errors.As(err, &usage) {
+		code, hint = exitUsage, fmt.Sprintf("Run '%s --help' for usage.\n", cmd.CommandPath())
+	}
+	if _, writeErr := fmt.Fprintf(stderr, "Error: %v\n%s", err, hint); writeErr != nil {
+		klog.ErrorS(errors.Join(err, writeErr), "Cannot report the error on stderr")
+	}
+	return code
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestExecute(t *testing.T) {
+	unreachable := writeFile(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
+	badConfig := writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), configHeader+"x: 1\n")
+	for _, tc := range []struct {
+		reason     string
+		args       []string
+		wantCode   int
+		wantStdout []string
+		wantStderr []string
+	}{
+		{reason: "no subcommand shows the help", wantStdout: []string{"Available Commands:", "controller", "version"}},
+		{reason: "help is no error", args: []string{"controller", "--help"}, wantStdout: []string{"--terminate-on-files", "--vmodule"}},
+		{reason: "version prints", args: []string{"version"}, wantStdout: []string{"placement ", "commit"}},
+		{reason: "version prints JSON", args: []string{"version", "-o", "json"}, wantStdout: []string{`"goVersion": "go`}},
+		{
+			reason: "an unknown format", args: []string{"version", "--output=xml"}, wantCode: exitUsage,
+			wantStderr: []string{`"xml"`, "Run 'placement version --help'"},
+		},
+		{
+			reason: "an unknown command", args: []string{"contoller"}, wantCode: exitUsage,
+			wantStderr: []string{`unknown command "contoller"`, "Run 'placement --help'"},
+		},
+		{
+			reason: "an unknown flag", args: []string{"controller", "--leases=1"}, wantCode: exitUsage,
+			wantStderr: []string{"unknown flag: --leases", "Run 'placement controller --help'"},
+		},
+		{
+			reason: "a value of the wrong type", args: []string{"controller", "--workers=many"}, wantCode: exitUsage,
+			wantStderr: []string{"--workers", `"many"`, "Run 'placement controller --help'"},
+		},
+		{
+			reason: "an argument that nobody reads", args: []string{"controller", "placement"}, wantCode: exitUsage,
+			wantStderr: []string{`"placement"`, "Run 'placement controller --help'"},
+		},
+		{
+			reason: "a flag that makes no sense", args: []string{"controller", "--controllers=nosuch"}, wantCode: exitUsage,
+			wantStderr: []string{`unknown controller "nosuch"`, "clusterset", "Run 'placement controller --help'"},
+		},
+		{
+			reason: "a configuration file that makes no sense", args: []string{"controller", "--config", badConfig}, wantCode: exitUsage,
+			wantStderr: []string{badConfig, `"x"`},
+		},
+		{
+			reason: "a server that does not answer is a failure, not misuse", args: []string{"controller", "--kubeconfig", unreachable},
+			wantCode: exitFailure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
+		},
+		{
+			reason: "a kubeconfig that does not exist", args: []string{"controller", "--kubeconfig", "/nonexistent/kubeconfig"},
+			wantCode: exitFailure, wantStderr: []string{"/nonexistent/kubeconfig", "--kubeconfig"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			if code := execute(t.Context(), tc.args, &stdout, &stderr); code != tc.wantCode {
+				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, &stderr)
+			}
+			for _, part := range tc.wantStdout {
+				if !strings.Contains(stdout.String(), part) {
+					t.Errorf("stdout does not contain %q:\n%s", part, &stdout)
+				}
+			}
+			for _, part := range tc.wantStderr {
+				if !strings.Contains(stderr.String(), part) {
+					t.Errorf("stderr does not contain %q:\n%s", part, &stderr)
+				}
+			}
+			if tc.wantCode != exitOK && strings.Contains(stderr.String()+stdout.String(), "Usage:") {
+				t.Errorf("an error must not bring the whole usage page:\n%s%s", &stdout, &stderr)
+			}
+		})
+	}
+}

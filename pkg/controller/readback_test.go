@@ -1,0 +1,128 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+var owner = types.NamespacedName{Namespace: "ns", Name: "p"}
+
+func state(name, uid, version string) *clusterv1beta1.PlacementDecision {
+	return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: owner.Namespace, Name: name, UID: types.UID(uid), ResourceVersion: version,
+	}}
+}
+
+func versions(pages []*clusterv1beta1.PlacementDecision) map[string]string {
+	seen := map[string]string{}
+	for _, page := range pages {
+		seen[page.Name] = string(page.UID) + "@" + page.ResourceVersion
+	}
+
+	return seen
+}
+
+func TestReadbackLatest(t *testing.T) {
+	type write struct {
+		page    *clusterv1beta1.PlacementDecision
+		deleted bool
+	}
+
+	for _, tc := range []struct {
+		reason string
+		writes []write
+		cached []*clusterv1beta1.PlacementDecision
+		want   map[string]string
+	}{
+		{
+			reason: "what was never written comes from the cache",
+			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "5")},
+			want:   map[string]string{"a": "1@5"},
+		},
+		{
+			reason: "a created page is seen before the cache knows it",
+			writes: []write{{page: state("a", "1", "5")}},
+			want:   map[string]string{"a": "1@5"},
+		},
+		{
+			reason: "the cache lags behind a write",
+			writes: []write{{page: state("a", "1", "12")}},
+			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "9")},
+			want:   map[string]string{"a": "1@12"},
+		},
+		{
+			reason: "somebody wrote after us: the cache wins",
+			writes: []write{{page: state("a", "1", "9")}},
+			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "12")},
+			want:   map[string]string{"a": "1@12"},
+		},
+		{
+			reason: "a deleted page is gone before the cache knows it",
+			writes: []write{{page: state("a", "1", "9"), deleted: true}},
+			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "9"), state("b", "2", "3")},
+			want:   map[string]string{"b": "2@3"},
+		},
+		{
+			reason: "a page that was deleted by us and made again by another is there",
+			writes: []write{{page: state("a", "1", "9"), deleted: true}},
+			cached: []*clusterv1beta1.PlacementDecision{state("a", "7", "20")},
+			want:   map[string]string{"a": "7@20"},
+		},
+		{
+			reason: "versions that cannot be compared: the cache wins over a memory that might stay for ever",
+			writes: []write{{page: state("a", "1", "x")}},
+			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "9")},
+			want:   map[string]string{"a": "1@9"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			r := newReadback[*clusterv1beta1.PlacementDecision]()
+			for _, w := range tc.writes {
+				r.wrote(owner, w.page, w.deleted)
+			}
+
+			if diff := cmp.Diff(tc.want, versions(r.latest(owner, tc.cached))); diff != "" {
+				t.Errorf("latest (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadbackTellsOwnEvents(t *testing.T) {
+	for _, tc := range []struct {
+		reason         string
+		written        *clusterv1beta1.PlacementDecision
+		deletedByUs    bool
+		event          *clusterv1beta1.PlacementDecision
+		deleteEvent    bool
+		want, remember bool
+	}{
+		{reason: "nothing was written", event: state("a", "1", "5")},
+		{reason: "our last write comes back", written: state("a", "1", "5"), event: state("a", "1", "5"), want: true},
+		{reason: "an earlier write of ours comes back", written: state("a", "1", "10"), event: state("a", "1", "9"), want: true, remember: true},
+		{reason: "somebody wrote after us", written: state("a", "1", "9"), event: state("a", "1", "10")},
+		{reason: "our delete comes back", written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), deleteEvent: true, want: true},
+		{reason: "somebody deleted what we wrote", written: state("a", "1", "9"), event: state("a", "1", "9"), deleteEvent: true},
+		{reason: "an event from before our delete", written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), want: true, remember: true},
+		{reason: "somebody made it again after our delete", written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			r := newReadback[*clusterv1beta1.PlacementDecision]()
+			if tc.written != nil {
+				r.wrote(owner, tc.written, tc.deletedByUs)
+			}
+
+			if got := r.expected(owner, tc.event, tc.deleteEvent); got != tc.want {
+				t.Errorf("expected() = %v, want %v", got, tc.want)
+			}
+
+			if got := len(r.written) > 0; got != tc.remember {
+				t.Errorf("remembers = %v, want %v", got, tc.remember)
+			}
+		})
+	}
+}

@@ -1,0 +1,211 @@
+package scheduling
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+const (
+	noSelect      = clusterv1.TaintEffectNoSelect
+	noSelectIfNew = clusterv1.TaintEffectNoSelectIfNew
+	prefer        = clusterv1.TaintEffectPreferNoSelect
+)
+
+func taint(key, value string, effect clusterv1.TaintEffect) clusterv1.Taint {
+	return clusterv1.Taint{Key: key, Value: value, Effect: effect}
+}
+
+func equal(key, value string, effect clusterv1.TaintEffect) clusterv1beta1.Toleration {
+	return clusterv1beta1.Toleration{Key: key, Operator: clusterv1beta1.TolerationOpEqual, Value: value, Effect: effect}
+}
+
+func exist(key string, effect clusterv1.TaintEffect) clusterv1beta1.Toleration {
+	return clusterv1beta1.Toleration{Key: key, Operator: clusterv1beta1.TolerationOpExists, Effect: effect}
+}
+
+// upstream-placement.md 1.6: the rules for one taint and one toleration, for every effect and for new and selected clusters.
+func TestTaintAndToleration(t *testing.T) {
+	gpu := func(effect clusterv1.TaintEffect) clusterv1.Taint { return taint("gpu", "a100", effect) }
+
+	for _, tc := range []struct {
+		reason      string
+		taint       clusterv1.Taint
+		incumbent   bool
+		tolerations []clusterv1beta1.Toleration
+		want        bool
+	}{
+		{"NoSelect keeps out", gpu(noSelect), false, nil, false},
+		{"NoSelect keeps the selected out too", gpu(noSelect), true, nil, false},
+		{"rule 2: NoSelectIfNew keeps a new cluster out", gpu(noSelectIfNew), false, nil, false},
+		{"rule 2: NoSelectIfNew leaves the selected alone", gpu(noSelectIfNew), true, nil, true},
+		{"rule 1: PreferNoSelect is always tolerated", gpu(prefer), false, nil, true},
+		{"rule 1: PreferNoSelect, selected", gpu(prefer), true, nil, true},
+		{"rule 1: PreferNoSelect beside a toleration of something else", gpu(prefer), false, []clusterv1beta1.Toleration{equal("other", "", "")}, true},
+
+		{"Equal: key and value", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", "")}, true},
+		{"Equal: another value", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "h100", "")}, false},
+		{"Equal: another key", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("tpu", "a100", "")}, false},
+		{"Equal: the empty value is a value", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "", "")}, false},
+		{"Equal: the empty value of a taint", taint("gpu", "", noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "", "")}, true},
+		{"Equal: a value for a taint without one", taint("gpu", "", noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", "")}, false},
+		{"no operator is Equal", gpu(noSelect), false, []clusterv1beta1.Toleration{{Key: "gpu", Value: "a100"}}, true},
+		{"no operator, another value", gpu(noSelect), false, []clusterv1beta1.Toleration{{Key: "gpu", Value: "h100"}}, false},
+		{"Equal for NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{equal("gpu", "a100", "")}, true},
+		{"Equal for NoSelectIfNew, another value", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{equal("gpu", "h100", "")}, false},
+		{"Equal for NoSelectIfNew, another value, selected", gpu(noSelectIfNew), true, []clusterv1beta1.Toleration{equal("gpu", "h100", "")}, true},
+
+		{"Exists: key", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("gpu", "")}, true},
+		{"Exists: another key", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("tpu", "")}, false},
+		{"Exists: no key is every key", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("", "")}, true},
+		{"Exists: no key, NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{exist("", "")}, true},
+		{"Exists: a taint without a value", taint("gpu", "", noSelect), false, []clusterv1beta1.Toleration{exist("gpu", "")}, true},
+
+		{"effect matches", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", noSelect)}, true},
+		{"effect does not match", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", noSelectIfNew)}, false},
+		{"effect PreferNoSelect is not NoSelect", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("gpu", prefer)}, false},
+		{"effect matches NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{exist("gpu", noSelectIfNew)}, true},
+		{"effect does not match NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{exist("", noSelect)}, false},
+		{"effect does not match, but the cluster is selected", gpu(noSelectIfNew), true, []clusterv1beta1.Toleration{exist("", noSelect)}, true},
+
+		{"rule 3: an unknown operator never matches", gpu(noSelect), false, []clusterv1beta1.Toleration{
+			{Key: "gpu", Operator: "Like", Value: "a100"},
+		}, false},
+		{"rule 3: and is not in the way of one that does", gpu(noSelect), false, []clusterv1beta1.Toleration{
+			{Key: "gpu", Operator: "Like", Value: "a100"}, exist("gpu", ""),
+		}, true},
+		{"an unknown effect of a taint is one to be tolerated", gpu("Unheard"), false, nil, false},
+		{"tolerations are ORed", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("tpu", "", ""), equal("gpu", "h100", ""), equal("gpu", "a100", "")},
+			true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			cluster := named("c1")
+			cluster.Spec.Taints = []clusterv1.Taint{tc.taint}
+
+			w := newWorld(cluster)
+			w.incumbents["c1"] = tc.incumbent
+			result := w.schedule(t, clusterv1beta1.PlacementSpec{Tolerations: tc.tolerations})
+
+			want := "Taint"
+			if tc.want {
+				want = "Selected"
+			}
+
+			expect(t, "stages", map[string]string{"c1": want}, stages(result))
+			expect(t, "wake-up", time.Time{}, result.WakeAt)
+		})
+	}
+}
+
+// upstream-placement.md 1.6: a cluster survives if and only if every taint is tolerated; the verdict names the first that is not.
+func TestSeveralTaints(t *testing.T) {
+	taints := []clusterv1.Taint{taint("a", "1", noSelect), taint("b", "", prefer), taint("c", "", noSelectIfNew), taint("a", "2", noSelect)}
+
+	for _, tc := range []struct {
+		reason      string
+		tolerations []clusterv1beta1.Toleration
+		incumbent   bool
+		want        string
+	}{
+		{"none tolerated", nil, false, "taint a=1:NoSelect not tolerated"},
+		{"the second value of a key is a taint of its own", []clusterv1beta1.Toleration{equal("a", "1", ""), exist("c", "")}, false,
+			"taint a=2:NoSelect not tolerated"},
+		{"one of three", []clusterv1beta1.Toleration{exist("a", "")}, false, "taint c:NoSelectIfNew not tolerated"},
+		{"one of three is enough for the selected", []clusterv1beta1.Toleration{exist("a", "")}, true, "score 100, rank 1 of 1"},
+		{"each by its own", []clusterv1beta1.Toleration{exist("c", ""), equal("a", "2", ""), equal("a", "1", "")}, false, "score 0, rank 1 of 1"},
+		{"all by one", []clusterv1beta1.Toleration{exist("", "")}, false, "score 0, rank 1 of 1"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			cluster := named("c1")
+			cluster.Spec.Taints = taints
+
+			w := newWorld(cluster)
+			w.incumbents["c1"] = tc.incumbent
+			result := w.schedule(t, clusterv1beta1.PlacementSpec{
+				Tolerations: tc.tolerations, PrioritizerPolicy: exact(builtIn(Steady, 1)),
+			})
+			expect(t, "reason", tc.want, result.Reason(result.Verdicts[0]))
+		})
+	}
+}
+
+// upstream-placement.md 1.6: tolerated while now < timeAdded + seconds; the end is when the placement is to be woken.
+func TestTolerationSeconds(t *testing.T) {
+	added := func(ago time.Duration, effect clusterv1.TaintEffect) clusterv1.Taint {
+		return clusterv1.Taint{Key: "gpu", Effect: effect, TimeAdded: metav1.NewTime(now.Add(-ago))}
+	}
+	seconds := func(n int64) clusterv1beta1.Toleration {
+		return clusterv1beta1.Toleration{Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: &n}
+	}
+	other := seconds(5)
+	other.Key = "other"
+
+	for _, tc := range []struct {
+		reason      string
+		taints      []clusterv1.Taint
+		tolerations []clusterv1beta1.Toleration
+		want        bool
+		wakeAt      time.Time
+	}{
+		{"not yet over", []clusterv1.Taint{added(9*time.Second, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, true, now.Add(time.Second)},
+		{"over at the very moment", []clusterv1.Taint{added(10*time.Second, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, false, time.Time{}},
+		{"a nanosecond before", []clusterv1.Taint{added(10*time.Second-1, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, true, now.Add(1)},
+		{"long over", []clusterv1.Taint{added(time.Hour, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, false, time.Time{}},
+		{"0 is over", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(0)}, false, time.Time{}},
+		{"negative is over, whenever the taint was added", []clusterv1.Taint{added(-time.Hour, noSelect)},
+			[]clusterv1beta1.Toleration{seconds(-1)}, false, time.Time{}},
+		{"the most negative too", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(math.MinInt64)}, false, time.Time{}},
+		{"a taint without a time is over", []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}, []clusterv1beta1.Toleration{seconds(10)}, false, time.Time{}},
+		{"even for ever", []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}, []clusterv1beta1.Toleration{seconds(math.MaxInt64)}, false, time.Time{}},
+		{"292 years do not overflow", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(longestToleration)}, true,
+			now.Add(time.Duration(longestToleration) * time.Second)},
+		{"more than that never ends", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(math.MaxInt64)}, true, time.Time{}},
+		{"they count for NoSelectIfNew as well", []clusterv1.Taint{added(time.Minute, noSelectIfNew)}, []clusterv1beta1.Toleration{seconds(10)},
+			false, time.Time{}},
+		{"the first one that is not over decides", []clusterv1.Taint{added(10*time.Second, noSelect)},
+			[]clusterv1beta1.Toleration{seconds(5), seconds(12), seconds(60)}, true, now.Add(2 * time.Second)},
+		{"without seconds it never ends", []clusterv1.Taint{added(time.Hour, noSelect)},
+			[]clusterv1beta1.Toleration{seconds(5), exist("gpu", "")}, true, time.Time{}},
+		{"the earliest end of several taints", []clusterv1.Taint{added(0, noSelect), added(time.Minute, noSelect), added(time.Second, noSelect)},
+			[]clusterv1beta1.Toleration{seconds(90)}, true, now.Add(30 * time.Second)},
+		{"a taint that is not tolerated leaves nothing to wait for",
+			[]clusterv1.Taint{added(0, noSelect), {Key: "other", Effect: noSelect}}, []clusterv1beta1.Toleration{
+				{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
+			}, false, time.Time{}},
+		{"seconds of a toleration for something else do not count", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{other}, false,
+			time.Time{}},
+		{"PreferNoSelect needs no toleration, so none runs out", []clusterv1.Taint{added(0, prefer)}, []clusterv1beta1.Toleration{seconds(10)}, true,
+			time.Time{}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			cluster := named("c1")
+			cluster.Spec.Taints = tc.taints
+			result := newWorld(cluster).schedule(t, clusterv1beta1.PlacementSpec{Tolerations: tc.tolerations})
+
+			expect(t, "selected", tc.want, len(result.Selected) == 1)
+			expect(t, "wake-up", tc.wakeAt, result.WakeAt)
+		})
+	}
+}
+
+// upstream-placement.md 1.6: the minimum over the clusters.
+func TestWakeUpAtTheEarliestEnd(t *testing.T) {
+	w := newWorld()
+
+	for name, ago := range map[string]time.Duration{"c1": 3 * time.Second, "c2": 8 * time.Second, "c3": time.Hour, "c4": time.Second} {
+		cluster := named(name)
+		cluster.Spec.Taints = []clusterv1.Taint{{Key: "gpu", Effect: noSelect, TimeAdded: metav1.NewTime(now.Add(-ago))}}
+		w.inventory.SetCluster(cluster)
+	}
+
+	result := w.schedule(t, clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{
+		{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
+	}})
+	expect(t, "selected", []string{"c1", "c2", "c4"}, selected(result))
+	expect(t, "wake-up", now.Add(2*time.Second), result.WakeAt)
+}

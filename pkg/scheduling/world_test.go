@@ -1,0 +1,122 @@
+package scheduling
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// world collects objects for a snapshot. Its placement p lives in the namespace ns; the set all, which holds every cluster, is bound.
+type world struct {
+	inventory  *inventory.Inventory
+	incumbents map[string]bool
+}
+
+func newWorld(clusters ...*clusterv1.ManagedCluster) *world {
+	w := &world{inventory: inventory.New(selector.NewCompiler()), incumbents: map[string]bool{}}
+	w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{}))
+	w.inventory.SetBinding(bindingOf("ns", "all"))
+
+	for _, cluster := range clusters {
+		w.inventory.SetCluster(cluster)
+	}
+
+	return w
+}
+
+func (w *world) schedule(t *testing.T, spec clusterv1beta1.PlacementSpec) *Result {
+	t.Helper()
+
+	return w.ask(t, LowerV1beta1(selector.NewCompiler(), placementOf(spec)))
+}
+
+func (w *world) ask(t *testing.T, request *Request) *Result {
+	t.Helper()
+
+	for _, mistake := range request.Mistakes {
+		t.Errorf("unexpected mistake: %v", mistake)
+	}
+
+	return Schedule(request, w.inventory.Snapshot(), w.incumbents, now)
+}
+
+func placementOf(spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
+	return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}, Spec: spec}
+}
+
+func named(name string, labels ...string) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+	for i := 0; i < len(labels); i += 2 {
+		cluster.Labels[labels[i]] = labels[i+1]
+	}
+
+	return cluster
+}
+
+func setOf(name string, kind clusterv1beta2.SelectorType, labels *metav1.LabelSelector) *clusterv1beta2.ManagedClusterSet {
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{SelectorType: kind, LabelSelector: labels}
+
+	return set
+}
+
+func bindingOf(namespace, set string) *clusterv1beta2.ManagedClusterSetBinding {
+	return &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: set}}
+}
+
+func scoreOf(cluster, resource string, until *metav1.Time, items ...clusterv1alpha1.AddOnPlacementScoreItem) *clusterv1alpha1.AddOnPlacementScore {
+	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: resource}}
+	score.Status.Scores, score.Status.ValidUntil = items, until
+
+	return score
+}
+
+func pageOf(namespace, name, placement string, clusters ...string) *clusterv1beta1.PlacementDecision {
+	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: name, Labels: map[string]string{clusterv1beta1.PlacementLabel: placement},
+	}}
+	for _, cluster := range clusters {
+		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
+	}
+
+	return page
+}
+
+// selected are the names of the selected clusters, best first.
+func selected(r *Result) []string {
+	names := []string{}
+	for _, verdict := range r.Selected {
+		names = append(names, verdict.Cluster.Name)
+	}
+
+	return names
+}
+
+// stages are the stages of all clusters.
+func stages(r *Result) map[string]string {
+	all := map[string]string{}
+	for _, verdict := range r.Verdicts {
+		all[verdict.Cluster.Name] = verdict.Stage.String()
+	}
+
+	return all
+}
+
+func expect[V any](t *testing.T, what string, want, got V) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}

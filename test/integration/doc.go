@@ -1,0 +1,2 @@
+// Package integration runs the controllers, as the ServiceAccount of manifests/, against a real kube-apiserver and etcd.
+package integration

@@ -1,0 +1,86 @@
+package integration
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+const (
+	// settle is how long a change may take to reach the decisions on a loaded machine.
+	settle = 30 * time.Second
+	// quiet is how long nothing may happen to be sure that nothing will.
+	quiet = 2 * time.Second
+)
+
+// hubUser is the user name of the ServiceAccount that the controllers run as.
+const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
+
+var (
+	controlPlane *env.Environment
+	hub          client.Client
+)
+
+func TestIntegration(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "placement hub on a real API server")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrl.SetLogger(klog.NewKlogr())
+
+	var err error
+
+	controlPlane, err = env.Start(ctx, env.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(controlPlane.Stop()).To(Succeed()) })
+	Expect(manifests.Install(ctx, controlPlane.AdminConfig())).To(Succeed())
+
+	hub, err = client.New(controlPlane.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+
+	DeferCleanup(startHub(serviceAccount(ctx)))
+})
+
+func serviceAccount(ctx context.Context) *rest.Config {
+	GinkgoHelper()
+
+	config, err := controlPlane.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	Expect(err).NotTo(HaveOccurred())
+
+	return config
+}
+
+// startHub runs every controller in this process until the returned function is called.
+func startHub(config *rest.Config) (stop func()) {
+	GinkgoHelper()
+
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: controller.Scheme(), Cache: controller.CacheOptions(), Logger: klog.Background(),
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controller.Setup(mgr, controller.Options{Controllers: []string{"*"}})).To(Succeed())
+
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+
+	go func() { ended <- mgr.Start(ctx) }()
+
+	return func() {
+		cancel()
+		Eventually(ended).WithTimeout(settle).Should(Receive(BeNil()))
+	}
+}
