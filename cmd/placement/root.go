@@ -41,7 +41,7 @@ func newRootCommand(started *bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(), newVersionCommand())
+	root.AddCommand(newControllerCommand(), newRunCommand(), newSimulateCommand(), newVersionCommand())
 	return root
 }
 

@@ -113,7 +113,7 @@ func satisfied(result *scheduling.Result, plan Plan, placement *clusterv1beta1.P
 		condition.Message = "The placement is misconfigured and has no decisions yet"
 	case len(result.BrokenSets) > 0:
 		condition.Reason = ReasonNotAllScheduled
-		condition.Message = "The last decisions are kept, because the members of a cluster set cannot be told: " + brokenSets(result)
+		condition.Message = "The decisions stay as they are, because the members of a cluster set cannot be told: " + brokenSets(result)
 	case len(result.Bound) == 0:
 		condition.Reason = ReasonNoBindings
 		condition.Message = "No valid ManagedClusterSetBindings found in placement namespace"

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// stdinName stands for standard input on the command line.
+const stdinName = "-"
+
+// worldFileExtensions are those of the files that are read of a directory; a file that is named itself may have any.
+var worldFileExtensions = []string{".yaml", ".yml", ".json"}
+
+// readWorldFiles hands over the content of every file: of directories, those directly in it that look like YAML or JSON, by name.
+func readWorldFiles(paths []string, stdin io.Reader, take func(name string, content []byte)) error {
+	for _, path := range paths {
+		if path == stdinName {
+			content, err := io.ReadAll(stdin)
+			if err != nil {
+				return fmt.Errorf("reading standard input: %w", err)
+			}
+			take("stdin", content)
+			continue
+		}
+		files, err := worldFiles(path)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return fmt.Errorf("--filename: %w", err)
+			}
+			take(file, content)
+		}
+	}
+	return nil
+}
+
+// worldFiles is the path itself, or what is to be read of it when it is a directory.
+func worldFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("--filename: %w", err)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("--filename: %w", err)
+	}
+	var files []string
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains(worldFileExtensions, filepath.Ext(entry.Name())) {
+			files = append(files, filepath.Join(path, entry.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("--filename: directory %s has no file that ends in .yaml, .yml or .json; subdirectories are not read", path)
+	}
+	return files, nil
+}

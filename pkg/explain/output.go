@@ -1,0 +1,85 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Format is how reports are printed.
+type Format string
+
+// The formats. FormatName prints "namespace/name cluster" for every cluster of every placement, best first.
+const (
+	FormatTable Format = "table"
+	FormatJSON  Format = "json"
+	FormatYAML  Format = "yaml"
+	FormatName  Format = "name"
+)
+
+// Formats are all formats.
+func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatYAML, FormatName} }
+
+// Write prints the reports.
+func Write(out io.Writer, format Format, reports Reports) error {
+	var text bytes.Buffer
+
+	if err := encode(&text, format, reports); err != nil {
+		return err
+	}
+
+	if _, err := text.WriteTo(out); err != nil {
+		return fmt.Errorf("printing the reports: %w", err)
+	}
+
+	return nil
+}
+
+func encode(text *bytes.Buffer, format Format, reports Reports) error {
+	switch format {
+	case FormatTable:
+		return tables(text, reports.Placements)
+	case FormatJSON:
+		encoder := json.NewEncoder(text)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+
+		if err := encoder.Encode(reports); err != nil {
+			return fmt.Errorf("encoding the reports as JSON: %w", err)
+		}
+	case FormatYAML:
+		encoded, err := yaml.Marshal(reports)
+		if err != nil {
+			return fmt.Errorf("encoding the reports as YAML: %w", err)
+		}
+
+		text.Write(encoded)
+	case FormatName:
+		for _, report := range reports.Placements {
+			for _, cluster := range report.Selected {
+				fmt.Fprintf(text, "%s %s\n", report.Placement, cluster)
+			}
+		}
+	default:
+		return fmt.Errorf("unknown format %q; use one of %v", format, Formats())
+	}
+
+	return nil
+}
+
+func tables(text *bytes.Buffer, reports []Report) error {
+	for i, report := range reports {
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+
+		if err := report.table(text); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}

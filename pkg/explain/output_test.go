@@ -1,0 +1,133 @@
+package explain
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
+
+func reportsOf(world *World, all bool, wanted func(types.NamespacedName) bool) Reports {
+	reports := Reports{Now: metav1.NewTime(noon), Placements: []Report{}}
+	for _, evaluation := range world.Evaluate(noon, wanted) {
+		reports.Placements = append(reports.Placements, NewReport(evaluation, all))
+	}
+
+	return reports
+}
+
+func testWorld(t *testing.T) *World {
+	t.Helper()
+
+	content, err := os.ReadFile("testdata/world.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return read(t, string(content))
+}
+
+func TestOutputIsGolden(t *testing.T) {
+	one := func(name string) func(types.NamespacedName) bool {
+		return func(key types.NamespacedName) bool { return key.Name == name }
+	}
+
+	for _, tc := range []struct {
+		golden, reason string
+		format         Format
+		all            bool
+		wanted         func(types.NamespacedName) bool
+	}{
+		{golden: "table", reason: "everything that a report can say", format: FormatTable},
+		{golden: "table-all", reason: "clusters out of scope are listed", format: FormatTable, all: true, wanted: one("short")},
+		{golden: "name", reason: "best first, kept decisions by name", format: FormatName},
+		{golden: "json", reason: "stable names", format: FormatJSON},
+		{golden: "yaml", reason: "as JSON", format: FormatYAML, all: true, wanted: one("scores")},
+		{golden: "json-none", reason: "no placement is an empty list", format: FormatJSON, wanted: one("nosuch")},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Write(&out, tc.format, reportsOf(testWorld(t), tc.all, tc.wanted)); err != nil {
+				t.Fatal(err)
+			}
+
+			golden := filepath.Join("testdata", tc.golden+".golden")
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if diff := cmp.Diff(string(want), out.String()); diff != "" {
+				t.Errorf("%s (-want +got); if it is right, run go test -update:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLongGroupsAreCut(t *testing.T) {
+	members := strings.Split("a b c d e f g h i j k l", " ")
+	long := GroupReport{Index: 1, Name: "x", Clusters: members}
+	if got, want := long.String(), "group 1 x: a, b, c, d, e, f, g, h, i, j, and 2 more"; got != want {
+		t.Errorf("group reads %q, want %q", got, want)
+	}
+
+	if got, want := (GroupReport{Clusters: members[:10]}).String(), "group 0: a, b, c, d, e, f, g, h, i, j"; got != want {
+		t.Errorf("group reads %q, want %q", got, want)
+	}
+}
+
+func TestTextOfOthersKeepsTheTable(t *testing.T) {
+	report := Report{
+		Placement: "ns/a", Selected: []string{},
+		Conditions: []metav1.Condition{{Type: "PlacementSatisfied", Status: "False", Reason: "R", Message: "first\n | second\n"}},
+		Clusters:   []ClusterReport{{Name: "c1", Verdict: "Predicate", Reason: "a\tb\n  c"}, {Name: "cluster-2", Verdict: "Taint", Reason: "d"}},
+	}
+	want := "ns/a: none selected\n" +
+		"  PlacementSatisfied=False (R): first\n     | second\n" +
+		"  CLUSTER    VERDICT    SCORE  REASON\n" +
+		"  c1         Predicate  -      a b c\n" +
+		"  cluster-2  Taint      -      d\n"
+
+	var out bytes.Buffer
+	if err := Write(&out, FormatTable, Reports{Placements: []Report{report}}); err != nil {
+		t.Fatal(err)
+	}
+
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+type brokenPipe struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestWriteReportsErrors(t *testing.T) {
+	if err := Write(brokenPipe{}, FormatJSON, Reports{}); !errors.Is(err, errBroken) {
+		t.Errorf("error is %v, want that of the writer", err)
+	}
+
+	if err := Write(&bytes.Buffer{}, "xml", Reports{}); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+		t.Errorf("error is %v, want one that names the format", err)
+	}
+}

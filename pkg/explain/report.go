@@ -1,0 +1,195 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// Reports is what the formats json and yaml print.
+type Reports struct {
+	// Now is the time of the evaluation.
+	Now metav1.Time `json:"now"`
+	// Placements are sorted by namespace and name.
+	Placements []Report `json:"placements"`
+}
+
+// Report explains the answer for one placement. Its JSON names are stable: fields may be added, and none is renamed or removed.
+type Report struct {
+	// Placement is "namespace/name".
+	Placement string `json:"placement"`
+	// Skipped says why the controller leaves the placement alone: its decisions stay as they are, whatever becomes of them.
+	Skipped string `json:"skipped,omitempty"`
+	// Held says that there is no answer, because the placement or a cluster set it needs is broken: the present decisions stay. The
+	// conditions say what is wrong.
+	Held bool `json:"held,omitempty"`
+	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
+	Wanted *int32 `json:"wanted,omitempty"`
+	// Feasible is how many clusters are in scope and pass predicates and taints.
+	Feasible int `json:"feasible"`
+	// Selected are the clusters in the decisions: best first, or by name when skipped or held.
+	Selected []string `json:"selected"`
+	// Groups are the decision groups in their order.
+	Groups []GroupReport `json:"groups"`
+	// Conditions are the conditions of the placement's status.
+	Conditions []metav1.Condition `json:"conditions"`
+	// Warnings are what a user should know although the answer stands.
+	Warnings []string `json:"warnings,omitempty"`
+	// ChangesAt is the earliest time at which the answer can change although nothing else does: a toleration or a score runs out.
+	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
+	// Prioritizers are what the score is made of, in their order.
+	Prioritizers []PrioritizerReport `json:"prioritizers"`
+	// Clusters are the clusters: selected ones by rank, then the others by how far they came, then by rank, then by name. Clusters out
+	// of scope are left out unless they were asked for.
+	Clusters []ClusterReport `json:"clusters"`
+	// OutOfScope counts the clusters in no set that the placement may use, whether listed or not; OutOfScopeReason says why they are.
+	OutOfScope       int    `json:"outOfScope"`
+	OutOfScopeReason string `json:"outOfScopeReason,omitempty"`
+}
+
+// GroupReport is one decision group.
+type GroupReport struct {
+	// Index counts from 0.
+	Index int32 `json:"index"`
+	// Name is the groupName of the rule that made the group; empty for the rest.
+	Name string `json:"name"`
+	// Decisions are the names of the PlacementDecisions.
+	Decisions []string `json:"decisions"`
+	// Clusters are their clusters.
+	Clusters []string `json:"clusters"`
+}
+
+// PrioritizerReport is one summand of the score.
+type PrioritizerReport struct {
+	// Name is "Balance", or "AddOn/<resourceName>/<scoreName>".
+	Name string `json:"name"`
+	// Weight is in [-10, 10] and not 0.
+	Weight int32 `json:"weight"`
+}
+
+// ClusterReport is what became of one cluster.
+type ClusterReport struct {
+	// Name is the name of the ManagedCluster.
+	Name string `json:"name"`
+	// Verdict is Selected, or the first stage that kept the cluster out: Rank, Taint, Predicate, Terminating or OutOfScope.
+	Verdict string `json:"verdict"`
+	// Rank counts from 1 over the feasible clusters; absent for the others.
+	Rank int `json:"rank,omitempty"`
+	// Score is the weighted sum of Scores; absent for clusters that are not feasible.
+	Score *int64 `json:"score,omitempty"`
+	// Scores are the unweighted scores by the name of the prioritizer; absent for clusters that are not feasible.
+	Scores map[string]int64 `json:"scores,omitempty"`
+	// Reason is the exact clause that decided.
+	Reason string `json:"reason"`
+}
+
+// NewReport explains an evaluation. With all it lists the clusters out of scope too.
+func NewReport(evaluation Evaluation, all bool) Report {
+	placement := evaluation.Placement
+	report := Report{
+		Placement:    placement.Namespace + "/" + placement.Name,
+		Skipped:      evaluation.Skipped,
+		Wanted:       placement.Spec.NumberOfClusters,
+		Selected:     []string{},
+		Groups:       groupReports(evaluation),
+		Conditions:   append([]metav1.Condition{}, evaluation.Status.Conditions...),
+		Prioritizers: []PrioritizerReport{},
+		Clusters:     []ClusterReport{},
+	}
+
+	result := evaluation.Result
+	if result == nil || result.Held() {
+		for _, clusters := range evaluation.Pages {
+			report.Selected = append(report.Selected, clusters...)
+		}
+
+		slices.Sort(report.Selected)
+		report.Held = result != nil
+
+		return report
+	}
+
+	report.Feasible = result.Feasible()
+	for _, verdict := range result.Selected {
+		report.Selected = append(report.Selected, verdict.Cluster.Name)
+	}
+
+	for _, warning := range result.Warnings {
+		report.Warnings = append(report.Warnings, warning.Source+": "+warning.Message)
+	}
+
+	if !result.WakeAt.IsZero() {
+		report.ChangesAt = &metav1.Time{Time: result.WakeAt}
+	}
+
+	for _, scores := range result.Prioritizers {
+		report.Prioritizers = append(report.Prioritizers, PrioritizerReport{
+			Name: scores.Prioritizer.Name(), Weight: scores.Prioritizer.Weight,
+		})
+	}
+
+	addClusters(&report, result, all)
+
+	return report
+}
+
+func addClusters(report *Report, result *scheduling.Result, all bool) {
+	verdicts := slices.SortedFunc(slices.Values(result.Verdicts), func(a, b scheduling.Verdict) int {
+		return cmp.Or(cmp.Compare(b.Stage, a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
+	})
+
+	for _, verdict := range verdicts {
+		if verdict.Stage == scheduling.StageScope {
+			report.OutOfScope++
+
+			if report.OutOfScope == 1 {
+				report.OutOfScopeReason = result.Reason(verdict)
+			}
+
+			if !all {
+				continue
+			}
+		}
+
+		report.Clusters = append(report.Clusters, newClusterReport(result, verdict))
+	}
+}
+
+func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) ClusterReport {
+	report := ClusterReport{
+		Name: verdict.Cluster.Name, Verdict: verdict.Stage.String(), Rank: verdict.Rank, Reason: result.Reason(verdict),
+	}
+	if verdict.Rank == 0 {
+		return report
+	}
+
+	report.Score = &verdict.Score
+	report.Scores = make(map[string]int64, len(result.Prioritizers))
+
+	for _, scores := range result.Prioritizers {
+		report.Scores[scores.Prioritizer.Name()] = scores.Scores[verdict.Cluster.Name]
+	}
+
+	return report
+}
+
+func groupReports(evaluation Evaluation) []GroupReport {
+	groups := make([]GroupReport, 0, len(evaluation.Status.DecisionGroups))
+
+	for _, status := range evaluation.Status.DecisionGroups {
+		group := GroupReport{
+			Index: status.DecisionGroupIndex, Name: status.DecisionGroupName, Clusters: []string{},
+			Decisions: append([]string{}, status.Decisions...),
+		}
+		for _, page := range status.Decisions {
+			group.Clusters = append(group.Clusters, evaluation.Pages[page]...)
+		}
+
+		groups = append(groups, group)
+	}
+
+	return groups
+}
