@@ -22,7 +22,7 @@ var packages = map[string]string{
 	env.KubectlBinary:           "k8s.io/kubernetes/cmd/kubectl",
 }
 
-// temporaryPrefix begins the name of a binary that is being built.
+// temporaryPrefix begins the names of what exists during a build only.
 const temporaryPrefix = ".building-"
 
 // build makes the missing binaries in the build directory of the checkout, one builder at a time.
@@ -108,8 +108,8 @@ func prepare(checkout env.Checkout) (env.Pins, error) {
 	for _, entry := range entries {
 		_, isBinary := packages[entry.Name()]
 		if strings.HasPrefix(entry.Name(), temporaryPrefix) || (isBinary && !current) {
-			if err := os.Remove(filepath.Join(directory, entry.Name())); err != nil {
-				return env.Pins{}, fmt.Errorf("removing an outdated binary: %w", err)
+			if err := os.RemoveAll(filepath.Join(directory, entry.Name())); err != nil {
+				return env.Pins{}, fmt.Errorf("removing the remains of another build: %w", err)
 			}
 		}
 	}
@@ -128,15 +128,22 @@ func prepare(checkout env.Checkout) (env.Pins, error) {
 }
 
 // buildAll builds the named binaries one after the other.
-func buildAll(ctx context.Context, checkout env.Checkout, pins env.Pins, names []string, out io.Writer) error {
+func buildAll(ctx context.Context, checkout env.Checkout, pins env.Pins, names []string, out io.Writer) (err error) {
 	fmt.Fprintf(out, "building %s (Kubernetes %s, etcd %s) into %s\n",
 		strings.Join(names, ", "), pins.Kubernetes, pins.Etcd, checkout.BuildDir())
 	fmt.Fprintln(out, "  the first build takes about 5 to 10 minutes on 2 cores; later ones take seconds")
 	start := time.Now()
+	// `go` does not remove its temporary files when it is interrupted, so they get a directory of their own.
+	temporary := filepath.Join(checkout.BuildDir(), temporaryPrefix+"files")
+	if err := os.MkdirAll(temporary, 0o755); err != nil {
+		return fmt.Errorf("making a directory for temporary files: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	for _, name := range names {
 		compilation := compilation{
 			name:      name,
 			directory: checkout.ModuleDir(),
+			temporary: temporary,
 			output:    filepath.Join(checkout.BuildDir(), temporaryPrefix+name),
 			target:    filepath.Join(checkout.BuildDir(), name),
 			arguments: arguments(packages[name], pins),

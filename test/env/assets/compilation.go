@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
 // tailLines is how much of the compiler's output an error quotes.
@@ -20,6 +21,7 @@ const tailLines = 20
 type compilation struct {
 	name      string
 	directory string // of the module
+	temporary string // directory for files of `go`
 	output    string // where the compiler writes; removed when it fails
 	target    string // where the finished binary goes
 	arguments []string
@@ -53,12 +55,10 @@ func (c compilation) discard() error {
 // compile runs the compiler, and describes what it did.
 func (c compilation) compile(ctx context.Context, start time.Time) (string, error) {
 	arguments := append([]string{c.arguments[0], "-o", c.output}, c.arguments[1:]...)
-	cmd := exec.CommandContext(ctx, "go", arguments...)
+	// An interrupted `go` leaves its compilers alone, so they are interrupted with it.
+	cmd := process.GroupCommand(ctx, "go", arguments...)
 	cmd.Dir = c.directory
-	cmd.Env = environ()
-	// An interrupt lets `go` end its compilers and remove its temporary files.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 15 * time.Second
+	cmd.Env = append(environ(), "GOTMPDIR="+c.temporary)
 	reader, writer := io.Pipe()
 	cmd.Stdout, cmd.Stderr = writer, writer
 
@@ -167,9 +167,9 @@ func hint(output string) string {
 	}
 	switch {
 	case contains("no space left on device"):
-		return "Free some disk space (the build needs about 5 GB in $(go env GOCACHE) and the temporary directory) and run it again."
+		return "Free some disk space (the build needs several GB in $(go env GOCACHE) and the temporary directory) and run it again."
 	case contains("signal: killed", "cannot allocate memory", "out of memory"):
-		return "The machine ran out of memory: free some (the build needs about 4 GB), or set GOFLAGS=-p=1, and run it again."
+		return "The machine ran out of memory: free some (the build needs a few GB), or set GOFLAGS=-p=1, and run it again."
 	case contains("dial tcp", "lookup ", "proxy", "i/o timeout", "connection refused", "TLS handshake", "403 Forbidden", "no such host"):
 		return "Modules could not be downloaded: check the network and `go env GOPROXY`, and run it again."
 	default:

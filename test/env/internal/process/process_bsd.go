@@ -11,10 +11,8 @@ import (
 	"syscall"
 )
 
-// attributes give the child its own process group. There is no parent-death signal here: KillLeftover does the rest.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true}
-}
+// attributes are no more than the process group: there is no parent-death signal here, and KillLeftover does the rest.
+func attributes() *syscall.SysProcAttr { return ownGroup() }
 
 // commandLine returns the arguments of a running process, its program first. Arguments with spaces come apart, which
 // is harmless for a search in them.

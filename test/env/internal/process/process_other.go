@@ -12,6 +12,8 @@ import (
 
 func attributes() *syscall.SysProcAttr { return nil }
 
+func ownGroup() *syscall.SysProcAttr { return nil }
+
 func commandLine(context.Context, int) ([]string, error) { return nil, errors.ErrUnsupported }
 
 // signalGroup ends the process: there are no process groups here.

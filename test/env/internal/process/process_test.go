@@ -1,6 +1,10 @@
 package process
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +100,36 @@ func TestKillLeftoverVerifiesTheProgram(t *testing.T) {
 		if c.want {
 			<-p.Done()
 		}
+	}
+}
+
+func TestGroupCommandInterruptsChildren(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	path := filepath.Join(t.TempDir(), "child")
+	// The outer shell survives the interrupt, waits for the inner one, and ends when that was interrupted too.
+	const inner = "trap 'echo interrupted > \"$CHILD\"; exit' INT; echo ready; while :; do :; done"
+	cmd := GroupCommand(ctx, "/bin/sh", "-c", "trap : INT; /bin/sh -c \"$INNER\"; exit 0")
+	cmd.Env = append(os.Environ(), "CHILD="+path, "INNER="+inner)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := io.Copy(io.Discard, output); err != nil { // to the end of the child
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("the interrupted shell: %v", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the child was not interrupted: %v", err)
 	}
 }
 

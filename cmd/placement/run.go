@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const (
+	defaultKubeconfigFile = ".placement/kubeconfig"
+	defaultSettleTimeout  = 3 * time.Minute
+)
+
+const runLong = `run starts a hub on this machine and shows what it decides: a control plane (etcd, kube-apiserver and
+kube-controller-manager), the hub's CustomResourceDefinitions and RBAC, a sample world of twenty clusters, and every
+controller of the hub in this process. The table of placements follows what you change with kubectl in another
+terminal; when the output is no terminal, each change of a placement is one line.
+
+Without --data-dir everything is gone after Ctrl-C. With it, the objects are kept, and the samples are applied only
+when the directory is new, so that they do not undo your edits; --samples applies them again.
+
+With --kubeconfig no control plane is started: the controllers run against that cluster, as the user of the
+kubeconfig, and take part in the leader election of 'placement controller'. The manifests are applied unless
+--no-install is given, the samples only with --samples.`
+
+const runExample = `  # A hub to try things out; Ctrl-C ends it and removes everything
+  placement run
+
+  # What the samples decide, and nothing else
+  placement run --once
+
+  # Keep the objects for the next time
+  placement run --data-dir ~/hub`
+
+// runOptions are the flags of `placement run`.
+type runOptions struct {
+	kubeconfig      string
+	dataDir         string
+	kubeconfigFile  string // to be written
+	noInstall       bool
+	samples         bool
+	samplesAsked    bool // on the command line
+	once            bool
+	timeout         time.Duration
+	ownsKubeconfigs bool // the kubeconfig is in the data directory, which only one process uses
+}
+
+func newRunCommand() *cobra.Command {
+	o := &runOptions{timeout: defaultSettleTimeout}
+	cmd := &cobra.Command{
+		Use:     "run",
+		Short:   "Run a hub with its control plane on this machine, and watch its decisions",
+		Long:    runLong,
+		Example: runExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(cmd.Flags().Changed); err != nil {
+				return &usageError{err}
+			}
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.addFlags(cmd.Flags())
+	return cmd
+}
+
+func (o *runOptions) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of an existing cluster to use instead of starting a control plane.")
+	fs.StringVar(&o.dataDir, "data-dir", "", "Directory that keeps the objects from one run to the next. Default: a temporary one.")
+	fs.StringVar(&o.kubeconfigFile, "write-kubeconfig", "",
+		"Kubeconfig to write for the started control plane. Default: "+defaultKubeconfigFile+", or kubeconfig in --data-dir.")
+	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
+	fs.BoolVar(&o.samples, "samples", false, "Apply the sample world. Default: true for a new control plane, false otherwise.")
+	fs.BoolVar(&o.once, "once", false, "Print the placements once they have settled, and end: with code 1 when they do not in time.")
+	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: how long the placements may take to settle.")
+	addLoggingFlags(fs)
+}
+
+// complete fills in what depends on other flags, and refuses flags that would have no effect.
+func (o *runOptions) complete(changed func(flag string) bool) error {
+	var errs []error
+	refuse := func(flag, because string) {
+		if changed(flag) {
+			errs = append(errs, fmt.Errorf("--%s has no effect %s; leave one of them out", flag, because))
+		}
+	}
+	if o.kubeconfig != "" {
+		refuse("data-dir", "with --kubeconfig, which names a cluster that keeps its data itself")
+		refuse("write-kubeconfig", "with --kubeconfig: use that file")
+	} else if o.noInstall {
+		errs = append(errs, errors.New("--no-install needs --kubeconfig: a control plane that is just started has nothing installed"))
+	}
+	if o.once {
+		refuse("write-kubeconfig", "with --once, which stops the control plane at once")
+	} else if changed("timeout") {
+		errs = append(errs, errors.New("--timeout needs --once: nothing else waits for placements to settle"))
+	}
+	if o.timeout <= 0 {
+		errs = append(errs, fmt.Errorf("--timeout: %v must be above 0", o.timeout))
+	}
+	for _, path := range []struct{ flag, value string }{
+		{"kubeconfig", o.kubeconfig}, {"data-dir", o.dataDir}, {"write-kubeconfig", o.kubeconfigFile},
+	} {
+		if changed(path.flag) && path.value == "" {
+			errs = append(errs, fmt.Errorf("--%s is empty; name a path, or leave the flag out", path.flag))
+		}
+	}
+	o.samplesAsked = changed("samples")
+	return errors.Join(append(errs, o.completePaths())...)
+}
+
+func (o *runOptions) completePaths() error {
+	if o.dataDir != "" {
+		absolute, err := filepath.Abs(o.dataDir)
+		if err != nil {
+			return fmt.Errorf("--data-dir: %w", err)
+		}
+		o.dataDir = absolute
+	}
+	if o.kubeconfigFile == "" {
+		o.kubeconfigFile = defaultKubeconfigFile
+		if o.dataDir != "" {
+			o.kubeconfigFile = filepath.Join(o.dataDir, "kubeconfig")
+			o.ownsKubeconfigs = true
+		}
+	}
+	absolute, err := filepath.Abs(o.kubeconfigFile)
+	if err != nil {
+		return fmt.Errorf("--write-kubeconfig: %w", err)
+	}
+	o.kubeconfigFile = absolute
+	return nil
+}
+
+// run brings the hub up, shows it until ctx ends or, with --once, until it has settled, and takes it down.
+func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	// A reader that went away is a failed write, and a closed window a reason to stop: neither may leave a control plane behind.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
+
+	steps := &startSteps{out: stderr}
+	open := o.startHub
+	if o.kubeconfig != "" {
+		open = o.connectHub
+	}
+	hub, err := open(ctx, steps)
+	if err == nil {
+		err = o.operate(ctx, hub, steps, stdout)
+	}
+	// What fails because the user stopped it is no failure, unless an answer was asked for.
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = nil
+		if o.once {
+			err = errors.New("stopped before the placements settled")
+		}
+	}
+	if hub != nil {
+		err = errors.Join(err, hub.close(steps))
+	}
+	return err
+}

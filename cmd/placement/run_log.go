@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+)
+
+// runLog keeps the log of the process away from the table: in a file, or nowhere. With -v=1 and above it goes to stderr as usual.
+type runLog struct {
+	file *os.File
+}
+
+// openRunLog redirects the log of the process to the file, or discards it when path is empty.
+func openRunLog(path string) (*runLog, error) {
+	if verbose() {
+		return &runLog{}, nil
+	}
+	log, out := &runLog{}, io.Discard
+	if path != "" {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("making the log of the controllers: %w", err)
+		}
+		log.file, out = file, file
+	}
+	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(out))))
+	return log, nil
+}
+
+func (l *runLog) close() error {
+	if verbose() {
+		return nil
+	}
+	klog.ClearLogger()
+	if l.file == nil {
+		return nil
+	}
+	if err := l.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("closing the log of the controllers: %w", err)
+	}
+	return nil
+}
+
+// verbose tells whether the user asked for the log.
+func verbose() bool { return klog.V(1).Enabled() }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
+)
+
+func allControllers() controller.Options { return controller.Options{Controllers: []string{"*"}} }
+
+// newManager makes the manager with every controller. Without election it leads at once.
+func (h *runHub) newManager() (manager.Manager, error) {
+	recorder := &lateRecorder{}
+	options := ctrl.Options{
+		Scheme:                  controller.Scheme(),
+		Cache:                   controller.CacheOptions(),
+		Logger:                  klog.Background(),
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress:  "0",
+		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
+	}
+	if _, err := h.election.applyTo(&options, h.config, recorder); err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(h.config, options)
+	if err != nil {
+		return nil, fmt.Errorf("creating the manager: %w", err)
+	}
+	recorder.manager = mgr
+	if err := controller.Setup(mgr, allControllers()); err != nil {
+		return nil, fmt.Errorf("setting up the controllers: %w", err)
+	}
+	return mgr, nil
+}
+
+// operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
+func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *startSteps, stdout io.Writer) error {
+	mgr, err := hub.newManager()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	feed, err := newBoardFeed(ctx, mgr.GetCache())
+	if err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer stop() // a manager that ends takes the board with it
+		// While it starts, a manager that is stopped complains about caches that did not sync.
+		if err := mgr.Start(groupCtx); err != nil && groupCtx.Err() == nil {
+			return fmt.Errorf("running the controllers: %w", err)
+		}
+		return nil
+	})
+	if hub.environment != nil {
+		group.Go(func() error { return hub.environment.Wait(groupCtx) })
+	}
+	group.Go(func() error {
+		defer stop()
+		err := steps.do("starting the controllers", func() error { return feed.waitForSync(groupCtx) })
+		if err != nil {
+			return err
+		}
+		return o.watch(groupCtx, hub, mgr.Elected(), feed, stdout)
+	})
+	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
+}
+
+// watch shows the board in the way that the flags and the output ask for.
+func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, feed *boardFeed, stdout io.Writer) error {
+	view := &boardView{feed: feed, elected: elected, heading: heading{server: hub.config.Host, access: hub.access}}
+	if !hub.election.disable {
+		view.heading.lease = hub.election.namespace + "/" + hub.election.name
+	}
+	if o.once {
+		return view.untilSettled(ctx, stdout, o.timeout)
+	}
+	shown := view.display(stdout)
+	return errors.Join(view.follow(ctx, shown), shown.close())
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+func TestRunOptions(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		want   []string // parts of the error; nil: there is none
+	}{
+		{reason: "nothing is needed"},
+		{reason: "all about a started control plane", args: []string{"--data-dir=d", "--write-kubeconfig=k", "--samples=false"}},
+		{reason: "all about an existing cluster", args: []string{"--kubeconfig=k", "--no-install", "--samples", "--once", "--timeout=1s"}},
+		{
+			reason: "a cluster has its own data and kubeconfig", args: []string{"--kubeconfig=k", "--data-dir=d", "--write-kubeconfig=w"},
+			want: []string{"--data-dir has no effect with --kubeconfig", "--write-kubeconfig has no effect", "leave one"},
+		},
+		{reason: "there is nothing in a new control plane", args: []string{"--no-install"}, want: []string{"--no-install needs --kubeconfig"}},
+		{reason: "once leaves no time to use a kubeconfig", args: []string{"--once", "--write-kubeconfig=w"}, want: []string{"with --once"}},
+		{reason: "only once has a timeout", args: []string{"--timeout=1s"}, want: []string{"--timeout needs --once"}},
+		{reason: "no time at all", args: []string{"--once", "--timeout=0s"}, want: []string{"--timeout: 0s must be above 0"}},
+		{
+			reason: "a variable that is not set must not start another hub than meant", args: []string{"--kubeconfig="},
+			want: []string{"--kubeconfig is empty"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			_, err := parseRunOptions(t, tc.args...)
+			wantError(t, err, tc.want)
+		})
+	}
+}
+
+func TestKubeconfigPathFollowsTheData(t *testing.T) {
+	directory := t.TempDir()
+	t.Chdir(directory)
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		{"in the working directory", nil, filepath.Join(directory, ".placement", "kubeconfig")},
+		{"with the data", []string{"--data-dir=data"}, filepath.Join(directory, "data", "kubeconfig")},
+		{"as asked", []string{"--data-dir=data", "--write-kubeconfig=mine"}, filepath.Join(directory, "mine")},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			o, err := parseRunOptions(t, tc.args...)
+			must(t, err)
+			if o.kubeconfigFile != tc.want {
+				t.Errorf("the kubeconfig goes to %s, want %s", o.kubeconfigFile, tc.want)
+			}
+		})
+	}
+}
+
+func parseRunOptions(t *testing.T, args ...string) (*runOptions, error) {
+	t.Helper()
+	o := &runOptions{timeout: defaultSettleTimeout}
+	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	o.addFlags(fs)
+	must(t, fs.Parse(args))
+	err := o.complete(fs.Changed)
+	return o, err
+}

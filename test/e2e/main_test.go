@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+// binaryVariable names the binary to test instead of a new build.
+const binaryVariable = "PLACEMENT_BINARY"
+
+var (
+	binary string
+	// assets holds the binaries of the control plane, wherever they were found: the tests run in directories outside of the checkout.
+	assets string
+)
+
+func TestMain(m *testing.M) {
+	code, err := prepareAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func prepareAndRun(m *testing.M) (code int, err error) {
+	directory, err := os.MkdirTemp("", "placement-e2e-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	if binary, err = findBinary(directory); err != nil {
+		return 0, err
+	}
+	if assets, err = linkAssets(directory); err != nil {
+		return 0, err
+	}
+	return m.Run(), nil
+}
+
+func findBinary(directory string) (string, error) {
+	if named := os.Getenv(binaryVariable); named != "" {
+		path, err := filepath.Abs(named)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", binaryVariable, err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			return "", fmt.Errorf("%s: %w; build it with make build, or leave the variable unset", binaryVariable, err)
+		}
+		return path, nil
+	}
+	path := filepath.Join(directory, "placement")
+	output, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../../cmd/placement").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building the binary: %w\n%s", err, output)
+	}
+	return path, nil
+}
+
+func linkAssets(directory string) (string, error) {
+	found, err := env.FindAssets()
+	if err != nil {
+		return "", err
+	}
+	if missing := found.Missing(); len(missing) > 0 {
+		return "", fmt.Errorf("the tests need %v too; run make assets", missing)
+	}
+	links := filepath.Join(directory, "assets")
+	if err := os.Mkdir(links, 0o700); err != nil {
+		return "", err
+	}
+	for _, target := range []string{found.Etcd, found.APIServer, found.ControllerManager, found.Kubectl} {
+		if err := os.Symlink(target, filepath.Join(links, filepath.Base(target))); err != nil {
+			return "", err
+		}
+	}
+	return links, nil
+}

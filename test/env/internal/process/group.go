@@ -1,0 +1,21 @@
+package process
+
+import (
+	"context"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// groupGrace is how long an interrupted command may take to tidy up.
+const groupGrace = 15 * time.Second
+
+// GroupCommand is a command that runs in its own process group together with its children: when ctx is done, all of them
+// are interrupted, as by Ctrl-C, and the command is killed if it does not end then.
+func GroupCommand(ctx context.Context, name string, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, arguments...)
+	cmd.SysProcAttr = ownGroup()
+	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = groupGrace
+	return cmd
+}
