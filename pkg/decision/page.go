@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"slices"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -50,9 +51,11 @@ func Paginate(present Present, groups []Group) []Page {
 
 	for _, group := range groups {
 		key := groupKey{index: group.Index, name: group.Name}
+		members := pieces(group.Clusters)
+		first := len(pages)
 
-		for _, clusters := range pieces(group.Clusters) {
-			page := Page{Group: group.Index, GroupName: group.Name, Clusters: clusters}
+		for range members {
+			page := Page{Group: group.Index, GroupName: group.Name}
 
 			if candidates := vacant[key]; len(candidates) > 0 {
 				page.Current, vacant[key] = candidates[0], candidates[1:]
@@ -62,6 +65,13 @@ func Paginate(present Present, groups []Group) []Page {
 			}
 
 			pages = append(pages, page)
+		}
+
+		// The members follow the numbers, as they will when all pages exist: a new page may have a lower number than an old one.
+		slices.SortFunc(pages[first:], func(a, b Page) int { return cmp.Compare(present.number(a.Name), present.number(b.Name)) })
+
+		for i, clusters := range members {
+			pages[first+i].Clusters = clusters
 		}
 	}
 

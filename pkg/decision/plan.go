@@ -22,12 +22,13 @@ type Write struct {
 	// Mend says that labels or owners of ours are wrong, Fill that the decisions are.
 	Mend, Fill bool
 
-	gains bool
+	gains  bool
+	losses []string
 }
 
 // Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
 type Plan struct {
-	// Writes bring pages that gain clusters before pages that lose some.
+	// Writes bring pages that gain clusters before pages that lose them (see inOrder).
 	Writes []Write
 	// Deletes are surplus pages, from the highest group index down.
 	Deletes []*clusterv1beta1.PlacementDecision
@@ -64,7 +65,7 @@ func NewPlan(result *scheduling.Result, present Present) Plan {
 		}
 	}
 
-	slices.SortStableFunc(plan.Writes, func(a, b Write) int { return cmp.Compare(rank(a), rank(b)) })
+	plan.Writes = inOrder(plan.Writes, present)
 	plan.Groups, plan.Selected = describe(pages)
 
 	for _, page := range present.Pages {
@@ -104,12 +105,52 @@ func keep(present Present) []Page {
 	return pages
 }
 
-func rank(w Write) int {
-	if w.gains {
-		return 0
+// inOrder puts pages that gain before pages that only lose, and of those that do both it puts the one that takes a cluster before the one
+// that gives it away, so that no cluster that stays is missing in between. Pages that exchange clusters with each other stay in the order
+// of their groups: for them there is no such order.
+func inOrder(writes []Write, present Present) []Write {
+	holders := map[string]int{}
+	for _, page := range present.Pages {
+		book(holders, page.Status.Decisions, 1)
 	}
 
-	return 1
+	taken := map[string]bool{}
+	for _, write := range writes {
+		for _, decision := range write.Desired.Status.Decisions {
+			taken[decision.ClusterName] = true
+		}
+	}
+
+	ordered := make([]Write, 0, len(writes))
+
+	for left := slices.Clone(writes); len(left) > 0; {
+		next := slices.IndexFunc(left, func(w Write) bool { return w.gains && w.leavesNobodyOut(holders, taken) })
+		if next < 0 {
+			next = max(0, slices.IndexFunc(left, func(w Write) bool { return w.gains }))
+		}
+
+		if current := left[next].Current; current != nil {
+			book(holders, current.Status.Decisions, -1)
+		}
+
+		book(holders, left[next].Desired.Status.Decisions, 1)
+
+		ordered = append(ordered, left[next])
+		left = slices.Delete(left, next, next+1)
+	}
+
+	return ordered
+}
+
+func book(holders map[string]int, decisions []clusterv1beta1.ClusterDecision, step int) {
+	for _, decision := range decisions {
+		holders[decision.ClusterName] += step
+	}
+}
+
+// leavesNobodyOut reports whether every cluster that the write gives away to another page is in a second page by now.
+func (w Write) leavesNobodyOut(holders map[string]int, taken map[string]bool) bool {
+	return !slices.ContainsFunc(w.losses, func(cluster string) bool { return taken[cluster] && holders[cluster] < 2 })
 }
 
 func newWrite(placement *clusterv1beta1.Placement, page Page) Write {
@@ -134,14 +175,20 @@ func newWrite(placement *clusterv1beta1.Placement, page Page) Write {
 			!slices.Equal(current.Status.Decisions, desired.Status.Decisions),
 	}
 
-	present := make(map[string]bool, len(current.Status.Decisions))
-	for _, decision := range current.Status.Decisions {
-		present[decision.ClusterName] = true
-	}
-
-	write.gains = page.Current == nil || slices.ContainsFunc(page.Clusters, func(cluster string) bool { return !present[cluster] })
+	had, has := names(current.Status.Decisions), names(desired.Status.Decisions)
+	write.losses = slices.DeleteFunc(slices.Sorted(maps.Keys(had)), func(cluster string) bool { return has[cluster] })
+	write.gains = page.Current == nil || slices.ContainsFunc(page.Clusters, func(cluster string) bool { return !had[cluster] })
 
 	return write
+}
+
+func names(decisions []clusterv1beta1.ClusterDecision) map[string]bool {
+	names := make(map[string]bool, len(decisions))
+	for _, decision := range decisions {
+		names[decision.ClusterName] = true
+	}
+
+	return names
 }
 
 func labels(placement string, page Page, present map[string]string) map[string]string {

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -39,12 +40,14 @@ func NewPresent(placement *clusterv1beta1.Placement, candidates []*clusterv1beta
 }
 
 // order is the number of a page; pages with other names come after all that have one.
-func (p Present) order(page *clusterv1beta1.PlacementDecision) int {
-	if n, ok := PageNumber(p.Placement.Name, page.Name); ok {
+func (p Present) order(page *clusterv1beta1.PlacementDecision) int { return p.number(page.Name) }
+
+func (p Present) number(name string) int {
+	if n, ok := PageNumber(p.Placement.Name, name); ok {
 		return n
 	}
 
-	return int(^uint(0) >> 1)
+	return math.MaxInt
 }
 
 // Incumbents are the clusters in the present decisions.

@@ -39,8 +39,10 @@ func TestDiff(t *testing.T) {
 			c.Annotations, c.Spec.Taints = map[string]string{}, []clusterv1.Taint{}
 		}, nil},
 		{"a label set to nothing is not a label removed", func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "" }, []Key{{Label, "region"}}},
-		{"labels by name", func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"zone": "a"} }, []Key{{Label, "region"}, {Label, "zone"}}},
-		{"an annotation is something CEL can read", func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} }, []Key{{Kind: Any}}},
+		{"labels by name", func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"zone": "a"} },
+			[]Key{{Label, "region"}, {Label, "zone"}}},
+		{"an annotation is something CEL can read", func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} },
+			[]Key{{Kind: Any}}},
 		{"the way a quantity is written is something CEL can read", func(c *clusterv1.ManagedCluster) {
 			c.Status.Allocatable["memory"] = resource.MustParse("1Ki")
 		}, []Key{{Kind: Any}}},
@@ -101,8 +103,10 @@ func TestDiffOfScores(t *testing.T) {
 		scores map[string]ScoreSet
 		want   []Key
 	}{
-		{"equal", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}, ValidUntil: noon.Local()}}, nil},
-		{"value", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 2}, ValidUntil: noon}}, []Key{{Score, "demo"}}},
+		{"equal", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1},
+			ValidUntil: noon.In(time.FixedZone("", 3600))}}, nil},
+		{"value", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 2}, ValidUntil: noon}},
+			[]Key{{Score, "demo"}}},
 		{"expiry", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}}}, []Key{{Score, "demo"}}},
 		{"another object", map[string]ScoreSet{"other": {}}, []Key{{Score, "demo"}, {Score, "other"}}},
 		{"none", nil, []Key{{Score, "demo"}}},

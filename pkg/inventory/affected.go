@@ -80,12 +80,24 @@ func (i *Inventory) inScope(key PlacementKey, interest Interest, sets []string) 
 
 func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
 	return i.affected(cause, func(key PlacementKey, interest Interest) bool {
-		return i.bindings[key.Namespace][name] && interest.includes(name)
+		return i.bindings[key.Namespace][name] && (interest.includes(name) || i.onlyBound(key.Namespace, name))
 	})
 }
 
 func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 	return i.affected(CauseBinding, func(key PlacementKey, interest Interest) bool {
-		return key.Namespace == namespace && interest.includes(name)
+		return key.Namespace == namespace && (interest.includes(name) || i.onlyBound(namespace, name))
 	})
+}
+
+// onlyBound reports whether no other existing set is bound to the namespace. The first set that is bound, and the last one that goes,
+// concern the placements that ask for others too: "nothing is bound" and "nothing asked for is bound" are two answers.
+func (i *Inventory) onlyBound(namespace, name string) bool {
+	for other := range i.bindings[namespace] {
+		if other != name && i.sets[other] != nil {
+			return false
+		}
+	}
+
+	return true
 }

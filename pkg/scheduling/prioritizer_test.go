@@ -41,7 +41,7 @@ func additive(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1
 func only(t *testing.T, w *world, configuration clusterv1beta1.PrioritizerConfig) (map[string]int64, *Result) {
 	t.Helper()
 
-	result := w.schedule(t, clusterv1beta1.PlacementSpec{PrioritizerPolicy: exact(configuration)})
+	result := w.schedule(t, placementSpec{PrioritizerPolicy: exact(configuration)})
 	if len(result.Prioritizers) != 1 {
 		t.Fatalf("got %d prioritizers, want 1", len(result.Prioritizers))
 	}
@@ -106,8 +106,10 @@ func TestResourceAllocatable(t *testing.T) {
 		{"all equal", [3]string{"4", "4", "4"}, [3]string{"8", "9", "10"}, map[string]int64{"c1": 100, "c2": 100, "c3": 100}},
 		{"all zero", [3]string{"0", "0", "0"}, [3]string{"0", "0", "0"}, map[string]int64{"c1": 100, "c2": 100, "c3": 100}},
 		{"zero is an amount", [3]string{"0", "4", "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c1": -100, "c2": 100, "c3": 0}},
-		{"no allocatable, no score, and not in the range", [3]string{absent, "4", "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c2": 100, "c3": -100}},
-		{"no capacity, no score, and not in the range", [3]string{"0", "4", "2"}, [3]string{absent, "4", "4"}, map[string]int64{"c2": 100, "c3": -100}},
+		{"no allocatable, no score, and not in the range", [3]string{absent, "4", "2"}, [3]string{"4", "4", "4"},
+			map[string]int64{"c2": 100, "c3": -100}},
+		{"no capacity, no score, and not in the range", [3]string{"0", "4", "2"}, [3]string{absent, "4", "4"},
+			map[string]int64{"c2": 100, "c3": -100}},
 		{"one reports", [3]string{absent, absent, "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c3": 100}},
 		{"none reports", [3]string{absent, absent, absent}, [3]string{absent, absent, absent}, map[string]int64{}},
 	} {
@@ -163,7 +165,8 @@ func TestAddOnScores(t *testing.T) {
 	}{
 		{"none", nil, map[string]int64{"c1": 0, "c2": 0, "c3": 0}, []string{"c1", "c2", "c3"}, time.Time{}, nil},
 		{"all", []*clusterv1alpha1.AddOnPlacementScore{
-			scoreOf("c1", "demo", nil, item("cpu", 80)), scoreOf("c2", "demo", nil, item("mem", 1), item("cpu", 90)), scoreOf("c3", "demo", nil, item("cpu", 100)),
+			scoreOf("c1", "demo", nil, item("cpu", 80)), scoreOf("c2", "demo", nil, item("mem", 1), item("cpu", 90)), scoreOf("c3", "demo", nil,
+				item("cpu", 100)),
 		}, map[string]int64{"c1": 80, "c2": 90, "c3": 100}, []string{"c3", "c2", "c1"}, time.Time{}, nil},
 		{"negative is worse than absent", []*clusterv1alpha1.AddOnPlacementScore{scoreOf("c1", "demo", nil, item("cpu", -100))},
 			map[string]int64{"c1": -100, "c2": 0, "c3": 0}, []string{"c2", "c3", "c1"}, time.Time{}, nil},
@@ -223,19 +226,21 @@ func TestWeights(t *testing.T) {
 		}},
 		{"Exact with nothing listed", exact(), []Prioritizer{}},
 		{"Exact with weight 0", exact(builtIn(Balance, 0), addOn("demo", "cpu", 0)), []Prioritizer{}},
-		{"ours.md C4: of two for one built-in coordinate the last wins", exact(builtIn(Steady, 1), builtIn(Balance, 2), builtIn(Steady, 3)), []Prioritizer{
-			{BuiltIn: Steady, Weight: 3}, {BuiltIn: Balance, Weight: 2},
-		}},
-		{"ours.md C4: and of two for one AddOn coordinate", exact(addOn("demo", "cpu", 1), addOn("demo", "mem", 1), addOn("demo", "cpu", 5)), []Prioritizer{
-			{Resource: "demo", Score: "cpu", Weight: 5}, {Resource: "demo", Score: "mem", Weight: 1},
-		}},
+		{"ours.md C4: of two for one built-in coordinate the last wins", exact(builtIn(Steady, 1), builtIn(Balance, 2), builtIn(Steady, 3)),
+			[]Prioritizer{
+				{BuiltIn: Steady, Weight: 3}, {BuiltIn: Balance, Weight: 2},
+			}},
+		{"ours.md C4: and of two for one AddOn coordinate", exact(addOn("demo", "cpu", 1), addOn("demo", "mem", 1), addOn("demo", "cpu", 5)),
+			[]Prioritizer{
+				{Resource: "demo", Score: "cpu", Weight: 5}, {Resource: "demo", Score: "mem", Weight: 1},
+			}},
 		{"a last one of weight 0 switches off what came before", exact(addOn("demo", "cpu", 4), addOn("demo", "cpu", 0)), []Prioritizer{}},
 		{"coordinates are told apart by their parts", exact(addOn("a/b", "c", 1), addOn("a", "b/c", 2)), []Prioritizer{
 			{Resource: "a/b", Score: "c", Weight: 1}, {Resource: "a", Score: "b/c", Weight: 2},
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(clusterv1beta1.PlacementSpec{PrioritizerPolicy: tc.policy}))
+			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: tc.policy}))
 			if len(request.Mistakes) > 0 {
 				t.Fatal(request.Mistakes.ToAggregate())
 			}
@@ -268,7 +273,7 @@ func TestTotals(t *testing.T) {
 		{"nothing listed: by name", exact(), []string{"c1", "c2"}, []int64{0, 0}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			result := w.schedule(t, clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(2)), PrioritizerPolicy: tc.policy})
+			result := w.schedule(t, placementSpec{NumberOfClusters: ptr.To(int32(2)), PrioritizerPolicy: tc.policy})
 			expect(t, "selected", tc.want, selected(result))
 			expect(t, "scores", tc.scores, []int64{result.Selected[0].Score, result.Selected[1].Score})
 		})

@@ -37,7 +37,7 @@ func TestTaintAndToleration(t *testing.T) {
 		reason      string
 		taint       clusterv1.Taint
 		incumbent   bool
-		tolerations []clusterv1beta1.Toleration
+		tolerations tolerating
 		want        bool
 	}{
 		{"NoSelect keeps out", gpu(noSelect), false, nil, false},
@@ -46,41 +46,41 @@ func TestTaintAndToleration(t *testing.T) {
 		{"rule 2: NoSelectIfNew leaves the selected alone", gpu(noSelectIfNew), true, nil, true},
 		{"rule 1: PreferNoSelect is always tolerated", gpu(prefer), false, nil, true},
 		{"rule 1: PreferNoSelect, selected", gpu(prefer), true, nil, true},
-		{"rule 1: PreferNoSelect beside a toleration of something else", gpu(prefer), false, []clusterv1beta1.Toleration{equal("other", "", "")}, true},
+		{"rule 1: PreferNoSelect beside a toleration of something else", gpu(prefer), false, tolerating{equal("other", "", "")}, true},
 
-		{"Equal: key and value", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", "")}, true},
-		{"Equal: another value", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "h100", "")}, false},
-		{"Equal: another key", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("tpu", "a100", "")}, false},
-		{"Equal: the empty value is a value", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "", "")}, false},
-		{"Equal: the empty value of a taint", taint("gpu", "", noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "", "")}, true},
-		{"Equal: a value for a taint without one", taint("gpu", "", noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", "")}, false},
-		{"no operator is Equal", gpu(noSelect), false, []clusterv1beta1.Toleration{{Key: "gpu", Value: "a100"}}, true},
-		{"no operator, another value", gpu(noSelect), false, []clusterv1beta1.Toleration{{Key: "gpu", Value: "h100"}}, false},
-		{"Equal for NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{equal("gpu", "a100", "")}, true},
-		{"Equal for NoSelectIfNew, another value", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{equal("gpu", "h100", "")}, false},
-		{"Equal for NoSelectIfNew, another value, selected", gpu(noSelectIfNew), true, []clusterv1beta1.Toleration{equal("gpu", "h100", "")}, true},
+		{"Equal: key and value", gpu(noSelect), false, tolerating{equal("gpu", "a100", "")}, true},
+		{"Equal: another value", gpu(noSelect), false, tolerating{equal("gpu", "h100", "")}, false},
+		{"Equal: another key", gpu(noSelect), false, tolerating{equal("tpu", "a100", "")}, false},
+		{"Equal: the empty value is a value", gpu(noSelect), false, tolerating{equal("gpu", "", "")}, false},
+		{"Equal: the empty value of a taint", taint("gpu", "", noSelect), false, tolerating{equal("gpu", "", "")}, true},
+		{"Equal: a value for a taint without one", taint("gpu", "", noSelect), false, tolerating{equal("gpu", "a100", "")}, false},
+		{"no operator is Equal", gpu(noSelect), false, tolerating{{Key: "gpu", Value: "a100"}}, true},
+		{"no operator, another value", gpu(noSelect), false, tolerating{{Key: "gpu", Value: "h100"}}, false},
+		{"Equal for NoSelectIfNew", gpu(noSelectIfNew), false, tolerating{equal("gpu", "a100", "")}, true},
+		{"Equal for NoSelectIfNew, another value", gpu(noSelectIfNew), false, tolerating{equal("gpu", "h100", "")}, false},
+		{"Equal for NoSelectIfNew, another value, selected", gpu(noSelectIfNew), true, tolerating{equal("gpu", "h100", "")}, true},
 
-		{"Exists: key", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("gpu", "")}, true},
-		{"Exists: another key", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("tpu", "")}, false},
-		{"Exists: no key is every key", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("", "")}, true},
-		{"Exists: no key, NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{exist("", "")}, true},
-		{"Exists: a taint without a value", taint("gpu", "", noSelect), false, []clusterv1beta1.Toleration{exist("gpu", "")}, true},
+		{"Exists: key", gpu(noSelect), false, tolerating{exist("gpu", "")}, true},
+		{"Exists: another key", gpu(noSelect), false, tolerating{exist("tpu", "")}, false},
+		{"Exists: no key is every key", gpu(noSelect), false, tolerating{exist("", "")}, true},
+		{"Exists: no key, NoSelectIfNew", gpu(noSelectIfNew), false, tolerating{exist("", "")}, true},
+		{"Exists: a taint without a value", taint("gpu", "", noSelect), false, tolerating{exist("gpu", "")}, true},
 
-		{"effect matches", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", noSelect)}, true},
-		{"effect does not match", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("gpu", "a100", noSelectIfNew)}, false},
-		{"effect PreferNoSelect is not NoSelect", gpu(noSelect), false, []clusterv1beta1.Toleration{exist("gpu", prefer)}, false},
-		{"effect matches NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{exist("gpu", noSelectIfNew)}, true},
-		{"effect does not match NoSelectIfNew", gpu(noSelectIfNew), false, []clusterv1beta1.Toleration{exist("", noSelect)}, false},
-		{"effect does not match, but the cluster is selected", gpu(noSelectIfNew), true, []clusterv1beta1.Toleration{exist("", noSelect)}, true},
+		{"effect matches", gpu(noSelect), false, tolerating{equal("gpu", "a100", noSelect)}, true},
+		{"effect does not match", gpu(noSelect), false, tolerating{equal("gpu", "a100", noSelectIfNew)}, false},
+		{"effect PreferNoSelect is not NoSelect", gpu(noSelect), false, tolerating{exist("gpu", prefer)}, false},
+		{"effect matches NoSelectIfNew", gpu(noSelectIfNew), false, tolerating{exist("gpu", noSelectIfNew)}, true},
+		{"effect does not match NoSelectIfNew", gpu(noSelectIfNew), false, tolerating{exist("", noSelect)}, false},
+		{"effect does not match, but the cluster is selected", gpu(noSelectIfNew), true, tolerating{exist("", noSelect)}, true},
 
-		{"rule 3: an unknown operator never matches", gpu(noSelect), false, []clusterv1beta1.Toleration{
+		{"rule 3: an unknown operator never matches", gpu(noSelect), false, tolerating{
 			{Key: "gpu", Operator: "Like", Value: "a100"},
 		}, false},
-		{"rule 3: and is not in the way of one that does", gpu(noSelect), false, []clusterv1beta1.Toleration{
+		{"rule 3: and is not in the way of one that does", gpu(noSelect), false, tolerating{
 			{Key: "gpu", Operator: "Like", Value: "a100"}, exist("gpu", ""),
 		}, true},
 		{"an unknown effect of a taint is one to be tolerated", gpu("Unheard"), false, nil, false},
-		{"tolerations are ORed", gpu(noSelect), false, []clusterv1beta1.Toleration{equal("tpu", "", ""), equal("gpu", "h100", ""), equal("gpu", "a100", "")},
+		{"tolerations are ORed", gpu(noSelect), false, tolerating{equal("tpu", "", ""), equal("gpu", "h100", ""), equal("gpu", "a100", "")},
 			true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestTaintAndToleration(t *testing.T) {
 
 			w := newWorld(cluster)
 			w.incumbents["c1"] = tc.incumbent
-			result := w.schedule(t, clusterv1beta1.PlacementSpec{Tolerations: tc.tolerations})
+			result := w.schedule(t, placementSpec{Tolerations: tc.tolerations})
 
 			want := "Taint"
 			if tc.want {
@@ -108,17 +108,17 @@ func TestSeveralTaints(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason      string
-		tolerations []clusterv1beta1.Toleration
+		tolerations tolerating
 		incumbent   bool
 		want        string
 	}{
 		{"none tolerated", nil, false, "taint a=1:NoSelect not tolerated"},
-		{"the second value of a key is a taint of its own", []clusterv1beta1.Toleration{equal("a", "1", ""), exist("c", "")}, false,
+		{"the second value of a key is a taint of its own", tolerating{equal("a", "1", ""), exist("c", "")}, false,
 			"taint a=2:NoSelect not tolerated"},
-		{"one of three", []clusterv1beta1.Toleration{exist("a", "")}, false, "taint c:NoSelectIfNew not tolerated"},
-		{"one of three is enough for the selected", []clusterv1beta1.Toleration{exist("a", "")}, true, "score 100, rank 1 of 1"},
-		{"each by its own", []clusterv1beta1.Toleration{exist("c", ""), equal("a", "2", ""), equal("a", "1", "")}, false, "score 0, rank 1 of 1"},
-		{"all by one", []clusterv1beta1.Toleration{exist("", "")}, false, "score 0, rank 1 of 1"},
+		{"one of three", tolerating{exist("a", "")}, false, "taint c:NoSelectIfNew not tolerated"},
+		{"one of three is enough for the selected", tolerating{exist("a", "")}, true, "score 100, rank 1 of 1"},
+		{"each by its own", tolerating{exist("c", ""), equal("a", "2", ""), equal("a", "1", "")}, false, "score 0, rank 1 of 1"},
+		{"all by one", tolerating{exist("", "")}, false, "score 0, rank 1 of 1"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			cluster := named("c1")
@@ -126,7 +126,7 @@ func TestSeveralTaints(t *testing.T) {
 
 			w := newWorld(cluster)
 			w.incumbents["c1"] = tc.incumbent
-			result := w.schedule(t, clusterv1beta1.PlacementSpec{
+			result := w.schedule(t, placementSpec{
 				Tolerations: tc.tolerations, PrioritizerPolicy: exact(builtIn(Steady, 1)),
 			})
 			expect(t, "reason", tc.want, result.Reason(result.Verdicts[0]))
@@ -148,44 +148,44 @@ func TestTolerationSeconds(t *testing.T) {
 	for _, tc := range []struct {
 		reason      string
 		taints      []clusterv1.Taint
-		tolerations []clusterv1beta1.Toleration
+		tolerations tolerating
 		want        bool
 		wakeAt      time.Time
 	}{
-		{"not yet over", []clusterv1.Taint{added(9*time.Second, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, true, now.Add(time.Second)},
-		{"over at the very moment", []clusterv1.Taint{added(10*time.Second, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, false, time.Time{}},
-		{"a nanosecond before", []clusterv1.Taint{added(10*time.Second-1, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, true, now.Add(1)},
-		{"long over", []clusterv1.Taint{added(time.Hour, noSelect)}, []clusterv1beta1.Toleration{seconds(10)}, false, time.Time{}},
-		{"0 is over", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(0)}, false, time.Time{}},
+		{"not yet over", []clusterv1.Taint{added(9*time.Second, noSelect)}, tolerating{seconds(10)}, true, now.Add(time.Second)},
+		{"over at the very moment", []clusterv1.Taint{added(10*time.Second, noSelect)}, tolerating{seconds(10)}, false, time.Time{}},
+		{"a nanosecond before", []clusterv1.Taint{added(10*time.Second-1, noSelect)}, tolerating{seconds(10)}, true, now.Add(1)},
+		{"long over", []clusterv1.Taint{added(time.Hour, noSelect)}, tolerating{seconds(10)}, false, time.Time{}},
+		{"0 is over", []clusterv1.Taint{added(0, noSelect)}, tolerating{seconds(0)}, false, time.Time{}},
 		{"negative is over, whenever the taint was added", []clusterv1.Taint{added(-time.Hour, noSelect)},
-			[]clusterv1beta1.Toleration{seconds(-1)}, false, time.Time{}},
-		{"the most negative too", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(math.MinInt64)}, false, time.Time{}},
-		{"a taint without a time is over", []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}, []clusterv1beta1.Toleration{seconds(10)}, false, time.Time{}},
-		{"even for ever", []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}, []clusterv1beta1.Toleration{seconds(math.MaxInt64)}, false, time.Time{}},
-		{"292 years do not overflow", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(longestToleration)}, true,
+			tolerating{seconds(-1)}, false, time.Time{}},
+		{"the most negative too", []clusterv1.Taint{added(0, noSelect)}, tolerating{seconds(math.MinInt64)}, false, time.Time{}},
+		{"a taint without a time is over", []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}, tolerating{seconds(10)}, false, time.Time{}},
+		{"even for ever", []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}, tolerating{seconds(math.MaxInt64)}, false, time.Time{}},
+		{"292 years do not overflow", []clusterv1.Taint{added(0, noSelect)}, tolerating{seconds(longestToleration)}, true,
 			now.Add(time.Duration(longestToleration) * time.Second)},
-		{"more than that never ends", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{seconds(math.MaxInt64)}, true, time.Time{}},
-		{"they count for NoSelectIfNew as well", []clusterv1.Taint{added(time.Minute, noSelectIfNew)}, []clusterv1beta1.Toleration{seconds(10)},
+		{"more than that never ends", []clusterv1.Taint{added(0, noSelect)}, tolerating{seconds(math.MaxInt64)}, true, time.Time{}},
+		{"they count for NoSelectIfNew as well", []clusterv1.Taint{added(time.Minute, noSelectIfNew)}, tolerating{seconds(10)},
 			false, time.Time{}},
 		{"the first one that is not over decides", []clusterv1.Taint{added(10*time.Second, noSelect)},
-			[]clusterv1beta1.Toleration{seconds(5), seconds(12), seconds(60)}, true, now.Add(2 * time.Second)},
+			tolerating{seconds(5), seconds(12), seconds(60)}, true, now.Add(2 * time.Second)},
 		{"without seconds it never ends", []clusterv1.Taint{added(time.Hour, noSelect)},
-			[]clusterv1beta1.Toleration{seconds(5), exist("gpu", "")}, true, time.Time{}},
+			tolerating{seconds(5), exist("gpu", "")}, true, time.Time{}},
 		{"the earliest end of several taints", []clusterv1.Taint{added(0, noSelect), added(time.Minute, noSelect), added(time.Second, noSelect)},
-			[]clusterv1beta1.Toleration{seconds(90)}, true, now.Add(30 * time.Second)},
+			tolerating{seconds(90)}, true, now.Add(30 * time.Second)},
 		{"a taint that is not tolerated leaves nothing to wait for",
-			[]clusterv1.Taint{added(0, noSelect), {Key: "other", Effect: noSelect}}, []clusterv1beta1.Toleration{
+			[]clusterv1.Taint{added(0, noSelect), {Key: "other", Effect: noSelect}}, tolerating{
 				{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
 			}, false, time.Time{}},
-		{"seconds of a toleration for something else do not count", []clusterv1.Taint{added(0, noSelect)}, []clusterv1beta1.Toleration{other}, false,
+		{"seconds of a toleration for something else do not count", []clusterv1.Taint{added(0, noSelect)}, tolerating{other}, false,
 			time.Time{}},
-		{"PreferNoSelect needs no toleration, so none runs out", []clusterv1.Taint{added(0, prefer)}, []clusterv1beta1.Toleration{seconds(10)}, true,
+		{"PreferNoSelect needs no toleration, so none runs out", []clusterv1.Taint{added(0, prefer)}, tolerating{seconds(10)}, true,
 			time.Time{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = tc.taints
-			result := newWorld(cluster).schedule(t, clusterv1beta1.PlacementSpec{Tolerations: tc.tolerations})
+			result := newWorld(cluster).schedule(t, placementSpec{Tolerations: tc.tolerations})
 
 			expect(t, "selected", tc.want, len(result.Selected) == 1)
 			expect(t, "wake-up", tc.wakeAt, result.WakeAt)
@@ -203,7 +203,7 @@ func TestWakeUpAtTheEarliestEnd(t *testing.T) {
 		w.inventory.SetCluster(cluster)
 	}
 
-	result := w.schedule(t, clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{
+	result := w.schedule(t, placementSpec{Tolerations: tolerating{
 		{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
 	}})
 	expect(t, "selected", []string{"c1", "c2", "c4"}, selected(result))

@@ -17,6 +17,13 @@ import (
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+type (
+	placementSpec = clusterv1beta1.PlacementSpec
+	anyOf         = []clusterv1beta1.ClusterPredicate
+	tolerating    = []clusterv1beta1.Toleration
+	requirements  = []metav1.LabelSelectorRequirement
+)
+
 // world collects objects for a snapshot. Its placement p lives in the namespace ns; the set all, which holds every cluster, is bound.
 type world struct {
 	inventory  *inventory.Inventory
@@ -35,7 +42,7 @@ func newWorld(clusters ...*clusterv1.ManagedCluster) *world {
 	return w
 }
 
-func (w *world) schedule(t *testing.T, spec clusterv1beta1.PlacementSpec) *Result {
+func (w *world) schedule(t *testing.T, spec placementSpec) *Result {
 	t.Helper()
 
 	return w.ask(t, LowerV1beta1(selector.NewCompiler(), placementOf(spec)))
@@ -51,7 +58,7 @@ func (w *world) ask(t *testing.T, request *Request) *Result {
 	return Schedule(request, w.inventory.Snapshot(), w.incumbents, now)
 }
 
-func placementOf(spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
+func placementOf(spec placementSpec) *clusterv1beta1.Placement {
 	return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}, Spec: spec}
 }
 

@@ -63,9 +63,10 @@ func TestCELEvaluation(t *testing.T) {
 			reads: []facts.Key{{Kind: facts.Score, Name: "expired"}}},
 		{name: "parseJSON", expression: `managedCluster.status.clusterClaims.exists(c, c.name == "json" && ` +
 			`c.value.parseJSON().gpus.exists(g, g.kind == "a100" && g.count == 2.0))`, want: true, reads: []facts.Key{{Kind: facts.Any}}},
-		{name: "cost", err: "operation cancelled: actual cost limit exceeded", expression: `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, ` +
-			`[1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, managedCluster.metadata.name.matches("c.*") && ` +
-			`[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, true))))))`, reads: []facts.Key{{Kind: facts.Any}}},
+		{name: "cost", err: "operation cancelled: actual cost limit exceeded",
+			expression: `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, ` +
+				`[1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, managedCluster.metadata.name.matches("c.*") && ` +
+				`[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, true))))))`, reads: []facts.Key{{Kind: facts.Any}}},
 		{name: "dynamic non-boolean", expression: `managedCluster.metadata.name`, err: "must be a boolean, but is string",
 			reads: []facts.Key{{Kind: facts.Any}}},
 	} {
@@ -110,7 +111,8 @@ func TestCELMistakes(t *testing.T) {
 	for _, tc := range []struct{ name, expression, want string }{
 		{"syntax", `managedCluster.`, "compilation failed: 1:16: Syntax error: no viable alternative at input '.'"},
 		{"unknown variable", `cluster.metadata.name == "c1"`, "compilation failed: 1:1: undeclared reference to 'cluster' (in container '')"},
-		{"now is not offered", `now() == timestamp("2026-01-01T00:00:00Z")`, "compilation failed: 1:4: undeclared reference to 'now' (in container '')"},
+		{"now is not offered", `now() == timestamp("2026-01-01T00:00:00Z")`,
+			"compilation failed: 1:4: undeclared reference to 'now' (in container '')"},
 		{"not boolean", `size(managedCluster.metadata.name)`, "must be a boolean expression, but its type is int"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

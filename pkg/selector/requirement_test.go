@@ -137,7 +137,7 @@ func TestMistakesInRequirements(t *testing.T) {
 			"spec.labelSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
 			"spec.claimSelector.matchExpressions[1].key: Required value: the name of a cluster claim",
 			"spec.claimSelector.matchExpressions[1].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-			`spec.claimSelector.matchExpressions[2].operator: Unsupported value: "Gt": supported values: "DoesNotExist", "Exists", "In", "NotIn"`,
+			`spec.claimSelector.matchExpressions[2].operator: Unsupported value: "Gt": supported values: "In", "NotIn", "Exists", "DoesNotExist"`,
 			`spec.celExpressions[1]: Invalid value: "1": must be a boolean expression, but its type is int`,
 		}},
 		{"claim DoesNotExist with values", Spec{Claims: []metav1.LabelSelectorRequirement{

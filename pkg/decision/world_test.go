@@ -1,0 +1,174 @@
+package decision
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+var now = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+
+func placementOf(spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
+	return &clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "uid-p", Generation: 7, ResourceVersion: "70"}, Spec: spec,
+	}
+}
+
+// byPrefix makes the groups canary and next of the clusters whose names begin so, in pieces of the size.
+func byPrefix(size intstr.IntOrString, names ...string) clusterv1beta1.DecisionStrategy {
+	strategy := clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: size}
+	for _, name := range names {
+		strategy.DecisionGroups = append(strategy.DecisionGroups, clusterv1beta1.DecisionGroup{
+			GroupName: name, ClusterSelector: clusterv1beta1.GroupClusterSelector{
+				LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"prefix": name}},
+			},
+		})
+	}
+
+	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
+}
+
+// worldOf has one bound set of everything and the clusters, each labelled with what stands before the dash of its name.
+func worldOf(clusters ...string) *inventory.Inventory {
+	i := inventory.New(selector.NewCompiler())
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
+	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
+		SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{},
+	}
+	i.SetClusterSet(set)
+	i.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
+
+	for _, name := range clusters {
+		prefix, _, _ := strings.Cut(name, "-")
+		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
+	}
+
+	return i
+}
+
+func resultOf(placement *clusterv1beta1.Placement, i *inventory.Inventory) *scheduling.Result {
+	return scheduling.Schedule(scheduling.LowerV1beta1(selector.NewCompiler(), placement), i.Snapshot(), nil, now.Time)
+}
+
+// selecting is the result that selects exactly the clusters.
+func selecting(placement *clusterv1beta1.Placement, clusters ...string) *scheduling.Result {
+	return resultOf(placement, worldOf(clusters...))
+}
+
+// fleet is c-001 and so on.
+func fleet(n int) []string {
+	names := make([]string, 0, n)
+	for i := range n {
+		names = append(names, fmt.Sprintf("c-%03d", i+1))
+	}
+
+	return names
+}
+
+// page is a PlacementDecision as the hub writes it for placement p; nil clusters leave the status unset.
+func page(n, group int, name string, clusters ...string) *clusterv1beta1.PlacementDecision {
+	p := &clusterv1beta1.PlacementDecision{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: PageName("p", n), UID: types.UID(fmt.Sprintf("uid-%d", n)), ResourceVersion: strconv.Itoa(n),
+			Labels: map[string]string{
+				clusterv1beta1.PlacementLabel: "p", clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(group),
+				clusterv1beta1.DecisionGroupNameLabel: name,
+			},
+			OwnerReferences: []metav1.OwnerReference{ownerReference(placementOf(clusterv1beta1.PlacementSpec{}))},
+		},
+		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions(clusters)},
+	}
+
+	return p
+}
+
+// edited is a page with something changed.
+func edited(p *clusterv1beta1.PlacementDecision, change func(*clusterv1beta1.PlacementDecision)) *clusterv1beta1.PlacementDecision {
+	change(p)
+
+	return p
+}
+
+// clustersOf is "c-001..c-100" for a long page, and all names for a short one.
+func clustersOf(decisions []clusterv1beta1.ClusterDecision) string {
+	names := make([]string, 0, len(decisions))
+	for _, d := range decisions {
+		names = append(names, d.ClusterName)
+	}
+
+	if len(names) > 4 {
+		return fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
+	}
+
+	return strings.Join(names, " ")
+}
+
+// steps tells a plan, one line for each write.
+func steps(plan Plan) []string {
+	lines := []string{}
+
+	for _, w := range plan.Writes {
+		verbs := []string{}
+		if w.Current == nil {
+			verbs = append(verbs, "create")
+		}
+
+		if w.Mend && w.Current != nil {
+			verbs = append(verbs, "mend")
+		}
+
+		if w.Fill {
+			verbs = append(verbs, "fill")
+		}
+
+		lines = append(lines, fmt.Sprintf("%s %s group %s %q: %s", strings.Join(verbs, " and "), w.Desired.Name,
+			w.Desired.Labels[clusterv1beta1.DecisionGroupIndexLabel], w.Desired.Labels[clusterv1beta1.DecisionGroupNameLabel],
+			clustersOf(w.Desired.Status.Decisions)))
+	}
+
+	for _, p := range plan.Deletes {
+		lines = append(lines, "delete "+p.Name)
+	}
+
+	return lines
+}
+
+// told is one line for each group of a status.
+func told(groups []clusterv1beta1.DecisionGroupStatus) []string {
+	lines := []string{}
+	for _, g := range groups {
+		lines = append(lines, fmt.Sprintf("%d %q %v %d", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions, g.ClustersCount))
+	}
+
+	return lines
+}
+
+func expect[V any](t *testing.T, what string, want, got V) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func reversed[V any](values []V) []V {
+	values = slices.Clone(values)
+	slices.Reverse(values)
+
+	return values
+}

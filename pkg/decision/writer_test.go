@@ -1,0 +1,336 @@
+package decision
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+var errRefused = errors.New("refused")
+
+// server is a fake API server that logs the requests and refuses one.
+type server struct {
+	client.Client
+
+	requests []string
+	refuse   string
+}
+
+func newServer(t *testing.T, objects ...client.Object) *server {
+	t.Helper()
+
+	scheme := runtime.NewScheme()
+	if err := clusterv1beta1.Install(scheme); err != nil {
+		t.Fatal(err)
+	}
+
+	s := &server{}
+	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
+				return s.log("create "+obj.GetName(), func() error { return c.Create(ctx, obj, opts...) })
+			},
+			Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+				return s.log("patch "+obj.GetName()+" "+body(t, obj, patch), func() error { return c.Patch(ctx, obj, patch, opts...) })
+			},
+			SubResourcePatch: func(
+				ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption,
+			) error {
+				return s.log("patch "+obj.GetName()+"/"+name+" "+body(t, obj, patch), func() error {
+					return c.SubResource(name).Patch(ctx, obj, patch, opts...)
+				})
+			},
+			Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
+				options := (&client.DeleteOptions{}).ApplyOptions(opts).Preconditions
+				line := fmt.Sprintf("delete %s uid=%s rv=%s", obj.GetName(), *options.UID, *options.ResourceVersion)
+
+				return s.log(line, func() error { return c.Delete(ctx, obj, opts...) })
+			},
+		}).Build()
+
+	return s
+}
+
+func (s *server) log(request string, send func() error) error {
+	s.requests = append(s.requests, request)
+	if s.refuse != "" && strings.HasPrefix(request, s.refuse) {
+		return errRefused
+	}
+
+	return send()
+}
+
+// body is what is in a merge patch, the preconditions in short.
+func body(t *testing.T, obj client.Object, patch client.Patch) string {
+	t.Helper()
+
+	data, err := patch.Data(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var content map[string]any
+	if err := json.Unmarshal(data, &content); err != nil {
+		t.Fatal(err)
+	}
+
+	metadata, ok := content["metadata"].(map[string]any)
+	if !ok || metadata["uid"] != string(obj.GetUID()) || metadata["resourceVersion"] != obj.GetResourceVersion() {
+		t.Errorf("the patch of %s has no preconditions, or wrong ones: %s", obj.GetName(), data)
+	}
+
+	parts := []string{string(patch.Type())}
+
+	for _, key := range []string{"labels", "ownerReferences"} {
+		if _, there := metadata[key]; there {
+			parts = append(parts, key)
+		}
+	}
+
+	if status, there := content["status"]; there {
+		text, err := json.Marshal(status)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		parts = append(parts, string(text))
+	}
+
+	return strings.Join(parts, " ")
+}
+
+func (s *server) get(t *testing.T, name string) *clusterv1beta1.PlacementDecision {
+	t.Helper()
+
+	found := &clusterv1beta1.PlacementDecision{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, found); err != nil {
+		t.Fatal(err)
+	}
+
+	return found
+}
+
+// four is a plan with one write of each kind, and what exists for it.
+func four() (Plan, []client.Object) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(1), "canary")})
+	stale := edited(page(2, 1, "", "c-9"), func(p *clusterv1beta1.PlacementDecision) {
+		p.OwnerReferences = nil
+		p.Labels["team"] = "a"
+	})
+	lost := edited(page(1, 0, "canary", "canary-1"), func(p *clusterv1beta1.PlacementDecision) { p.OwnerReferences = nil })
+	present := pages{lost, stale, page(4, 3, "", "c-3"), page(5, 4, "", "c-4")}
+	objects := make([]client.Object, 0, len(present))
+
+	for _, p := range present {
+		objects = append(objects, p.DeepCopy())
+	}
+
+	return NewPlan(selecting(placement, "canary-1", "c-1", "c-2"), NewPresent(placement, present)), objects
+}
+
+func observer(told *[]string) Observer {
+	return func(action Action, page *clusterv1beta1.PlacementDecision, err error) {
+		*told = append(*told, fmt.Sprintf("%s %s %v", action, page.Name, err))
+	}
+}
+
+// ours.md B1 and B6: every request has its preconditions, in the order of the plan, and the observer hears of each.
+func TestWriter(t *testing.T) {
+	plan, objects := four()
+	s := newServer(t, objects...)
+
+	var told []string
+
+	if err := (Writer{Client: s}).Write(t.Context(), plan.Writes, observer(&told)); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := (Writer{Client: s}).Delete(t.Context(), plan.Deletes, observer(&told)); err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "requests", []string{
+		"patch p-decision-2 application/merge-patch+json labels ownerReferences",
+		`patch p-decision-2/status application/merge-patch+json {"decisions":[{"clusterName":"c-1","reason":""}]}`,
+		"create p-decision-3",
+		`patch p-decision-3/status application/merge-patch+json {"decisions":[{"clusterName":"c-2","reason":""}]}`,
+		"patch p-decision-1 application/merge-patch+json labels ownerReferences",
+		"delete p-decision-5 uid=uid-5 rv=5",
+		"delete p-decision-4 uid=uid-4 rv=4",
+	}, s.requests)
+	expect(t, "told", []string{
+		"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 <nil>", "fill p-decision-3 <nil>", "mend p-decision-1 <nil>",
+		"delete p-decision-5 <nil>", "delete p-decision-4 <nil>",
+	}, told)
+
+	written := s.get(t, "p-decision-2")
+	expect(t, "labels", "a", written.Labels["team"])
+	expect(t, "decisions", "c-1", clustersOf(written.Status.Decisions))
+	expect(t, "owners", 1, len(written.OwnerReferences))
+	expect(t, "decisions of the new one", "c-2", clustersOf(s.get(t, "p-decision-3").Status.Decisions))
+}
+
+func TestWriterStopsAtTheFirstError(t *testing.T) {
+	for _, tc := range []struct {
+		refuse, want string
+		told         []string
+	}{
+		{"patch p-decision-2 ", "mending labels and owners of PlacementDecision ns/p-decision-2: refused", []string{"mend p-decision-2 refused"}},
+		{"patch p-decision-2/status", "writing the decisions of PlacementDecision ns/p-decision-2: refused",
+			[]string{"mend p-decision-2 <nil>", "fill p-decision-2 refused"}},
+		{"create p-decision-3", "creating PlacementDecision ns/p-decision-3: refused",
+			[]string{"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 refused"}},
+		{"patch p-decision-3/status", "writing the decisions of PlacementDecision ns/p-decision-3: refused",
+			[]string{"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 <nil>", "fill p-decision-3 refused"}},
+		{"delete p-decision-5", "deleting PlacementDecision ns/p-decision-5: refused", []string{
+			"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 <nil>", "fill p-decision-3 <nil>", "mend p-decision-1 <nil>",
+			"delete p-decision-5 refused",
+		}},
+	} {
+		t.Run(tc.refuse, func(t *testing.T) {
+			plan, objects := four()
+			s := newServer(t, objects...)
+			s.refuse = tc.refuse
+
+			var told []string
+
+			err := (Writer{Client: s}).Write(t.Context(), plan.Writes, observer(&told))
+			if err == nil {
+				err = (Writer{Client: s}).Delete(t.Context(), plan.Deletes, observer(&told))
+			}
+
+			if !errors.Is(err, errRefused) || err.Error() != tc.want {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+
+			expect(t, "told", tc.told, told)
+		})
+	}
+}
+
+// A plan that was made on an old view is refused, whatever it wanted.
+func TestWriterIsRefusedOnAnOldView(t *testing.T) {
+	plan, objects := four()
+
+	for _, object := range objects {
+		object.SetResourceVersion("1000")
+	}
+
+	for _, write := range plan.Writes {
+		if write.Current == nil {
+			objects = append(objects, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: write.Desired.Name}})
+		}
+
+		err := (Writer{Client: newServer(t, objects...)}).Write(t.Context(), []Write{write},
+			func(Action, *clusterv1beta1.PlacementDecision, error) {})
+		if !Outdated(err) {
+			t.Errorf("writing %s: got %v, want a conflict", write.Desired.Name, err)
+		}
+
+		if err := (Writer{Client: newServer(t)}).Write(t.Context(), []Write{write},
+			func(Action, *clusterv1beta1.PlacementDecision, error) {}); write.Current != nil &&
+			!Outdated(err) {
+			t.Errorf("writing %s that is gone: got %v, want not found", write.Desired.Name, err)
+		}
+	}
+
+	for _, surplus := range plan.Deletes {
+		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), pages{surplus},
+			func(Action, *clusterv1beta1.PlacementDecision, error) {})
+		if !Outdated(err) {
+			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
+		}
+	}
+}
+
+func TestDeletingWhatIsGone(t *testing.T) {
+	plan, _ := four()
+
+	var told []string
+
+	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan.Deletes, observer(&told)); err != nil {
+		t.Error(err)
+	}
+
+	expect(t, "told", []string{"delete p-decision-5 <nil>", "delete p-decision-4 <nil>"}, told)
+}
+
+// ours.md B6: one patch if the status differs, none if it does not; and what is gone from the status is gone from the object.
+func TestWriteStatus(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{DecisionGroupName: "old", Decisions: []string{"p-decision-1"}}}
+	s := newServer(t, placement.DeepCopy())
+	status := NewStatus(selecting(placement, "c-1"), Plan{}, placement, now)
+
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), placement, status)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if !sameStatus(written.Status, status) {
+		t.Errorf("got %v, want %v", written.Status, status)
+	}
+
+	if len(placement.Status.Conditions) > 0 {
+		t.Error("the placement of the cache was changed")
+	}
+
+	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
+		t.Errorf("an equal status gives %v, %v, want nothing", again, err)
+	}
+
+	expect(t, "requests", 1, len(s.requests))
+
+	_, err = (Writer{Client: s}).WriteStatus(t.Context(), placement, clusterv1beta1.PlacementStatus{})
+	if !Outdated(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
+		t.Errorf("got %v, want a conflict", err)
+	}
+}
+
+func TestClassification(t *testing.T) {
+	resource := schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
+	terminating := apierrors.NewForbidden(resource, "p-decision-1", errRefused)
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+
+	for _, tc := range []struct {
+		reason                string
+		err                   error
+		outdated, terminating bool
+		cause                 string
+	}{
+		{"conflict", apierrors.NewConflict(resource, "p-decision-1", errRefused), true, false, "Conflict"},
+		{"gone", apierrors.NewNotFound(resource, "p-decision-1"), true, false, "NotFound"},
+		{"there already", apierrors.NewAlreadyExists(resource, "p-decision-1"), true, false, "AlreadyExists"},
+		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), false, false, "Forbidden"},
+		{"the namespace goes", terminating, false, true, "Forbidden"},
+		{"too many requests", apierrors.NewTooManyRequestsError("slow down"), false, false, "TooManyRequests"},
+		{"no answer", context.DeadlineExceeded, false, false, "the API server could not be asked"},
+		{"nothing", nil, false, false, "the API server could not be asked"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			err := tc.err
+			if err != nil {
+				err = fmt.Errorf("writing: %w", err)
+			}
+
+			expect(t, "outdated", tc.outdated, Outdated(err))
+			expect(t, "terminating", tc.terminating, Terminating(err))
+			expect(t, "cause", tc.cause, Cause(err))
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package inventory
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// world has the sets a (bound in ns and other), b (bound in ns) and eu (a label selector, bound in eu), the clusters a1 and b1, and
+// placements named after what they look at.
+func world() *Inventory {
+	inventory := New(selector.NewCompiler())
+	inventory.SetClusterSet(exclusive("a"))
+	inventory.SetClusterSet(exclusive("b"))
+	inventory.SetClusterSet(setOf("eu", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}))
+
+	for _, bound := range [][2]string{{"ns", "a"}, {"ns", "b"}, {"other", "a"}, {"eu", "eu"}} {
+		inventory.SetBinding(binding(bound[0], bound[1]))
+	}
+
+	inventory.SetCluster(managed("a1", "a", "region", "eu"))
+	inventory.SetCluster(managed("b1", "b"))
+	inventory.SetScores(scored("a1", "demo", 1))
+
+	for name, interest := range map[PlacementKey]Interest{
+		{Namespace: "eu", Name: "all"}:        {},
+		{Namespace: "ns", Name: "all"}:        {Reads: []facts.Key{{Kind: facts.Taint}}},
+		{Namespace: "ns", Name: "only-b"}:     {ClusterSets: []string{"b"}, Reads: []facts.Key{{Kind: facts.Any}}},
+		{Namespace: "ns", Name: "region"}:     {Reads: []facts.Key{{Kind: facts.Label, Name: "region"}}},
+		{Namespace: "ns", Name: "score"}:      {ClusterSets: []string{"a"}, Reads: []facts.Key{{Kind: facts.Score, Name: "demo"}}},
+		{Namespace: "ns", Name: "unbound"}:    {ClusterSets: []string{"c"}, Reads: []facts.Key{{Kind: facts.Any}}},
+		{Namespace: "other", Name: "all"}:     {Reads: []facts.Key{{Kind: facts.Any}}},
+		{Namespace: "other", Name: "unbound"}: {ClusterSets: []string{"b"}},
+		{Namespace: "unbound", Name: "all"}:   {Reads: []facts.Key{{Kind: facts.Any}}},
+	} {
+		inventory.SetPlacement(name, interest)
+	}
+
+	return inventory
+}
+
+func TestAffected(t *testing.T) {
+	tainted := managed("a1", "a", "region", "eu")
+	tainted.Spec.Taints = []clusterv1.Taint{{Key: "gpu"}}
+
+	annotated := managed("a1", "a", "region", "eu")
+	annotated.Annotations = map[string]string{"a": "b"}
+
+	terminating := managed("a1", "a", "region", "eu")
+	terminating.DeletionTimestamp = &metav1.Time{}
+	terminating.DeletionTimestamp.Time = metav1.Now().Time
+
+	heartbeat := managed("a1", "a", "region", "eu")
+	heartbeat.ResourceVersion = "2"
+
+	for _, tc := range []struct {
+		reason string
+		event  func(*Inventory) Affected
+		cause  Cause
+		want   []string
+	}{
+		{"law 4: nothing changed", func(i *Inventory) Affected { return i.SetCluster(managed("a1", "a", "region", "eu")) }, "", nil},
+		{"law 4: a heartbeat", func(i *Inventory) Affected { return i.SetCluster(heartbeat) }, "", nil},
+		{"a taint", func(i *Inventory) Affected { return i.SetCluster(tainted) }, CauseCluster, []string{"ns/all", "other/all"}},
+		{"an annotation", func(i *Inventory) Affected { return i.SetCluster(annotated) }, CauseCluster, []string{"other/all"}},
+		{"a new cluster", func(i *Inventory) Affected { return i.SetCluster(managed("a2", "a")) }, CauseCluster,
+			[]string{"ns/all", "ns/region", "ns/score", "other/all"}},
+		{"a new cluster in no set that is bound", func(i *Inventory) Affected { return i.SetCluster(managed("c1", "c")) }, CauseCluster, nil},
+		{"a cluster goes", func(i *Inventory) Affected { return i.DeleteCluster("b1") }, CauseCluster, []string{"ns/all", "ns/only-b", "ns/region"}},
+		{"an unknown cluster goes", func(i *Inventory) Affected { return i.DeleteCluster("nobody") }, "", nil},
+		{"a cluster terminates", func(i *Inventory) Affected { return i.SetCluster(terminating) }, CauseCluster,
+			[]string{"eu/all", "ns/all", "ns/region", "ns/score", "other/all"}},
+		{"a cluster moves to another set: who loses it and who gains it", func(i *Inventory) Affected {
+			return i.SetCluster(managed("a1", "b", "region", "eu"))
+		}, CauseCluster, []string{"ns/only-b", "ns/score", "other/all"}},
+		{"a cluster leaves its set", func(i *Inventory) Affected {
+			return i.SetCluster(managed("a1", "nobody's", "region", "eu"))
+		}, CauseCluster, []string{"ns/all", "ns/region", "ns/score", "other/all"}},
+		{"a label that a set reads", func(i *Inventory) Affected { return i.SetCluster(managed("b1", "b", "region", "eu")) }, CauseCluster,
+			[]string{"eu/all", "ns/only-b", "ns/region"}},
+		{"scores", func(i *Inventory) Affected { return i.SetScores(scored("a1", "demo", 2)) }, CauseScores, []string{"ns/score", "other/all"}},
+		{"equal scores", func(i *Inventory) Affected { return i.SetScores(scored("a1", "demo", 1)) }, "", nil},
+		{"scores that nobody reads by name", func(i *Inventory) Affected { return i.SetScores(scored("a1", "more", 2)) }, CauseScores,
+			[]string{"other/all"}},
+		{"scores go", func(i *Inventory) Affected { return i.DeleteScores("a1", "demo") }, CauseScores, []string{"ns/score", "other/all"}},
+		{"unknown scores go", func(i *Inventory) Affected { return i.DeleteScores("a1", "nothing") }, "", nil},
+		{"upstream 1.13: scores of an unknown cluster", func(i *Inventory) Affected { return i.SetScores(scored("c9", "demo", 2)) }, "", nil},
+		{"a set changes", func(i *Inventory) Affected { return i.SetClusterSet(setOf("b", clusterv1beta2.LabelSelector, nil)) }, CauseClusterSet,
+			[]string{"ns/all", "ns/only-b", "ns/region"}},
+		{"a set breaks", func(i *Inventory) Affected { return i.SetClusterSet(setOf("b", "None", nil)) }, CauseClusterSet,
+			[]string{"ns/all", "ns/only-b", "ns/region"}},
+		{"a set does not change", func(i *Inventory) Affected { return i.SetClusterSet(setOf("b", "", nil)) }, "", nil},
+		{"a set that nobody bound", func(i *Inventory) Affected { return i.SetClusterSet(exclusive("c")) }, CauseClusterSet, nil},
+		{"the last set of a namespace goes: NoIntersection becomes NoManagedClusterSetBindings", func(i *Inventory) Affected {
+			i.DeleteBinding("ns", "b")
+
+			return i.DeleteClusterSet("a")
+		}, CauseClusterSet, []string{"ns/all", "ns/only-b", "ns/region", "ns/score", "ns/unbound", "other/all", "other/unbound"}},
+		{"one of two sets goes", func(i *Inventory) Affected { return i.DeleteClusterSet("b") }, CauseClusterSet,
+			[]string{"ns/all", "ns/only-b", "ns/region"}},
+		{"an unknown set goes", func(i *Inventory) Affected { return i.DeleteClusterSet("nothing") }, "", nil},
+		{"a binding", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "c")) }, CauseBinding,
+			[]string{"ns/all", "ns/region", "ns/unbound"}},
+		{"the first binding of a namespace", func(i *Inventory) Affected { return i.SetBinding(binding("unbound", "a")) }, CauseBinding,
+			[]string{"unbound/all"}},
+		{"the only binding of a namespace goes", func(i *Inventory) Affected { return i.DeleteBinding("other", "a") }, CauseBinding,
+			[]string{"other/all", "other/unbound"}},
+		{"a binding again", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "a")) }, "", nil},
+		{"an unknown binding goes", func(i *Inventory) Affected { return i.DeleteBinding("ns", "c") }, "", nil},
+		{"a placement that is forgotten is affected by nothing", func(i *Inventory) Affected {
+			i.DeletePlacement(PlacementKey{Namespace: "other", Name: "all"})
+
+			return i.SetCluster(annotated)
+		}, CauseCluster, nil},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			affected := tc.event(world())
+
+			var got []string
+			for _, key := range affected.Placements {
+				got = append(got, key.String())
+			}
+
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("placements (-want +got):\n%s", diff)
+			}
+
+			if affected.Cause != tc.cause {
+				t.Errorf("cause is %q, want %q", affected.Cause, tc.cause)
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package inventory
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// objects are what stands in the API server.
+type objects struct {
+	clusters  map[string]*clusterv1.ManagedCluster
+	scores    map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore
+	sets      map[string]*clusterv1beta2.ManagedClusterSet
+	bindings  map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding
+	decisions map[types.NamespacedName]*clusterv1beta1.PlacementDecision
+}
+
+func noObjects() *objects {
+	return &objects{
+		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
+		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
+		decisions: map[types.NamespacedName]*clusterv1beta1.PlacementDecision{},
+	}
+}
+
+func pick(t *rapid.T, label string, from ...string) string {
+	return rapid.SampledFrom(from).Draw(t, label)
+}
+
+// event does the same to the objects and to the inventory.
+func (o *objects) event(t *rapid.T, i *Inventory) {
+	gone := rapid.IntRange(0, 3).Draw(t, "gone") == 0
+	cluster, namespace, set := pick(t, "cluster", "c1", "c2", "c3"), pick(t, "namespace", "ns1", "ns2"), pick(t, "set", "a", "b")
+	inNamespace := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: namespace, Name: name} }
+
+	switch pick(t, "kind", "cluster", "scores", "set", "binding", "decision") {
+	case "cluster":
+		if gone {
+			delete(o.clusters, cluster)
+			i.DeleteCluster(cluster)
+
+			return
+		}
+
+		o.clusters[cluster] = managed(cluster, set, "region", pick(t, "region", "eu", "us"))
+		if rapid.IntRange(0, 5).Draw(t, "terminating") == 0 {
+			o.clusters[cluster].DeletionTimestamp = &metav1.Time{Time: metav1.Unix(1, 0).Time}
+		}
+
+		i.SetCluster(o.clusters[cluster].DeepCopy())
+	case "scores":
+		key := types.NamespacedName{Namespace: cluster, Name: pick(t, "scores", "x", "y")}
+		if gone {
+			delete(o.scores, key)
+			i.DeleteScores(key.Namespace, key.Name)
+
+			return
+		}
+
+		o.scores[key] = scored(key.Namespace, key.Name, rapid.Int32Range(0, 1).Draw(t, "score"))
+		i.SetScores(o.scores[key].DeepCopy())
+	case "set":
+		if gone {
+			delete(o.sets, set)
+			i.DeleteClusterSet(set)
+
+			return
+		}
+
+		kinds := []clusterv1beta2.SelectorType{"", clusterv1beta2.ExclusiveClusterSetLabel, clusterv1beta2.LabelSelector, "Broken"}
+		selectors := []*metav1.LabelSelector{nil, {}, {MatchLabels: map[string]string{"region": "eu"}}, {MatchLabels: map[string]string{"!": ""}}}
+		o.sets[set] = setOf(set, rapid.SampledFrom(kinds).Draw(t, "kind of set"), rapid.SampledFrom(selectors).Draw(t, "selector"))
+		i.SetClusterSet(o.sets[set].DeepCopy())
+	case "binding":
+		if gone {
+			delete(o.bindings, inNamespace(set))
+			i.DeleteBinding(namespace, set)
+
+			return
+		}
+
+		o.bindings[inNamespace(set)] = binding(namespace, set)
+		i.SetBinding(o.bindings[inNamespace(set)].DeepCopy())
+	case "decision":
+		key := inNamespace(pick(t, "page", "p1", "p2"))
+		if gone {
+			delete(o.decisions, key)
+			i.DeleteDecision(key)
+
+			return
+		}
+
+		clusters := rapid.SliceOfN(rapid.SampledFrom([]string{"c1", "c2", "c9"}), 0, 3).Draw(t, "clusters")
+		o.decisions[key] = decided(key.Namespace, key.Name, pick(t, "placement", "", "p", "q"), clusters...)
+		i.SetDecision(o.decisions[key].DeepCopy())
+	}
+}
+
+// fresh is an inventory that has seen nothing but the objects as they are.
+func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
+	i := New(compiler)
+
+	for object := range maps.Values(o.decisions) {
+		i.SetDecision(object)
+	}
+
+	for object := range maps.Values(o.clusters) {
+		i.SetCluster(object)
+	}
+
+	for object := range maps.Values(o.bindings) {
+		i.SetBinding(object)
+	}
+
+	for object := range maps.Values(o.scores) {
+		i.SetScores(object)
+	}
+
+	for object := range maps.Values(o.sets) {
+		i.SetClusterSet(object)
+	}
+
+	return i
+}
+
+// view is all that a snapshot says.
+type view struct {
+	Clusters, Sets []string
+	Bindings       map[string][]string
+	Counts         map[PlacementKey]map[string]int
+	Total          map[string]int
+}
+
+func viewOf(s *Snapshot) view {
+	v := view{Bindings: s.bindings, Counts: maps.Clone(s.counts), Total: maps.Clone(s.total)}
+	for _, f := range s.Clusters {
+		v.Clusters = append(v.Clusters, fmt.Sprint(f.Name, f.Labels, f.Terminating, f.Scores))
+	}
+
+	for name, set := range s.sets {
+		v.Sets = append(v.Sets, fmt.Sprint(name, set.Name, set.exclusive, set.selector, set.Err))
+	}
+
+	slices.Sort(v.Sets)
+
+	return v
+}
+
+// Whatever happened, the snapshot is the one of the objects as they are; and one that was taken does not change any more.
+func TestSnapshotForgetsHistory(t *testing.T) {
+	compiler := selector.NewCompiler()
+
+	rapid.Check(t, func(t *rapid.T) {
+		i, there := New(compiler), noObjects()
+		taken := i.Snapshot()
+		was := viewOf(taken)
+
+		for range rapid.IntRange(1, 25).Draw(t, "events") {
+			there.event(t, i)
+
+			now := i.Snapshot()
+			if now != i.Snapshot() {
+				t.Fatal("two snapshots of one moment")
+			}
+
+			is := viewOf(now)
+			if changed := cmp.Diff(was, is); changed != "" && now.Generation <= taken.Generation {
+				t.Fatalf("generation %d after %d, in spite of a change:\n%s", now.Generation, taken.Generation, changed)
+			}
+
+			if diff := cmp.Diff(was, viewOf(taken)); diff != "" {
+				t.Fatalf("a snapshot changed (-then +now):\n%s", diff)
+			}
+
+			taken, was = now, is
+		}
+
+		fresh := there.fresh(compiler).Snapshot()
+		if diff := cmp.Diff(viewOf(fresh), viewOf(taken)); diff != "" {
+			t.Fatalf("snapshot (-of the objects +after the events):\n%s", diff)
+		}
+
+		if !slices.EqualFunc(fresh.Clusters, taken.Clusters, func(a, b *facts.Facts) bool { return len(facts.Diff(a, b)) == 0 }) {
+			t.Fatal("the facts of a cluster differ")
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package scheduling
+
+import (
+	"encoding/json"
+	"testing"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// FuzzLowerV1beta1: whatever stands in a Placement, it becomes a question that has an answer, or mistakes with their places.
+func FuzzLowerV1beta1(f *testing.F) {
+	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"numberOfClusters": 2, "clusterSets": ["all"]}}`))
+	f.Add([]byte(`{}`))
+
+	w := newWorld(named("c1", "region", "eu"), named("c2"), named("c3"))
+	w.inventory.SetScores(scoreOf("c1", "demo", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: 1}))
+	snapshot := w.inventory.Snapshot()
+
+	f.Fuzz(func(t *testing.T, data []byte) {
+		placement := &clusterv1beta1.Placement{}
+		if err := json.Unmarshal(data, placement); err != nil {
+			return
+		}
+
+		request := LowerV1beta1(selector.NewCompiler(), placement)
+		for _, mistake := range request.Mistakes {
+			if mistake.Field == "" || mistake.Error() == "" {
+				t.Errorf("a mistake without a place: %v", mistake)
+			}
+		}
+
+		placement.Namespace = "ns"
+		bound := LowerV1beta1(selector.NewCompiler(), placement)
+
+		for _, result := range []*Result{
+			Schedule(request, inventory.New(selector.NewCompiler()).Snapshot(), nil, now),
+			Schedule(bound, snapshot, map[string]bool{"c2": true}, now),
+		} {
+			checkResult(t, result)
+		}
+	})
+}
+
+func checkResult(t *testing.T, result *Result) {
+	t.Helper()
+
+	if len(result.Request.Mistakes) > 0 && !result.Held() {
+		t.Error("there is an answer in spite of the mistakes")
+	}
+
+	if wanted := result.Request.Wanted; !result.Held() && wanted != nil && len(result.Selected)+result.Unscheduled != int(*wanted) {
+		t.Errorf("%d selected and %d unscheduled of %d", len(result.Selected), result.Unscheduled, *wanted)
+	}
+
+	if length := result.Request.GroupLength.Of(len(result.Selected)); length < 1 || length > max(1, len(result.Selected)) {
+		t.Errorf("groups of %d out of %d", length, len(result.Selected))
+	}
+
+	for _, verdict := range result.Verdicts {
+		if result.Reason(verdict) == "" {
+			t.Errorf("%s has no reason", verdict.Cluster.Name)
+		}
+	}
+}

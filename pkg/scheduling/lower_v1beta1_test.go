@@ -1,0 +1,244 @@
+package scheduling
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+func require(s clusterv1beta1.ClusterSelector) clusterv1beta1.ClusterPredicate {
+	return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: s}
+}
+
+func byLabel(labels ...string) clusterv1beta1.ClusterPredicate {
+	s := metav1.LabelSelector{MatchLabels: map[string]string{}}
+	for i := 0; i < len(labels); i += 2 {
+		s.MatchLabels[labels[i]] = labels[i+1]
+	}
+
+	return require(clusterv1beta1.ClusterSelector{LabelSelector: s})
+}
+
+func byClaim(claims ...metav1.LabelSelectorRequirement) clusterv1beta1.ClusterPredicate {
+	return require(clusterv1beta1.ClusterSelector{ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: claims}})
+}
+
+func byCEL(expressions ...string) clusterv1beta1.ClusterPredicate {
+	return require(clusterv1beta1.ClusterSelector{CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: expressions}})
+}
+
+func compare(key string, operator metav1.LabelSelectorOperator, values ...string) metav1.LabelSelectorRequirement {
+	return metav1.LabelSelectorRequirement{Key: key, Operator: operator, Values: values}
+}
+
+func groupsOf(groups ...clusterv1beta1.DecisionGroup) clusterv1beta1.DecisionStrategy {
+	return clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{DecisionGroups: groups}}
+}
+
+func groupsOfSize(size intstr.IntOrString) clusterv1beta1.DecisionStrategy {
+	return clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: size}}
+}
+
+func coordinateOf(c *clusterv1beta1.ScoreCoordinate) clusterv1beta1.PrioritizerPolicy {
+	return additive(builtIn(Steady, 1), clusterv1beta1.PrioritizerConfig{ScoreCoordinate: c, Weight: 1})
+}
+
+// ours.md A1, A2 and A6: whatever is wrong is named by path, value and rule, though there is no cluster and no set.
+func TestMistakes(t *testing.T) {
+	const (
+		configurations = "spec.prioritizerPolicy.configurations[1].scoreCoordinate"
+		strategy       = "spec.decisionStrategy.groupStrategy"
+		required       = "requiredClusterSelector"
+		numberOrShare  = "must be a number of clusters or a percentage such as 25%: strconv.ParseInt"
+		known          = `supported values: "Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory"`
+	)
+
+	is := metav1.LabelSelectorRequirement{Key: "region", Operator: "Is"}
+
+	for _, tc := range []struct {
+		reason string
+		spec   placementSpec
+		want   []string
+	}{
+		{"ours.md A2: a negative count", placementSpec{NumberOfClusters: ptr.To(int32(-1))},
+			[]string{"spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters"}},
+		{"label selector", placementSpec{Predicates: anyOf{
+			byLabel("a", "b"), require(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{MatchExpressions: requirements{is}}}),
+		}}, []string{"spec.predicates[1]." + required +
+			`.labelSelector.matchExpressions[0].operator: Invalid value: "Is": not a valid selector operator`}},
+		{"match labels", placementSpec{Predicates: anyOf{byLabel("region", "a b")}}, []string{
+			"spec.predicates[0]." + required + `.labelSelector.matchLabels: Invalid value: "a b": a valid label must be an empty string ` +
+				`or consist of ` +
+				`alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character ` +
+				`(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`,
+		}},
+		{"claim selector", placementSpec{Predicates: anyOf{
+			byClaim(compare("a", metav1.LabelSelectorOpExists), compare("b", metav1.LabelSelectorOpIn)),
+		}}, []string{"spec.predicates[0].requiredClusterSelector.claimSelector.matchExpressions[1].values: Required value: " +
+			"must be specified when `operator` is 'In' or 'NotIn'"}},
+		{"CEL", placementSpec{Predicates: anyOf{byCEL("true", "1 +")}}, []string{
+			`spec.predicates[0].requiredClusterSelector.celSelector.celExpressions[1]: Invalid value: "1 +": compilation failed: 1:4: ` +
+				`Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', ` +
+				`NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}`,
+		}},
+		{"mode", placementSpec{PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{Mode: "Maybe"}},
+			[]string{`spec.prioritizerPolicy.mode: Unsupported value: "Maybe": supported values: "Additive", "Exact"`}},
+		{"coordinate missing", placementSpec{PrioritizerPolicy: coordinateOf(nil)},
+			[]string{configurations + ": Required value: scoreCoordinate field is required"}},
+		{"built-in unknown", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{Type: "BuiltIn", BuiltIn: "Luck"})},
+			[]string{configurations + `.builtIn: Unsupported value: "Luck": ` + known}},
+		{"built-in missing", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{Type: "BuiltIn"})},
+			[]string{configurations + `.builtIn: Unsupported value: "": ` + known}},
+		{"addOn missing", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{Type: "AddOn", BuiltIn: Steady})},
+			[]string{configurations + ".addOn: Required value: addOn should not be empty when type is AddOn"}},
+		{"upstream 1.1: any other type is AddOn", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{BuiltIn: Steady})},
+			[]string{configurations + ".addOn: Required value: addOn should not be empty when type is AddOn"}},
+		{"upstream 1.6: empty key without Exists", placementSpec{Tolerations: tolerating{exist("", ""), equal("", "a", "")}},
+			[]string{`spec.tolerations[1].operator: Invalid value: "Equal": If the key is empty, operator must be Exists.`}},
+		{"upstream 1.6: empty key without an operator", placementSpec{Tolerations: tolerating{{}}},
+			[]string{`spec.tolerations[0].operator: Invalid value: "": If the key is empty, operator must be Exists.`}},
+		{"upstream 1.6: Exists with a value", placementSpec{Tolerations: tolerating{
+			{Key: "a", Operator: clusterv1beta1.TolerationOpExists, Value: "b"},
+		}}, []string{`spec.tolerations[0].value: Invalid value: "b": If the operator is Exists, the value should be empty.`}},
+		{"group labels", placementSpec{DecisionStrategy: groupsOf(clusterv1beta1.DecisionGroup{GroupName: "canary"}, clusterv1beta1.DecisionGroup{
+			GroupName: "rest", ClusterSelector: clusterv1beta1.GroupClusterSelector{
+				LabelSelector: metav1.LabelSelector{MatchExpressions: requirements{is}},
+			},
+		})}, []string{strategy + `.decisionGroups[1].groupClusterSelector.labelSelector.matchExpressions[0].operator: ` +
+			`Invalid value: "Is": not a valid selector operator`}},
+		{"group claims", placementSpec{DecisionStrategy: groupsOf(clusterv1beta1.DecisionGroup{
+			ClusterSelector: clusterv1beta1.GroupClusterSelector{
+				ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: requirements{compare("", metav1.LabelSelectorOpExists)}},
+			},
+		})}, []string{strategy + `.decisionGroups[0].groupClusterSelector.claimSelector.matchExpressions[0].key: ` +
+			`Required value: the name of a cluster claim`}},
+		{"group size", placementSpec{DecisionStrategy: groupsOfSize(intstr.FromString("abc"))},
+			[]string{strategy + `.clustersPerDecisionGroup: Invalid value: "abc": ` + numberOrShare + `: parsing "abc": invalid syntax`}},
+		{"group size of a percent sign alone", placementSpec{DecisionStrategy: groupsOfSize(intstr.FromString("%"))},
+			[]string{strategy + `.clustersPerDecisionGroup: Invalid value: "%": ` + numberOrShare + `: parsing "": invalid syntax`}},
+		{"all of them, in the order of the spec", placementSpec{
+			NumberOfClusters: ptr.To(int32(-7)), Predicates: anyOf{byCEL("7"), byCEL("8")},
+			PrioritizerPolicy: coordinateOf(nil), Tolerations: tolerating{{}},
+			DecisionStrategy: groupsOfSize(intstr.FromString("7.5%")),
+		}, []string{
+			"spec.numberOfClusters: Invalid value: -7: must be 0 or more, or absent for all clusters",
+			"spec.predicates[0]." + required +
+				`.celSelector.celExpressions[0]: Invalid value: "7": must be a boolean expression, but its type is int`,
+			"spec.predicates[1]." + required +
+				`.celSelector.celExpressions[0]: Invalid value: "8": must be a boolean expression, but its type is int`,
+			configurations + ": Required value: scoreCoordinate field is required",
+			`spec.tolerations[0].operator: Invalid value: "": If the key is empty, operator must be Exists.`,
+			strategy + `.clustersPerDecisionGroup: Invalid value: "7.5%": ` + numberOrShare + `: parsing "7.5": invalid syntax`,
+		}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			request := LowerV1beta1(selector.NewCompiler(), placementOf(tc.spec))
+			result := Schedule(request, inventory.New(selector.NewCompiler()).Snapshot(), nil, now)
+
+			got := make([]string, 0, len(result.Mistakes))
+			for _, mistake := range result.Mistakes {
+				got = append(got, mistake.Error())
+			}
+
+			expect(t, "mistakes", tc.want, got)
+
+			if !result.Held() || len(result.Selected) > 0 || len(result.Verdicts) > 0 {
+				t.Error("there is an answer in spite of the mistakes")
+			}
+		})
+	}
+}
+
+// ours.md A2: the name labels every PlacementDecision.
+func TestNames(t *testing.T) {
+	for _, tc := range []struct {
+		name, want string
+	}{
+		{strings.Repeat("x", 63), ""},
+		{"with.dots-and-1", ""},
+		{strings.Repeat("x", 64), `metadata.name: Invalid value: "` + strings.Repeat("x", 64) +
+			`": labels every PlacementDecision and must be no more than 63 bytes`},
+	} {
+		placement := placementOf(placementSpec{})
+		placement.Name = tc.name
+
+		got := ""
+		if err := LowerV1beta1(selector.NewCompiler(), placement).Mistakes.ToAggregate(); err != nil {
+			got = err.Error()
+		}
+
+		expect(t, "mistake of "+tc.name, tc.want, got)
+	}
+}
+
+// upstream-placement.md 1.9 and ours.md A2: a value, a quoted value, or ceil(P/100 x selected); no more than are selected, 0 is no bound.
+func TestGroupLength(t *testing.T) {
+	for _, tc := range []struct {
+		reason   string
+		size     intstr.IntOrString
+		selected int
+		want     int
+	}{
+		{"nothing said", intstr.IntOrString{}, 7, 7},
+		{"an empty string", intstr.FromString(""), 7, 7},
+		{"the default", intstr.FromString("100%"), 7, 7},
+		{"a number", intstr.FromInt32(3), 7, 3},
+		{"as many as there are", intstr.FromInt32(7), 7, 7},
+		{"more than there are", intstr.FromInt32(8), 7, 7},
+		{"ours.md A2: a quoted number", intstr.FromString("25"), 70, 25},
+		{"ours.md A2: 0", intstr.FromInt32(0), 7, 7},
+		{"ours.md A2: quoted 0", intstr.FromString("0"), 7, 7},
+		{"0%", intstr.FromString("0%"), 7, 7},
+		{"negative", intstr.FromInt32(-2), 7, 7},
+		{"a percentage", intstr.FromString("50%"), 10, 5},
+		{"rounds up", intstr.FromString("50%"), 7, 4},
+		{"rounds up from little", intstr.FromString("1%"), 7, 1},
+		{"does not round what is whole", intstr.FromString("20%"), 10, 2},
+		{"34% of 3", intstr.FromString("34%"), 3, 2},
+		{"33% of 3", intstr.FromString("33%"), 3, 1},
+		{"over 100%", intstr.FromString("250%"), 3, 3},
+		{"of none it is at least 1", intstr.FromString("50%"), 0, 1},
+		{"of none, a number", intstr.FromInt32(4), 0, 1},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{DecisionStrategy: groupsOfSize(tc.size)}))
+			if len(request.Mistakes) > 0 {
+				t.Fatal(request.Mistakes.ToAggregate())
+			}
+
+			expect(t, "length", tc.want, request.GroupLength.Of(tc.selected))
+		})
+	}
+}
+
+func TestLoweredInterest(t *testing.T) {
+	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{
+		ClusterSets: []string{"b", "a"},
+		Predicates: anyOf{
+			byLabel("region", "eu"), byClaim(compare("id", metav1.LabelSelectorOpExists)), byCEL(`managedCluster.scores("cel").size() > 0`),
+		},
+		PrioritizerPolicy: additive(builtIn(ResourceAllocatableCPU, 1), builtIn(ResourceAllocatableMemory, 1), addOn("demo", "x", 1),
+			addOn("off", "x", 0)),
+		DecisionStrategy: groupsOf(clusterv1beta1.DecisionGroup{GroupName: "canary", ClusterSelector: clusterv1beta1.GroupClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"canary": "yes"}},
+		}}),
+	}))
+	want := inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
+		{Kind: facts.Taint}, {Kind: facts.Label, Name: "region"}, {Kind: facts.Claim, Name: "id"}, {Kind: facts.Score, Name: "cel"},
+		{Kind: facts.Resource, Name: "cpu"}, {Kind: facts.Resource, Name: "memory"}, {Kind: facts.Score, Name: "demo"},
+		{Kind: facts.Label, Name: "canary"},
+	}}
+
+	if diff := cmp.Diff(want, request.Interest()); diff != "" {
+		t.Errorf("interest (-want +got):\n%s", diff)
+	}
+}

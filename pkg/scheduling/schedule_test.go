@@ -1,0 +1,300 @@
+package scheduling
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+func TestPredicates(t *testing.T) {
+	const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/a-name-that-is-longer-than-sixty-three-characters"
+
+	eu, us, none := named("eu", "region", "eu"), named("us", "region", "us"), named("none")
+	eu.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: arn}, {Name: "url", Value: "https://eu.example.com:6443/?a=b"}}
+	us.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "x"}}
+	w := newWorld(eu, us, none)
+	w.inventory.SetScores(scoreOf("us", "demo", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "cpu", Value: 90}))
+
+	labels := func(requirements ...metav1.LabelSelectorRequirement) clusterv1beta1.ClusterPredicate {
+		return require(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{MatchExpressions: requirements}})
+	}
+	both := byLabel("region", "eu")
+	both.RequiredClusterSelector.ClaimSelector = byClaim(compare("id", metav1.LabelSelectorOpIn, arn)).RequiredClusterSelector.ClaimSelector
+	combined := both
+	combined.RequiredClusterSelector.CelSelector.CelExpressions = []string{`managedCluster.metadata.name == "us"`}
+
+	for _, tc := range []struct {
+		reason     string
+		predicates anyOf
+		want       []string
+	}{
+		{"upstream 1.1: none is every cluster", nil, []string{"eu", "none", "us"}},
+		{"upstream 1.1: an empty one is every cluster", anyOf{{}}, []string{"eu", "none", "us"}},
+		{"label", anyOf{byLabel("region", "eu")}, []string{"eu"}},
+		{"label of nobody", anyOf{byLabel("region", "ap")}, []string{}},
+		{"labels NotIn takes those without", anyOf{labels(compare("region", metav1.LabelSelectorOpNotIn, "eu"))},
+			[]string{"none", "us"}},
+		{"labels DoesNotExist takes those without", anyOf{labels(compare("region", metav1.LabelSelectorOpDoesNotExist))},
+			[]string{"none"}},
+		{"ours.md C1: a long ARN", anyOf{byClaim(compare("id", metav1.LabelSelectorOpIn, arn))}, []string{"eu"}},
+		{"ours.md C1: a URL", anyOf{byClaim(compare("url", metav1.LabelSelectorOpIn, "https://eu.example.com:6443/?a=b"))},
+			[]string{"eu"}},
+		{"claims NotIn takes those without", anyOf{byClaim(compare("id", metav1.LabelSelectorOpNotIn, arn))},
+			[]string{"none", "us"}},
+		{"claims DoesNotExist takes those without", anyOf{byClaim(compare("url", metav1.LabelSelectorOpDoesNotExist))},
+			[]string{"none", "us"}},
+		{"upstream 1.1: label and claim in one are ANDed", anyOf{both}, []string{"eu"}},
+		{"label, claim and CEL in one are ANDed", anyOf{combined}, []string{}},
+		{"upstream 1.1: several are ORed", anyOf{byLabel("region", "ap"), byLabel("region", "us"), both}, []string{"eu", "us"}},
+		{"CEL on labels", anyOf{byCEL(`managedCluster.metadata.?labels["region"].orValue("") == "us"`)}, []string{"us"}},
+		{"CEL on claims", anyOf{byCEL(`managedCluster.status.clusterClaims.exists(c, c.name == "url")`)}, []string{"eu"}},
+		{"CEL on scores", anyOf{byCEL(`managedCluster.scores("demo").exists(s, s.name == "cpu" && s.value > 80)`)}, []string{"us"}},
+		{"several expressions are ANDed", anyOf{byCEL(`managedCluster.metadata.name != "us"`, `managedCluster.metadata.name < "f"`)},
+			[]string{"eu"}},
+		{"CEL that holds for all", anyOf{byCEL("true")}, []string{"eu", "none", "us"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			expect(t, "selected", tc.want, selected(w.schedule(t, placementSpec{Predicates: tc.predicates})))
+		})
+	}
+}
+
+// ours.md C2: an error makes that cluster not match, and is summarised by expression: how many clusters, the first by name.
+func TestCELErrors(t *testing.T) {
+	w := newWorld(named("c3"), named("c1"), named("c2", "region", "eu"))
+	result := w.schedule(t, placementSpec{Predicates: anyOf{
+		byCEL("true", `managedCluster.metadata.labels["region"] == "eu"`), byCEL(`managedCluster.scores("none").size() == 0`),
+	}})
+
+	expect(t, "selected", []string{"c2"}, selected(result))
+
+	got := make([]string, 0, len(result.EvaluationErrors))
+	for _, failed := range result.EvaluationErrors {
+		got = append(got, fmt.Sprintf("%s on %d, first %s: %v", failed.Path, failed.Clusters, failed.First, failed.Err))
+	}
+
+	expect(t, "errors", []string{
+		"spec.predicates[0].requiredClusterSelector.celSelector.celExpressions[1] on 2, first c1: no such key: labels",
+		`spec.predicates[1].requiredClusterSelector.celSelector.celExpressions[0] on 2, first c1: ` +
+			`AddOnPlacementScore "none" of cluster c1 does not exist`,
+	}, got)
+
+	verdict, known := result.Verdict("c1")
+	expect(t, "known", true, known)
+	expect(t, "reason", `predicate 1 CEL managedCluster.metadata.labels["region"] == "eu": no such key: labels; predicate 2 `+
+		`CEL managedCluster.scores("none").size() == 0: AddOnPlacementScore "none" of cluster c1 does not exist`, result.Reason(verdict))
+}
+
+// ours.md C2: the budget of a pass. What is too much for many clusters is fine for few, and without an answer the decisions stay.
+func TestCELBudgetOfAPass(t *testing.T) {
+	for _, tc := range []struct {
+		reason   string
+		clusters int
+		held     bool
+	}{
+		{"few", 3, false},
+		{"many", 70, true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			// To look for a long text in a very long one costs 800,000 of the 1,000,000 that one evaluation may cost.
+			expression := fmt.Sprintf("!managedCluster.metadata.annotations.long.contains(%q)", strings.Repeat("b", 800))
+			long := strings.Repeat("a", 100_000)
+			w := newWorld()
+
+			for i := range tc.clusters {
+				cluster := named(fmt.Sprintf("c%03d", i))
+				cluster.Annotations = map[string]string{"long": long}
+				w.inventory.SetCluster(cluster)
+			}
+
+			result := w.schedule(t, placementSpec{Predicates: anyOf{byCEL(expression)}})
+			expect(t, "held", tc.held, result.Held())
+
+			if !tc.held {
+				expect(t, "selected", tc.clusters, len(result.Selected))
+
+				return
+			}
+
+			expect(t, "selected", 0, len(result.Selected))
+			expect(t, "mistakes", "spec.predicates: Forbidden: the CEL expressions cost more than the 50000000 that one evaluation over all "+
+				"clusters may cost: narrow the clusters by labelSelector, claimSelector or clusterSets first, or make the expressions cheaper",
+				result.Mistakes.ToAggregate().Error())
+		})
+	}
+}
+
+// upstream-placement.md 1.5: terminating clusters are no candidates, sets that overlap count once, and broken sets hold the answer.
+func TestScopeOfSchedule(t *testing.T) {
+	a, b, both, gone := named("a", clusterv1beta2.ClusterSetLabel, "a"), named("b", clusterv1beta2.ClusterSetLabel, "b"),
+		named("both", clusterv1beta2.ClusterSetLabel, "a", "region", "eu"), named("gone", clusterv1beta2.ClusterSetLabel, "a")
+	gone.DeletionTimestamp = &metav1.Time{Time: now}
+
+	everything := func() *world {
+		w := newWorld(a, b, both, gone)
+		w.inventory.DeleteBinding("ns", "all")
+		w.inventory.SetClusterSet(setOf("a", "", nil))
+		w.inventory.SetClusterSet(setOf("b", clusterv1beta2.ExclusiveClusterSetLabel, nil))
+		w.inventory.SetClusterSet(setOf("eu", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}))
+		w.inventory.SetClusterSet(setOf("broken", "Nonsense", nil))
+
+		for _, set := range []string{"a", "b", "eu"} {
+			w.inventory.SetBinding(bindingOf("ns", set))
+		}
+
+		return w
+	}
+
+	for _, tc := range []struct {
+		reason          string
+		change          func(*world)
+		sets            []string
+		want            map[string]string
+		bound, eligible []string
+		available       int
+		broken          []string
+	}{
+		{"all that is bound; in two sets counts once; terminating is out", func(*world) {}, nil,
+			map[string]string{"a": "Selected", "b": "Selected", "both": "Selected", "gone": "Terminating"},
+			[]string{"a", "b", "eu"}, []string{"a", "b", "eu"}, 3, nil},
+		{"what is asked for", func(*world) {}, []string{"eu"},
+			map[string]string{"a": "OutOfScope", "b": "OutOfScope", "both": "Selected", "gone": "OutOfScope"}, []string{"a", "b",
+				"eu"}, []string{"eu"}, 1, nil},
+		{"no intersection", func(*world) {}, []string{"all"},
+			map[string]string{"a": "OutOfScope", "b": "OutOfScope", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b",
+				"eu"}, nil, 0, nil},
+		{"a set is removed", func(w *world) { w.inventory.DeleteClusterSet("a") }, nil,
+			map[string]string{"a": "OutOfScope", "b": "Selected", "both": "Selected", "gone": "OutOfScope"}, []string{"b", "eu"}, []string{"b",
+				"eu"}, 2, nil},
+		{"all sets are empty", func(w *world) { w.inventory.SetClusterSet(setOf("b", clusterv1beta2.LabelSelector, nil)) }, []string{"b"},
+			map[string]string{"a": "OutOfScope", "b": "OutOfScope", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b",
+				"eu"}, []string{"b"}, 0, nil},
+		{"everything", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "all")) }, []string{"all"},
+			map[string]string{"a": "Selected", "b": "Selected", "both": "Selected", "gone": "Terminating"}, []string{"a", "all", "b",
+				"eu"}, []string{"all"}, 3, nil},
+		{"ours.md A4: a broken set that is used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, nil,
+			map[string]string{}, []string{"a", "b", "broken", "eu"}, []string{"a", "b", "broken", "eu"}, 0, []string{"broken"}},
+		{"ours.md A4: a broken set that is not used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, []string{"b"},
+			map[string]string{"a": "OutOfScope", "b": "Selected", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b", "broken",
+				"eu"}, []string{"b"}, 1, nil},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := everything()
+			tc.change(w)
+			result := w.schedule(t, placementSpec{ClusterSets: tc.sets})
+
+			var broken []string
+			for _, set := range result.BrokenSets {
+				broken = append(broken, set.Name)
+			}
+
+			expect(t, "stages", tc.want, stages(result))
+			expect(t, "bound", tc.bound, result.Bound)
+			expect(t, "eligible", tc.eligible, result.Eligible)
+			expect(t, "available", tc.available, result.Available)
+			expect(t, "broken", tc.broken, broken)
+			expect(t, "held", len(tc.broken) > 0, result.Held())
+		})
+	}
+}
+
+// upstream-placement.md 1.5: score descending, name ascending; the first numberOfClusters, or all.
+func TestSelection(t *testing.T) {
+	for _, tc := range []struct {
+		reason      string
+		wanted      *int32
+		want        []string
+		unscheduled int
+	}{
+		{"nil is all", nil, []string{"c9", "c1", "c10", "c2"}, 0},
+		{"0 is none", ptr.To(int32(0)), []string{}, 0},
+		{"less: ties by name", ptr.To(int32(3)), []string{"c9", "c1", "c10"}, 0},
+		{"as many as there are", ptr.To(int32(4)), []string{"c9", "c1", "c10", "c2"}, 0},
+		{"more", ptr.To(int32(10)), []string{"c9", "c1", "c10", "c2"}, 6},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newWorld(named("c9"), named("c2"), named("c10"), named("c1"))
+			w.incumbents["c9"] = true
+
+			result := w.schedule(t, placementSpec{NumberOfClusters: tc.wanted})
+			expect(t, "selected", tc.want, selected(result))
+			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
+			expect(t, "feasible", 4, result.Feasible())
+			expect(t, "wake-up", time.Time{}, result.WakeAt)
+			expect(t, "generation", w.inventory.Snapshot().Generation, result.Generation)
+		})
+	}
+}
+
+// ours.md E1: every cluster has a verdict and its exact reason.
+func TestReasons(t *testing.T) {
+	w := newWorld(named("a"), named("b"), named("c"), named("tainted"), named("us", "region", "us"), named("out"), named("gone"))
+	w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchExpressions: requirements{
+		compare("out", metav1.LabelSelectorOpDoesNotExist),
+	}}))
+	w.inventory.SetCluster(named("out", "out", ""))
+
+	tainted, gone := named("tainted"), named("gone")
+	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "a100", noSelect)}
+	gone.DeletionTimestamp = &metav1.Time{Time: now}
+
+	w.inventory.SetCluster(tainted)
+	w.inventory.SetCluster(gone)
+	w.inventory.SetScores(scoreOf("c", "demo", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: 14}))
+	w.inventory.SetScores(scoreOf("b", "demo", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: -3}))
+
+	spec := placementSpec{
+		NumberOfClusters: ptr.To(int32(1)), PrioritizerPolicy: exact(addOn("demo", "x", 1)),
+		Predicates: anyOf{require(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{
+			MatchExpressions: requirements{compare("region", metav1.LabelSelectorOpNotIn, "us", "ap")},
+		}})},
+	}
+	reasons := func(r *Result) map[string]string {
+		all := map[string]string{}
+		for _, verdict := range r.Verdicts {
+			all[verdict.Cluster.Name] = verdict.Stage.String() + ": " + r.Reason(verdict)
+		}
+
+		return all
+	}
+
+	expect(t, "reasons", map[string]string{
+		"a":       "Rank: rank 2 of 3, 1 wanted, 14 points below c",
+		"b":       "Rank: rank 3 of 3, 1 wanted, 17 points below c",
+		"c":       "Selected: score 14, rank 1 of 3",
+		"gone":    "Terminating: is being deleted",
+		"out":     "OutOfScope: not in a bound set",
+		"tainted": "Taint: taint gpu=a100:NoSelect not tolerated",
+		"us":      "Predicate: predicate 1 label region NotIn [ap us]: is us",
+	}, reasons(w.schedule(t, spec)))
+
+	spec.PrioritizerPolicy = exact()
+	b, known := w.schedule(t, spec).Verdict("b")
+	expect(t, "known", true, known)
+	expect(t, "a tie", "rank 2 of 3, 1 wanted, as many points as a, which comes first by name", w.schedule(t, spec).Reason(b))
+
+	spec.NumberOfClusters = ptr.To(int32(0))
+	expect(t, "none wanted", "Rank: rank 2 of 3, 0 wanted", reasons(w.schedule(t, spec))["b"])
+
+	spec.ClusterSets = []string{"all", "more"}
+	expect(t, "named sets", "OutOfScope: not in all", reasons(w.schedule(t, spec))["out"])
+
+	spec.ClusterSets = []string{"more"}
+	expect(t, "no intersection", "OutOfScope: none of the cluster sets asked for is bound to the namespace", reasons(w.schedule(t, spec))["a"])
+
+	w.inventory.DeleteBinding("ns", "all")
+	expect(t, "no binding", "OutOfScope: no cluster set is bound to the namespace", reasons(w.schedule(t, spec))["a"])
+
+	_, known = w.ask(t, LowerV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
+	expect(t, "an unknown cluster", false, known)
+}

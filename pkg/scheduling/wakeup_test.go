@@ -1,0 +1,64 @@
+package scheduling
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Law 2: the passing of time alone changes no answer before the time the result asks to be woken at.
+func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
+	compiler := selector.NewCompiler()
+
+	rapid.Check(t, func(t *rapid.T) {
+		i := inventory.New(compiler)
+		i.SetClusterSet(setOf("a", "", nil))
+		i.SetClusterSet(setOf("b", "", nil))
+		i.SetBinding(bindingOf("ns", "a"))
+		i.SetBinding(bindingOf("ns", "b"))
+
+		for n := range rapid.IntRange(1, 4).Draw(t, "clusters") {
+			name := fmt.Sprintf("c%d", n)
+			i.SetCluster(drawCluster(t, name))
+
+			if rapid.Bool().Draw(t, "scored") {
+				i.SetScores(drawScore(t, name))
+			}
+		}
+
+		spec := drawSpec(t)
+		spec.ClusterSets = nil
+		spec.Tolerations = append(spec.Tolerations, clusterv1beta1.Toleration{
+			Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(rapid.Int64Range(58, 62).Draw(t, "seconds")),
+		})
+		request := LowerV1beta1(compiler, placementOf(spec))
+		snapshot := i.Snapshot()
+
+		first := Schedule(request, snapshot, map[string]bool{"c1": true}, now)
+		until := now.Add(24 * time.Hour)
+
+		if !first.WakeAt.IsZero() {
+			if !first.WakeAt.After(now) {
+				t.Fatalf("asks to be woken at %v, which is not after %v", first.WakeAt, now)
+			}
+
+			until = first.WakeAt.Add(-1)
+		}
+
+		last := Schedule(request, snapshot, map[string]bool{"c1": true}, until)
+		if !last.WakeAt.Equal(first.WakeAt) {
+			t.Fatalf("asks to be woken at %v, and at %v to be woken at %v", first.WakeAt, until, last.WakeAt)
+		}
+
+		if was, is := told(first), told(last); was != is {
+			t.Fatalf("at %v it was\n%s\nand before the wake-up at %v it is\n%s", now, was, first.WakeAt, is)
+		}
+	})
+}
