@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 )
 
 const configHeader = "apiVersion: operator.openshift.io/v1alpha1\nkind: GenericOperatorConfig\n"
@@ -39,13 +42,13 @@ func TestConfigPrecedence(t *testing.T) {
 	path := writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), fullConfig)
 	fromFile := func() *controllerOptions {
 		o := newControllerOptions()
-		o.serving = servingOptions{
-			address: "127.0.0.1:9443", network: "tcp4", certFile: "/certs/tls.crt", keyFile: "/certs/tls.key",
-			minTLSVersion: "VersionTLS13", cipherSuites: []string{"TLS_AES_128_GCM_SHA256"}, open: true,
+		o.serving = endpoint.Options{
+			Address: "127.0.0.1:9443", Network: "tcp4", CertFile: "/certs/tls.crt", KeyFile: "/certs/tls.key",
+			MinTLSVersion: "VersionTLS13", CipherSuites: []string{"TLS_AES_128_GCM_SHA256"}, Open: true,
 		}
-		o.election = electionOptions{
-			disable: true, namespace: "elsewhere", name: "my-lock",
-			leaseDuration: 60 * time.Second, renewDeadline: 40 * time.Second, retryPeriod: 10 * time.Second,
+		o.election = election.Options{
+			Disable: true, Namespace: "elsewhere", Name: "my-lock",
+			LeaseDuration: 60 * time.Second, RenewDeadline: 40 * time.Second, RetryPeriod: 10 * time.Second,
 		}
 		return o
 	}
@@ -55,24 +58,24 @@ func TestConfigPrecedence(t *testing.T) {
 		want   func(*controllerOptions)
 	}{
 		{reason: "the file wins over every default", want: func(*controllerOptions) {}},
-		{reason: "--listen wins", args: []string{"--listen=:1"}, want: func(o *controllerOptions) { o.serving.address = ":1" }},
+		{reason: "--listen wins", args: []string{"--listen=:1"}, want: func(o *controllerOptions) { o.serving.Address = ":1" }},
 		{
 			reason: "a flag wins even when it says the default", args: []string{"--listen=0.0.0.0:8443"},
-			want: func(o *controllerOptions) { o.serving.address = "0.0.0.0:8443" },
+			want: func(o *controllerOptions) { o.serving.Address = "0.0.0.0:8443" },
 		},
 		{
 			reason: "--disable-leader-election=false wins", args: []string{"--disable-leader-election=false"},
-			want: func(o *controllerOptions) { o.election.disable = false },
+			want: func(o *controllerOptions) { o.election.Disable = false },
 		},
-		{reason: "--namespace wins", args: []string{"--namespace=n"}, want: func(o *controllerOptions) { o.election.namespace = "n" }},
+		{reason: "--namespace wins", args: []string{"--namespace=n"}, want: func(o *controllerOptions) { o.election.Namespace = "n" }},
 		{
 			reason: "the durations win one by one", args: []string{"--leader-election-retry-period=11s"},
-			want: func(o *controllerOptions) { o.election.retryPeriod = 11 * time.Second },
+			want: func(o *controllerOptions) { o.election.RetryPeriod = 11 * time.Second },
 		},
 		{
 			reason: "the TLS flags win", args: []string{"--tls-min-version=VersionTLS12", "--tls-cipher-suites=TLS_AES_256_GCM_SHA384"},
 			want: func(o *controllerOptions) {
-				o.serving.minTLSVersion, o.serving.cipherSuites = "VersionTLS12", []string{"TLS_AES_256_GCM_SHA384"}
+				o.serving.MinTLSVersion, o.serving.CipherSuites = "VersionTLS12", []string{"TLS_AES_256_GCM_SHA384"}
 			},
 		},
 	} {
@@ -83,10 +86,10 @@ func TestConfigPrecedence(t *testing.T) {
 			}
 			want := fromFile()
 			tc.want(want)
-			if diff := cmp.Diff(want.serving, got.serving, cmp.AllowUnexported(servingOptions{})); diff != "" {
+			if diff := cmp.Diff(want.serving, got.serving); diff != "" {
 				t.Errorf("serving (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(want.election, got.election, cmp.AllowUnexported(electionOptions{})); diff != "" {
+			if diff := cmp.Diff(want.election, got.election); diff != "" {
 				t.Errorf("leader election (-want +got):\n%s", diff)
 			}
 			if !slices.Contains(got.terminateOnFiles, path) {
@@ -103,11 +106,11 @@ func TestConfigLeavesDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := newControllerOptions()
-	want.election.namespace = defaultNamespace
-	if diff := cmp.Diff(want.serving, got.serving, cmp.AllowUnexported(servingOptions{})); diff != "" {
+	want.election.Namespace = defaultNamespace
+	if diff := cmp.Diff(want.serving, got.serving); diff != "" {
 		t.Errorf("serving (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.election, got.election, cmp.AllowUnexported(electionOptions{})); diff != "" {
+	if diff := cmp.Diff(want.election, got.election); diff != "" {
 		t.Errorf("leader election (-want +got):\n%s", diff)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,11 +11,11 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/filewatch"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
@@ -47,15 +46,15 @@ func newControllerCommand() *cobra.Command {
 
 // run connects to the hub and runs the controllers until ctx ends or a file of --terminate-on-files changes.
 func (o *controllerOptions) run(ctx context.Context) (err error) {
-	files, err := newFileWatch(o.terminateOnFiles, fileRecheckInterval)
+	files, err := filewatch.New(o.terminateOnFiles)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, files.close()) }()
+	defer func() { err = errors.Join(err, files.Close()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		if file := files.wait(ctx); file != "" {
+		if file := files.Wait(ctx); file != "" {
 			klog.FromContext(ctx).Info("Stopping because a file changed", "file", file)
 			cancel()
 		}
@@ -65,7 +64,7 @@ func (o *controllerOptions) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := preflight(ctx, config, o); err != nil {
+	if err := preflight.Run(ctx, config, o.controllers, o.election); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -76,7 +75,6 @@ func (o *controllerOptions) run(ctx context.Context) (err error) {
 
 // runControllers runs a manager with the selected controllers and the endpoint until ctx ends. It trusts that o is complete and valid.
 func runControllers(ctx context.Context, config *rest.Config, o *controllerOptions) error {
-	recorder := &lateRecorder{}
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   controller.CacheOptions(),
@@ -85,7 +83,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
 	}
-	lock, err := o.election.applyTo(&options, config, recorder)
+	lock, err := o.election.Apply(&options, config)
 	if err != nil {
 		return err
 	}
@@ -93,74 +91,26 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	if err != nil {
 		return fmt.Errorf("creating the manager: %w", err)
 	}
-	recorder.manager = mgr
+	lock.RecordThrough(mgr)
 	if err := controller.Setup(mgr, o.controllers); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 
-	endpoint, err := newEndpoint(ctx, o.serving, config, mgr.GetHTTPClient())
+	server, err := endpoint.New(ctx, o.serving, config, mgr.GetHTTPClient())
 	if err != nil {
 		return err
 	}
-	endpoint.addChecks(mgr, lock)
-	if err := endpoint.addTo(mgr); err != nil {
-		return errors.Join(err, endpoint.close())
-	}
-	if err := mgr.Start(ctx); err != nil {
-		return errors.Join(fmt.Errorf("running the controllers: %w", err), endpoint.close())
-	}
-	return endpoint.close()
-}
-
-// applyTo sets the election up in the manager's options. Without election the lock is nil.
-func (o *electionOptions) applyTo(options *ctrl.Options, config *rest.Config, recorder *lateRecorder) (*renewalLock, error) {
-	if o.disable {
-		return nil, nil
-	}
-	lock, err := newLeaseLock(config, *o, recorder)
-	if err != nil {
-		return nil, err
-	}
-	options.LeaderElection = true
-	options.LeaderElectionID = o.name
-	options.LeaderElectionResourceLockInterface = lock
-	options.LeaderElectionReleaseOnCancel = true
-	options.LeaseDuration = &o.leaseDuration
-	options.RenewDeadline = &o.renewDeadline
-	options.RetryPeriod = ptr.To(o.electorPeriod())
-	return lock, nil
-}
-
-// addChecks makes the process ready when it could take over at once: everything that a standby runs is started, and every cache in sync.
-func (e *endpoint) addChecks(mgr manager.Manager, lock *renewalLock) {
 	started := mgr.Elected()
 	if lock != nil {
-		started = lock.attempted
-		e.live["leader-election"] = lock.checkRenewal
+		started = lock.Attempted()
+		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
-	e.ready["started"] = startedCheck(started)
-	e.ready["caches"] = cachesCheck(mgr.GetCache())
-}
-
-func startedCheck(started <-chan struct{}) healthz.Checker {
-	return func(*http.Request) error {
-		select {
-		case <-started:
-			return nil
-		default:
-			return errors.New("the controllers are still starting")
-		}
+	server.AddReadiness(started, mgr.GetCache())
+	if err := server.AddTo(mgr); err != nil {
+		return errors.Join(err, server.Close())
 	}
-}
-
-func cachesCheck(informers cache.Cache) healthz.Checker {
-	return func(req *http.Request) error {
-		// Probes give up after a second by default; this answer comes before.
-		ctx, cancel := context.WithTimeout(req.Context(), 500*time.Millisecond)
-		defer cancel()
-		if !informers.WaitForCacheSync(ctx) {
-			return errors.New("the caches are not in sync with the API server yet")
-		}
-		return nil
+	if err := mgr.Start(ctx); err != nil {
+		return errors.Join(fmt.Errorf("running the controllers: %w", err), server.Close())
 	}
+	return server.Close()
 }

@@ -5,18 +5,17 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/tools/leaderelection"
 	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
 const (
 	defaultNamespace = "open-cluster-management-hub"
-	defaultLeaseName = "placement-lock"
 
 	serviceAccountNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 	// A Service's serving certificate is mounted here on OpenShift; used when neither a file nor a flag names another.
@@ -33,20 +32,15 @@ type controllerOptions struct {
 	qps              float32
 	burst            int
 
-	serving     servingOptions
-	election    electionOptions
+	serving     endpoint.Options
+	election    election.Options
 	controllers controller.Options
 }
 
 func newControllerOptions() *controllerOptions {
 	return &controllerOptions{
-		serving: servingOptions{address: "0.0.0.0:8443", network: "tcp"},
-		election: electionOptions{
-			name:          defaultLeaseName,
-			leaseDuration: 137 * time.Second,
-			renewDeadline: 107 * time.Second,
-			retryPeriod:   26 * time.Second,
-		},
+		serving:     endpoint.Defaults(),
+		election:    election.Defaults(),
 		controllers: controller.Options{Controllers: []string{"placement"}},
 	}
 }
@@ -70,20 +64,20 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
 		"Placements evaluated at the same time; 0 is the number of CPUs.")
 
-	fs.BoolVar(&o.election.disable, "disable-leader-election", o.election.disable,
+	fs.BoolVar(&o.election.Disable, "disable-leader-election", o.election.Disable,
 		"Run without a lease. Only one process may then run against the hub.")
-	fs.DurationVar(&o.election.leaseDuration, "leader-election-lease-duration", o.election.leaseDuration,
+	fs.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", o.election.LeaseDuration,
 		"How long a standby waits, after the last renewal it saw, before it takes the lease of a leader that died.")
-	fs.DurationVar(&o.election.renewDeadline, "leader-election-renew-deadline", o.election.renewDeadline,
+	fs.DurationVar(&o.election.RenewDeadline, "leader-election-renew-deadline", o.election.RenewDeadline,
 		"How long the leader tries to renew the lease before it gives up and ends.")
-	fs.DurationVar(&o.election.retryPeriod, "leader-election-retry-period", o.election.retryPeriod,
+	fs.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", o.election.RetryPeriod,
 		"Time between two renewals of the lease. Standbys look every second, so a released lease does not wait for this.")
 
-	fs.StringVar(&o.serving.address, "listen", o.serving.address,
+	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
 		"Address of the HTTPS endpoint for /metrics, /healthz, /livez and /readyz; port 0 picks a free one.")
-	fs.StringVar(&o.serving.minTLSVersion, "tls-min-version", o.serving.minTLSVersion,
+	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
 		"Minimum TLS version served; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
-	fs.StringSliceVar(&o.serving.cipherSuites, "tls-cipher-suites", o.serving.cipherSuites,
+	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
 		"Cipher suites served up to TLS 1.2; by default Go's choice. Preferred: "+strings.Join(cliflag.PreferredTLSCipherNames(), ", ")+".")
 	addLoggingFlags(fs)
 }
@@ -117,31 +111,31 @@ func (o *controllerOptions) complete(changed func(flag string) bool, around surr
 		}
 		o.namespace = namespace
 	}
-	if o.election.namespace == "" || changed("namespace") {
-		o.election.namespace = o.namespace
+	if o.election.Namespace == "" || changed("namespace") {
+		o.election.Namespace = o.namespace
 	}
-	o.terminateOnFiles = append(o.terminateOnFiles, o.serving.useMountedCertificate(around.servingCertDir)...)
+	o.terminateOnFiles = append(o.terminateOnFiles, o.serving.UseMountedCertificate(around.servingCertDir)...)
 	return nil
 }
 
 func (o *controllerOptions) applyConfig(c *operatorConfig, changed func(flag string) bool) {
 	s, e := c.ServingInfo, c.LeaderElection
-	override(&o.serving.address, s.BindAddress, changed("listen"))
-	override(&o.serving.network, s.BindNetwork, false)
-	override(&o.serving.certFile, s.CertFile, false)
-	override(&o.serving.keyFile, s.KeyFile, false)
-	override(&o.serving.minTLSVersion, s.MinTLSVersion, changed("tls-min-version"))
+	override(&o.serving.Address, s.BindAddress, changed("listen"))
+	override(&o.serving.Network, s.BindNetwork, false)
+	override(&o.serving.CertFile, s.CertFile, false)
+	override(&o.serving.KeyFile, s.KeyFile, false)
+	override(&o.serving.MinTLSVersion, s.MinTLSVersion, changed("tls-min-version"))
 	if len(s.CipherSuites) > 0 && !changed("tls-cipher-suites") {
-		o.serving.cipherSuites = s.CipherSuites
+		o.serving.CipherSuites = s.CipherSuites
 	}
-	o.serving.open = c.Authentication.Disabled && c.Authorization.Disabled
+	o.serving.Open = c.Authentication.Disabled && c.Authorization.Disabled
 
-	override(&o.election.disable, e.Disable, changed("disable-leader-election"))
-	override(&o.election.namespace, e.Namespace, false)
-	override(&o.election.name, e.Name, false)
-	override(&o.election.leaseDuration, e.LeaseDuration.Duration, changed("leader-election-lease-duration"))
-	override(&o.election.renewDeadline, e.RenewDeadline.Duration, changed("leader-election-renew-deadline"))
-	override(&o.election.retryPeriod, e.RetryPeriod.Duration, changed("leader-election-retry-period"))
+	override(&o.election.Disable, e.Disable, changed("disable-leader-election"))
+	override(&o.election.Namespace, e.Namespace, false)
+	override(&o.election.Name, e.Name, false)
+	override(&o.election.LeaseDuration, e.LeaseDuration.Duration, changed("leader-election-lease-duration"))
+	override(&o.election.RenewDeadline, e.RenewDeadline.Duration, changed("leader-election-renew-deadline"))
+	override(&o.election.RetryPeriod, e.RetryPeriod.Duration, changed("leader-election-retry-period"))
 }
 
 // override sets *to unless the value is empty or a flag already decided.
@@ -184,34 +178,5 @@ func (o *controllerOptions) validate() error {
 	if _, err := o.controllers.Enabled(); err != nil {
 		errs = append(errs, fmt.Errorf("--controllers: %w", err))
 	}
-	return errors.Join(append(errs, o.election.validate(), o.serving.validate())...)
-}
-
-// electionOptions say how processes agree on the one that runs the controllers.
-type electionOptions struct {
-	disable                                   bool
-	namespace, name                           string
-	leaseDuration, renewDeadline, retryPeriod time.Duration
-}
-
-func (o *electionOptions) validate() error {
-	if o.disable {
-		return nil
-	}
-	var errs []error
-	if o.leaseDuration < time.Second || o.leaseDuration%time.Second != 0 {
-		errs = append(errs, fmt.Errorf("--leader-election-lease-duration: %v is not a whole number of seconds above 0", o.leaseDuration))
-	}
-	if o.leaseDuration <= o.renewDeadline {
-		errs = append(errs, fmt.Errorf("--leader-election-renew-deadline: %v must be shorter than --leader-election-lease-duration (%v)",
-			o.renewDeadline, o.leaseDuration))
-	}
-	if o.retryPeriod <= 0 {
-		errs = append(errs, fmt.Errorf("--leader-election-retry-period: %v must be above 0", o.retryPeriod))
-	}
-	if float64(o.renewDeadline) <= leaderelection.JitterFactor*float64(o.retryPeriod) {
-		errs = append(errs, fmt.Errorf("--leader-election-retry-period: %v is too long; %v times it must be shorter than "+
-			"--leader-election-renew-deadline (%v)", o.retryPeriod, leaderelection.JitterFactor, o.renewDeadline))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.election.Validate(), o.serving.Validate())...)
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -89,7 +88,7 @@ func TestUpstreamCommandLine(t *testing.T) {
 	o, _ := parseFlags(t,
 		"--disable-leader-election=true", "--kube-api-qps=50", "--kube-api-burst=100", "--listen=127.0.0.1:0", "-v=0", "--log_dir=",
 		"--terminate-on-files=/a,b", "--terminate-on-files=/c", "--log-flush-frequency=5s", "--tls-min-version=VersionTLS13")
-	if !o.election.disable || o.qps != 50 || o.burst != 100 || o.serving.address != "127.0.0.1:0" || o.serving.minTLSVersion != "VersionTLS13" {
+	if !o.election.Disable || o.qps != 50 || o.burst != 100 || o.serving.Address != "127.0.0.1:0" || o.serving.MinTLSVersion != "VersionTLS13" {
 		t.Errorf("flags did not arrive: %+v", o)
 	}
 	if diff := cmp.Diff([]string{"/a,b", "/c"}, o.terminateOnFiles); diff != "" {
@@ -128,11 +127,11 @@ func TestNamespace(t *testing.T) {
 			if err := o.complete(fs.Changed, around); err != nil {
 				t.Fatal(err)
 			}
-			if o.election.namespace != tc.want {
-				t.Errorf("lease namespace = %q, want %q", o.election.namespace, tc.want)
+			if o.election.Namespace != tc.want {
+				t.Errorf("lease namespace = %q, want %q", o.election.Namespace, tc.want)
 			}
-			if o.election.name != "placement-lock" {
-				t.Errorf("lease name = %q, want placement-lock (contract 1.14)", o.election.name)
+			if o.election.Name != "placement-lock" {
+				t.Errorf("lease name = %q, want placement-lock (contract 1.14)", o.election.Name)
 			}
 		})
 	}
@@ -177,15 +176,6 @@ func TestValidate(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestElectorPeriod(t *testing.T) {
-	for period, want := range map[time.Duration]time.Duration{26 * time.Second: time.Second, 200 * time.Millisecond: 200 * time.Millisecond} {
-		o := electionOptions{retryPeriod: period}
-		if got := o.electorPeriod(); got != want {
-			t.Errorf("with a retry period of %v the elector looks every %v, want %v", period, got, want)
-		}
 	}
 }
 

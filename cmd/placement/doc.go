@@ -7,7 +7,10 @@
 //   - errors go to stderr, say what is wrong and what to do next, and never print the whole usage page;
 //   - a subcommand must not define PersistentPreRun(E): the root's own tells usage errors from failures.
 //
+// What they stand on is in internal: endpoint, election, preflight and filewatch for `placement controller`, embedded and live for
+// `placement run`, which shares election and preflight.
+//
 // `placement controller` keeps the flags, the defaults, the lease and the endpoints of the upstream command of that name, so that
 // swapping the image is enough. Three things differ, on purpose: client-side rate limiting is off unless asked for, a released lease
-// is taken within about two seconds (see renewalLock), and serving certificates are reloaded instead of ending the process.
+// is taken within about two seconds (see internal/election), and serving certificates are reloaded instead of ending the process.
 package main

@@ -79,3 +79,23 @@ func TestExecute(t *testing.T) {
 		})
 	}
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError wants no error when parts is empty, and else one that contains them all.
+func wantError(t *testing.T, err error, parts []string) {
+	t.Helper()
+	if (err != nil) != (len(parts) > 0) {
+		t.Fatalf("error = %v, want one with %q", err, parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not contain %q", err, part)
+		}
+	}
+}

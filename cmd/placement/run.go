@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 )
 
 const (
@@ -150,7 +152,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err err
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 
-	steps := &startSteps{out: stderr}
+	steps := &live.Steps{Out: stderr}
 	open := o.startHub
 	if o.kubeconfig != "" {
 		open = o.connectHub

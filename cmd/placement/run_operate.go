@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -13,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
@@ -20,7 +20,6 @@ func allControllers() controller.Options { return controller.Options{Controllers
 
 // newManager makes the manager with every controller. Without election it leads at once.
 func (h *runHub) newManager() (manager.Manager, error) {
-	recorder := &lateRecorder{}
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   controller.CacheOptions(),
@@ -29,14 +28,15 @@ func (h *runHub) newManager() (manager.Manager, error) {
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
 	}
-	if _, err := h.election.applyTo(&options, h.config, recorder); err != nil {
+	lock, err := h.election.Apply(&options, h.config)
+	if err != nil {
 		return nil, err
 	}
 	mgr, err := ctrl.NewManager(h.config, options)
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
-	recorder.manager = mgr
+	lock.RecordThrough(mgr)
 	if err := controller.Setup(mgr, allControllers()); err != nil {
 		return nil, fmt.Errorf("setting up the controllers: %w", err)
 	}
@@ -44,14 +44,14 @@ func (h *runHub) newManager() (manager.Manager, error) {
 }
 
 // operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
-func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *startSteps, stdout io.Writer) error {
+func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps, stdout io.Writer) error {
 	mgr, err := hub.newManager()
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	feed, err := newBoardFeed(ctx, mgr.GetCache())
+	feed, err := live.NewFeed(ctx, mgr.GetCache())
 	if err != nil {
 		return err
 	}
@@ -64,12 +64,12 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *startSteps
 		}
 		return nil
 	})
-	if hub.environment != nil {
-		group.Go(func() error { return hub.environment.Wait(groupCtx) })
+	if hub.embedded != nil {
+		group.Go(func() error { return hub.embedded.Wait(groupCtx) })
 	}
 	group.Go(func() error {
 		defer stop()
-		err := steps.do("starting the controllers", func() error { return feed.waitForSync(groupCtx) })
+		err := steps.Do("starting the controllers", func() error { return feed.WaitForSync(groupCtx) })
 		if err != nil {
 			return err
 		}
@@ -79,14 +79,13 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *startSteps
 }
 
 // watch shows the board in the way that the flags and the output ask for.
-func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, feed *boardFeed, stdout io.Writer) error {
-	view := &boardView{feed: feed, elected: elected, heading: heading{server: hub.config.Host, access: hub.access}}
-	if !hub.election.disable {
-		view.heading.lease = hub.election.namespace + "/" + hub.election.name
+func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, feed *live.Feed, stdout io.Writer) error {
+	view := &live.View{Feed: feed, Elected: elected, Heading: live.Heading{Server: hub.config.Host, Access: hub.access}}
+	if !hub.election.Disable {
+		view.Heading.Lease = hub.election.Namespace + "/" + hub.election.Name
 	}
 	if o.once {
-		return view.untilSettled(ctx, stdout, o.timeout)
+		return view.UntilSettled(ctx, stdout, o.timeout)
 	}
-	shown := view.display(stdout)
-	return errors.Join(view.follow(ctx, shown), shown.close())
+	return view.Follow(ctx, stdout)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
 const simulateLong = `simulate evaluates every Placement in the given files against the ManagedClusters, ManagedClusterSets,
@@ -86,7 +87,7 @@ func (o *simulateOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	reader, err := explain.NewReader(crds)
+	reader, err := worldfile.NewReader(crds)
 	if err != nil {
 		return err
 	}

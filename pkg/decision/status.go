@@ -92,7 +92,7 @@ func misconfigured(result *scheduling.Result) metav1.Condition {
 
 	texts := []string{configurationsPassedMessage}
 	for _, failed := range result.EvaluationErrors {
-		texts = append(texts, fmt.Sprintf("%s could not be evaluated on %d clusters, which count as not matching; the first is %s: %v",
+		texts = append(texts, fmt.Sprintf("%s could not be evaluated on %d clusters, where it counts as not matching; the first is %s: %v",
 			failed.Path, failed.Clusters, failed.First, failed.Err))
 	}
 

@@ -103,7 +103,7 @@ func TestConditions(t *testing.T) {
 		{"ours.md C2: expressions that fail", clusterv1beta1.PlacementSpec{
 			Predicates: []clusterv1beta1.ClusterPredicate{expressed(`managedCluster.spec.nothing == 1`), labelled("prefix", "c")},
 		}, nil, nil, fine + "; spec.predicates[0].requiredClusterSelector.celSelector.celExpressions[0] could not be evaluated on 2 clusters, " +
-			"which count as not matching; the first is c-1: no such key: nothing",
+			"where it counts as not matching; the first is c-1: no such key: nothing",
 			"PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

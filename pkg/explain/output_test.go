@@ -1,4 +1,4 @@
-package explain
+package explain_test
 
 import (
 	"bytes"
@@ -13,22 +13,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 
-func reportsOf(world *World, all bool, wanted func(types.NamespacedName) bool) Reports {
-	reports := Reports{Now: metav1.NewTime(noon), Placements: []Report{}}
+func reportsOf(world *explain.World, all bool, wanted func(types.NamespacedName) bool) explain.Reports {
+	reports := explain.Reports{Now: metav1.NewTime(noon), Placements: []explain.Report{}}
 	for _, evaluation := range world.Evaluate(noon, wanted) {
-		reports.Placements = append(reports.Placements, NewReport(evaluation, all))
+		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, all))
 	}
 
 	return reports
 }
 
-func testWorld(t *testing.T) *World {
+func testWorld(t *testing.T) *explain.World {
 	t.Helper()
 
 	content, err := os.ReadFile("testdata/world.yaml")
@@ -46,20 +48,20 @@ func TestOutputIsGolden(t *testing.T) {
 
 	for _, tc := range []struct {
 		golden, reason string
-		format         Format
+		format         explain.Format
 		all            bool
 		wanted         func(types.NamespacedName) bool
 	}{
-		{golden: "table", reason: "everything that a report can say", format: FormatTable},
-		{golden: "table-all", reason: "clusters out of scope are listed", format: FormatTable, all: true, wanted: one("short")},
-		{golden: "name", reason: "best first, kept decisions by name", format: FormatName},
-		{golden: "json", reason: "stable names", format: FormatJSON},
-		{golden: "yaml", reason: "as JSON", format: FormatYAML, all: true, wanted: one("scores")},
-		{golden: "json-none", reason: "no placement is an empty list", format: FormatJSON, wanted: one("nosuch")},
+		{golden: "table", reason: "everything that a report can say", format: explain.FormatTable},
+		{golden: "table-all", reason: "clusters out of scope are listed", format: explain.FormatTable, all: true, wanted: one("short")},
+		{golden: "name", reason: "best first, kept decisions by name", format: explain.FormatName},
+		{golden: "json", reason: "stable names", format: explain.FormatJSON},
+		{golden: "yaml", reason: "as JSON", format: explain.FormatYAML, all: true, wanted: one("scores")},
+		{golden: "json-none", reason: "no placement is an empty list", format: explain.FormatJSON, wanted: one("nosuch")},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := Write(&out, tc.format, reportsOf(testWorld(t), tc.all, tc.wanted)); err != nil {
+			if err := explain.Write(&out, tc.format, reportsOf(testWorld(t), tc.all, tc.wanted)); err != nil {
 				t.Fatal(err)
 			}
 
@@ -84,21 +86,24 @@ func TestOutputIsGolden(t *testing.T) {
 
 func TestLongGroupsAreCut(t *testing.T) {
 	members := strings.Split("a b c d e f g h i j k l", " ")
-	long := GroupReport{Index: 1, Name: "x", Clusters: members}
+	long := explain.GroupReport{Index: 1, Name: "x", Clusters: members}
 	if got, want := long.String(), "group 1 x: a, b, c, d, e, f, g, h, i, j, and 2 more"; got != want {
 		t.Errorf("group reads %q, want %q", got, want)
 	}
 
-	if got, want := (GroupReport{Clusters: members[:10]}).String(), "group 0: a, b, c, d, e, f, g, h, i, j"; got != want {
+	if got, want := (explain.GroupReport{Clusters: members[:10]}).String(), "group 0: a, b, c, d, e, f, g, h, i, j"; got != want {
 		t.Errorf("group reads %q, want %q", got, want)
 	}
 }
 
 func TestTextOfOthersKeepsTheTable(t *testing.T) {
-	report := Report{
+	report := explain.Report{
 		Placement: "ns/a", Selected: []string{},
 		Conditions: []metav1.Condition{{Type: "PlacementSatisfied", Status: "False", Reason: "R", Message: "first\n | second\n"}},
-		Clusters:   []ClusterReport{{Name: "c1", Verdict: "Predicate", Reason: "a\tb\n  c"}, {Name: "cluster-2", Verdict: "Taint", Reason: "d"}},
+		Clusters: []explain.ClusterReport{
+			{Name: "c1", Verdict: "Predicate", Reason: "a\tb\n  c"},
+			{Name: "cluster-2", Verdict: "Taint", Reason: "d"},
+		},
 	}
 	want := "ns/a: none selected\n" +
 		"  PlacementSatisfied=False (R): first\n     | second\n" +
@@ -107,7 +112,7 @@ func TestTextOfOthersKeepsTheTable(t *testing.T) {
 		"  cluster-2  Taint      -      d\n"
 
 	var out bytes.Buffer
-	if err := Write(&out, FormatTable, Reports{Placements: []Report{report}}); err != nil {
+	if err := explain.Write(&out, explain.FormatTable, explain.Reports{Placements: []explain.Report{report}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -123,11 +128,11 @@ var errBroken = errors.New("broken pipe")
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteReportsErrors(t *testing.T) {
-	if err := Write(brokenPipe{}, FormatJSON, Reports{}); !errors.Is(err, errBroken) {
+	if err := explain.Write(brokenPipe{}, explain.FormatJSON, explain.Reports{}); !errors.Is(err, errBroken) {
 		t.Errorf("error is %v, want that of the writer", err)
 	}
 
-	if err := Write(&bytes.Buffer{}, "xml", Reports{}); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+	if err := explain.Write(&bytes.Buffer{}, "xml", explain.Reports{}); err == nil || !strings.Contains(err.Error(), `"xml"`) {
 		t.Errorf("error is %v, want one that names the format", err)
 	}
 }

@@ -18,12 +18,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// The sets that every hub has.
-const (
-	defaultSet = "default"
-	globalSet  = "global"
-)
-
 // World is what a hub holds that has to do with placements. The objects are as an API server returns them, defaults filled in.
 type World struct {
 	Clusters    []*clusterv1.ManagedCluster
@@ -32,24 +26,6 @@ type World struct {
 	Scores      []*clusterv1alpha1.AddOnPlacementScore
 	Placements  []*clusterv1beta1.Placement
 	Decisions   []*clusterv1beta1.PlacementDecision
-}
-
-// withDefaultSets adds the sets that every hub has, unless they are there.
-func withDefaultSets(sets []*clusterv1beta2.ManagedClusterSet) []*clusterv1beta2.ManagedClusterSet {
-	sets = slices.Clone(sets)
-
-	for name, selector := range map[string]clusterv1beta2.ManagedClusterSelector{
-		defaultSet: {SelectorType: clusterv1beta2.ExclusiveClusterSetLabel},
-		globalSet:  {SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}},
-	} {
-		if !slices.ContainsFunc(sets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name }) {
-			sets = append(sets, &clusterv1beta2.ManagedClusterSet{
-				ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: selector},
-			})
-		}
-	}
-
-	return sets
 }
 
 // Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace and name. Every one of

@@ -1,4 +1,4 @@
-package explain
+package explain_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
 func TestEvaluateLeavesTheWorldAsItIs(t *testing.T) {
@@ -20,7 +22,7 @@ func TestEvaluateLeavesTheWorldAsItIs(t *testing.T) {
 
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := Write(out, FormatJSON, reportsOf(world, true, nil)); err != nil {
+		if err := explain.Write(out, explain.FormatJSON, reportsOf(world, true, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,16 +103,37 @@ func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
-// The package is for debug endpoints and tools alike: it asks no API server, and stands on the floors below it alone.
+// The packages are for debug endpoints and tools alike: they ask no API server and open no file. Each stands on the rooms named here
+// alone; an answer does not need the files that a world may come from.
 func TestImports(t *testing.T) {
-	files, err := filepath.Glob("*.go")
+	const own = "github.com/placement-hub/placement-hub/"
+
+	for dir, rooms := range map[string][]string{
+		".":         {"pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision"},
+		"worldfile": {"pkg/explain"},
+	} {
+		for file, paths := range importsOf(t, dir) {
+			for _, path := range paths {
+				room, isOwn := strings.CutPrefix(path, own)
+				if isOwn && !slices.Contains(rooms, room) || path == "os" || path == "net" ||
+					strings.HasPrefix(path, "k8s.io/client-go") || strings.HasPrefix(path, "sigs.k8s.io/controller-runtime") {
+					t.Errorf("%s imports %s", file, path)
+				}
+			}
+		}
+	}
+}
+
+// importsOf are the imports of the files in a directory, tests left out, by file.
+func importsOf(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	const own = "github.com/placement-hub/placement-hub/"
-
-	rooms := []string{"pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision"}
+	imports := map[string][]string{}
 
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
@@ -122,19 +145,23 @@ func TestImports(t *testing.T) {
 			t.Fatal(err)
 		}
 
+		imports[file] = []string{}
+
 		for _, spec := range parsed.Imports {
 			path, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				t.Fatal(err)
 			}
 
-			room, isOwn := strings.CutPrefix(path, own)
-			if isOwn && !slices.Contains(rooms, room) || path == "os" || path == "net" ||
-				strings.HasPrefix(path, "k8s.io/client-go") || strings.HasPrefix(path, "sigs.k8s.io/controller-runtime") {
-				t.Errorf("%s imports %s", file, path)
-			}
+			imports[file] = append(imports[file], path)
 		}
 	}
+
+	if len(imports) == 0 {
+		t.Fatalf("no Go files in %s", dir)
+	}
+
+	return imports
 }
 
 // fleet is a world of many clusters in five regions, and many placements of different kinds, in YAML.
@@ -206,7 +233,7 @@ func BenchmarkSimulate1000x50(b *testing.B) {
 		}
 
 		var out bytes.Buffer
-		if err := Write(&out, FormatTable, reportsOf(world, true, nil)); err != nil {
+		if err := explain.Write(&out, explain.FormatTable, reportsOf(world, true, nil)); err != nil {
 			b.Fatal(err)
 		}
 	}

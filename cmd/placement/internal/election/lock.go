@@ -1,0 +1,157 @@
+package election
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+const (
+	// acquirePeriod is how often a standby looks at the lease. client-go adds up to 120 % of jitter, so a released lease is
+	// taken within 2.2 s, and that of a dead leader as soon as it has expired.
+	acquirePeriod = time.Second
+	// renewalOverdue is how long a leader may outlive its lease before its liveness probe fails, as in kube-controller-manager.
+	renewalOverdue = 20 * time.Second
+	// leaseRequestTimeout keeps one hung request from eating the renew deadline.
+	leaseRequestTimeout = 10 * time.Second
+)
+
+// Lock separates the two things that client-go's elector does once per retry period: a standby looking at the lease and
+// the leader renewing it. The elector runs with the short acquirePeriod; this lock lets the leader's renewal through only once
+// per period (--leader-election-retry-period) and answers the others, which would only move the renewal time, itself.
+//
+// That is as safe as the elector alone. A renewal is left out only while our own last write is younger than period, exactly the time
+// the plain elector would have slept; the first one due that fails starts the renew deadline. So the last moment at which we
+// may still believe to lead is period + acquirePeriod + renew deadline after the last write that others saw. Reads are never
+// answered from memory, and a write that changes anything, such as the release, always goes through.
+type Lock struct {
+	resourcelock.Interface
+	period        time.Duration
+	leaseDuration time.Duration
+	attempted     chan struct{}
+	recorder      *lateRecorder // nil for a lock without events
+
+	mu        sync.Mutex
+	firstTry  sync.Once
+	holding   bool
+	lastWrite time.Time
+}
+
+func newLock(inner resourcelock.Interface, o Options) *Lock {
+	return &Lock{Interface: inner, period: o.RetryPeriod, leaseDuration: o.LeaseDuration, attempted: make(chan struct{})}
+}
+
+// newLeaseLock makes the lock for the Lease namespace/name.
+func newLeaseLock(config *rest.Config, o Options) (*Lock, error) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("naming this process in the lease: %w", err)
+	}
+	config = rest.AddUserAgent(config, "leader-election")
+	config.Timeout = min(leaseRequestTimeout, o.RenewDeadline)
+	leases, err := coordinationv1client.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making the client for lease %s/%s: %w", o.Namespace, o.Name, err)
+	}
+	recorder := &lateRecorder{}
+	lock := newLock(&resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name},
+		Client:    leases,
+		LockConfig: resourcelock.ResourceLockConfig{
+			Identity:      hostname + "_" + string(uuid.NewUUID()),
+			EventRecorder: recorder,
+		},
+	}, o)
+	lock.recorder = recorder
+	return lock, nil
+}
+
+// RecordThrough lets events about the lease go through the manager, which is made after the lock and started after this call. A nil
+// lock has no events.
+func (l *Lock) RecordThrough(mgr manager.Manager) {
+	if l != nil {
+		l.recorder.manager = mgr
+	}
+}
+
+// Attempted is closed by the first look at the lease: the manager has then started everything that a standby runs.
+func (l *Lock) Attempted() <-chan struct{} { return l.attempted }
+
+// Get reads the lease. The first call closes the channel of Attempted.
+func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	l.firstTry.Do(func() { close(l.attempted) })
+	record, raw, err := l.Interface.Get(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading lease %s: %w", l.Describe(), err)
+	}
+	if record.HolderIdentity != l.Identity() {
+		l.wrote(time.Time{}, false)
+	}
+	return record, raw, nil
+}
+
+// Create writes the first lease of all.
+func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	at := time.Now()
+	if err := l.Interface.Create(ctx, record); err != nil {
+		return fmt.Errorf("creating lease %s: %w", l.Describe(), err)
+	}
+	l.wrote(at, true)
+	return nil
+}
+
+// Update writes the lease, unless the record merely renews it and renewing is not due.
+func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	mine := record.HolderIdentity == l.Identity()
+	at := time.Now()
+	if mine && l.renewed(at) {
+		return nil
+	}
+	if err := l.Interface.Update(ctx, record); err != nil {
+		return fmt.Errorf("updating lease %s: %w", l.Describe(), err)
+	}
+	l.wrote(at, mine)
+	return nil
+}
+
+func (l *Lock) renewed(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.holding && now.Sub(l.lastWrite) < l.period
+}
+
+// wrote notes the moment before the request was sent: nobody can have seen the lease earlier.
+func (l *Lock) wrote(at time.Time, holding bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lastWrite, l.holding = at, holding
+}
+
+// CheckRenewal is a liveness check: a leader that neither renews nor ends is stuck. It has no complaint about a standby.
+func (l *Lock) CheckRenewal(*http.Request) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if age := time.Since(l.lastWrite); l.holding && age > l.leaseDuration+renewalOverdue {
+		return fmt.Errorf("lease %s was last renewed %v ago", l.Describe(), age.Round(time.Second))
+	}
+	return nil
+}
+
+// lateRecorder lets the lock, which must exist before the manager, record events through the manager.
+type lateRecorder struct{ manager manager.Manager }
+
+// Eventf records an event about the lease.
+func (r *lateRecorder) Eventf(object runtime.Object, eventType, reason, message string, args ...any) {
+	r.manager.GetEventRecorder("placement-controller").Eventf(object, nil, eventType, reason, "LeaderElection", message, args...)
+}

@@ -1,0 +1,63 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The marker of a data directory says that it is one, and whether it has been set up: a run that ends before the samples are in must
+// not pass for a hub that its user has emptied.
+const (
+	dataMarker   = "placement-run"
+	dataNew      = "new\n"
+	dataPrepared = "prepared\n"
+)
+
+// claimDataDir makes or checks the directory of --data-dir and reports whether it still has to be set up. It does not lock it.
+func claimDataDir(path string) (isNew bool, err error) {
+	marker := filepath.Join(path, dataMarker)
+	content, err := os.ReadFile(marker)
+	switch {
+	case err == nil:
+		return string(content) != dataPrepared, checkWritable(path)
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("--data-dir: %w; choose a directory", err)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return false, fmt.Errorf("--data-dir: %w; choose a directory that you may write to", err)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return false, fmt.Errorf("--data-dir: %w; choose a directory that you may read and write", err)
+	}
+	if len(entries) > 0 {
+		return false, fmt.Errorf("--data-dir: %s holds other things (%s) and no data of an earlier run; choose a new or an empty directory",
+			path, entries[0].Name())
+	}
+	if err := os.WriteFile(marker, []byte(dataNew), 0o600); err != nil {
+		return false, fmt.Errorf("--data-dir: %w; choose a directory that you may write to", err)
+	}
+	return true, nil
+}
+
+func checkWritable(path string) error {
+	trial, err := os.CreateTemp(path, "writable-")
+	if err != nil {
+		return fmt.Errorf("--data-dir: %w; make it writable for you, or choose another directory", err)
+	}
+	if err := errors.Join(trial.Close(), os.Remove(trial.Name())); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	return nil
+}
+
+// markPrepared notes that the directory has been set up.
+func markPrepared(path string) error {
+	if err := os.WriteFile(filepath.Join(path, dataMarker), []byte(dataPrepared), 0o600); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	return nil
+}

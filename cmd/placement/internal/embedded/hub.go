@@ -1,0 +1,145 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+// logFile is the log of the controllers in the data directory.
+const logFile = "placement.log"
+
+// hubUser is the user name of the ServiceAccount of the manifests.
+const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
+
+// Options say what kind of hub to start.
+type Options struct {
+	// DataDir keeps the objects from one hub to the next, as an absolute path; "" is a temporary directory.
+	DataDir string
+	// Kubeconfig is the file to write for the people who use the hub, as an absolute path. OwnsKubeconfig tells that it is in DataDir,
+	// where nobody else can have put one.
+	Kubeconfig     string
+	OwnsKubeconfig bool
+	// Samples tells whether to apply the sample world; nil does so when the hub is new.
+	Samples *bool
+	// Once is for a hub that ends as soon as it has given its answer: nobody needs its kubeconfig.
+	Once bool
+}
+
+// Hub is a control plane with all that the controllers need.
+type Hub struct {
+	config      *rest.Config
+	access      []string
+	environment *env.Environment
+	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
+	log         *live.Log
+}
+
+// Start starts a control plane and sets it up, step by step. The hub it returns is to be closed even when there is an error; nil needs
+// no close.
+func Start(ctx context.Context, o Options, steps *live.Steps) (*Hub, error) {
+	assets, err := env.FindAssets()
+	if err != nil {
+		return nil, err
+	}
+	isNew := true
+	if o.DataDir != "" {
+		if isNew, err = claimDataDir(o.DataDir); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Once && !o.OwnsKubeconfig {
+		if err := checkKubeconfigPath(ctx, o.Kubeconfig); err != nil {
+			return nil, err
+		}
+	}
+	h := &Hub{}
+	err = steps.Do("starting etcd, kube-apiserver and kube-controller-manager", func() (err error) {
+		h.environment, err = env.Start(ctx, env.Options{DataDir: o.DataDir, ControllerManager: true, Assets: &assets})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.prepare(ctx, o, steps, isNew); err != nil {
+		return h, err
+	}
+	if o.Once {
+		return h, nil
+	}
+	kubeconfig, err := writeKubeconfig(o.Kubeconfig, h.environment.AdminConfig())
+	if err != nil {
+		return h, err
+	}
+	if o.DataDir == "" {
+		h.kubeconfig = kubeconfig
+	}
+	h.access = append(h.access, exportLine(o.Kubeconfig))
+	if assets.Kubectl != "" {
+		h.access = append(h.access, "kubectl: "+assets.Kubectl)
+	}
+	return h, nil
+}
+
+// prepare fills a control plane that was just started, and finds the identity of the controllers.
+func (h *Hub) prepare(ctx context.Context, o Options, steps *live.Steps, isNew bool) (err error) {
+	if h.log, err = live.OpenLog(filepath.Join(h.environment.DataDir(), logFile)); err != nil {
+		return err
+	}
+	if !o.Once || o.DataDir != "" {
+		if err := steps.Say("data and logs are in %s", h.environment.DataDir()); err != nil {
+			return err
+		}
+	}
+	admin := h.environment.AdminConfig()
+	if err := Install(ctx, admin, steps); err != nil {
+		return err
+	}
+	switch {
+	case ptr.Deref(o.Samples, isNew):
+		if err := ApplySamples(ctx, admin, steps); err != nil {
+			return err
+		}
+	case !isNew:
+		if err := steps.Say("keeping the objects of the last run as they are; --samples applies the samples again"); err != nil {
+			return err
+		}
+	}
+	if o.DataDir != "" && isNew {
+		if err := markPrepared(o.DataDir); err != nil {
+			return err
+		}
+	}
+	// A certificate for the ServiceAccount's user name has the rights of the ServiceAccount, and unlike a token outlives a long run.
+	h.config, err = h.environment.UserConfig(hubUser, "system:serviceaccounts", "system:serviceaccounts:"+manifests.Namespace)
+	return err
+}
+
+// Config is how the controllers connect, with the rights of their ServiceAccount.
+func (h *Hub) Config() *rest.Config { return h.config }
+
+// Access tells a person, line by line, how to reach the hub.
+func (h *Hub) Access() []string { return h.access }
+
+// Wait returns nil when ctx ends or the hub is closed, and an error as soon as a process of the control plane has ended by itself.
+func (h *Hub) Wait(ctx context.Context) error { return h.environment.Wait(ctx) }
+
+// Close takes down what was started; the data directory and its kubeconfig stay when the user named one.
+func (h *Hub) Close(steps *live.Steps) error {
+	var errs []error
+	if h.kubeconfig != nil {
+		errs = append(errs, h.kubeconfig.remove())
+	}
+	errs = append(errs, steps.Do("stopping the control plane", h.environment.Stop))
+	if h.log != nil {
+		errs = append(errs, h.log.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,51 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/deploy/samples"
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+// Install applies the CustomResourceDefinitions and RBAC of the hub, as a step.
+func Install(ctx context.Context, config *rest.Config, steps *live.Steps) error {
+	return steps.Do("installing CustomResourceDefinitions and RBAC", func() error { return manifests.Install(ctx, config) })
+}
+
+// ApplySamples applies the sample world, as a step.
+func ApplySamples(ctx context.Context, config *rest.Config, steps *live.Steps) error {
+	objects, err := sampleObjects()
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("applying the sample world (%d objects)", len(objects))
+	return steps.Do(what, func() error { return manifests.Apply(ctx, config, objects) })
+}
+
+// sampleObjects are the objects of the sample world in the order in which they are applied.
+func sampleObjects() ([]*unstructured.Unstructured, error) {
+	entries, err := fs.ReadDir(samples.Files(), ".")
+	if err != nil {
+		return nil, fmt.Errorf("reading the samples: %w", err)
+	}
+	var objects []*unstructured.Unstructured
+	for _, entry := range entries {
+		content, err := fs.ReadFile(samples.Files(), entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading the samples: %w", err)
+		}
+		decoded, err := manifests.Decode(bytes.NewReader(content), entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, decoded...)
+	}
+	return objects, nil
+}

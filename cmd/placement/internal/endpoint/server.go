@@ -1,0 +1,113 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Server is the one HTTPS port of the process: probes for everybody, anything else for those whom the hub's API server knows
+// and allows. It listens from New on and answers once its runnable is started.
+type Server struct {
+	listener  net.Listener
+	tlsConfig *tls.Config
+	// certificates reloads the given pair; nil with a self-signed certificate.
+	certificates *certwatcher.CertWatcher
+	mux          *http.ServeMux
+	// gate is nil when the configuration opens the endpoint to everybody.
+	gate        *gate
+	live, ready map[string]healthz.Checker
+}
+
+// New binds the address and mounts /metrics, /healthz, /livez and /readyz. config and client reach the API server that
+// authenticates (TokenReview) and authorizes (SubjectAccessReview) the callers of /metrics.
+func New(ctx context.Context, o Options, config *rest.Config, client *http.Client) (*Server, error) {
+	e := &Server{
+		mux:   http.NewServeMux(),
+		live:  map[string]healthz.Checker{"ping": healthz.Ping},
+		ready: map[string]healthz.Checker{},
+	}
+	if !o.Open {
+		var err error
+		if e.gate, err = newGate(config, client); err != nil {
+			return nil, fmt.Errorf("protecting /metrics: %w", err)
+		}
+	}
+	var err error
+	if e.tlsConfig, e.certificates, err = o.tlsConfig(); err != nil {
+		return nil, err
+	}
+	e.handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	e.handleProbe("/healthz", e.live)
+	e.handleProbe("/livez", e.live)
+	e.handleProbe("/readyz", e.ready)
+
+	var listen net.ListenConfig
+	if e.listener, err = listen.Listen(ctx, o.Network, o.Address); err != nil {
+		return nil, fmt.Errorf("--listen: %w; choose another address, or port 0 for a free one", err)
+	}
+	klog.FromContext(ctx).Info("Serving HTTPS", "address", e.listener.Addr().String())
+	return e, nil
+}
+
+// handle mounts a handler behind the gate. Call it before the runnable starts.
+func (e *Server) handle(pattern string, handler http.Handler) {
+	if e.gate != nil {
+		handler = e.gate.protect(handler)
+	}
+	e.mux.Handle(pattern, handler)
+}
+
+func (e *Server) handleProbe(path string, checks map[string]healthz.Checker) {
+	handler := http.StripPrefix(path, &healthz.Handler{Checks: checks})
+	e.mux.Handle(path, handler)
+	e.mux.Handle(path+"/", handler)
+}
+
+// AddTo lets the manager start and stop the server, and the reloading of its certificate, on leader and standby alike.
+func (e *Server) AddTo(mgr manager.Manager) error {
+	if e.certificates != nil {
+		if err := mgr.Add(e.certificates); err != nil {
+			return fmt.Errorf("adding the certificate watcher: %w", err)
+		}
+	}
+	if err := mgr.Add(e.runnable()); err != nil {
+		return fmt.Errorf("adding the HTTPS server: %w", err)
+	}
+	return nil
+}
+
+func (e *Server) runnable() *manager.Server {
+	return &manager.Server{
+		Name: "https",
+		Server: &http.Server{
+			Handler:           e.mux,
+			MaxHeaderBytes:    1 << 20,
+			IdleTimeout:       90 * time.Second,
+			ReadHeaderTimeout: 32 * time.Second,
+		},
+		Listener:        tls.NewListener(e.listener, e.tlsConfig),
+		ShutdownTimeout: ptr.To(2 * time.Second),
+	}
+}
+
+// Close gives the address back when the manager never came to own the server.
+func (e *Server) Close() error {
+	if err := e.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("closing the HTTPS listener: %w", err)
+	}
+	return nil
+}

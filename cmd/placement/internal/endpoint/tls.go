@@ -1,0 +1,76 @@
+package endpoint
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	certutil "k8s.io/client-go/util/cert"
+	cliflag "k8s.io/component-base/cli/flag"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+)
+
+// tlsConfig loads the given certificate, or makes one. The watcher is nil in the latter case.
+func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
+	minVersion, err := cliflag.TLSVersion(o.MinTLSVersion)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--tls-min-version: %w", err)
+	}
+	suites, err := cliflag.TLSCipherSuites(o.CipherSuites)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--tls-cipher-suites: %w", err)
+	}
+	config := &tls.Config{MinVersion: minVersion, CipherSuites: suites, NextProtos: []string{"h2", "http/1.1"}}
+	if o.CertFile == "" {
+		signed := &selfSigned{now: time.Now}
+		if _, err := signed.GetCertificate(nil); err != nil {
+			return nil, nil, err
+		}
+		config.GetCertificate = signed.GetCertificate
+		return config, nil, nil
+	}
+	watcher, err := certwatcher.New(o.CertFile, o.KeyFile)
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading the serving certificate %s and key %s: %w; correct servingInfo, "+
+			"or remove both for a self-signed certificate", o.CertFile, o.KeyFile, err)
+	}
+	config.GetCertificate = watcher.GetCertificate
+	return config, watcher, nil
+}
+
+// selfSigned makes a certificate in memory and a new one a month before it expires. Nobody can verify it: it keeps probes and
+// scrapes private on the wire when no certificate is given.
+type selfSigned struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	renewAt time.Time
+}
+
+const selfSignedRenewal = 30 * 24 * time.Hour
+
+func (s *selfSigned) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != nil && s.now().Before(s.renewAt) {
+		return s.current, nil
+	}
+	certPEM, keyPEM, err := certutil.GenerateSelfSignedCertKey("localhost", []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("making a self-signed certificate: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil {
+		return nil, fmt.Errorf("loading the self-signed certificate: %w", err)
+	}
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		return nil, fmt.Errorf("parsing the self-signed certificate: %w", err)
+	}
+	s.current, s.renewAt = &pair, leaf.NotAfter.Add(-selfSignedRenewal)
+	return s.current, nil
+}

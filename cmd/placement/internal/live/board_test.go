@@ -1,0 +1,192 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// decided is the placement "p" at generation 2 whose status says that it has settled with so many clusters.
+func decided(clusters int32, change ...func(*clusterv1beta1.Placement)) clusterv1beta1.Placement {
+	p := clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "p", UID: "p", Generation: 2, ResourceVersion: "7"},
+		Status: clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: clusters, Conditions: []metav1.Condition{
+			{Type: clusterv1beta1.PlacementConditionMisconfigured, Status: metav1.ConditionFalse, ObservedGeneration: 2},
+			{Type: clusterv1beta1.PlacementConditionSatisfied, Status: metav1.ConditionTrue, ObservedGeneration: 2},
+		}},
+	}
+	for _, c := range change {
+		c(&p)
+	}
+	return p
+}
+
+func condition(i int, reason, message string, status metav1.ConditionStatus) func(*clusterv1beta1.Placement) {
+	return func(p *clusterv1beta1.Placement) {
+		c := &p.Status.Conditions[i]
+		c.Reason, c.Message, c.Status = reason, message, status
+	}
+}
+
+// page is a PlacementDecision of a group: "0" or "0:canary".
+func page(placement string, n int, group string, clusters ...string) clusterv1beta1.PlacementDecision {
+	index, name, _ := strings.Cut(group, ":")
+	d := clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team", Name: fmt.Sprintf("%s-decision-%d", placement, n), Labels: map[string]string{
+			clusterv1beta1.PlacementLabel:          placement,
+			clusterv1beta1.DecisionGroupIndexLabel: index,
+			clusterv1beta1.DecisionGroupNameLabel:  name,
+		},
+	}}
+	for _, cluster := range clusters {
+		d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
+	}
+	return d
+}
+
+func TestBoardRows(t *testing.T) {
+	key := types.NamespacedName{Namespace: "team", Name: "p"}
+	for _, tc := range []struct {
+		reason    string
+		placement clusterv1beta1.Placement
+		pages     []clusterv1beta1.PlacementDecision
+		want      boardRow
+	}{
+		{
+			reason: "one group without a name needs no mention", placement: decided(2),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a", "b")},
+			want:  boardRow{selected: "2/all", status: "Satisfied", decisions: "a, b"},
+		},
+		{
+			reason: "groups stand in their order, pages of one together", placement: decided(4),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "1", "d"), page("p", 2, "0:canary", "a"), page("p", 3, "1", "e", "f")},
+			want:  boardRow{selected: "4/all", status: "Satisfied", decisions: "canary: a | d e f"},
+		},
+		{
+			reason:    "what is missing is explained",
+			placement: decided(1, condition(1, "NotAllDecisionsScheduled", "2 missing", "False"), wanting(3)),
+			pages:     []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a")},
+			want:      boardRow{selected: "1/3", status: "NotAllDecisionsScheduled", decisions: "a", message: "2 missing"},
+		},
+		{
+			reason: "a mistake comes before what follows from it",
+			placement: decided(0, condition(0, "Misconfigured", "spec.x: bad", "True"),
+				condition(1, "NoManagedClusterMatched", "none", "False")),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0")},
+			want:  boardRow{selected: "0/all", status: "Misconfigured", decisions: "none", message: "spec.x: bad"},
+		},
+		{
+			reason: "nothing is written yet", placement: decided(0, func(p *clusterv1beta1.Placement) { p.Status.Conditions = nil }),
+			want: boardRow{selected: "0/all", status: "Pending", decisions: "none", unsettled: "condition PlacementMisconfigured is not written yet"},
+		},
+		{
+			reason: "the conditions are about an older spec", placement: decided(0, func(p *clusterv1beta1.Placement) { p.Generation = 3 }),
+			want: boardRow{
+				selected: "0/all", status: "Satisfied", decisions: "none",
+				unsettled: "condition PlacementMisconfigured is about generation 2, the present one is 3",
+			},
+		},
+		{
+			reason: "the decisions are not those of the status", placement: decided(2),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a"), page("other", 1, "0", "b")},
+			want: boardRow{
+				selected: "1/all", status: "Satisfied", decisions: "a", unsettled: "its PlacementDecisions hold 1 clusters, its status says 2",
+			},
+		},
+		{
+			reason: "a placement that the hub leaves alone never settles otherwise",
+			placement: decided(0, func(p *clusterv1beta1.Placement) {
+				p.Status.Conditions = nil
+				p.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+			}),
+			want: boardRow{
+				selected: "0/all", status: "Disabled", decisions: "none",
+				message: "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " tells the hub to leave it alone",
+			},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			tc.want.key = key
+			b := newBoard(world{placements: []clusterv1beta1.Placement{tc.placement}, pages: tc.pages})
+			if diff := cmp.Diff([]boardRow{tc.want}, b.rows, cmp.AllowUnexported(boardRow{})); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func wanting(n int32) func(*clusterv1beta1.Placement) {
+	return func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = ptr.To(n) }
+}
+
+func TestBoardWaitsForSetsAndBindings(t *testing.T) {
+	b := newBoard(world{
+		sets:     []clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
+		bindings: []clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
+	})
+	want := []string{
+		"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet",
+		"ManagedClusterSetBinding team/prod: condition Bound is not written yet",
+	}
+	if diff := cmp.Diff(want, b.pending()); diff != "" {
+		t.Errorf("pending (-want +got):\n%s", diff)
+	}
+}
+
+func TestSettling(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	settled := newBoard(world{placements: []clusterv1beta1.Placement{decided(0)}})
+	changed := newBoard(world{placements: []clusterv1beta1.Placement{decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })}})
+	open := newBoard(world{placements: []clusterv1beta1.Placement{decided(1)}})
+	var state settling
+	for i, step := range []struct {
+		reason  string
+		at      time.Duration
+		board   *board
+		left    time.Duration
+		pending int
+	}{
+		{"the first board may be about to change", 0, settled, quietPeriod, 0},
+		{"quiet for a while", 600 * time.Millisecond, settled, 400 * time.Millisecond, 0},
+		{"any change begins anew", 900 * time.Millisecond, changed, quietPeriod, 0},
+		{"what is pending does not settle", 5 * time.Second, open, quietPeriod, 1},
+		{"nor when nothing changes", 9 * time.Second, open, quietPeriod, 1},
+		{"it is decided", 10 * time.Second, changed, quietPeriod, 0},
+		{"and quiet long enough", 11 * time.Second, changed, 0, 0},
+	} {
+		left, pending := state.observe(step.board, start.Add(step.at))
+		if left != step.left || len(pending) != step.pending {
+			t.Errorf("step %d, %s: %v left, pending %q; want %v and %d", i, step.reason, left, pending, step.left, step.pending)
+		}
+	}
+	wantError(t, notSettled(time.Minute, open.pending()), []string{"within 1m0s", "Placement team/p: its PlacementDecisions hold 0", "--timeout"})
+	wantError(t, notSettled(time.Minute, nil), []string{"keep changing"})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantError wants no error when parts is empty, and else one that contains them all.
+func wantError(t *testing.T, err error, parts []string) {
+	t.Helper()
+	if (err != nil) != (len(parts) > 0) {
+		t.Fatalf("error = %v, want one with %q", err, parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not contain %q", err, part)
+		}
+	}
+}

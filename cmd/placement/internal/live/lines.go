@@ -1,0 +1,88 @@
+package live
+
+import (
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// patience is how long a placement that is being decided may stay without a line.
+const patience = 2 * time.Second
+
+// lineDisplay shows boards where there is no terminal: the heading once, then a line for each change of a placement. It begins when all
+// has settled, and a placement that is being decided gets its line when it has settled, unless that takes long.
+type lineDisplay struct {
+	out     io.Writer
+	begin   time.Time // of the first board
+	started bool      // the heading is there
+	standby bool
+	shown   map[types.NamespacedName]string
+	waiting map[types.NamespacedName]time.Time
+}
+
+func newLineDisplay(out io.Writer) *lineDisplay {
+	return &lineDisplay{out: out, shown: map[types.NamespacedName]string{}, waiting: map[types.NamespacedName]time.Time{}}
+}
+
+func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Duration, err error) {
+	if d.begin.IsZero() {
+		d.begin = now
+	}
+	if left := patience - now.Sub(d.begin); !d.started && left > 0 && len(b.pending()) > 0 {
+		return left, nil
+	}
+	var lines []string
+	if !d.started || d.standby != h.standby {
+		d.started, d.standby = true, h.standby
+		lines = h.lines(b)
+	}
+	present := map[types.NamespacedName]bool{}
+	for _, row := range b.rows {
+		present[row.key] = true
+		line := changeLine(row)
+		if d.shown[row.key] == line {
+			delete(d.waiting, row.key)
+			continue
+		}
+		if left := d.patienceLeft(row, now); left > 0 {
+			if again == 0 || left < again {
+				again = left
+			}
+			continue
+		}
+		d.shown[row.key] = line
+		lines = append(lines, line)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(d.shown), compareKeys) {
+		if !present[key] {
+			delete(d.shown, key)
+			lines = append(lines, key.String()+columnGap+"deleted")
+		}
+	}
+	maps.DeleteFunc(d.waiting, func(key types.NamespacedName, _ time.Time) bool { return !present[key] })
+	if len(lines) == 0 {
+		return again, nil
+	}
+	return again, printLines(d.out, lines)
+}
+
+// patienceLeft is how long the line of a changed placement has to wait; 0 when it is due.
+func (d *lineDisplay) patienceLeft(row boardRow, now time.Time) time.Duration {
+	if row.unsettled == "" {
+		delete(d.waiting, row.key)
+		return 0
+	}
+	since, waits := d.waiting[row.key]
+	if !waits {
+		since = now
+		d.waiting[row.key] = now
+	}
+	return max(patience-now.Sub(since), 0)
+}
+
+func (d *lineDisplay) resized() <-chan struct{} { return nil }
+
+func (d *lineDisplay) close() error { return nil }

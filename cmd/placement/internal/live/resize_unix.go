@@ -1,0 +1,32 @@
+//go:build unix
+
+package live
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// notifyResize tells when the window of the terminal has changed its size, until stop.
+func notifyResize() (resized <-chan struct{}, stop func()) {
+	signals, notes, done := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGWINCH)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-signals:
+				select {
+				case notes <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}()
+	return notes, func() {
+		signal.Stop(signals)
+		close(done)
+	}
+}

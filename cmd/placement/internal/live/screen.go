@@ -1,0 +1,85 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// What a terminal is told: the alternate screen leaves what was on the screen before as it is; without a cursor and without wrapping
+// nothing flickers or scrolls.
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+	cursorHome  = "\x1b[H"
+	clearToEOL  = "\x1b[K"
+	clearBelow  = "\x1b[J"
+)
+
+// screenDisplay draws boards in place on a terminal, and leaves the last one there when it ends.
+type screenDisplay struct {
+	out     io.Writer
+	size    func() (width, height int, err error)
+	resizes <-chan struct{}
+	stop    func()
+	entered bool
+	frame   string   // as drawn last
+	last    []string // what stays when it ends
+}
+
+// newDisplay chooses how to show boards on the output. A log on the same terminal would be drawn over, so then there are lines.
+func newDisplay(out io.Writer) display {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		return newLineDisplay(out)
+	}
+	if verbose() && term.IsTerminal(int(os.Stderr.Fd())) {
+		return newLineDisplay(out)
+	}
+	resizes, stop := notifyResize()
+	return &screenDisplay{
+		out: out, size: func() (int, int, error) { return term.GetSize(int(file.Fd())) }, resizes: resizes, stop: stop,
+	}
+}
+
+func (d *screenDisplay) show(h Heading, b *board, _ time.Time) (time.Duration, error) {
+	width, height, err := d.size()
+	if err != nil {
+		return 0, fmt.Errorf("asking the terminal for its size: %w", err)
+	}
+	head, rows := h.lines(b), table(b)
+	d.last = slices.Concat(head[:1], []string{""}, rows)
+	frame := cursorHome + strings.Join(fit(slices.Concat(head, []string{"Ctrl-C ends it", ""}, rows), width, height), clearToEOL+"\r\n") +
+		clearToEOL + clearBelow
+	if frame == d.frame {
+		return 0, nil
+	}
+	d.frame = frame
+	if !d.entered {
+		d.entered = true
+		frame = enterScreen + frame
+	}
+	return 0, d.write(frame)
+}
+
+func (d *screenDisplay) resized() <-chan struct{} { return d.resizes }
+
+func (d *screenDisplay) close() error {
+	d.stop()
+	if !d.entered {
+		return nil
+	}
+	return d.write(leaveScreen + strings.Join(d.last, "\r\n") + "\r\n")
+}
+
+func (d *screenDisplay) write(text string) error {
+	if _, err := io.WriteString(d.out, text); err != nil {
+		return fmt.Errorf("drawing on the terminal: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package preflight
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+)
+
+func TestCheckResources(t *testing.T) {
+	serve := func(leaveOut ...string) *fake.Clientset {
+		client := fake.NewClientset()
+		byVersion := map[string]*metav1.APIResourceList{}
+		for _, r := range requiredResources {
+			list, ok := byVersion[r.Version]
+			if !ok {
+				list = &metav1.APIResourceList{GroupVersion: r.Group + "/" + r.Version}
+				byVersion[r.Version] = list
+			}
+			if !slices.Contains(leaveOut, r.Resource) {
+				list.APIResources = append(list.APIResources, metav1.APIResource{Name: r.Resource})
+			}
+		}
+		for _, list := range byVersion {
+			if len(list.APIResources) > 0 {
+				client.Resources = append(client.Resources, list)
+			}
+		}
+		return client
+	}
+	for _, tc := range []struct {
+		reason   string
+		leaveOut []string
+		want     []string
+	}{
+		{reason: "everything is there"},
+		{reason: "one resource of a version is missing", leaveOut: []string{"placements"},
+			want: []string{"placements.cluster.open-cluster-management.io/v1beta1", "CustomResourceDefinitions"}},
+		{reason: "a whole version is missing", leaveOut: []string{"addonplacementscores"},
+			want: []string{"addonplacementscores.cluster.open-cluster-management.io/v1alpha1"}},
+		{reason: "two are missing", leaveOut: []string{"managedclusters", "placementdecisions"},
+			want: []string{"managedclusters", "placementdecisions"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) { wantError(t, checkResources(serve(tc.leaveOut...)), tc.want) })
+	}
+}
+
+func TestCheckRights(t *testing.T) {
+	lease := election.Options{Namespace: "hub"}
+	rights := requiredRights([]string{"placement"}, lease)
+	for _, tc := range []struct {
+		reason string
+		denied []string
+		want   []string
+	}{
+		{reason: "everything is allowed"},
+		{
+			reason: "what is denied is listed", denied: []string{"list placements", "patch placements/status", "update leases"},
+			want: []string{
+				"list placements.cluster.open-cluster-management.io\n", "patch placements/status.cluster.open-cluster-management.io",
+				"update leases.coordination.k8s.io in namespace hub", "ClusterRole",
+			},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.PrependReactor("create", "selfsubjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
+				r := review.Spec.ResourceAttributes
+				asked := strings.TrimSuffix(r.Verb+" "+r.Resource+"/"+r.Subresource, "/")
+				review.Status.Allowed = !slices.Contains(tc.denied, asked)
+				return true, review, nil
+			})
+			wantError(t, checkRights(t.Context(), client, rights), tc.want)
+		})
+	}
+}
+
+func TestRequiredRights(t *testing.T) {
+	lease := election.Options{Namespace: "hub"}
+	const bindings = "watch clusterrolebindings.rbac.authorization.k8s.io"
+	for _, tc := range []struct {
+		reason        string
+		enabled       []string
+		disable       bool
+		with, without string
+	}{
+		{reason: "placement writes decisions", enabled: []string{"placement"},
+			with: "create placementdecisions.cluster.open-cluster-management.io", without: bindings},
+		{reason: "without placement nobody does", enabled: []string{"clusterset"},
+			with:    "list managedclustersets.cluster.open-cluster-management.io",
+			without: "create placementdecisions.cluster.open-cluster-management.io"},
+		{reason: "bindings from RBAC read RBAC", enabled: []string{"clustersetbinding-rbac"}, with: bindings,
+			without: "patch placements/status.cluster.open-cluster-management.io"},
+		{reason: "without election there is no lease", enabled: []string{"placement"}, disable: true,
+			with:    "patch placements/status.cluster.open-cluster-management.io",
+			without: "get leases.coordination.k8s.io in namespace hub"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			lease := lease
+			lease.Disable = tc.disable
+			var got []string
+			for _, r := range requiredRights(tc.enabled, lease) {
+				got = append(got, r.String())
+			}
+			if !slices.Contains(got, tc.with) || slices.Contains(got, tc.without) {
+				t.Errorf("want %q and not %q in %q", tc.with, tc.without, got)
+			}
+		})
+	}
+}
+
+func TestCheckLeaseNamespace(t *testing.T) {
+	leases := coordinationv1.SchemeGroupVersion.WithResource("leases").GroupResource()
+	for _, tc := range []struct {
+		reason string
+		answer error
+		want   []string
+	}{
+		{reason: "the lease could be made"},
+		{reason: "there is one already", answer: apierrors.NewAlreadyExists(leases, "placement-lock")},
+		{reason: "the namespace is missing", answer: apierrors.NewNotFound(leases, "hub"),
+			want: []string{"namespace hub", "does not exist", "--namespace"}},
+		{reason: "anything else is passed on", answer: apierrors.NewForbidden(leases, "placement-lock", nil),
+			want: []string{"hub/placement-lock", "forbidden"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.PrependReactor("create", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				if dryRun := action.(clienttesting.CreateActionImpl).CreateOptions.DryRun; !slices.Equal(dryRun, []string{metav1.DryRunAll}) {
+					t.Errorf("the lease was really made: dryRun = %q", dryRun)
+				}
+				return true, &coordinationv1.Lease{}, tc.answer
+			})
+			wantError(t, checkLeaseNamespace(t.Context(), client, election.Options{Namespace: "hub", Name: "placement-lock"}), tc.want)
+		})
+	}
+}
+
+// wantError wants no error when parts is empty, and else one that contains them all.
+func wantError(t *testing.T, err error, parts []string) {
+	t.Helper()
+	if (err != nil) != (len(parts) > 0) {
+		t.Fatalf("error = %v, want one with %q", err, parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not contain %q", err, part)
+		}
+	}
+}

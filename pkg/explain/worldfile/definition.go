@@ -1,0 +1,185 @@
+package worldfile
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// definition does with an object of one kind what an API server does with it before it is stored.
+type definition struct {
+	kind       string
+	namespaced bool
+	structural *structuralschema.Structural
+	validator  validation.SchemaValidator
+}
+
+// finding is a mistake at a field path; the path is empty for the object as a whole.
+type finding struct{ path, text string }
+
+func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schema.GroupVersionKind]*definition, error) {
+	definitions := map[schema.GroupVersionKind]*definition{}
+
+	for _, crd := range crds {
+		for _, version := range crd.Spec.Versions {
+			if !version.Served {
+				continue
+			}
+
+			gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
+
+			compiled, err := newDefinition(version.Schema)
+			if err != nil {
+				return nil, fmt.Errorf("schema of CustomResourceDefinition %s, version %s: %w", crd.Name, version.Name, err)
+			}
+
+			compiled.kind = gvk.Kind
+			compiled.namespaced = crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+			definitions[gvk] = compiled
+		}
+	}
+
+	return definitions, nil
+}
+
+func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*definition, error) {
+	var internal apiextensions.CustomResourceValidation
+
+	err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(versioned, &internal, nil)
+	if err != nil {
+		return nil, fmt.Errorf("converting: %w", err)
+	}
+
+	structural, err := structuralschema.NewStructural(internal.OpenAPIV3Schema)
+	if err != nil {
+		return nil, fmt.Errorf("reading: %w", err)
+	}
+
+	validator, _, err := validation.NewSchemaValidator(internal.OpenAPIV3Schema)
+	if err != nil {
+		return nil, fmt.Errorf("compiling: %w", err)
+	}
+
+	return &definition{structural: structural, validator: validator}, nil
+}
+
+// admit fills in the defaults of the object and says what is wrong with it, in the order in which an API server goes about it.
+func (d *definition) admit(object map[string]any) []finding {
+	findings := d.checkMetadata(object)
+	isMetadata := func(err *field.Error) bool { return err.Field == "metadata" } // That was said.
+
+	defaulting.Default(object, d.structural)
+	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)
+
+	options := structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	for _, path := range pruning.PruneWithOptions(object, d.structural, true, options) {
+		findings = append(findings, finding{path, unknownField(knownFields(d.structural, path))})
+	}
+
+	errs := validation.ValidateCustomResource(nil, object, d.validator)
+	if len(errs) == 0 { // Lists are compared by their keys, which must have the right types.
+		errs = listtype.ValidateListSetsAndMaps(nil, d.structural, object)
+	}
+
+	return append(findings, findingsOf(slices.DeleteFunc(errs, isMetadata))...)
+}
+
+// withoutPath finds the path in errors that have it only in their text.
+var withoutPath = regexp.MustCompile(`^(?:"(\S+)" must .*|.* in (\S+))$`)
+
+// findingsOf leaves out what validators say twice of one field: that its type is wrong, and that nothing else fits either.
+func findingsOf(errs field.ErrorList) []finding {
+	findings := make([]finding, 0, len(errs))
+	wrongType := map[string]bool{}
+
+	for _, err := range errs {
+		if err.Type == field.ErrorTypeTypeInvalid && !wrongType[err.Field] {
+			wrongType[err.Field] = true
+
+			findings = append(findings, finding{err.Field, ruleOf(err)})
+		}
+	}
+
+	for _, err := range errs {
+		path, text := err.Field, err.ErrorBody()
+
+		switch {
+		case err.Type == field.ErrorTypeRequired:
+			text = "is required: add it"
+		case path == "<nil>" || path == "":
+			path = ""
+			if found := withoutPath.FindStringSubmatch(err.Detail); found != nil {
+				path, text = found[1]+found[2], err.Detail
+			}
+		case err.Type == field.ErrorTypeInvalid:
+			told := *err
+			told.Detail = ruleOf(err)
+			text = told.ErrorBody()
+		default:
+		}
+
+		if !wrongType[path] {
+			findings = append(findings, finding{path, text})
+		}
+	}
+
+	return findings
+}
+
+// ruleOf is the detail of an error without the path that some validators begin it with.
+func ruleOf(err *field.Error) string {
+	if _, rule, found := strings.Cut(err.Detail, " in body "); found {
+		return rule
+	}
+
+	return err.Detail
+}
+
+func unknownField(known []string) string {
+	if len(known) == 0 {
+		return "unknown field: remove it or correct its spelling"
+	}
+
+	return "unknown field: remove it, or use one of " + strings.Join(known, ", ")
+}
+
+// knownFields are the fields that could stand in place of the unknown one at the end of the path.
+func knownFields(s *structuralschema.Structural, path string) []string {
+	for s != nil {
+		if _, rest, isBracketed := cutBrackets(path); isBracketed {
+			s, path = s.Items, rest
+
+			continue
+		}
+
+		var next *structuralschema.Structural
+
+		for name, property := range s.Properties {
+			if rest, fits := cutKey(path, name); fits {
+				next, path = &property, rest
+
+				break
+			}
+		}
+
+		if next == nil {
+			return slices.Sorted(maps.Keys(s.Properties))
+		}
+
+		s = next
+	}
+
+	return nil
+}

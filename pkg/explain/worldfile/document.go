@@ -1,0 +1,154 @@
+package worldfile
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// document is one YAML document of a file.
+type document struct {
+	file string
+	// line is the line of the file, from 1, on which the text begins.
+	line int
+	text []byte
+}
+
+// splitDocuments cuts a file at its "---" and "..." lines, which YAML allows nowhere inside a document. What follows on the line after
+// "---" belongs to the next document.
+func splitDocuments(file string, content []byte) []document {
+	var documents []document
+
+	current := document{file: file, line: 1}
+	number := 0
+
+	for line := range bytes.Lines(content) {
+		number++
+
+		rest, separates := cutSeparator(line)
+		if !separates {
+			current.text = append(current.text, line...)
+
+			continue
+		}
+
+		documents = append(documents, current)
+		current = document{file: file, line: number, text: rest}
+	}
+
+	return append(documents, current)
+}
+
+func cutSeparator(line []byte) (rest []byte, separates bool) {
+	for _, marker := range [][]byte{[]byte("---"), []byte("...")} {
+		rest, found := bytes.CutPrefix(line, marker)
+		if found && (len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n")) {
+			return bytes.Clone(rest), true
+		}
+	}
+
+	return nil, false
+}
+
+// parse reads the document twice: as the JSON value that kubectl would send, which follows older rules for plain words such as "on", and
+// as nodes, which know their lines. The node is nil when there is nothing in the document.
+func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
+	converted, positions := d.text, d.text
+
+	if stdjson.Valid(d.text) {
+		positions = withoutJSONEscapes(d.text)
+	} else {
+		var err error
+		if converted, err = yaml.YAMLToJSON(d.text); err != nil {
+			return nil, nil, []Problem{d.syntaxProblem(err)}
+		}
+	}
+
+	if err := json.Unmarshal(converted, &value); err != nil {
+		return nil, nil, []Problem{d.syntaxProblem(err)}
+	}
+
+	if value == nil {
+		return nil, nil, nil
+	}
+
+	var parsed yamlv3.Node
+	if err := yamlv3.Unmarshal(positions, &parsed); err != nil {
+		return nil, nil, []Problem{d.syntaxProblem(err)}
+	}
+
+	node = parsed.Content[0]
+	if problems := d.duplicateKeys(node, nil); len(problems) > 0 {
+		return nil, nil, problems
+	}
+
+	return node, value, nil
+}
+
+// escape is a backslash with what it stands before, surrogate pairs as one.
+var escape = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|.)`)
+
+// withoutJSONEscapes replaces what JSON may escape and YAML may not, in text that is good for nothing but the lines of its keys.
+func withoutJSONEscapes(text []byte) []byte {
+	return escape.ReplaceAllFunc(text, func(found []byte) []byte {
+		if len(found) == len(`\/`) && found[1] != '/' {
+			return found
+		}
+
+		return []byte("/")
+	})
+}
+
+var lineOfError = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?line (\d+): `)
+
+// syntaxProblem takes the line out of a parser's error, which counts from the start of the document.
+func (d document) syntaxProblem(err error) Problem {
+	text, line := err.Error(), 1
+
+	if found := lineOfError.FindStringSubmatch(text); found != nil {
+		number, convertErr := strconv.Atoi(found[1])
+		if convertErr == nil { // A number that is none stays in the text.
+			text, line = strings.TrimPrefix(text, found[0]), number
+		}
+	}
+
+	return Problem{
+		File: d.file, Line: d.lineOf(line),
+		Message: "not valid YAML: " + strings.TrimPrefix(text, "yaml: ") +
+			"; check the indentation, quotes and brackets of this line and those around it",
+	}
+}
+
+// lineOf turns a line of the document into one of the file.
+func (d document) lineOf(line int) int { return d.line + line - 1 }
+
+// duplicateKeys finds keys that one mapping has twice, of which a parser would silently drop the first.
+func (d document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem {
+	if node.Kind == yamlv3.MappingNode {
+		lines := make(map[string]int, len(node.Content)/2)
+
+		for key := range mappingKeys(node) {
+			if first, again := lines[key.Value]; again {
+				problems = append(problems, Problem{
+					File: d.file, Line: d.lineOf(key.Line),
+					Message: fmt.Sprintf("key %q was given on line %d already: keep one of the two", key.Value, d.lineOf(first)),
+				})
+			}
+
+			lines[key.Value] = key.Line
+		}
+	}
+
+	for _, child := range node.Content {
+		problems = d.duplicateKeys(child, problems)
+	}
+
+	return problems
+}

@@ -1,0 +1,159 @@
+package worldfile
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+)
+
+// mergeKey takes over the keys of another mapping.
+const mergeKey = "<<"
+
+// place is where an object stands.
+type place struct {
+	document document
+	node     *yamlv3.Node
+}
+
+// problem is a mistake in the object, at the line of the field path, or at the nearest line that exists of it.
+func (p place) problem(object, path, message string) Problem {
+	if path != "" {
+		message = path + ": " + message
+	}
+
+	return Problem{File: p.document.file, Line: p.line(path), Object: object, Message: message}
+}
+
+func (p place) line(path string) int { return p.document.lineOf(lineOf(p.node, path)) }
+
+// child is the node under a key; p itself when there is none.
+func (p place) child(key string) place {
+	_, value, _ := step(p.node, key)
+	if value == nil {
+		return p
+	}
+
+	return place{document: p.document, node: value}
+}
+
+// item is the i-th element of a list; p itself when there is none.
+func (p place) item(i int) place { return p.child("[" + strconv.Itoa(i) + "]") }
+
+// lineOf follows a field path such as spec.taints[0].key or metadata.labels[example.com/zone] as far as it exists.
+func lineOf(node *yamlv3.Node, path string) int {
+	line := node.Line
+
+	for path != "" {
+		key, value, rest := step(node, path)
+		if value == nil {
+			break
+		}
+
+		line, node, path = key.Line, value, rest
+	}
+
+	return line
+}
+
+// step follows the first element of a path. Keys may have dots in them, so of several keys that fit the longest counts. key is where the
+// element is written; value is nil when the node has no such element.
+func step(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string) {
+	node = resolve(node)
+	bracketed, after, isBracketed := cutBrackets(path)
+
+	switch node.Kind {
+	case yamlv3.SequenceNode:
+		i, err := strconv.Atoi(bracketed)
+		if !isBracketed || err != nil || i < 0 || i >= len(node.Content) {
+			return nil, nil, path
+		}
+
+		return node.Content[i], node.Content[i], after
+	case yamlv3.MappingNode:
+		for candidate, child := range mappingKeys(node) {
+			left, fits := cutKey(path, candidate.Value)
+			if isBracketed {
+				left, fits = after, candidate.Value == bracketed
+			}
+
+			if fits && (value == nil || len(left) < len(rest)) {
+				key, value, rest = candidate, child, left
+			}
+		}
+
+		if value == nil {
+			return stepMerged(node, path)
+		}
+	default: // A scalar has no elements.
+	}
+
+	return key, value, rest
+}
+
+// stepMerged looks for the element in the mappings that this one takes over.
+func stepMerged(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string) {
+	for candidate, child := range mappingKeys(node) {
+		if candidate.Value != mergeKey {
+			continue
+		}
+
+		sources := []*yamlv3.Node{child}
+		if child := resolve(child); child.Kind == yamlv3.SequenceNode {
+			sources = child.Content
+		}
+
+		for _, source := range sources {
+			if key, value, rest := step(source, path); value != nil {
+				return key, value, rest
+			}
+		}
+	}
+
+	return nil, nil, path
+}
+
+func resolve(node *yamlv3.Node) *yamlv3.Node {
+	if node.Kind == yamlv3.AliasNode {
+		return node.Alias
+	}
+
+	return node
+}
+
+// mappingKeys yields the keys of a mapping with their values.
+func mappingKeys(node *yamlv3.Node) iter.Seq2[*yamlv3.Node, *yamlv3.Node] {
+	return func(yield func(key, value *yamlv3.Node) bool) {
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if !yield(node.Content[i], node.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// cutBrackets splits "[a]rest".
+func cutBrackets(path string) (inside, rest string, found bool) {
+	if !strings.HasPrefix(path, "[") {
+		return "", path, false
+	}
+
+	inside, rest, found = strings.Cut(path[1:], "]")
+
+	return inside, strings.TrimPrefix(rest, "."), found
+}
+
+// cutKey takes a key off the front of a path, where it must end at a dot, at a bracket or with the path.
+func cutKey(path, key string) (rest string, found bool) {
+	rest, found = strings.CutPrefix(path, key)
+
+	switch {
+	case !found || rest == "":
+		return "", found
+	case rest[0] == '.':
+		return rest[1:], true
+	default:
+		return rest, rest[0] == '['
+	}
+}

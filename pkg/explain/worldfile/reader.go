@@ -1,0 +1,235 @@
+package worldfile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+)
+
+// store puts a checked object into a world.
+type store func(*explain.World, map[string]any) error
+
+// stores are the kinds that a world is made of.
+var stores = map[schema.GroupVersionKind]store{
+	kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.World) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
+	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.World) *[]*clusterv1beta2.ManagedClusterSet {
+		return &w.ClusterSets
+	}),
+	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(func(w *explain.World) *[]*clusterv1beta2.ManagedClusterSetBinding {
+		return &w.Bindings
+	}),
+	kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.World) *[]*clusterv1alpha1.AddOnPlacementScore {
+		return &w.Scores
+	}),
+	kindOf(clusterv1beta1.GroupVersion.Version, "Placement"): into(func(w *explain.World) *[]*clusterv1beta1.Placement { return &w.Placements }),
+	kindOf(clusterv1beta1.GroupVersion.Version, "PlacementDecision"): into(func(w *explain.World) *[]*clusterv1beta1.PlacementDecision {
+		return &w.Decisions
+	}),
+}
+
+func kindOf(version, kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: clusterv1.GroupName, Version: version, Kind: kind}
+}
+
+func into[T any](list func(*explain.World) *[]*T) store {
+	return func(w *explain.World, object map[string]any) error {
+		typed := new(T)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, typed, true); err != nil {
+			return fmt.Errorf("cannot be read: %w", err)
+		}
+
+		*list(w) = append(*list(w), typed)
+
+		return nil
+	}
+}
+
+// Reader makes an explain.World of files. It reads on after a mistake, so that all of them are found at once. It is used by one goroutine.
+type Reader struct {
+	definitions map[schema.GroupVersionKind]*definition
+	world       explain.World
+	seen        map[string]string
+	problems    []Problem
+}
+
+// NewReader makes a Reader that checks by the given definitions, which must serve every kind that a world is made of.
+func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error) {
+	definitions, err := newDefinitions(crds)
+	if err != nil {
+		return nil, err
+	}
+
+	for gvk := range stores {
+		if definitions[gvk] == nil {
+			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", gvk)
+		}
+	}
+
+	return &Reader{definitions: definitions, seen: map[string]string{}}, nil
+}
+
+// Read takes in a file: YAML documents or JSON, single objects or lists. The name is for messages.
+func (r *Reader) Read(file string, content []byte) {
+	first := len(r.problems)
+
+	for _, document := range splitDocuments(file, content) {
+		node, value, problems := document.parse()
+		r.problems = append(r.problems, problems...)
+
+		if node != nil {
+			r.take(place{document: document, node: node}, value)
+		}
+	}
+
+	slices.SortStableFunc(r.problems[first:], func(a, b Problem) int { return a.Line - b.Line })
+}
+
+// World is what the files hold, with the cluster sets "default" and "global" that every hub has. The error is an *InputError.
+func (r *Reader) World() (*explain.World, error) {
+	if len(r.problems) > 0 {
+		return nil, &InputError{Problems: r.problems}
+	}
+
+	world := r.world
+	world.ClusterSets = withDefaultSets(world.ClusterSets)
+
+	return &world, nil
+}
+
+func (r *Reader) reportf(at place, object, path, format string, arguments ...any) {
+	r.problems = append(r.problems, at.problem(object, path, fmt.Sprintf(format, arguments...)))
+}
+
+func (r *Reader) take(at place, value any) {
+	object, isObject := value.(map[string]any)
+	if !isObject {
+		r.reportf(at, "", "", "must be an object with apiVersion, kind and metadata, and is %s", describe(value))
+
+		return
+	}
+
+	apiVersion, hasVersion := text(object, "apiVersion")
+	kind, hasKind := text(object, "kind")
+
+	if !hasVersion || !hasKind {
+		r.takeUntyped(at, hasVersion, hasKind)
+
+		return
+	}
+
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	_, hasItems := object["items"]
+
+	switch {
+	case gvk == corev1.SchemeGroupVersion.WithKind("Namespace"):
+		return // Namespaces hold what is placed, and say nothing about where.
+	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:
+		r.takeItems(at, kind, object)
+	case stores[gvk] == nil:
+		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, knownKinds())
+	default:
+		r.takeObject(at, gvk, object)
+	}
+}
+
+func (r *Reader) takeUntyped(at place, hasVersion, hasKind bool) {
+	if !hasVersion {
+		r.reportf(at, "", "apiVersion", "is required: every object says its apiVersion and kind")
+	}
+
+	if !hasKind {
+		r.reportf(at, "", "kind", "is required: every object says its apiVersion and kind")
+	}
+}
+
+func (r *Reader) takeItems(at place, kind string, list map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(list)) {
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "items"}, key) {
+			r.reportf(at, kind, key, "unknown field: a list has items, and nothing beside them")
+		}
+	}
+
+	items, isList := list["items"].([]any)
+	if !isList && list["items"] != nil {
+		r.reportf(at, kind, "items", "must be a list, and is %s", describe(list["items"]))
+	}
+
+	for i, item := range items {
+		r.take(at.child("items").item(i), item)
+	}
+}
+
+func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[string]any) {
+	identity := identify(gvk.Kind, object)
+	findings := r.definitions[gvk].admit(object)
+
+	for _, finding := range findings {
+		r.reportf(at, identity, finding.path, "%s", finding.text)
+	}
+
+	if len(findings) > 0 {
+		return
+	}
+
+	if first, again := r.seen[identity]; again {
+		r.reportf(at, identity, "", "was given at %s already: remove one of the two, or rename it", first)
+
+		return
+	}
+
+	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
+
+	if err := stores[gvk](&r.world, object); err != nil {
+		r.reportf(at, identity, "", "%v", err)
+	}
+}
+
+// identify names an object as far as that can be told: "Placement team-a/rollout", "ManagedCluster eu1", "Placement".
+func identify(kind string, object map[string]any) string {
+	metadata, isObject := object["metadata"].(map[string]any)
+	if !isObject {
+		return kind
+	}
+
+	name, hasName := text(metadata, "name")
+	namespace, hasNamespace := text(metadata, "namespace")
+
+	switch {
+	case !hasName:
+		return kind
+	case !hasNamespace:
+		return kind + " " + name
+	default:
+		return kind + " " + namespace + "/" + name
+	}
+}
+
+// text is a string that is there and not empty.
+func text(object map[string]any, key string) (string, bool) {
+	value, isString := object[key].(string)
+
+	return value, isString && value != ""
+}
+
+func knownKinds() string {
+	names := make([]string, 0, len(stores))
+	for gvk := range stores {
+		names = append(names, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
+	}
+
+	slices.Sort(names)
+
+	return strings.Join(names, ", ")
+}
