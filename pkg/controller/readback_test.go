@@ -103,12 +103,17 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 	}{
 		{reason: "nothing was written", event: state("a", "1", "5")},
 		{reason: "our last write comes back", written: state("a", "1", "5"), event: state("a", "1", "5"), want: true},
-		{reason: "an earlier write of ours comes back", written: state("a", "1", "10"), event: state("a", "1", "9"), want: true, remember: true},
+		{reason: "an earlier write of ours comes back",
+			written: state("a", "1", "10"), event: state("a", "1", "9"), want: true, remember: true},
 		{reason: "somebody wrote after us", written: state("a", "1", "9"), event: state("a", "1", "10")},
-		{reason: "our delete comes back", written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), deleteEvent: true, want: true},
-		{reason: "somebody deleted what we wrote", written: state("a", "1", "9"), event: state("a", "1", "9"), deleteEvent: true},
-		{reason: "an event from before our delete", written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), want: true, remember: true},
-		{reason: "somebody made it again after our delete", written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
+		{reason: "our delete comes back",
+			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), deleteEvent: true, want: true},
+		{reason: "somebody deleted what we wrote",
+			written: state("a", "1", "9"), event: state("a", "1", "9"), deleteEvent: true},
+		{reason: "an event from before our delete",
+			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), want: true, remember: true},
+		{reason: "somebody made it again after our delete",
+			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			r := newReadback[*clusterv1beta1.PlacementDecision]()
