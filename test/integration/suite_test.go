@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 const (
 	// settle is how long a change may take to reach the decisions on a loaded machine.
 	settle = 30 * time.Second
+	// collect is how long the garbage collector may take, which learns of new kinds twice a minute.
+	collect = 90 * time.Second
 	// quiet is how long nothing may happen to be sure that nothing will.
 	quiet = 2 * time.Second
 )
@@ -31,10 +34,14 @@ const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests
 var (
 	controlPlane *env.Environment
 	hub          client.Client
+	// stopHub ends the controllers that run now; further calls do nothing.
+	stopHub func()
 )
 
 func TestIntegration(t *testing.T) {
 	RegisterFailHandler(Fail)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "placement hub on a real API server")
 }
 
@@ -51,13 +58,16 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	hub, err = client.New(controlPlane.AdminConfig(), client.Options{Scheme: controller.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
-	DeferCleanup(startHub(serviceAccount(ctx)))
+	stopHub = startHub(serviceAccount(ctx, controlPlane))
+
+	DeferCleanup(func() { stopHub() })
 })
 
-func serviceAccount(ctx context.Context) *rest.Config {
+// serviceAccount is what the hub is to a control plane.
+func serviceAccount(ctx context.Context, environment *env.Environment) *rest.Config {
 	GinkgoHelper()
 
-	config, err := controlPlane.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	config, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
 	Expect(err).NotTo(HaveOccurred())
 
 	return config
@@ -79,8 +89,8 @@ func startHub(config *rest.Config) (stop func()) {
 
 	go func() { ended <- mgr.Start(ctx) }()
 
-	return func() {
+	return sync.OnceFunc(func() {
 		cancel()
 		Eventually(ended).WithTimeout(settle).Should(Receive(BeNil()))
-	}
+	})
 }

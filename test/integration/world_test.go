@@ -1,21 +1,25 @@
 package integration
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
+
+// worldLabel marks what belongs to a world and lives in no namespace.
+const worldLabel = "world"
 
 var worlds atomic.Int64
 
@@ -24,12 +28,13 @@ type world struct {
 	namespace string
 }
 
-// newWorld makes the namespace; all that the world creates is deleted after the spec.
+// newWorld makes the namespace; all that the world holds is deleted after the spec.
 func newWorld(ctx context.Context) *world {
 	GinkgoHelper()
 
 	w := &world{namespace: fmt.Sprintf("w%d", worlds.Add(1))}
 	w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})
+	DeferCleanup(w.destroy)
 
 	return w
 }
@@ -46,39 +51,106 @@ func (w *world) names(shorts ...string) []string {
 	return names
 }
 
+// short takes back what name has done.
+func (w *world) short(name string) string { return strings.TrimPrefix(name, w.namespace+"-") }
+
+// create makes an object of this world. What has no namespace is found again by its label.
 func (w *world) create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
+
+	if object.GetNamespace() == "" {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+
+		labels[worldLabel] = w.namespace
+		object.SetLabels(labels)
+	}
+
 	Expect(hub.Create(ctx, object)).To(Succeed())
-	DeferCleanup(func(ctx SpecContext) { w.remove(ctx, object) })
 }
 
-// remove deletes an object, finalizers or not; one that is gone already is fine.
-func (w *world) remove(ctx context.Context, object client.Object) {
+// destroy deletes everything, finalizers or not. The placements go first, so that the rest goes unnoticed.
+func (w *world) destroy(ctx SpecContext) {
+	mine := client.MatchingLabels{worldLabel: w.namespace}
+
+	Expect(hub.DeleteAllOf(ctx, &clusterv1beta1.Placement{}, client.InNamespace(w.namespace))).To(Succeed())
+	Expect(hub.DeleteAllOf(ctx, &clusterv1beta1.PlacementDecision{}, client.InNamespace(w.namespace))).To(Succeed())
+	Expect(hub.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
+	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
+
+	clusters := &clusterv1.ManagedClusterList{}
+	Expect(hub.List(ctx, clusters, mine)).To(Succeed())
+
+	for _, cluster := range clusters.Items {
+		finish(ctx, &cluster)
+	}
+
+	namespaces := &corev1.NamespaceList{}
+	Expect(hub.List(ctx, namespaces, mine)).To(Succeed())
+
+	for _, namespace := range namespaces.Items {
+		Expect(client.IgnoreNotFound(hub.Delete(ctx, &namespace))).To(Succeed())
+	}
+}
+
+// finish drops the finalizers of an object that is being deleted.
+func finish(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 
-	if err := hub.Get(ctx, client.ObjectKeyFromObject(object), object); client.IgnoreNotFound(err) == nil && err != nil {
-		return
-	}
-
-	if len(object.GetFinalizers()) > 0 {
-		before, ok := object.DeepCopyObject().(client.Object)
-		Expect(ok).To(BeTrue())
-		object.SetFinalizers(nil)
-		Expect(client.IgnoreNotFound(hub.Patch(ctx, object, client.MergeFrom(before)))).To(Succeed())
-	}
-
-	Expect(client.IgnoreNotFound(hub.Delete(ctx, object))).To(Succeed())
+	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+	Expect(client.IgnoreNotFound(hub.Patch(ctx, object, patch))).To(Succeed())
 }
 
 // set makes an exclusive set and binds it.
-func (w *world) set(ctx context.Context, short string) {
+func (w *world) set(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSet {
 	GinkgoHelper()
-	w.create(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}})
-	w.bind(ctx, w.name(short))
+
+	set := w.unboundSet(ctx, short)
+	w.bind(ctx, short)
+
+	return set
 }
 
-// bind binds a set by its full name.
-func (w *world) bind(ctx context.Context, set string) *clusterv1beta2.ManagedClusterSetBinding {
+func (w *world) unboundSet(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSet {
+	GinkgoHelper()
+
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}}
+	w.create(ctx, set)
+
+	return set
+}
+
+// labelSet makes a set of the clusters of this world that match a selector, and binds it; an empty selector holds every cluster of the
+// world.
+func (w *world) labelSet(ctx context.Context, short string, selector metav1.LabelSelector) *clusterv1beta2.ManagedClusterSet {
+	GinkgoHelper()
+
+	selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+		Key: worldLabel, Operator: metav1.LabelSelectorOpIn, Values: []string{w.namespace},
+	})
+	set := &clusterv1beta2.ManagedClusterSet{
+		ObjectMeta: metav1.ObjectMeta{Name: w.name(short)},
+		Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: clusterv1beta2.ManagedClusterSelector{
+			SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &selector,
+		}},
+	}
+	w.create(ctx, set)
+	w.bind(ctx, short)
+
+	return set
+}
+
+// bind binds a set of this world.
+func (w *world) bind(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSetBinding {
+	GinkgoHelper()
+
+	return w.bindAny(ctx, w.name(short))
+}
+
+// bindAny binds a set by its full name.
+func (w *world) bindAny(ctx context.Context, set string) *clusterv1beta2.ManagedClusterSetBinding {
 	GinkgoHelper()
 
 	binding := &clusterv1beta2.ManagedClusterSetBinding{
@@ -94,7 +166,7 @@ func (w *world) bind(ctx context.Context, set string) *clusterv1beta2.ManagedClu
 func (w *world) cluster(ctx context.Context, set, short string, edits ...func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
 	GinkgoHelper()
 
-	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name(short), Labels: map[string]string{"world": w.namespace}}}
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name(short), Labels: map[string]string{}}}
 	if set != "" {
 		cluster.Labels[clusterv1beta2.ClusterSetLabel] = w.name(set)
 	}
@@ -107,26 +179,39 @@ func (w *world) cluster(ctx context.Context, set, short string, edits ...func(*c
 	w.create(ctx, cluster)
 
 	if len(status.ClusterClaims)+len(status.Allocatable)+len(status.Conditions) > 0 {
-		before := cluster.DeepCopy()
-		cluster.Status = *status
-
-		if cluster.Status.Conditions == nil {
-			cluster.Status.Conditions = []metav1.Condition{}
-		}
-
-		Expect(hub.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		w.report(ctx, cluster, *status)
 	}
 
 	return cluster
 }
 
-// clusters makes c1 to cN in a set.
-func (w *world) clusters(ctx context.Context, set string, count int) {
+// report writes the status of a cluster.
+func (w *world) report(ctx context.Context, cluster *clusterv1.ManagedCluster, status clusterv1.ManagedClusterStatus) {
 	GinkgoHelper()
 
-	for i := range count {
-		w.cluster(ctx, set, fmt.Sprintf("c%03d", i+1))
+	before := cluster.DeepCopy()
+	cluster.Status = status
+
+	if cluster.Status.Conditions == nil {
+		cluster.Status.Conditions = []metav1.Condition{}
 	}
+
+	Expect(hub.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+}
+
+// clusters makes c001 and so on in a set, from the first number to the last.
+func (w *world) clusters(ctx context.Context, set string, first, last int, edits ...func(*clusterv1.ManagedCluster)) {
+	GinkgoHelper()
+
+	for i := first; i <= last; i++ {
+		w.cluster(ctx, set, fmt.Sprintf("c%03d", i), edits...)
+	}
+}
+
+// deleteCluster deletes a cluster of this world.
+func (w *world) deleteCluster(ctx context.Context, short string) {
+	GinkgoHelper()
+	Expect(hub.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}})).To(Succeed())
 }
 
 // placement creates a placement of the given spec.
@@ -139,75 +224,59 @@ func (w *world) placement(ctx context.Context, name string, spec clusterv1beta1.
 	return placement
 }
 
-// edit patches an object until it is accepted.
-func edit[T client.Object](ctx context.Context, object T, change func(T)) {
+// foreignPage makes a PlacementDecision that another placement seems to have.
+func (w *world) foreignPage(ctx context.Context, owner string, shorts ...string) {
+	GinkgoHelper()
+
+	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: w.namespace, Name: owner + "-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: owner},
+	}}
+	w.create(ctx, page)
+
+	page.Status.Decisions = []clusterv1beta1.ClusterDecision{}
+	for _, short := range shorts {
+		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: w.name(short)})
+	}
+
+	Expect(hub.Status().Update(ctx, page)).To(Succeed())
+}
+
+// edit changes an object, and tries again when somebody else was faster.
+func edit[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, object P, change func(P)) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		g.Expect(hub.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-		change(object)
-		g.Expect(hub.Update(ctx, object)).To(Succeed())
+		fresh := P(new(T))
+		g.Expect(hub.Get(ctx, client.ObjectKeyFromObject(object), fresh)).To(Succeed())
+		change(fresh)
+		g.Expect(hub.Update(ctx, fresh)).To(Succeed())
 	}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 }
 
-// outcome is what a placement shows to the world.
-type outcome struct {
-	// Selected are the clusters in all pages, sorted; a cluster that stands in two pages stands here twice.
-	Selected []string
-	// Groups are "index/name: clusters" in the order of the status, with the pages that each one lists.
-	Groups []string
-	// Satisfied and Misconfigured are "status reason".
-	Satisfied, Misconfigured string
-}
-
-// look reads pages and status of a placement.
-func (w *world) look(ctx context.Context, g Gomega, name string) outcome {
-	placement := &clusterv1beta1.Placement{}
-	g.Expect(hub.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, placement)).To(Succeed())
-
-	var seen outcome
-
-	for _, page := range w.pages(ctx, g, name) {
-		for _, decision := range page.Status.Decisions {
-			seen.Selected = append(seen.Selected, decision.ClusterName)
-		}
-	}
-
-	slices.Sort(seen.Selected)
-
-	for _, group := range placement.Status.DecisionGroups {
-		seen.Groups = append(seen.Groups, fmt.Sprintf("%d/%s: %d %v",
-			group.DecisionGroupIndex, group.DecisionGroupName, group.ClustersCount, group.Decisions))
-	}
-
-	for _, condition := range placement.Status.Conditions {
-		text := string(condition.Status) + " " + condition.Reason
-
-		switch condition.Type {
-		case clusterv1beta1.PlacementConditionSatisfied:
-			seen.Satisfied = text
-		case clusterv1beta1.PlacementConditionMisconfigured:
-			seen.Misconfigured = text
-		}
-	}
-
-	g.Expect(placement.Status.NumberOfSelectedClusters).To(BeEquivalentTo(len(seen.Selected)))
-
-	return seen
-}
-
-// pages are the PlacementDecisions of a placement by name.
-func (w *world) pages(ctx context.Context, g Gomega, name string) []clusterv1beta1.PlacementDecision {
-	list := &clusterv1beta1.PlacementDecisionList{}
-	g.Expect(hub.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name})).To(Succeed())
-	slices.SortFunc(list.Items, func(a, b clusterv1beta1.PlacementDecision) int { return cmp.Compare(a.Name, b.Name) })
-
-	return list.Items
-}
-
-// expectSelected waits until the placement has selected exactly the clusters of these short names.
-func (w *world) expectSelected(ctx context.Context, name string, shorts ...string) {
+// editCluster changes a cluster of this world.
+func (w *world) editCluster(ctx context.Context, short string, change func(*clusterv1.ManagedCluster)) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) {
-		g.Expect(w.look(ctx, g, name).Selected).To(HaveExactElements(w.names(shorts...)))
-	}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+	edit(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}}, change)
+}
+
+// editPlacement changes a placement of this world.
+func (w *world) editPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) {
+	GinkgoHelper()
+	edit(ctx, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}},
+		func(p *clusterv1beta1.Placement) { change(&p.Spec) })
+}
+
+// gone waits until an object does not exist any more.
+func gone(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	goneWithin(ctx, settle, object)
+}
+
+func goneWithin(ctx context.Context, timeout time.Duration, object client.Object) {
+	GinkgoHelper()
+	Eventually(func() bool {
+		return apierrors.IsNotFound(hub.Get(ctx, client.ObjectKeyFromObject(object), object))
+	}).WithContext(ctx).WithTimeout(timeout).Should(BeTrue(), "%T %s is still there", object, object.GetName())
 }

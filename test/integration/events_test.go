@@ -1,0 +1,151 @@
+package integration
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("Events", func() {
+	recorded := func(ctx context.Context, w *world, lines ...string) {
+		GinkgoHelper()
+		Eventually(func(g Gomega) []string { return w.events(ctx, g) }).
+			WithContext(ctx).WithTimeout(settle).Should(ContainElements(lines))
+	}
+
+	It("1.12: tell what was created, updated and deleted, and the scores", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.alone(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 101)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{
+			NumberOfClusters: ptr.To[int32](2), PrioritizerPolicy: exactly(builtIn(steady, 1)),
+		})
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
+		recorded(ctx, w,
+			"Normal DecisionCreate/DecisionCreated p-decision-1: Decision p-decision-1 is created with placement p in namespace "+w.namespace,
+			"Normal DecisionUpdate/DecisionUpdated p-decision-1: Decision p-decision-1 is updated with placement p in namespace "+w.namespace,
+			"Normal ScoreUpdate/ScoreUpdated p-decision-1: "+w.name("c001")+":0 "+w.name("c002")+":0 ",
+		)
+
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = nil })
+		w.expect(ctx, "p", outcome{
+			Selected: shorts(1, 101), Groups: []string{"0/: 101 [p-decision-1 p-decision-2]"},
+			Satisfied: allScheduled, Misconfigured: configured,
+		})
+		recorded(ctx, w,
+			"Normal DecisionCreate/DecisionCreated p-decision-2: Decision p-decision-2 is created with placement p in namespace "+w.namespace,
+		)
+
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](1) })
+		w.expectSelected(ctx, "p", allScheduled, "c001")
+		recorded(ctx, w,
+			"Normal DecisionDelete/DecisionDeleted p-decision-2: Decision p-decision-2 is deleted with placement p in namespace "+w.namespace,
+		)
+
+		var cut []string
+		for _, line := range w.events(ctx, Default) {
+			if len(line) > 1000 {
+				cut = append(cut, line)
+			}
+		}
+
+		Expect(cut).To(ContainElement(HaveSuffix("......")), "a long list of scores is cut")
+	})
+
+	It("1.12: warn of expired scores", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 1)
+		w.score(ctx, "c001", 1, ptr.To(metav1.Unix(1_000_000_000, 0)))
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{PrioritizerPolicy: exactly(demoScore(1))})
+		w.expectSelected(ctx, "p", allScheduled, "c001")
+
+		recorded(ctx, w, "Warning DecisionUpdate/DecisionUpdated p-decision-1: Decision p-decision-1 is updated with placement p in namespace "+
+			w.namespace+": AddOnPlacementScores "+w.name("c001")+"/demo expired in plugin AddOn/demo/size")
+	})
+
+	It("1.12: tell when the last cluster of a decision goes", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 1)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.expectSelected(ctx, "p", allScheduled, "c001")
+
+		fills := func(g Gomega) int {
+			count := 0
+
+			for _, event := range w.rawEvents(ctx, g) {
+				if event.Reason == "DecisionUpdate" {
+					count++
+
+					if event.Series != nil {
+						count += int(event.Series.Count) - 1
+					}
+				}
+			}
+
+			return count
+		}
+		Eventually(fills).WithContext(ctx).WithTimeout(settle).Should(Equal(1))
+
+		w.deleteCluster(ctx, "c001")
+		w.expectSelected(ctx, "p", allSetsEmpty)
+		Eventually(fills).WithContext(ctx).WithTimeout(settle).Should(Equal(2))
+	})
+
+	It("1.12: nothing is told of a page that is empty from the start but its creation, nor of mended labels", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.expectSelected(ctx, "p", noBindings)
+
+		page := w.pages(ctx, Default, "p")[0]
+		edit(ctx, &page, func(p *clusterv1beta1.PlacementDecision) { p.Labels[clusterv1beta1.DecisionGroupNameLabel] = "wrong" })
+		w.expectSelected(ctx, "p", noBindings)
+
+		only := []string{
+			"Normal DecisionCreate/DecisionCreated p-decision-1: Decision p-decision-1 is created with placement p in namespace " + w.namespace,
+		}
+		Eventually(func(g Gomega) []string { return w.events(ctx, g) }).WithContext(ctx).WithTimeout(settle).Should(Equal(only))
+		Consistently(func(g Gomega) []string { return w.events(ctx, g) }).WithContext(ctx).WithTimeout(quiet).Should(Equal(only))
+	})
+})
+
+// events are "type reason/action page: note" of what was reported about placement "p".
+func (w *world) events(ctx context.Context, g Gomega) []string {
+	lines := []string{}
+
+	for _, event := range w.rawEvents(ctx, g) {
+		g.Expect(event.ReportingController).To(Equal("placement-controller"))
+		g.Expect(event.Regarding.APIVersion).To(Equal(clusterv1beta1.GroupVersion.String()))
+		g.Expect(event.Regarding.Kind).To(Equal("Placement"))
+		g.Expect(event.Regarding.UID).To(Equal(w.read(ctx, g, "p").UID))
+		g.Expect(event.Related).NotTo(BeNil())
+		g.Expect(event.Related.APIVersion).To(Equal(clusterv1beta1.GroupVersion.String()))
+		g.Expect(event.Related.Kind).To(Equal("PlacementDecision"))
+		lines = append(lines, event.Type+" "+event.Reason+"/"+event.Action+" "+event.Related.Name+": "+event.Note)
+	}
+
+	return lines
+}
+
+func (w *world) rawEvents(ctx context.Context, g Gomega) []eventsv1.Event {
+	list := &eventsv1.EventList{}
+	g.Expect(hub.List(ctx, list, client.InNamespace(w.namespace))).To(Succeed())
+
+	var found []eventsv1.Event
+
+	for _, event := range list.Items {
+		if event.Regarding.Name == "p" {
+			found = append(found, event)
+		}
+	}
+
+	return found
+}

@@ -1,0 +1,195 @@
+package integration
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("Ownership of decisions", func() {
+	// settled is a world with a placement "p" of two clusters.
+	settled := func(ctx SpecContext) (*world, *clusterv1beta1.PlacementDecision) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 2)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
+
+		return w, &w.pages(ctx, Default, "p")[0]
+	}
+
+	DescribeTable("B4: what others break is mended in place",
+		func(ctx SpecContext, damage func(*clusterv1beta1.PlacementDecision)) {
+			w, page := settled(ctx)
+			edit(ctx, page, func(p *clusterv1beta1.PlacementDecision) {
+				damage(p)
+				p.Annotations = map[string]string{"example.com/touched": "true"}
+			})
+
+			Eventually(func(g Gomega) {
+				w.look(ctx, g, "p")
+				g.Expect(w.pages(ctx, g, "p")).To(HaveExactElements(And(
+					HaveField("UID", page.UID), HaveField("Annotations", HaveKey("example.com/touched")))))
+			}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+			w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
+		},
+		Entry("the placement label", func(p *clusterv1beta1.PlacementDecision) { delete(p.Labels, clusterv1beta1.PlacementLabel) }),
+		Entry("another placement label", func(p *clusterv1beta1.PlacementDecision) { p.Labels[clusterv1beta1.PlacementLabel] = "other" }),
+		Entry("the index label", func(p *clusterv1beta1.PlacementDecision) { p.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "7" }),
+		Entry("the group name label", func(p *clusterv1beta1.PlacementDecision) { delete(p.Labels, clusterv1beta1.DecisionGroupNameLabel) }),
+		Entry("all labels", func(p *clusterv1beta1.PlacementDecision) { p.Labels = nil }),
+		Entry("the owner", func(p *clusterv1beta1.PlacementDecision) { p.OwnerReferences = nil }),
+	)
+
+	It("B4: an owner of our name with an old uid, as after a restore, is put right, or the page is made again", func(ctx SpecContext) {
+		w, page := settled(ctx)
+		edit(ctx, page, func(p *clusterv1beta1.PlacementDecision) {
+			p.OwnerReferences[0].UID = types.UID("00000000-0000-0000-0000-000000000000")
+		})
+
+		// The garbage collector takes the page for an orphan and may be faster than the hub.
+		Eventually(func(g Gomega) {
+			now := w.pages(ctx, g, "p")
+			g.Expect(now).To(HaveLen(1))
+			g.Expect(now[0].ResourceVersion).NotTo(Equal(page.ResourceVersion))
+			g.Expect(w.look(ctx, g, "p").Selected).To(HaveExactElements(shorts(1, 2)))
+		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+	})
+
+	It("B4: labels and owners of others stay, and ours comes first", func(ctx SpecContext) {
+		w, page := settled(ctx)
+		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "other"}}
+		w.create(ctx, other)
+
+		theirs := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: other.UID}
+		edit(ctx, page, func(p *clusterv1beta1.PlacementDecision) {
+			p.Labels["example.com/team"] = "blue"
+			p.OwnerReferences = append([]metav1.OwnerReference{theirs}, p.OwnerReferences...)
+		})
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
+
+		w.clusters(ctx, "set", 3, 3)
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 3)...)
+
+		now := w.pages(ctx, Default, "p")[0]
+		Expect(now.UID).To(Equal(page.UID))
+		Expect(now.Labels).To(HaveKeyWithValue("example.com/team", "blue"))
+		Expect(now.OwnerReferences).To(HaveExactElements(HaveField("Name", "p"), theirs))
+	})
+
+	It("B4: decisions that others changed are put right", func(ctx SpecContext) {
+		w, page := settled(ctx)
+		page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: w.name("c001"), Reason: "mine"}, {ClusterName: "stranger"}}
+		Expect(hub.Status().Update(ctx, page)).To(Succeed())
+
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
+	})
+
+	It("B4: a page of our name that belongs to somebody else is left alone, and the next number is used", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 2)
+
+		other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "other"}}
+		w.create(ctx, other)
+
+		theirs := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.namespace, Name: "p-decision-1", OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: other.UID, Controller: ptr.To(true),
+			}},
+		}}
+		w.create(ctx, theirs)
+
+		rule := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.namespace, Name: "p-decision-2", Labels: map[string]string{
+				"cluster.open-cluster-management.io/placementrule": "p",
+			},
+		}}
+		w.create(ctx, rule)
+
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.expect(ctx, "p", outcome{
+			Selected: shorts(1, 2), Groups: []string{"0/: 2 [p-decision-3]"}, Satisfied: allScheduled, Misconfigured: configured,
+		})
+
+		for _, page := range []*clusterv1beta1.PlacementDecision{theirs, rule} {
+			now := &clusterv1beta1.PlacementDecision{}
+			Expect(hub.Get(ctx, client.ObjectKeyFromObject(page), now)).To(Succeed())
+			Expect(now.ResourceVersion).To(Equal(page.ResourceVersion), "%s is not touched", page.Name)
+		}
+
+		Expect(hub.Delete(ctx, theirs)).To(Succeed())
+		w.clusters(ctx, "set", 3, 3)
+		w.expect(ctx, "p", outcome{
+			Selected: shorts(1, 3), Groups: []string{"0/: 3 [p-decision-3]"}, Satisfied: allScheduled, Misconfigured: configured,
+		})
+	})
+
+	It("adopts pages that come back from a backup without status and with an old uid", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 2)
+
+		restored := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.namespace, Name: "p-decision-1", Labels: map[string]string{
+				clusterv1beta1.PlacementLabel:          "p",
+				clusterv1beta1.DecisionGroupIndexLabel: "0",
+				clusterv1beta1.DecisionGroupNameLabel:  "",
+			},
+		}}
+		w.create(ctx, restored)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
+		Expect(w.pages(ctx, Default, "p")[0].UID).To(Equal(restored.UID))
+	})
+
+	It("34: deleting a placement has its decisions collected", func(ctx SpecContext) {
+		w, page := settled(ctx)
+		Expect(hub.Delete(ctx, w.read(ctx, Default, "p"))).To(Succeed())
+		// The garbage collector learns of new kinds every half minute.
+		goneWithin(ctx, collect, page)
+		Consistently(func(g Gomega) { g.Expect(w.pages(ctx, g, "p")).To(BeEmpty()) }).
+			WithContext(ctx).WithTimeout(quiet).Should(Succeed())
+	})
+
+	It("C5: experimental-scheduling-disable means hands off, status included, until it is removed", func(ctx SpecContext) {
+		const annotation = "cluster.open-cluster-management.io/experimental-scheduling-disable"
+
+		w, page := settled(ctx)
+		placement := w.read(ctx, Default, "p")
+		edit(ctx, placement, func(p *clusterv1beta1.Placement) { p.Annotations = map[string]string{annotation: "true"} })
+		before := w.idle(ctx).Writes
+
+		stale := w.read(ctx, Default, "p")
+		stale.Status.Conditions = []metav1.Condition{}
+		Expect(hub.Status().Update(ctx, stale)).To(Succeed())
+		edit(ctx, placement, func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = ptr.To[int32](1) })
+		Expect(hub.Get(ctx, client.ObjectKeyFromObject(page), page)).To(Succeed())
+		page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "elsewhere"}}
+		Expect(hub.Status().Update(ctx, page)).To(Succeed())
+		w.clusters(ctx, "set", 3, 3)
+		w.expectNoWrite(ctx, before)
+
+		edit(ctx, placement, func(p *clusterv1beta1.Placement) { p.Annotations[annotation] = "false" })
+		w.expectSelected(ctx, "p", allScheduled, "c001")
+	})
+
+	It("C5: a placement that is born disabled gets nothing", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.placement(ctx, "seen", clusterv1beta1.PlacementSpec{})
+		w.expectSelected(ctx, "seen", noBindings)
+		before := w.idle(ctx).Writes
+
+		disabled := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
+			Namespace: w.namespace, Name: "p", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
+		}}
+		w.create(ctx, disabled)
+		w.expectNoWrite(ctx, before)
+	})
+})
