@@ -11,6 +11,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 const configHeader = "apiVersion: operator.openshift.io/v1alpha1\nkind: GenericOperatorConfig\n"
@@ -39,7 +41,7 @@ authorization: {disabled: true}
 `
 
 func TestConfigPrecedence(t *testing.T) {
-	path := writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), fullConfig)
+	path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), fullConfig)
 	fromFile := func() *controllerOptions {
 		o := newControllerOptions()
 		o.serving = endpoint.Options{
@@ -100,7 +102,7 @@ func TestConfigPrecedence(t *testing.T) {
 }
 
 func TestConfigLeavesDefaults(t *testing.T) {
-	path := writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), configHeader)
+	path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), configHeader)
 	got, fs := parseFlags(t, "--config="+path)
 	if err := got.complete(fs.Changed, nowhere(t)); err != nil {
 		t.Fatal(err)
@@ -135,7 +137,7 @@ func TestBadConfig(t *testing.T) {
 		{"authorization needs authentication", configHeader + "authentication: {disabled: true}\n", []string{"set both or neither"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			path := writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config)
+			path := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config)
 			_, err := loadOperatorConfig(path)
 			if err == nil {
 				t.Fatal("no error")

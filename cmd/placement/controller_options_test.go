@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 // parseFlags runs the command line through the flags of `placement controller`, as the root command sets them up.
@@ -32,17 +33,6 @@ func nowhere(t *testing.T) surroundings {
 		namespaceFile:  filepath.Join(dir, "namespace"),
 		servingCertDir: filepath.Join(dir, "serving-cert"),
 	}
-}
-
-func writeFile(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func TestFlagDefaults(t *testing.T) {
@@ -117,11 +107,11 @@ func TestNamespace(t *testing.T) {
 			around := nowhere(t)
 			around.getenv = func(name string) string { return map[string]string{"POD_NAMESPACE": tc.env}[name] }
 			if tc.mounted != "" {
-				writeFile(t, around.namespaceFile, tc.mounted)
+				expect.File(t, around.namespaceFile, tc.mounted)
 			}
 			args := tc.args
 			if tc.config != "" {
-				args = append(args, "--config="+writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config))
+				args = append(args, "--config="+expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config))
 			}
 			o, fs := parseFlags(t, args...)
 			if err := o.complete(fs.Changed, around); err != nil {
@@ -180,7 +170,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestClientLimit(t *testing.T) {
-	kubeconfig := writeFile(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://hub.example:6443"))
+	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://hub.example:6443"))
 	for _, tc := range []struct {
 		reason    string
 		args      []string

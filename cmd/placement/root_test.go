@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestExecute(t *testing.T) {
-	unreachable := writeFile(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
-	badConfig := writeFile(t, filepath.Join(t.TempDir(), "config.yaml"), configHeader+"x: 1\n")
+	unreachable := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), kubeconfigFor("https://127.0.0.1:1"))
+	badConfig := expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), configHeader+"x: 1\n")
 	for _, tc := range []struct {
 		reason     string
 		args       []string
@@ -77,25 +79,5 @@ func TestExecute(t *testing.T) {
 				t.Errorf("an error must not bring the whole usage page:\n%s%s", &stdout, &stderr)
 			}
 		})
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wantError wants no error when parts is empty, and else one that contains them all.
-func wantError(t *testing.T, err error, parts []string) {
-	t.Helper()
-	if (err != nil) != (len(parts) > 0) {
-		t.Fatalf("error = %v, want one with %q", err, parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not contain %q", err, part)
-		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestRunOptions(t *testing.T) {
@@ -31,7 +33,7 @@ func TestRunOptions(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			_, err := parseRunOptions(t, tc.args...)
-			wantError(t, err, tc.want)
+			expect.Error(t, err, tc.want)
 		})
 	}
 }
@@ -50,7 +52,7 @@ func TestKubeconfigPathFollowsTheData(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			o, err := parseRunOptions(t, tc.args...)
-			must(t, err)
+			expect.NoError(t, err)
 			if o.kubeconfigFile != tc.want {
 				t.Errorf("the kubeconfig goes to %s, want %s", o.kubeconfigFile, tc.want)
 			}
@@ -63,7 +65,7 @@ func parseRunOptions(t *testing.T, args ...string) (*runOptions, error) {
 	o := &runOptions{timeout: defaultSettleTimeout}
 	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	o.addFlags(fs)
-	must(t, fs.Parse(args))
+	expect.NoError(t, fs.Parse(args))
 	err := o.complete(fs.Changed)
 	return o, err
 }

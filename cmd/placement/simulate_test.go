@@ -16,6 +16,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 const (
@@ -54,7 +56,7 @@ func simulate(t *testing.T, stdin string, args ...string) (code int, stdout, std
 // executeWithInput runs the command line as a process would whose standard input holds the text.
 func executeWithInput(t *testing.T, stdin string, args []string, stdout, stderr *bytes.Buffer) int {
 	t.Helper()
-	file, err := os.Open(writeFile(t, filepath.Join(t.TempDir(), "stdin"), stdin))
+	file, err := os.Open(expect.File(t, filepath.Join(t.TempDir(), "stdin"), stdin))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +73,13 @@ func executeWithInput(t *testing.T, stdin string, args []string, stdout, stderr 
 
 func TestSimulate(t *testing.T) {
 	dir := t.TempDir()
-	clusters := writeFile(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
-	placements := writeFile(t, filepath.Join(dir, "placements.yml"), simulatedPlacements)
-	writeFile(t, filepath.Join(dir, "README.md"), "no YAML: at all: here")
+	clusters := expect.File(t, filepath.Join(dir, "clusters.yaml"), simulatedClusters)
+	placements := expect.File(t, filepath.Join(dir, "placements.yml"), simulatedPlacements)
+	expect.File(t, filepath.Join(dir, "README.md"), "no YAML: at all: here")
 	if err := os.Mkdir(filepath.Join(dir, "more.yaml"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	typo := writeFile(t, filepath.Join(t.TempDir(), "typo.yaml"), strings.Replace(simulatedPlacements, "mode:", "mod:", 1))
+	typo := expect.File(t, filepath.Join(t.TempDir(), "typo.yaml"), strings.Replace(simulatedPlacements, "mode:", "mod:", 1))
 	for _, tc := range []struct {
 		reason                string
 		stdin                 string

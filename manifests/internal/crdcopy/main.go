@@ -28,7 +28,7 @@ func run(out string) error {
 		return err
 	}
 	for name, content := range contents {
-		if err := os.WriteFile(filepath.Join(out, name), content, 0o644); err != nil { //nolint:gosec // A file of the repository, readable like its neighbours.
+		if err := os.WriteFile(filepath.Join(out, name), content, 0o644); err != nil { //nolint:gosec // Readable like its neighbours.
 			return fmt.Errorf("write definition: %w", err)
 		}
 	}

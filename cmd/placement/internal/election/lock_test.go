@@ -15,6 +15,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 // contestant is one process that takes part in an election with the default timing.
@@ -50,7 +52,7 @@ func newContestant(t *testing.T, client *fake.Clientset, name string) *contestan
 			OnStoppedLeading: func() { c.leadTo <- time.Now() },
 		},
 	})
-	must(t, err)
+	expect.NoError(t, err)
 	go elector.Run(ctx)
 	return c
 }
@@ -110,7 +112,7 @@ func TestLeaderRenewsOncePerRetryPeriod(t *testing.T) {
 		if writes := h.writes.Load() - before; writes < 56 || writes > 60 {
 			t.Errorf("the leader wrote the lease %d times in 26 minutes, want about 60", writes)
 		}
-		must(t, leader.lock.CheckRenewal(nil))
+		expect.NoError(t, leader.lock.CheckRenewal(nil))
 	})
 }
 
@@ -156,10 +158,10 @@ func TestLeaseTakenByForceIsNoticed(t *testing.T) {
 		refused := errors.New("the object has been modified")
 		h.store.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refused })
 		lease, err := h.store.CoordinationV1().Leases("hub").Get(t.Context(), "placement-lock", metav1.GetOptions{})
-		must(t, err)
+		expect.NoError(t, err)
 		thief := "thief"
 		lease.Spec.HolderIdentity = &thief
-		must(t, h.store.Tracker().Update(coordinationv1.SchemeGroupVersion.WithResource("leases"), lease, "hub"))
+		expect.NoError(t, h.store.Tracker().Update(coordinationv1.SchemeGroupVersion.WithResource("leases"), lease, "hub"))
 
 		start := time.Now()
 		if held := (<-leader.leadTo).Sub(start); held > 26*time.Second+107*time.Second+2*time.Second {
@@ -177,16 +179,16 @@ func TestStuckLeaderFailsItsLivenessProbe(t *testing.T) {
 			Client:     client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: "stuck"},
 		}, o)
-		must(t, lock.CheckRenewal(nil))
-		must(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "stuck"}))
+		expect.NoError(t, lock.CheckRenewal(nil))
+		expect.NoError(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "stuck"}))
 		time.Sleep(o.LeaseDuration + renewalOverdue)
-		must(t, lock.CheckRenewal(nil))
+		expect.NoError(t, lock.CheckRenewal(nil))
 		time.Sleep(time.Second)
 		if err := lock.CheckRenewal(nil); err == nil {
 			t.Error("a leader that stopped renewing still passes its liveness check")
 		}
-		must(t, lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: ""}))
-		must(t, lock.CheckRenewal(nil))
+		expect.NoError(t, lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: ""}))
+		expect.NoError(t, lock.CheckRenewal(nil))
 	})
 }
 
@@ -206,12 +208,5 @@ func TestFirstAttemptTellsThatTheStandbyIsUp(t *testing.T) {
 	case <-lock.Attempted():
 	default:
 		t.Error("nobody is told of the first attempt")
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

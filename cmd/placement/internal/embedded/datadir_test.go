@@ -3,25 +3,26 @@ package embedded
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestClaimDataDir(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "a", "b")
-	expect := func(reason string, want bool) {
+	check := func(reason string, want bool) {
 		t.Helper()
 		isNew, err := claimDataDir(directory)
-		must(t, err)
+		expect.NoError(t, err)
 		if isNew != want {
 			t.Errorf("%s: new = %t, want %t", reason, isNew, want)
 		}
 	}
-	expect("nothing is there", true)
-	writeFile(t, filepath.Join(directory, "port"), "1")
-	expect("the first run ended before it had set the directory up", true)
-	must(t, markPrepared(directory))
-	expect("the directory has been set up", false)
+	check("nothing is there", true)
+	expect.File(t, filepath.Join(directory, "port"), "1")
+	check("the first run ended before it had set the directory up", true)
+	expect.NoError(t, markPrepared(directory))
+	check("the directory has been set up", false)
 	if entries, err := os.ReadDir(directory); err != nil || len(entries) != 2 {
 		t.Errorf("the directory holds %v (%v), want the marker and the port only", entries, err)
 	}
@@ -29,8 +30,8 @@ func TestClaimDataDir(t *testing.T) {
 
 func TestBadDataDir(t *testing.T) {
 	foreign := t.TempDir()
-	writeFile(t, filepath.Join(foreign, "thesis.tex"), "")
-	file := writeFile(t, filepath.Join(t.TempDir(), "file"), "")
+	expect.File(t, filepath.Join(foreign, "thesis.tex"), "")
+	file := expect.File(t, filepath.Join(t.TempDir(), "file"), "")
 	for _, tc := range []struct {
 		reason, path string
 		want         []string
@@ -41,38 +42,7 @@ func TestBadDataDir(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			_, err := claimDataDir(tc.path)
-			wantError(t, err, tc.want)
+			expect.Error(t, err, tc.want)
 		})
-	}
-}
-
-func writeFile(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wantError wants no error when parts is empty, and else one that contains them all.
-func wantError(t *testing.T, err error, parts []string) {
-	t.Helper()
-	if (err != nil) != (len(parts) > 0) {
-		t.Fatalf("error = %v, want one with %q", err, parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not contain %q", err, part)
-		}
 	}
 }

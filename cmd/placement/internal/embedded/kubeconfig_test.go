@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/test/env"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestKubeconfigIsWrittenAndRemoved(t *testing.T) {
@@ -34,13 +36,13 @@ func TestKubeconfigIsWrittenAndRemoved(t *testing.T) {
 			directory := filepath.Join(t.TempDir(), ".placement")
 			path := filepath.Join(directory, "kubeconfig")
 			file, err := writeKubeconfig(path, &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "t"})
-			must(t, err)
+			expect.NoError(t, err)
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("the kubeconfig has mode %v (%v), want one that only its owner can read", info.Mode(), err)
 			}
-			must(t, checkKubeconfigPath(t.Context(), path))
-			must(t, tc.meddle(path))
-			must(t, file.remove())
+			expect.NoError(t, checkKubeconfigPath(t.Context(), path))
+			expect.NoError(t, tc.meddle(path))
+			expect.NoError(t, file.remove())
 			var left []string
 			entries, err := os.ReadDir(directory)
 			if err != nil && !os.IsNotExist(err) {
@@ -68,7 +70,7 @@ func TestKubeconfigsOfOthersStay(t *testing.T) {
 	}))
 	defer server.Close()
 	live, err := env.Kubeconfig(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
-	must(t, err)
+	expect.NoError(t, err)
 	for _, tc := range []struct {
 		reason, content string
 		want            []string
@@ -78,8 +80,8 @@ func TestKubeconfigsOfOthersStay(t *testing.T) {
 		{"the kubeconfig of a hub that runs", string(live), []string{"a hub that runs", server.URL, "another path"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			path := writeFile(t, filepath.Join(t.TempDir(), "kubeconfig"), tc.content)
-			wantError(t, checkKubeconfigPath(t.Context(), path), append(tc.want, path))
+			path := expect.File(t, filepath.Join(t.TempDir(), "kubeconfig"), tc.content)
+			expect.Error(t, checkKubeconfigPath(t.Context(), path), append(tc.want, path))
 		})
 	}
 }
@@ -87,7 +89,7 @@ func TestKubeconfigsOfOthersStay(t *testing.T) {
 func TestKubeconfigThatCannotBeWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "no", "such", "kubeconfig")
 	_, err := writeKubeconfig(path, &rest.Config{Host: "https://127.0.0.1:1"})
-	wantError(t, err, []string{"--write-kubeconfig", filepath.Dir(path), "directory that exists"})
+	expect.Error(t, err, []string{"--write-kubeconfig", filepath.Dir(path), "directory that exists"})
 }
 
 func TestExportLine(t *testing.T) {

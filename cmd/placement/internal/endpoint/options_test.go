@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestMountedCertificate(t *testing.T) {
@@ -57,7 +59,7 @@ func TestValidation(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			o := localServing()
 			tc.change(&o)
-			wantError(t, o.Validate(), tc.want)
+			expect.Error(t, o.Validate(), tc.want)
 		})
 	}
 }

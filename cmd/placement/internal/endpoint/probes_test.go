@@ -1,6 +1,10 @@
 package endpoint
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
 
 func TestReadyOnceStarted(t *testing.T) {
 	started := make(chan struct{})
@@ -9,5 +13,5 @@ func TestReadyOnceStarted(t *testing.T) {
 		t.Error("ready before anything has started")
 	}
 	close(started)
-	must(t, check(nil))
+	expect.NoError(t, check(nil))
 }

@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers the metrics of the Go runtime, as in the command
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 // newReviewer is an API server that knows the tokens "scraper" and "stranger" and lets only the scraper get /metrics and /whoami.
@@ -63,7 +65,7 @@ func localServing() Options { return Options{Address: "127.0.0.1:0", Network: "t
 func serve(t *testing.T, o Options, prepare func(*Server)) string {
 	t.Helper()
 	e, err := New(t.Context(), o, newReviewer(t), http.DefaultClient)
-	must(t, err)
+	expect.NoError(t, err)
 	if prepare != nil {
 		prepare(e)
 	}
@@ -72,8 +74,8 @@ func serve(t *testing.T, o Options, prepare func(*Server)) string {
 	go func() { done <- e.runnable().Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		must(t, <-done)
-		must(t, e.Close())
+		expect.NoError(t, <-done)
+		expect.NoError(t, e.Close())
 	})
 	return "https://" + e.listener.Addr().String()
 }
@@ -97,15 +99,15 @@ type answer struct {
 func get(t *testing.T, client *http.Client, url, token string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
-	must(t, err)
+	expect.NoError(t, err)
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := client.Do(req)
-	must(t, err)
-	defer func() { must(t, resp.Body.Close()) }()
+	expect.NoError(t, err)
+	defer func() { expect.NoError(t, resp.Body.Close()) }()
 	body, err := io.ReadAll(resp.Body)
-	must(t, err)
+	expect.NoError(t, err)
 	return answer{code: resp.StatusCode, body: string(body), protocol: resp.ProtoMajor, tlsVersion: resp.TLS.Version}
 }
 
@@ -159,8 +161,8 @@ func TestReviewerThatFails(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	e, err := New(t.Context(), localServing(), &rest.Config{Host: server.URL}, http.DefaultClient)
-	must(t, err)
-	t.Cleanup(func() { must(t, e.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, e.Close()) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/metrics", nil)
@@ -197,7 +199,7 @@ func TestEndpointAddressInUse(t *testing.T) {
 	o := localServing()
 	o.Address = strings.TrimPrefix(base, "https://")
 	_, err := New(t.Context(), o, newReviewer(t), http.DefaultClient)
-	wantError(t, err, []string{"--listen", o.Address, "in use", "choose another"})
+	expect.Error(t, err, []string{"--listen", o.Address, "in use", "choose another"})
 }
 
 func TestProtocols(t *testing.T) {
@@ -214,33 +216,13 @@ func TestProtocols(t *testing.T) {
 		t.Error("TLS 1.2 was accepted although the minimum is 1.3")
 	}
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
-	must(t, err)
-	must(t, conn.Close())
+	expect.NoError(t, err)
+	expect.NoError(t, conn.Close())
 }
 
 func TestCertificateFilesThatCannotBeLoaded(t *testing.T) {
 	o := localServing()
 	o.CertFile, o.KeyFile = filepath.Join(t.TempDir(), "tls.crt"), filepath.Join(t.TempDir(), "tls.key")
 	_, err := New(t.Context(), o, newReviewer(t), http.DefaultClient)
-	wantError(t, err, []string{o.CertFile, o.KeyFile, "no such file", "servingInfo"})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wantError wants no error when parts is empty, and else one that contains them all.
-func wantError(t *testing.T, err error, parts []string) {
-	t.Helper()
-	if (err != nil) != (len(parts) > 0) {
-		t.Fatalf("error = %v, want one with %q", err, parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not contain %q", err, part)
-		}
-	}
+	expect.Error(t, err, []string{o.CertFile, o.KeyFile, "no such file", "servingInfo"})
 }

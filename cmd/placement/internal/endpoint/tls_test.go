@@ -10,22 +10,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	certutil "k8s.io/client-go/util/cert"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 // writePair writes a new certificate for the host over tls.crt and tls.key in dir.
 func writePair(t *testing.T, dir, host string) {
 	t.Helper()
 	cert, key, err := certutil.GenerateSelfSignedCertKey(host, nil, nil)
-	must(t, err)
+	expect.NoError(t, err)
 	for name, data := range map[string][]byte{"tls.crt": cert, "tls.key": key} {
-		must(t, os.Rename(writeFile(t, filepath.Join(dir, "new"), string(data)), filepath.Join(dir, name)))
+		expect.NoError(t, os.Rename(expect.File(t, filepath.Join(dir, "new"), string(data)), filepath.Join(dir, name)))
 	}
 }
 
 func servedName(t *testing.T, config *tls.Config) string {
 	t.Helper()
 	pair, err := config.GetCertificate(nil)
-	must(t, err)
+	expect.NoError(t, err)
 	return pair.Leaf.Subject.CommonName
 }
 
@@ -35,7 +37,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	o := localServing()
 	o.UseMountedCertificate(dir)
 	config, watcher, err := o.tlsConfig()
-	must(t, err)
+	expect.NoError(t, err)
 	before := servedName(t, config)
 
 	changed := make(chan struct{}, 2)
@@ -54,19 +56,19 @@ func TestCertificateIsReloaded(t *testing.T) {
 		t.Errorf("still serving the certificate of %s", before)
 	}
 	cancel()
-	must(t, <-done)
+	expect.NoError(t, <-done)
 }
 
 func TestTLSOptions(t *testing.T) {
 	o := Options{}
 	config, _, err := o.tlsConfig()
-	must(t, err)
+	expect.NoError(t, err)
 	if config.MinVersion != tls.VersionTLS12 || config.CipherSuites != nil {
 		t.Errorf("defaults: minimum %x, suites %v; want TLS 1.2 and Go's own", config.MinVersion, config.CipherSuites)
 	}
 	o = Options{MinTLSVersion: "VersionTLS13", CipherSuites: []string{"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"}}
 	config, _, err = o.tlsConfig()
-	must(t, err)
+	expect.NoError(t, err)
 	want := []uint16{tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256}
 	if diff := cmp.Diff(want, config.CipherSuites); diff != "" || config.MinVersion != tls.VersionTLS13 {
 		t.Errorf("minimum %x, suites (-want +got):\n%s", config.MinVersion, diff)
@@ -77,26 +79,15 @@ func TestSelfSignedCertificateIsRenewed(t *testing.T) {
 	now := time.Now()
 	s := &selfSigned{now: func() time.Time { return now }}
 	first, err := s.GetCertificate(nil)
-	must(t, err)
+	expect.NoError(t, err)
 	now = now.Add(300 * 24 * time.Hour)
 	if second, err := s.GetCertificate(nil); err != nil || second != first {
 		t.Errorf("a valid certificate was replaced (error %v)", err)
 	}
 	now = now.Add(64 * 24 * time.Hour)
 	third, err := s.GetCertificate(nil)
-	must(t, err)
+	expect.NoError(t, err)
 	if third == first {
 		t.Error("the certificate expires within a day and was not renewed")
 	}
-}
-
-func writeFile(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestWatch(t *testing.T) {
@@ -16,37 +18,37 @@ func TestWatch(t *testing.T) {
 	}{
 		{
 			reason:  "the file is written",
-			prepare: func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "file"), "one") },
-			change:  func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "file"), "two") },
+			prepare: func(t *testing.T, dir string) { expect.File(t, filepath.Join(dir, "file"), "one") },
+			change:  func(t *testing.T, dir string) { expect.File(t, filepath.Join(dir, "file"), "two") },
 		},
 		{
 			reason:  "the file is created",
 			prepare: func(*testing.T, string) {},
-			change:  func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "file"), "") },
+			change:  func(t *testing.T, dir string) { expect.File(t, filepath.Join(dir, "file"), "") },
 		},
 		{
 			reason:  "the file is removed",
-			prepare: func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "file"), "one") },
-			change:  func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "file"))) },
+			prepare: func(t *testing.T, dir string) { expect.File(t, filepath.Join(dir, "file"), "one") },
+			change:  func(t *testing.T, dir string) { expect.NoError(t, os.Remove(filepath.Join(dir, "file"))) },
 		},
 		{
 			reason:  "another file is renamed over it",
-			prepare: func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "file"), "one") },
+			prepare: func(t *testing.T, dir string) { expect.File(t, filepath.Join(dir, "file"), "one") },
 			change: func(t *testing.T, dir string) {
-				must(t, os.Rename(writeFile(t, filepath.Join(t.TempDir(), "new"), "two"), filepath.Join(dir, "file")))
+				expect.NoError(t, os.Rename(expect.File(t, filepath.Join(t.TempDir(), "new"), "two"), filepath.Join(dir, "file")))
 			},
 		},
 		{
 			reason: "a mounted secret swaps its directory link",
 			prepare: func(t *testing.T, dir string) {
-				writeFile(t, filepath.Join(dir, "..1", "file"), "one")
-				must(t, os.Symlink("..1", filepath.Join(dir, "..data")))
-				must(t, os.Symlink(filepath.Join("..data", "file"), filepath.Join(dir, "file")))
+				expect.File(t, filepath.Join(dir, "..1", "file"), "one")
+				expect.NoError(t, os.Symlink("..1", filepath.Join(dir, "..data")))
+				expect.NoError(t, os.Symlink(filepath.Join("..data", "file"), filepath.Join(dir, "file")))
 			},
 			change: func(t *testing.T, dir string) {
-				writeFile(t, filepath.Join(dir, "..2", "file"), "two")
-				must(t, os.Symlink("..2", filepath.Join(dir, "..tmp")))
-				must(t, os.Rename(filepath.Join(dir, "..tmp"), filepath.Join(dir, "..data")))
+				expect.File(t, filepath.Join(dir, "..2", "file"), "two")
+				expect.NoError(t, os.Symlink("..2", filepath.Join(dir, "..tmp")))
+				expect.NoError(t, os.Rename(filepath.Join(dir, "..tmp"), filepath.Join(dir, "..data")))
 			},
 		},
 	} {
@@ -56,7 +58,7 @@ func TestWatch(t *testing.T) {
 			watch := startWatch(t, time.Hour, filepath.Join(dir, "file"), filepath.Join(dir, "other"))
 			result := waitFor(t.Context(), watch)
 			tc.change(t, dir)
-			expect(t, result, filepath.Join(dir, "file"))
+			check(t, result, filepath.Join(dir, "file"))
 		})
 	}
 }
@@ -65,22 +67,22 @@ func TestWatchWithoutNotification(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "later", "file")
 	watch := startWatch(t, 10*time.Millisecond, file)
 	result := waitFor(t.Context(), watch)
-	writeFile(t, file, "content")
-	expect(t, result, file)
+	expect.File(t, file, "content")
+	check(t, result, file)
 }
 
 func TestWatchIgnoresSameContent(t *testing.T) {
 	dir := t.TempDir()
-	file := writeFile(t, filepath.Join(dir, "file"), "same")
+	file := expect.File(t, filepath.Join(dir, "file"), "same")
 	watch := startWatch(t, time.Hour, file)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := waitFor(ctx, watch)
-	must(t, os.Rename(writeFile(t, filepath.Join(dir, "neighbour"), "same"), file))
+	expect.NoError(t, os.Rename(expect.File(t, filepath.Join(dir, "neighbour"), "same"), file))
 	if changed := watch.changed(); changed != "" {
 		t.Errorf("%s counts as changed, but its content is what it was", changed)
 	}
 	cancel()
-	expect(t, result, "")
+	check(t, result, "")
 }
 
 func TestWatchRefusesADirectory(t *testing.T) {
@@ -92,8 +94,8 @@ func TestWatchRefusesADirectory(t *testing.T) {
 func startWatch(t *testing.T, recheck time.Duration, files ...string) *Watch {
 	t.Helper()
 	watch, err := newWatch(files, recheck)
-	must(t, err)
-	t.Cleanup(func() { must(t, watch.Close()) })
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, watch.Close()) })
 	return watch
 }
 
@@ -103,7 +105,7 @@ func waitFor(ctx context.Context, watch *Watch) <-chan string {
 	return result
 }
 
-func expect(t *testing.T, result <-chan string, want string) {
+func check(t *testing.T, result <-chan string, want string) {
 	t.Helper()
 	select {
 	case got := <-result:
@@ -113,22 +115,4 @@ func expect(t *testing.T, result <-chan string, want string) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the watch did not notice the change within 30 s")
 	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func writeFile(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 // decided is the placement "p" at generation 2 whose status says that it has settled with so many clusters.
@@ -167,26 +169,6 @@ func TestSettling(t *testing.T) {
 			t.Errorf("step %d, %s: %v left, pending %q; want %v and %d", i, step.reason, left, pending, step.left, step.pending)
 		}
 	}
-	wantError(t, notSettled(time.Minute, open.pending()), []string{"within 1m0s", "Placement team/p: its PlacementDecisions hold 0", "--timeout"})
-	wantError(t, notSettled(time.Minute, nil), []string{"keep changing"})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wantError wants no error when parts is empty, and else one that contains them all.
-func wantError(t *testing.T, err error, parts []string) {
-	t.Helper()
-	if (err != nil) != (len(parts) > 0) {
-		t.Fatalf("error = %v, want one with %q", err, parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not contain %q", err, part)
-		}
-	}
+	expect.Error(t, notSettled(time.Minute, open.pending()), []string{"within 1m0s", "Placement team/p: its PlacementDecisions hold 0", "--timeout"})
+	expect.Error(t, notSettled(time.Minute, nil), []string{"keep changing"})
 }

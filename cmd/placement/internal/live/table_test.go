@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func key(name string) types.NamespacedName {
@@ -92,7 +94,7 @@ func TestLinesTellChangesOnce(t *testing.T) {
 	} {
 		out.Reset()
 		again, err := d.show(Heading{Server: "h"}, &board{rows: step.rows}, start.Add(step.at))
-		must(t, err)
+		expect.NoError(t, err)
 		if out.String() != step.want || again != step.again {
 			t.Errorf("%s: printed %q and comes again after %v, want %q and %v", step.reason, &out, again, step.want, step.again)
 		}
@@ -116,12 +118,12 @@ func TestLinesBeginWhenTheHubHasSettled(t *testing.T) {
 			var out bytes.Buffer
 			d := newLineDisplay(&out)
 			again, err := d.show(Heading{Server: "h"}, open, start)
-			must(t, err)
+			expect.NoError(t, err)
 			if again != patience || out.Len() > 0 {
 				t.Errorf("the first board is shown: %q; it comes again after %v", &out, again)
 			}
 			_, err = d.show(Heading{Server: "h"}, tc.second, start.Add(tc.after))
-			must(t, err)
+			expect.NoError(t, err)
 			if out.String() != tc.want {
 				t.Errorf("printed %q, want %q", &out, tc.want)
 			}
@@ -137,9 +139,9 @@ func TestScreenIsRestored(t *testing.T) {
 	h := Heading{Server: "h", Access: []string{"export KUBECONFIG=k"}}
 	for range 2 {
 		_, err := d.show(h, b, time.Time{})
-		must(t, err)
+		expect.NoError(t, err)
 	}
-	must(t, d.close())
+	expect.NoError(t, d.close())
 	got := out.String()
 	if !stopped || strings.Count(got, enterScreen) != 1 || strings.Count(got, cursorHome) != 1 {
 		t.Errorf("the screen must be entered once, drawn once for one board, and watched no longer: %q", got)

@@ -14,6 +14,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestCheckResources(t *testing.T) {
@@ -50,7 +52,7 @@ func TestCheckResources(t *testing.T) {
 		{reason: "two are missing", leaveOut: []string{"managedclusters", "placementdecisions"},
 			want: []string{"managedclusters", "placementdecisions"}},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { wantError(t, checkResources(serve(tc.leaveOut...)), tc.want) })
+		t.Run(tc.reason, func(t *testing.T) { expect.Error(t, checkResources(serve(tc.leaveOut...)), tc.want) })
 	}
 }
 
@@ -80,7 +82,7 @@ func TestCheckRights(t *testing.T) {
 				review.Status.Allowed = !slices.Contains(tc.denied, asked)
 				return true, review, nil
 			})
-			wantError(t, checkRights(t.Context(), client, rights), tc.want)
+			expect.Error(t, checkRights(t.Context(), client, rights), tc.want)
 		})
 	}
 }
@@ -141,20 +143,7 @@ func TestCheckLeaseNamespace(t *testing.T) {
 				}
 				return true, &coordinationv1.Lease{}, tc.answer
 			})
-			wantError(t, checkLeaseNamespace(t.Context(), client, election.Options{Namespace: "hub", Name: "placement-lock"}), tc.want)
+			expect.Error(t, checkLeaseNamespace(t.Context(), client, election.Options{Namespace: "hub", Name: "placement-lock"}), tc.want)
 		})
-	}
-}
-
-// wantError wants no error when parts is empty, and else one that contains them all.
-func wantError(t *testing.T, err error, parts []string) {
-	t.Helper()
-	if (err != nil) != (len(parts) > 0) {
-		t.Fatalf("error = %v, want one with %q", err, parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not contain %q", err, part)
-		}
 	}
 }
