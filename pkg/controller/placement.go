@@ -119,6 +119,8 @@ func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.R
 		return reconcile.Result{}, nil
 	case err != nil:
 		return reconcile.Result{}, err
+	case plan.Again:
+		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
 	case result.WakeAt.IsZero():
 		return reconcile.Result{}, nil
 	default:
@@ -167,7 +169,8 @@ func (r *placementReconciler) carryOut(
 ) error {
 	observe := r.observer(ctx, placement, result)
 
-	if err := r.writer.Write(ctx, plan.Writes, observe); err != nil {
+	written, err := r.writer.Write(ctx, plan.Writes, observe)
+	if err != nil {
 		if decision.Outdated(err) || decision.Terminating(err) {
 			return err
 		}
@@ -187,7 +190,7 @@ func (r *placementReconciler) carryOut(
 		return err
 	}
 
-	return r.writer.Delete(ctx, plan.Deletes, observe)
+	return r.writer.Delete(ctx, plan.Deletes, written, observe)
 }
 
 func (r *placementReconciler) writeStatus(

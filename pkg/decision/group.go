@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
@@ -8,64 +9,172 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Group is one decision group.
-type Group struct {
-	// Index counts from 0 without gaps.
-	Index int
-	// Name is the name of the rule that made it, or empty for the rest. Several groups may carry one name.
+// Portion is what one group rule takes of the selected clusters.
+type Portion struct {
+	// Name is the name of the rule, or empty for the rest. Several rules may carry one name.
 	Name string
-	// Clusters are the members, sorted by name.
+	// Clusters are sorted by name.
 	Clusters []string
 }
 
-// Groups divides the selected clusters: each rule in its order takes the matching ones that are left, the rest follows, and every
-// portion is cut into pieces of the group length in the order of the names. A rule that matches none makes no group; when nothing is
-// selected there is one empty group.
-func Groups(result *scheduling.Result) []Group {
+// Portions divides the selected clusters: each rule in its order takes the matching ones that are left, and the rest comes last.
+func Portions(result *scheduling.Result) []Portion {
 	left := make([]*facts.Facts, 0, len(result.Selected))
 	for _, verdict := range result.Selected {
 		left = append(left, verdict.Cluster)
 	}
 
-	length := result.Request.GroupLength.Of(len(left))
+	slices.SortFunc(left, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
 
-	var groups []Group
+	portions := make([]Portion, 0, len(result.Request.Groups)+1)
 
 	for _, rule := range result.Request.Groups {
-		var members []string
-
+		portion := Portion{Name: rule.Name}
 		pass := &selector.Pass{}
 		left = slices.DeleteFunc(left, func(f *facts.Facts) bool {
 			if !rule.Selector.Matches(f, pass) {
 				return false
 			}
 
-			members = append(members, f.Name)
+			portion.Clusters = append(portion.Clusters, f.Name)
 
 			return true
 		})
-		groups = appendPieces(groups, rule.Name, members, length)
+		portions = append(portions, portion)
 	}
 
-	rest := make([]string, 0, len(left))
+	rest := Portion{}
 	for _, f := range left {
-		rest = append(rest, f.Name)
+		rest.Clusters = append(rest.Clusters, f.Name)
 	}
 
-	groups = appendPieces(groups, "", rest, length)
-	if len(groups) == 0 {
-		return []Group{{}}
+	return append(portions, rest)
+}
+
+// Group is one decision group.
+type Group struct {
+	// Index counts from 0 without gaps.
+	Index int
+	// Name is the name of the portion it is a piece of. Several groups may carry one name.
+	Name string
+	// Clusters are the members, sorted by name.
+	Clusters []string
+
+	// pages exist for the group already, in the order of their numbers.
+	pages []existing
+}
+
+// Groups cuts every portion into groups of at most so many members. A portion without clusters makes no group; when nothing is selected
+// there is one empty group.
+//
+// Where nothing exists yet, the groups follow the order of the portions, and their members the order of the names. From then on a member
+// keeps its group. A portion with more groups than it needs gives up those of the highest indices, new groups take the lowest free
+// indices, and a group whose index would leave a gap below it is made anew at a lower one.
+func Groups(portions []Portion, length int, present Present) []Group {
+	vacant := present.groups()
+
+	var groups []Group
+
+	for _, portion := range portions {
+		old := vacant[portion.Name]
+		allotted := allot(portion.Clusters, members(old), length)
+
+		for i, clusters := range allotted {
+			group := Group{Index: -1, Name: portion.Name, Clusters: clusters}
+			if i < len(old) {
+				group.Index, group.pages = old[i].Index, old[i].pages
+			}
+
+			groups = append(groups, group)
+		}
+
+		// Another portion of the name goes on where this one ended.
+		vacant[portion.Name] = old[min(len(allotted), len(old)):]
 	}
+
+	if len(groups) == 0 {
+		groups = []Group{{Index: -1}}
+		if old := vacant[""]; len(old) > 0 && old[0].Index == 0 {
+			groups = old[:1]
+			groups[0].Clusters = nil
+		}
+	}
+
+	number(groups)
+	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Index, b.Index) })
 
 	return groups
 }
 
-func appendPieces(groups []Group, name string, members []string, length int) []Group {
-	slices.Sort(members)
-
-	for piece := range slices.Chunk(members, length) {
-		groups = append(groups, Group{Index: len(groups), Name: name, Clusters: piece})
+func members(groups []Group) [][]string {
+	members := make([][]string, 0, len(groups))
+	for _, group := range groups {
+		members = append(members, group.Clusters)
 	}
 
-	return groups
+	return members
+}
+
+// number gives the lowest free indices to new groups, and to those that would stand behind a gap or on the index of another.
+func number(groups []Group) {
+	taken := make([]bool, len(groups))
+
+	for i := range groups {
+		group := &groups[i]
+		if group.Index < 0 || group.Index >= len(groups) || taken[group.Index] {
+			group.Index, group.pages = -1, nil
+
+			continue
+		}
+
+		taken[group.Index] = true
+	}
+
+	for i := range groups {
+		if groups[i].Index < 0 {
+			groups[i].Index = slices.Index(taken, false)
+			taken[groups[i].Index] = true
+		}
+	}
+}
+
+// allot gives every member a place in a container, so that as few as possible move. Containers hold at most size members. Those in
+// excess of what the members need are given up from the last one; what they held, what is over the size, and what is new takes free
+// places, in the order of the members, the first container first. The answer has the members of the containers that stay and then
+// those of new ones, each in the order of the members.
+func allot(members []string, containers [][]string, size int) [][]string {
+	if len(members) == 0 {
+		return nil
+	}
+
+	needed := (len(members) + size - 1) / size
+	counts := make([]int, needed)
+	place := make(map[string]int, len(members))
+
+	for _, member := range members {
+		place[member] = -1
+	}
+
+	for i, holds := range containers[:min(needed, len(containers))] {
+		for _, member := range slices.Sorted(slices.Values(holds)) {
+			if at, is := place[member]; is && at < 0 && counts[i] < size {
+				place[member] = i
+				counts[i]++
+			}
+		}
+	}
+
+	allotted := make([][]string, needed)
+
+	for _, member := range members {
+		at := place[member]
+		if at < 0 {
+			at = slices.IndexFunc(counts, func(count int) bool { return count < size })
+			counts[at]++
+		}
+
+		allotted[at] = append(allotted[at], member)
+	}
+
+	return allotted
 }

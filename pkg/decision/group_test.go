@@ -46,10 +46,11 @@ func TestGroups(t *testing.T) {
 			[]string{`0 "canary" [canary-1 canary-2]`, `1 "" [next-1]`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			result := selecting(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy, NumberOfClusters: tc.wanted}), tc.clusters...)
+			placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy, NumberOfClusters: tc.wanted})
+			result := selecting(placement, tc.clusters...)
 			got := []string{}
 
-			for _, group := range Groups(result) {
+			for _, group := range Groups(Portions(result), result.Request.GroupLength.Of(len(result.Selected)), NewPresent(placement, nil)) {
 				got = append(got, fmt.Sprintf("%d %q %v", group.Index, group.Name, group.Clusters))
 			}
 

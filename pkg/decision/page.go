@@ -23,66 +23,88 @@ type Page struct {
 	Current *clusterv1beta1.PlacementDecision
 }
 
-// Paginate cuts the groups into pages and finds the PlacementDecision for each: one that was made for the same group, else a new one
-// of the lowest free number.
+// Paginate cuts the groups into pages. A cluster keeps its page as it keeps its group; a group with more pages than it needs gives up
+// those of the highest numbers, and new pages take the lowest free numbers. An empty group has one empty page.
+//
+// A single page is called "-1", because that name is written in many places: if it has another number and the first one is free, it
+// is made anew.
 func Paginate(present Present, groups []Group) []Page {
-	vacant := map[groupKey][]*clusterv1beta1.PlacementDecision{}
-	used := map[string]bool{}
-
-	for _, page := range present.Pages {
-		used[page.Name] = true
-
-		if _, ok := PageNumber(present.Placement.Name, page.Name); ok {
-			vacant[present.groupOf(page)] = append(vacant[present.groupOf(page)], page)
-		}
-	}
-
-	next := 0
-	unusedName := func() string {
-		for {
-			next++
-			if name := PageName(present.Placement.Name, next); !used[name] && !present.Taken[name] {
-				return name
-			}
-		}
-	}
+	names := present.unusedNames()
 
 	var pages []Page
 
 	for _, group := range groups {
-		key := groupKey{index: group.Index, name: group.Name}
-		members := pieces(group.Clusters)
+		holds := make([][]string, 0, len(group.pages))
+		for _, page := range group.pages {
+			holds = append(holds, clusterNames(page))
+		}
+
+		cut := allot(group.Clusters, holds, PageSize)
+		if len(cut) == 0 {
+			cut = [][]string{{}}
+		}
+
 		first := len(pages)
 
-		for range members {
-			page := Page{Group: group.Index, GroupName: group.Name}
-
-			if candidates := vacant[key]; len(candidates) > 0 {
-				page.Current, vacant[key] = candidates[0], candidates[1:]
-				page.Name = page.Current.Name
+		for i, clusters := range cut {
+			page := Page{Group: group.Index, GroupName: group.Name, Clusters: clusters}
+			if i < len(group.pages) {
+				page.Current, page.Name = group.pages[i], group.pages[i].Name
 			} else {
-				page.Name = unusedName()
+				page.Name = names.next(group)
 			}
 
 			pages = append(pages, page)
 		}
 
-		// The members follow the numbers, as they will when all pages exist: a new page may have a lower number than an old one.
 		slices.SortFunc(pages[first:], func(a, b Page) int { return cmp.Compare(present.number(a.Name), present.number(b.Name)) })
+	}
 
-		for i, clusters := range members {
-			pages[first+i].Clusters = clusters
-		}
+	if first := PageName(present.Placement.Name, 1); len(pages) == 1 && pages[0].Name != first && !names.used[first] {
+		pages[0].Name, pages[0].Current = first, nil
 	}
 
 	return pages
 }
 
-// pieces cuts into pages; an empty group has one empty page.
-func pieces(clusters []string) [][]string {
-	if len(clusters) == 0 {
-		return [][]string{{}}
+// pageNames hands out the lowest names that nobody uses.
+type pageNames struct {
+	placement string
+	used      map[string]bool
+	recorded  map[string]groupKey
+}
+
+// unusedNames leaves out the pages that exist, the names of others, and names that the status of the placement records for another
+// group: they may be used again when the record is gone.
+func (p Present) unusedNames() *pageNames {
+	names := &pageNames{placement: p.Placement.Name, used: map[string]bool{}, recorded: map[string]groupKey{}}
+
+	for name := range p.Taken {
+		names.used[name] = true
 	}
 
-	return slices.Collect(slices.Chunk(clusters, PageSize))
+	for _, page := range p.Pages {
+		names.used[page.Name] = true
+	}
+
+	for _, group := range p.Placement.Status.DecisionGroups {
+		for _, name := range group.Decisions {
+			names.recorded[name] = groupKey{index: int(group.DecisionGroupIndex), name: group.DecisionGroupName}
+		}
+	}
+
+	return names
+}
+
+func (n *pageNames) next(group Group) string {
+	for number := 1; ; number++ {
+		name := PageName(n.placement, number)
+		if record, recorded := n.recorded[name]; n.used[name] || recorded && record != (groupKey{index: group.Index, name: group.Name}) {
+			continue
+		}
+
+		n.used[name] = true
+
+		return name
+	}
 }

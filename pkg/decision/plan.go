@@ -3,6 +3,7 @@ package decision
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -13,17 +14,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Write is what one PlacementDecision needs.
+// Write is one step of a page. A page may be written more than once on the way to what it is to hold.
 type Write struct {
-	// Current is the PlacementDecision as it is; nil when it is to be created.
+	// Current is the PlacementDecision as it was when the plan was made; nil when the plan itself creates it.
 	Current *clusterv1beta1.PlacementDecision
-	// Desired is what it is to become.
+	// Desired is what it is to become by this step.
 	Desired *clusterv1beta1.PlacementDecision
-	// Mend says that labels or owners of ours are wrong, Fill that the decisions are.
-	Mend, Fill bool
-
-	gains  bool
-	losses []string
+	// Create says that the page does not exist, Mend that labels or owners of ours are wrong, Fill that the decisions are.
+	Create, Mend, Fill bool
 }
 
 // Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
@@ -35,6 +33,8 @@ type Plan struct {
 	// Groups describe the pages that stay, in the order of their indexes; Selected is how many decisions they have.
 	Groups   []clusterv1beta1.DecisionGroupStatus
 	Selected int
+	// Again says that there is more to do once the plan is carried out: a name has to become free first.
+	Again bool
 }
 
 // Empty reports whether there is nothing to write.
@@ -45,9 +45,12 @@ func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 func NewPlan(result *scheduling.Result, present Present) Plan {
 	var pages []Page
 
+	length := math.MaxInt
+
 	switch {
 	case !result.Held():
-		pages = Paginate(present, Groups(result))
+		length = result.Request.GroupLength.Of(len(result.Selected))
+		pages = Paginate(present, Groups(Portions(result), length, present))
 	case len(present.Pages) > 0:
 		pages = keep(present)
 	case labelFits(present.Placement.Name):
@@ -55,30 +58,61 @@ func NewPlan(result *scheduling.Result, present Present) Plan {
 	}
 
 	plan := Plan{}
-	kept := map[string]bool{}
-
-	for _, page := range pages {
-		kept[page.Name] = true
-
-		if write := newWrite(present.Placement, page); write.Current == nil || write.Mend || write.Fill {
-			plan.Writes = append(plan.Writes, write)
-		}
-	}
-
-	plan.Writes = inOrder(plan.Writes, present)
 	plan.Groups, plan.Selected = describe(pages)
-
-	for _, page := range present.Pages {
-		if !kept[page.Name] {
-			plan.Deletes = append(plan.Deletes, page)
-		}
-	}
-
-	slices.SortStableFunc(plan.Deletes, func(a, b *clusterv1beta1.PlacementDecision) int {
-		return cmp.Or(cmp.Compare(present.groupOf(b).index, present.groupOf(a).index), cmp.Compare(present.order(b), present.order(a)))
-	})
+	plan.Writes, plan.Deletes = stepsTo(present, pages, length)
+	first := PageName(present.Placement.Name, 1)
+	plan.Again = len(pages) == 1 && pages[0].Name != first && !present.Taken[first]
 
 	return plan
+}
+
+// stepsTo are the writes and deletes that lead to the pages.
+func stepsTo(
+	present Present, pages []Page, length int,
+) (writes []Write, deletes []*clusterv1beta1.PlacementDecision) {
+	final := make(map[string]Write, len(pages))
+	byName := make(map[string]Page, len(pages))
+
+	for _, page := range pages {
+		byName[page.Name] = page
+		final[page.Name] = newWrite(present.Placement, page)
+	}
+
+	sequence := newSequence(present, pages, length)
+	written := map[string]bool{}
+
+	for _, move := range sequence.run() {
+		name := move.slot.name
+
+		page, planned := byName[name]
+		if !planned {
+			page = Page{Name: name, Group: move.slot.group.index, GroupName: move.slot.group.name}
+		}
+
+		page.Clusters = slices.AppendSeq(make([]string, 0, len(move.holds)), maps.Keys(move.holds))
+		slices.Sort(page.Clusters)
+
+		write := newWrite(present.Placement, page)
+		write.Create, write.Mend, write.Fill = write.Create && !written[name], write.Mend && !written[name], true
+		writes, written[name] = append(writes, write), true
+	}
+
+	// What holds the right clusters may still lack a label, or say it in the wrong way: no list at all, another order, a reason.
+	for _, page := range pages {
+		if write := final[page.Name]; !written[page.Name] && (write.Mend || write.Fill) {
+			writes = append(writes, write)
+		}
+	}
+
+	for _, gone := range sequence.deletes() {
+		if gone.current.Name == "" {
+			gone.current.Namespace, gone.current.Name = present.Placement.Namespace, gone.name
+		}
+
+		deletes = append(deletes, gone.current)
+	}
+
+	return writes, deletes
 }
 
 // keep takes every page as it is, to mend what of it is known whatever the answer.
@@ -105,54 +139,6 @@ func keep(present Present) []Page {
 	return pages
 }
 
-// inOrder puts pages that gain before pages that only lose, and of those that do both it puts the one that takes a cluster before the one
-// that gives it away, so that no cluster that stays is missing in between. Pages that exchange clusters with each other stay in the order
-// of their groups: for them there is no such order.
-func inOrder(writes []Write, present Present) []Write {
-	holders := map[string]int{}
-	for _, page := range present.Pages {
-		book(holders, page.Status.Decisions, 1)
-	}
-
-	taken := map[string]bool{}
-	for _, write := range writes {
-		for _, decision := range write.Desired.Status.Decisions {
-			taken[decision.ClusterName] = true
-		}
-	}
-
-	ordered := make([]Write, 0, len(writes))
-
-	for left := slices.Clone(writes); len(left) > 0; {
-		next := slices.IndexFunc(left, func(w Write) bool { return w.gains && w.leavesNobodyOut(holders, taken) })
-		if next < 0 {
-			next = max(0, slices.IndexFunc(left, func(w Write) bool { return w.gains }))
-		}
-
-		if current := left[next].Current; current != nil {
-			book(holders, current.Status.Decisions, -1)
-		}
-
-		book(holders, left[next].Desired.Status.Decisions, 1)
-
-		ordered = append(ordered, left[next])
-		left = slices.Delete(left, next, next+1)
-	}
-
-	return ordered
-}
-
-func book(holders map[string]int, decisions []clusterv1beta1.ClusterDecision, step int) {
-	for _, decision := range decisions {
-		holders[decision.ClusterName] += step
-	}
-}
-
-// leavesNobodyOut reports whether every cluster that the write gives away to another page is in a second page by now.
-func (w Write) leavesNobodyOut(holders map[string]int, taken map[string]bool) bool {
-	return !slices.ContainsFunc(w.losses, func(cluster string) bool { return taken[cluster] && holders[cluster] < 2 })
-}
-
 func newWrite(placement *clusterv1beta1.Placement, page Page) Write {
 	current := page.Current
 	if current == nil {
@@ -166,29 +152,14 @@ func newWrite(placement *clusterv1beta1.Placement, page Page) Write {
 		},
 		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions(page.Clusters)},
 	}
-	write := Write{
-		Current: page.Current, Desired: desired,
-		Mend: !maps.Equal(current.Labels, desired.Labels) ||
-			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences),
+	return Write{
+		Current: page.Current, Desired: desired, Create: page.Current == nil,
+		Mend: page.Current != nil && (!maps.Equal(current.Labels, desired.Labels) ||
+			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences)),
 		// An absent list is not the same as an empty one: consumers rely on its presence.
 		Fill: (current.Status.Decisions == nil) != (desired.Status.Decisions == nil) ||
 			!slices.Equal(current.Status.Decisions, desired.Status.Decisions),
 	}
-
-	had, has := names(current.Status.Decisions), names(desired.Status.Decisions)
-	write.losses = slices.DeleteFunc(slices.Sorted(maps.Keys(had)), func(cluster string) bool { return has[cluster] })
-	write.gains = page.Current == nil || slices.ContainsFunc(page.Clusters, func(cluster string) bool { return !had[cluster] })
-
-	return write
-}
-
-func names(decisions []clusterv1beta1.ClusterDecision) map[string]bool {
-	names := make(map[string]bool, len(decisions))
-	for _, decision := range decisions {
-		names[decision.ClusterName] = true
-	}
-
-	return names
 }
 
 func labels(placement string, page Page, present map[string]string) map[string]string {

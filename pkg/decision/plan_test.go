@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,27 +71,44 @@ func TestPlan(t *testing.T) {
 			[]string{`fill p-decision-1 group 0 "": `, "delete p-decision-2"}, []string{`0 "" [p-decision-1] 0`}},
 		{"ours.md B5: a page of another group is another page, and gains come first", canaries,
 			pages{page(1, 0, "canary", "canary-1"), page(2, 1, "", "c-1")}, []string{"c-1"},
-			[]string{`create and fill p-decision-3 group 0 "": c-1`, "delete p-decision-2",
-				"delete p-decision-1"}, []string{`0 "" [p-decision-3] 1`}},
+			// Of two groups of one index a consumer sees one: the old one goes while the last group still has everybody.
+			[]string{`create and fill p-decision-3 group 0 "": c-1`, "delete p-decision-1",
+				"delete p-decision-2"}, []string{`0 "" [p-decision-3] 1`}},
 		{"ours.md B1: who gains comes before who loses", byPrefix(intstr.FromInt32(2)), pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3")},
 			[]string{"c-2", "c-3"}, []string{`fill p-decision-1 group 0 "": c-2 c-3`, "delete p-decision-2"}, []string{`0 "" [p-decision-1] 2`}},
 		{"ours.md B1: though the one that loses stands before it", byPrefix(intstr.FromInt32(2), "canary"),
 			pages{page(1, 0, "canary", "c-9", "canary-1"), page(2, 1, "", "c-1")}, []string{"canary-1", "c-1", "c-9"},
 			[]string{`fill p-decision-2 group 1 "": c-1 c-9`, `fill p-decision-1 group 0 "canary": canary-1`},
 			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}},
-		{"ours.md B1: a page that gains and loses waits for the one that takes what it loses", clusterv1beta1.DecisionStrategy{},
+		{"ours.md B2: a cluster that sorts first moves nobody", clusterv1beta1.DecisionStrategy{},
 			pages{page(1, 0, "", fleet(201)[1:101]...), page(2, 0, "", fleet(201)[101:]...)}, fleet(201), []string{
-				`create and fill p-decision-3 group 0 "": c-201`, `fill p-decision-2 group 0 "": c-101..c-200 (100)`,
-				`fill p-decision-1 group 0 "": c-001..c-100 (100)`,
+				`create and fill p-decision-3 group 0 "": c-001`,
 			}, []string{`0 "" [p-decision-1 p-decision-2 p-decision-3] 201`}},
-		{"pages that exchange clusters have no such order, and keep that of their groups", canaries,
-			pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "canary-1")}, []string{"canary-1", "c-1"},
-			[]string{`fill p-decision-1 group 0 "canary": canary-1`, `fill p-decision-2 group 1 "": c-1`},
-			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 1`}},
-		{"a new page with a lower number than the old one takes the first members at once", clusterv1beta1.DecisionStrategy{},
+		{"ours.md B2: new members take free places, the first page first", clusterv1beta1.DecisionStrategy{},
+			pages{page(1, 0, "", fleet(201)[2:100]...), page(2, 0, "", fleet(201)[110:]...)}, slices.Concat(fleet(201)[:100], fleet(201)[110:]), []string{
+				`fill p-decision-1 group 0 "": c-001..c-100 (100)`,
+			}, []string{`0 "" [p-decision-1 p-decision-2] 191`}},
+		{"ours.md B2: the last page is drained into free places when it is one too many", clusterv1beta1.DecisionStrategy{},
+			pages{page(1, 0, "", fleet(101)[:100]...), page(2, 0, "", "c-101")}, fleet(101)[1:], []string{
+				`fill p-decision-1 group 0 "": c-002..c-101 (100)`, "delete p-decision-2",
+			}, []string{`0 "" [p-decision-1] 100`}},
+		{"ours.md B2: a group that is one too many is drained into those before it", byPrefix(intstr.FromInt32(2)),
+			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3", "c-4")}, []string{"c-2", "c-4"}, []string{
+				`fill p-decision-1 group 0 "": c-2 c-4`, "delete p-decision-2",
+			}, []string{`0 "" [p-decision-1] 2`}},
+		{"ours.md B1: pages that exchange clusters: one waits in a page of its own behind the last group", canaries,
+			pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "canary-1")}, []string{"canary-1", "c-1"}, []string{
+				`create and fill p-decision-3 group 2 "": c-1`,
+				`fill p-decision-1 group 0 "canary": canary-1`, `fill p-decision-2 group 1 "": c-1`, "delete p-decision-3",
+			}, []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 1`}},
+		{"ours.md B2: a new page with a lower number than the old one leaves the members where they are", clusterv1beta1.DecisionStrategy{},
 			pages{page(2, 0, "", hundred...)}, more, []string{
-				`create and fill p-decision-1 group 0 "": c-001..c-100 (100)`, `fill p-decision-2 group 0 "": c-101`,
+				`create and fill p-decision-1 group 0 "": c-101`,
 			}, []string{`0 "" [p-decision-1 p-decision-2] 101`}},
+		{"consumers.md: the only page is number 1, as soon as that is free", clusterv1beta1.DecisionStrategy{},
+			pages{page(2, 0, "", "c-1")}, []string{"c-1"}, []string{
+				`create and fill p-decision-1 group 0 "": c-1`, "delete p-decision-2",
+			}, []string{`0 "" [p-decision-1] 1`}},
 		{"a page of ours whose name is none of ours is surplus", clusterv1beta1.DecisionStrategy{}, pages{
 			edited(page(1, 0, "", "c-1"), func(p *clusterv1beta1.PlacementDecision) { p.Name = "by-hand" }),
 		}, []string{"c-1"}, []string{`create and fill p-decision-1 group 0 "": c-1`, "delete by-hand"}, []string{`0 "" [p-decision-1] 1`}},

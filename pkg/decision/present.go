@@ -69,6 +69,49 @@ type groupKey struct {
 	name  string
 }
 
+// existing is a PlacementDecision that exists.
+type existing = *clusterv1beta1.PlacementDecision
+
+// groups are the groups that exist, by name and in the order of their indices. Pages with other names than ours have no group.
+func (p Present) groups() map[string][]Group {
+	byKey := map[groupKey]*Group{}
+
+	for _, page := range p.Pages {
+		if _, ok := PageNumber(p.Placement.Name, page.Name); !ok {
+			continue
+		}
+
+		key := p.groupOf(page)
+		if byKey[key] == nil {
+			byKey[key] = &Group{Index: key.index, Name: key.name}
+		}
+
+		byKey[key].pages = append(byKey[key].pages, page)
+		byKey[key].Clusters = append(byKey[key].Clusters, clusterNames(page)...)
+	}
+
+	groups := map[string][]Group{}
+
+	for key, group := range byKey {
+		groups[key.name] = append(groups[key.name], *group)
+	}
+
+	for _, named := range groups {
+		slices.SortFunc(named, func(a, b Group) int { return cmp.Compare(a.Index, b.Index) })
+	}
+
+	return groups
+}
+
+func clusterNames(page *clusterv1beta1.PlacementDecision) []string {
+	names := make([]string, 0, len(page.Status.Decisions))
+	for _, decision := range page.Status.Decisions {
+		names = append(names, decision.ClusterName)
+	}
+
+	return names
+}
+
 // groupOf is the group that a page was made for: the one the placement's status records, else the one its labels say, else the first
 // unnamed one. The record comes first because labels get lost and are changed by others (ours.md B4).
 func (p Present) groupOf(page *clusterv1beta1.PlacementDecision) groupKey {

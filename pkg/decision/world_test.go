@@ -124,11 +124,11 @@ func steps(plan Plan) []string {
 
 	for _, w := range plan.Writes {
 		verbs := []string{}
-		if w.Current == nil {
+		if w.Create {
 			verbs = append(verbs, "create")
 		}
 
-		if w.Mend && w.Current != nil {
+		if w.Mend {
 			verbs = append(verbs, "mend")
 		}
 

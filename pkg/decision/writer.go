@@ -37,21 +37,31 @@ type Writer struct {
 	Client client.Client
 }
 
-// Write sends the writes in their order.
-func (w Writer) Write(ctx context.Context, writes []Write, observe Observer) error {
+// Written has the last answer to every page that was written, by name.
+type Written map[string]*clusterv1beta1.PlacementDecision
+
+// Write sends the writes in their order and returns what came of them, also with an error.
+func (w Writer) Write(ctx context.Context, writes []Write, observe Observer) (Written, error) {
+	written := Written{}
+
 	for _, write := range writes {
-		if err := w.write(ctx, write, observe); err != nil {
-			return err
+		if err := w.write(ctx, write, written, observe); err != nil {
+			return written, err
 		}
 	}
 
-	return nil
+	return written, nil
 }
 
-func (w Writer) write(ctx context.Context, write Write, observe Observer) error {
+func (w Writer) write(ctx context.Context, write Write, written Written, observe Observer) error {
 	page := write.Desired
 
-	if write.Current == nil {
+	current := write.Current
+	if last := written[page.Name]; last != nil {
+		current = last
+	}
+
+	if write.Create {
 		created := &clusterv1beta1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy()}
 		err := w.Client.Create(ctx, created)
 		observe(ActionCreate, created, err)
@@ -60,10 +70,8 @@ func (w Writer) write(ctx context.Context, write Write, observe Observer) error 
 			return fmt.Errorf("creating PlacementDecision %s/%s: %w", page.Namespace, page.Name, err)
 		}
 
-		return w.fill(ctx, created, page.Status.Decisions, observe)
+		current, written[page.Name] = created, created
 	}
-
-	current := write.Current
 
 	if write.Mend {
 		mended, err := w.patch(ctx, current, map[string]any{
@@ -78,19 +86,24 @@ func (w Writer) write(ctx context.Context, write Write, observe Observer) error 
 			return fmt.Errorf("mending labels and owners of PlacementDecision %s/%s: %w", page.Namespace, page.Name, err)
 		}
 
-		current = mended
+		current, written[page.Name] = mended, mended
 	}
 
 	if !write.Fill {
 		return nil
 	}
 
-	return w.fill(ctx, current, page.Status.Decisions, observe)
+	filled, err := w.fill(ctx, current, page.Status.Decisions, observe)
+	if err == nil {
+		written[page.Name] = filled
+	}
+
+	return err
 }
 
 func (w Writer) fill(
 	ctx context.Context, current *clusterv1beta1.PlacementDecision, decisions []clusterv1beta1.ClusterDecision, observe Observer,
-) error {
+) (*clusterv1beta1.PlacementDecision, error) {
 	filled, err := w.patch(ctx, current, map[string]any{
 		"metadata": map[string]any{"uid": current.UID, "resourceVersion": current.ResourceVersion},
 		"status":   map[string]any{"decisions": decisions},
@@ -98,10 +111,10 @@ func (w Writer) fill(
 	observe(ActionFill, filled, err)
 
 	if err != nil {
-		return fmt.Errorf("writing the decisions of PlacementDecision %s/%s: %w", current.Namespace, current.Name, err)
+		return nil, fmt.Errorf("writing the decisions of PlacementDecision %s/%s: %w", current.Namespace, current.Name, err)
 	}
 
-	return nil
+	return filled, nil
 }
 
 // patch sends a merge patch and returns what came of it; the current object, which may be shared with a cache, is not touched.
@@ -125,9 +138,13 @@ func (w Writer) patch(
 	return patched, err //nolint:wrapcheck // Wrapped by the callers, who know what it was for.
 }
 
-// Delete removes the surplus pages in their order. A page that is gone already is no error.
-func (w Writer) Delete(ctx context.Context, pages []*clusterv1beta1.PlacementDecision, observe Observer) error {
+// Delete removes the surplus pages in their order, as they are after what was written. A page that is gone already is no error.
+func (w Writer) Delete(ctx context.Context, pages []*clusterv1beta1.PlacementDecision, written Written, observe Observer) error {
 	for _, page := range pages {
+		if last := written[page.Name]; last != nil {
+			page = last
+		}
+
 		err := w.Client.Delete(ctx, page.DeepCopy(), client.Preconditions{
 			UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion),
 		})

@@ -156,11 +156,12 @@ func TestWriter(t *testing.T) {
 
 	var told []string
 
-	if err := (Writer{Client: s}).Write(t.Context(), plan.Writes, observer(&told)); err != nil {
+	written, err := Writer{Client: s}.Write(t.Context(), plan.Writes, observer(&told))
+	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := (Writer{Client: s}).Delete(t.Context(), plan.Deletes, observer(&told)); err != nil {
+	if err := (Writer{Client: s}).Delete(t.Context(), plan.Deletes, written, observer(&told)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -178,10 +179,10 @@ func TestWriter(t *testing.T) {
 		"delete p-decision-5 <nil>", "delete p-decision-4 <nil>",
 	}, told)
 
-	written := s.get(t, "p-decision-2")
-	expect(t, "labels", "a", written.Labels["team"])
-	expect(t, "decisions", "c-1", clustersOf(written.Status.Decisions))
-	expect(t, "owners", 1, len(written.OwnerReferences))
+	second := s.get(t, "p-decision-2")
+	expect(t, "labels", "a", second.Labels["team"])
+	expect(t, "decisions", "c-1", clustersOf(second.Status.Decisions))
+	expect(t, "owners", 1, len(second.OwnerReferences))
 	expect(t, "decisions of the new one", "c-2", clustersOf(s.get(t, "p-decision-3").Status.Decisions))
 }
 
@@ -209,9 +210,9 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 
 			var told []string
 
-			err := (Writer{Client: s}).Write(t.Context(), plan.Writes, observer(&told))
+			written, err := Writer{Client: s}.Write(t.Context(), plan.Writes, observer(&told))
 			if err == nil {
-				err = (Writer{Client: s}).Delete(t.Context(), plan.Deletes, observer(&told))
+				err = Writer{Client: s}.Delete(t.Context(), plan.Deletes, written, observer(&told))
 			}
 
 			if !errors.Is(err, errRefused) || err.Error() != tc.want {
@@ -236,13 +237,13 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 			objects = append(objects, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: write.Desired.Name}})
 		}
 
-		err := (Writer{Client: newServer(t, objects...)}).Write(t.Context(), []Write{write},
+		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), []Write{write},
 			func(Action, *clusterv1beta1.PlacementDecision, error) {})
 		if !Outdated(err) {
 			t.Errorf("writing %s: got %v, want a conflict", write.Desired.Name, err)
 		}
 
-		if err := (Writer{Client: newServer(t)}).Write(t.Context(), []Write{write},
+		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), []Write{write},
 			func(Action, *clusterv1beta1.PlacementDecision, error) {}); write.Current != nil &&
 			!Outdated(err) {
 			t.Errorf("writing %s that is gone: got %v, want not found", write.Desired.Name, err)
@@ -250,7 +251,7 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 	}
 
 	for _, surplus := range plan.Deletes {
-		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), pages{surplus},
+		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), pages{surplus}, nil,
 			func(Action, *clusterv1beta1.PlacementDecision, error) {})
 		if !Outdated(err) {
 			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
@@ -263,7 +264,7 @@ func TestDeletingWhatIsGone(t *testing.T) {
 
 	var told []string
 
-	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan.Deletes, observer(&told)); err != nil {
+	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan.Deletes, nil, observer(&told)); err != nil {
 		t.Error(err)
 	}
 

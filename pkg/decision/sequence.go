@@ -1,0 +1,244 @@
+package decision
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// slot is a page on its way from what it holds to what it is to hold.
+type slot struct {
+	name    string
+	group   groupKey
+	number  int
+	current *clusterv1beta1.PlacementDecision // nil: to be created
+	holds   map[string]bool
+	target  map[string]bool
+	goes    bool // It is deleted in the end.
+}
+
+func (s *slot) settled() bool { return s.goes || s.current != nil && maps.Equal(s.holds, s.target) }
+
+func (s *slot) gains() bool {
+	for cluster := range s.target {
+		if !s.holds[cluster] {
+			return true
+		}
+	}
+
+	return s.current == nil
+}
+
+// move is one write of a page on the way.
+type move struct {
+	slot  *slot
+	holds map[string]bool
+}
+
+// sequence finds an order of writes for a set of pages in which no cluster that stays is missing from all pages between any two writes
+// (ours.md B1), no page ever holds more than it may, and no group grows beyond its length.
+//
+// A page may be written as soon as every staying cluster that it gives away stands in another page too. Pages that gain come before
+// pages that only lose. Where pages exchange clusters in a ring and there is no room for both, one side waits in a page of its own
+// behind the last group, which goes in the end.
+type sequence struct {
+	present Present
+	length  int
+	slots   []*slot
+	holders map[string]int
+	stays   map[string]bool
+	names   *pageNames
+	moves   []move
+}
+
+func newSequence(present Present, pages []Page, length int) *sequence {
+	s := &sequence{
+		present: present, length: length, holders: map[string]int{}, stays: map[string]bool{}, names: present.unusedNames(),
+	}
+	kept := map[string]bool{}
+
+	for _, page := range pages {
+		kept[page.Name], s.names.used[page.Name] = true, true
+		target := set(page.Clusters)
+		maps.Copy(s.stays, target)
+		s.add(&slot{
+			name: page.Name, group: groupKey{index: page.Group, name: page.GroupName}, current: page.Current, target: target,
+		})
+	}
+
+	for _, page := range present.Pages {
+		if !kept[page.Name] {
+			s.add(&slot{name: page.Name, group: present.groupOf(page), current: page, goes: true})
+		}
+	}
+
+	slices.SortStableFunc(s.slots, func(a, b *slot) int {
+		return cmp.Or(cmp.Compare(a.group.index, b.group.index), cmp.Compare(a.number, b.number))
+	})
+
+	return s
+}
+
+func (s *sequence) add(added *slot) {
+	added.number = s.present.number(added.name)
+	added.holds = map[string]bool{}
+
+	if added.current != nil {
+		added.holds = set(clusterNames(added.current))
+	}
+
+	for cluster := range added.holds {
+		s.holders[cluster]++
+	}
+
+	s.slots = append(s.slots, added)
+}
+
+func set(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+
+	return set
+}
+
+// run finds the moves.
+func (s *sequence) run() []move {
+	for {
+		open := slices.DeleteFunc(slices.Clone(s.slots), (*slot).settled)
+		if len(open) == 0 {
+			return s.moves
+		}
+
+		ready := func(gaining bool) func(*slot) bool {
+			return func(p *slot) bool { return p.gains() == gaining && len(s.missing(p)) == 0 && s.fits(p) }
+		}
+
+		if i := slices.IndexFunc(open, ready(true)); i >= 0 {
+			s.write(open[i], open[i].target)
+		} else if i := slices.IndexFunc(open, ready(false)); i >= 0 {
+			s.write(open[i], open[i].target)
+		} else {
+			s.park(open)
+		}
+	}
+}
+
+func (s *sequence) write(p *slot, holds map[string]bool) {
+	for cluster := range p.holds {
+		s.holders[cluster]--
+	}
+
+	for cluster := range holds {
+		s.holders[cluster]++
+	}
+
+	p.holds = holds
+	s.moves = append(s.moves, move{slot: p, holds: holds})
+
+	if p.current == nil {
+		p.current = &clusterv1beta1.PlacementDecision{}
+	}
+}
+
+// missing are the clusters that stay and would stand nowhere if the page were written now, sorted.
+func (s *sequence) missing(p *slot) []string {
+	var missing []string
+
+	for cluster := range p.holds {
+		if !p.target[cluster] && s.stays[cluster] && s.holders[cluster] < 2 {
+			missing = append(missing, cluster)
+		}
+	}
+
+	slices.Sort(missing)
+
+	return missing
+}
+
+// fits reports whether the group of the page does not grow beyond its length by the write. Pages that go are on their way out and do not
+// count.
+func (s *sequence) fits(p *slot) bool {
+	before, after := map[string]bool{}, maps.Clone(p.target)
+
+	for _, other := range s.slots {
+		if other.group != p.group || other.goes {
+			continue
+		}
+
+		maps.Copy(before, other.holds)
+
+		if other != p {
+			maps.Copy(after, other.holds)
+		}
+	}
+
+	return len(after) <= max(s.length, len(before))
+}
+
+// park lets the clusters for which the first blocked page waits stand in a page of their own, behind the last group. There is such a
+// page: as long as every open page may be written, one of them makes its group no longer than it was or may be.
+func (s *sequence) park(open []*slot) {
+	for _, p := range open {
+		missing := s.missing(p)
+		if len(missing) == 0 {
+			continue
+		}
+
+		name := s.destination(missing[0])
+		missing = slices.DeleteFunc(missing, func(cluster string) bool { return s.destination(cluster) != name })
+		missing = missing[:min(len(missing), PageSize, s.length)]
+
+		index := 0
+		for _, other := range s.slots {
+			index = max(index, other.group.index+1)
+		}
+
+		parked := &slot{group: groupKey{index: index, name: name}}
+		parked.name = s.names.next(Group{Index: index, Name: name})
+		s.add(parked)
+		s.write(parked, set(missing))
+		parked.goes = true
+
+		return
+	}
+}
+
+// destination is the name of the group that a cluster goes to.
+func (s *sequence) destination(cluster string) string {
+	i := slices.IndexFunc(s.slots, func(p *slot) bool { return p.target[cluster] })
+
+	return s.slots[i].group.name
+}
+
+// deletes are the slots that go, in a safe order: first those that share their index with a group that stays, because consumers see one
+// of the two, and then from the highest group index down.
+func (s *sequence) deletes() []*slot {
+	stays := map[int]bool{}
+	deletes := []*slot{}
+
+	for _, p := range s.slots {
+		if p.goes {
+			deletes = append(deletes, p)
+		} else {
+			stays[p.group.index] = true
+		}
+	}
+
+	slices.SortStableFunc(deletes, func(a, b *slot) int {
+		if stays[a.group.index] != stays[b.group.index] {
+			if stays[a.group.index] {
+				return -1
+			}
+
+			return 1
+		}
+
+		return cmp.Or(cmp.Compare(b.group.index, a.group.index), cmp.Compare(b.number, a.number))
+	})
+
+	return deletes
+}
