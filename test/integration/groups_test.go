@@ -81,10 +81,10 @@ var _ = Describe("Decision groups", func() {
 		sizes(ctx, w, "aa 2", "bb 2", " 2", " 1")
 
 		w.clusters(ctx, "set", 8, 9, labeled("group", "aa"))
-		sizes(ctx, w, "aa 2", "aa 2", "bb 2", " 2", " 1")
+		sizes(ctx, w, "aa 2", "bb 2", " 2", " 1", "aa 2")
 
 		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromInt32(4), "bb", "aa") })
-		sizes(ctx, w, "bb 2", "aa 4", " 3")
+		sizes(ctx, w, "aa 4", "bb 2", " 3")
 
 		w.editCluster(ctx, "c003", func(c *clusterv1.ManagedCluster) { c.Labels["group"] = "aa" })
 		w.editCluster(ctx, "c004", func(c *clusterv1.ManagedCluster) { c.Labels["group"] = "aa" })
@@ -150,5 +150,32 @@ var _ = Describe("Decision groups", func() {
 		})
 		w.expectMisconfigured(ctx, "p", "spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector.labelSelector", shorts(1, 5)...)
 		sizes(ctx, w, "canary 2", " 2", " 1")
+	})
+
+	It("B1: a cluster that stays selected is in a decision at every moment while groups and pages are cut anew", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 110)
+		film := w.watchPages(ctx)
+
+		w.placement(ctx, "p", grouping(intstr.FromInt32(0)))
+		sizes(ctx, w, " 110")
+		film.stays(w.names(shorts(12, 110)...)...)
+
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromInt32(40)) })
+		sizes(ctx, w, " 40", " 40", " 30")
+
+		w.cluster(ctx, "set", "c000", labeled("group", "aa"))
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromInt32(60), "aa") })
+		sizes(ctx, w, " 60", " 50", "aa 1")
+
+		for i := 1; i <= 11; i++ {
+			w.deleteCluster(ctx, fmt.Sprintf("c%03d", i))
+		}
+
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromString("100%")) })
+		sizes(ctx, w, " 100")
+
+		film.until(ctx, w.pages(ctx, Default, "p"))
 	})
 })

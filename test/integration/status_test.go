@@ -128,6 +128,29 @@ var _ = Describe("Placement status", func() {
 		finish(ctx, placement)
 		gone(ctx, placement)
 	})
+
+	It("A7, B1: a page that cannot be created takes nothing from the others", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 100)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 100)...)
+
+		quota := w.forbidPages(ctx, 1)
+		w.cluster(ctx, "set", "c000")
+		Eventually(func(g Gomega) {
+			seen := w.look(ctx, g, "p")
+			g.Expect(seen.Satisfied).To(Equal(notAllScheduled))
+			g.Expect(seen.Groups).To(HaveExactElements("0/: 100 [p-decision-1]"))
+			g.Expect(seen.Selected).To(HaveExactElements(shorts(1, 100)))
+		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+
+		Expect(hub.Delete(ctx, quota)).To(Succeed())
+		w.expect(ctx, "p", outcome{
+			Selected: shorts(0, 100), Groups: []string{"0/: 101 [p-decision-1 p-decision-2]"},
+			Satisfied: allScheduled, Misconfigured: configured,
+		})
+	})
 })
 
 // forbidPages makes a quota that lets the namespace have so many PlacementDecisions, which it is taken to have already.
