@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -28,10 +29,11 @@ import (
 type clusterSetReconciler struct {
 	client   client.Client
 	compiler *selector.Compiler
+	outdated backoff
 }
 
 func setupClusterSet(mgr manager.Manager, o Options) error {
-	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler()}
+	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler(), outdated: newBackoff()}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(clusterSetName).
@@ -52,7 +54,7 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if apierrors.IsNotFound(err) {
-		return quietly(r.createStandard(ctx, request.Name))
+		return r.outdated.settle(ctx, request, r.createStandard(ctx, request.Name))
 	}
 
 	if !set.DeletionTimestamp.IsZero() {
@@ -60,19 +62,10 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if rolledBack, err := r.rollBack(ctx, set); err != nil || rolledBack {
-		return quietly(err) // The event of the roll-back comes next.
+		return r.outdated.settle(ctx, request, err) // The event of the roll-back comes next.
 	}
 
-	return quietly(r.writeEmpty(ctx, set))
-}
-
-// quietly turns a conflict into a retry: the cache has an old view, and its event is on the way.
-func quietly(err error) (reconcile.Result, error) {
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) {
-		return reconcile.Result{RequeueAfter: outdatedDelay}, nil
-	}
-
-	return reconcile.Result{}, err
+	return r.outdated.settle(ctx, request, r.writeEmpty(ctx, set))
 }
 
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
@@ -132,7 +125,11 @@ func (r *clusterSetReconciler) membershipChanges() handler.EventHandler {
 
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q limiter) { r.enqueue(ctx, q, nil, e.Object) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q limiter) { r.enqueue(ctx, q, e.ObjectOld, e.ObjectNew) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q limiter) {
+			if !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
+				r.enqueue(ctx, q, e.ObjectOld, e.ObjectNew)
+			}
+		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q limiter) { r.enqueue(ctx, q, e.Object, nil) },
 	}
 }

@@ -24,11 +24,12 @@ const bindingSetField = "spec.clusterSet"
 
 // clusterSetBindingReconciler writes the condition Bound of every binding: whether its set exists.
 type clusterSetBindingReconciler struct {
-	client client.Client
+	client   client.Client
+	outdated backoff
 }
 
 func setupClusterSetBinding(mgr manager.Manager, o Options) error {
-	r := &clusterSetBindingReconciler{client: mgr.GetClient()}
+	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: newBackoff()}
 
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta2.ManagedClusterSetBinding{}, bindingSetField,
 		func(object client.Object) []string {
@@ -107,8 +108,8 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 
 	err = r.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{}))
 	if err != nil {
-		return quietly(fmt.Errorf("writing the status of ManagedClusterSetBinding %s: %w", request, err))
+		err = fmt.Errorf("writing the status of ManagedClusterSetBinding %s: %w", request, err)
 	}
 
-	return reconcile.Result{}, nil
+	return r.outdated.settle(ctx, request, err)
 }

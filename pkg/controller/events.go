@@ -1,9 +1,7 @@
 package controller
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,18 +48,21 @@ func (r reporter) report(
 	}
 }
 
-// scores is "c1:200 c2:145 ", by cluster name.
+// scores is "c1:200 c2:145 " of the feasible clusters, by name.
 func scores(result *scheduling.Result) string {
 	var text strings.Builder
 
-	for _, verdict := range slices.SortedFunc(slices.Values(result.Selected), func(a, b scheduling.Verdict) int {
-		return cmp.Compare(a.Cluster.Name, b.Cluster.Name)
-	}) {
-		fmt.Fprintf(&text, "%s:%d ", verdict.Cluster.Name, verdict.Score)
-	}
+	for _, verdict := range result.Verdicts {
+		if verdict.Rank == 0 {
+			continue
+		}
 
-	if text.Len() > longestScores {
-		return text.String()[:longestScores] + "......"
+		entry := fmt.Sprintf("%s:%d ", verdict.Cluster.Name, verdict.Score)
+		if text.Len()+len(entry) > longestScores {
+			return text.String() + "......"
+		}
+
+		text.WriteString(entry)
 	}
 
 	return text.String()

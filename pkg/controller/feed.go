@@ -29,12 +29,9 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
 // they concern into the queue. What belongs to the initial lists goes in at low priority, what somebody just did goes first.
 type feed struct {
-	cache     cache.Cache
-	inventory *inventory.Inventory
-	requests  *requests
-	pages     *readback[*clusterv1beta1.PlacementDecision]
-	statuses  *readback[*clusterv1beta1.Placement]
+	*memory
 
+	cache cache.Cache
 	queue queue
 	done  chan error
 }
@@ -95,6 +92,8 @@ func (f *feed) listen(ctx context.Context) error {
 		return errors.Join(errors.New("the initial lists did not arrive"), ctx.Err())
 	}
 
+	f.synced.Store(true)
+
 	return nil
 }
 
@@ -129,6 +128,10 @@ func on[T client.Object](set func(before, after T, initial bool), gone func(T)) 
 
 func (f *feed) setPlacement(before, after *clusterv1beta1.Placement, initial bool) {
 	key := client.ObjectKeyFromObject(after)
+	if before != nil && before.UID != after.UID {
+		f.forget(key) // It was deleted and made again while the watch was broken.
+	}
+
 	mine := f.statuses.expected(key, after, false)
 
 	if !managed(after) {
@@ -149,12 +152,6 @@ func (f *feed) setPlacement(before, after *clusterv1beta1.Placement, initial boo
 
 func (f *feed) deletePlacement(last *clusterv1beta1.Placement) {
 	f.forget(client.ObjectKeyFromObject(last))
-}
-
-func (f *feed) forget(key inventory.PlacementKey) {
-	f.requests.forget(key)
-	f.pages.forget(key)
-	f.statuses.forget(key)
 }
 
 func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, initial bool) {

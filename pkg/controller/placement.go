@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,43 +16,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
-	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 const (
 	// placementField indexes PlacementDecisions by the placements they may belong to.
 	placementField = "placement"
-	// outdatedDelay is how long a placement waits for the cache when it was evaluated on an old view.
-	outdatedDelay = 100 * time.Millisecond
+	// notSyncedDelay is how long a placement waits for the initial lists.
+	notSyncedDelay = time.Second
 )
 
 // placementReconciler keeps the decisions and the status of placements.
 type placementReconciler struct {
-	client    client.Client
-	inventory *inventory.Inventory
-	requests  *requests
-	pages     *readback[*clusterv1beta1.PlacementDecision]
-	statuses  *readback[*clusterv1beta1.Placement]
-	writer    decision.Writer
-	reporter  reporter
-	clock     clock.PassiveClock
+	*memory
+
+	client   client.Client
+	writer   decision.Writer
+	reporter reporter
+	clock    clock.PassiveClock
+	outdated backoff
 }
 
 func setupPlacement(mgr manager.Manager, o Options) error {
-	compiler := selector.NewCompiler()
-	inv := inventory.New(compiler)
 	r := &placementReconciler{
-		client:    mgr.GetClient(),
-		inventory: inv,
-		requests:  newRequests(compiler, inv),
-		pages:     newReadback[*clusterv1beta1.PlacementDecision](),
-		statuses:  newReadback[*clusterv1beta1.Placement](),
-		writer:    decision.Writer{Client: mgr.GetClient()},
-		reporter:  reporter{recorder: mgr.GetEventRecorder("placement-controller")},
-		clock:     o.Clock,
+		memory:   newMemory(o.Clock),
+		client:   mgr.GetClient(),
+		writer:   decision.Writer{Client: mgr.GetClient()},
+		reporter: reporter{recorder: mgr.GetEventRecorder("placement-controller")},
+		clock:    o.Clock,
+		outdated: newBackoff(),
 	}
 
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta1.PlacementDecision{}, placementField,
@@ -77,19 +69,25 @@ func setupPlacement(mgr manager.Manager, o Options) error {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
 
-	return controller.Watch(&feed{ //nolint:wrapcheck // Named by the caller.
-		cache: mgr.GetCache(), inventory: inv, requests: r.requests, pages: r.pages, statuses: r.statuses,
-	})
+	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache()}) //nolint:wrapcheck // Named by the caller.
 }
 
 // Reconcile evaluates one placement and has the answer written.
 func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	if !r.synced.Load() {
+		metrics.NotSynced.Inc()
+
+		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
+	}
+
 	placement, err := r.placement(ctx, request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 
 	if placement == nil || !managed(placement) {
+		r.forget(request.NamespacedName)
+
 		return reconcile.Result{}, nil
 	}
 
@@ -104,28 +102,46 @@ func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.R
 
 	metrics.ObserveScheduling(r.clock.Since(now))
 
-	err = r.carryOut(ctx, placement, present, result, plan)
+	wrote, err := r.carryOut(ctx, placement, present, result, plan)
 
-	metrics.ObserveBind(r.clock.Since(now))
-
-	switch {
-	case decision.Outdated(err):
-		klog.FromContext(ctx).V(4).Info("Evaluated on an old view; trying again", "err", err)
-
-		return reconcile.Result{RequeueAfter: outdatedDelay}, nil
-	case decision.Terminating(err):
+	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
 
 		return reconcile.Result{}, nil
-	case err != nil:
-		return reconcile.Result{}, err
-	case plan.Again:
-		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
-	case result.WakeAt.IsZero():
-		return reconcile.Result{}, nil
-	default:
-		return reconcile.Result{RequeueAfter: max(result.WakeAt.Sub(r.clock.Now()), time.Nanosecond)}, nil
 	}
+
+	if decision.Outdated(err) {
+		// What was read, or what was believed to be written, is not so. The cache will tell.
+		r.forgetWrites(request.NamespacedName)
+	}
+
+	if again, err := r.outdated.settle(ctx, request, err); err != nil || again.RequeueAfter > 0 {
+		return again, err
+	}
+
+	return r.next(result, plan, wrote), nil
+}
+
+// next is when the placement is to be looked at again although nothing changes.
+func (r *placementReconciler) next(result *scheduling.Result, plan decision.Plan, wrote bool) reconcile.Result {
+	if plan.Again {
+		return reconcile.Result{RequeueAfter: time.Nanosecond}
+	}
+
+	var next reconcile.Result
+	if wrote {
+		// By then every write is confirmed, or no longer believed.
+		next.RequeueAfter = unconfirmed
+	}
+
+	if !result.WakeAt.IsZero() {
+		wait := max(result.WakeAt.Sub(r.clock.Now()), time.Nanosecond)
+		if next.RequeueAfter == 0 || wait < next.RequeueAfter {
+			next.RequeueAfter = wait
+		}
+	}
+
+	return next
 }
 
 // placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.
@@ -162,60 +178,88 @@ func (r *placementReconciler) present(ctx context.Context, placement *clusterv1b
 	return decision.NewPresent(placement, r.pages.latest(client.ObjectKeyFromObject(placement), cached)), nil
 }
 
-// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
-// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
+// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. It reports whether anything was written.
+// When a page cannot be written, the status tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
 func (r *placementReconciler) carryOut(
 	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result, plan decision.Plan,
-) error {
-	observe := r.observer(ctx, placement, result)
+) (wrote bool, err error) {
+	start := r.clock.Now()
+	observe := r.observer(ctx, placement, present, result)
 
 	written, err := r.writer.Write(ctx, plan.Writes, observe)
 	if err != nil {
 		if decision.Outdated(err) || decision.Terminating(err) {
-			return err
+			return true, err
 		}
 
-		now, err2 := r.present(ctx, placement)
-		if err2 != nil {
-			now = present
-		}
-
-		failed := decision.NewFailedStatus(result, now, decision.Cause(err), metav1.Time{Time: r.clock.Now()})
-
-		return errors.Join(err, err2, r.writeStatus(ctx, placement, failed))
+		return true, r.admit(ctx, placement, present, result, err)
 	}
 
 	status := decision.NewStatus(result, plan, placement, metav1.Time{Time: r.clock.Now()})
-	if err := r.writeStatus(ctx, placement, status); err != nil {
-		return err
+
+	patched, err := r.writeStatus(ctx, placement, status)
+	if err != nil {
+		return true, err
 	}
 
-	return r.writer.Delete(ctx, plan.Deletes, written, observe)
+	if plan.Empty() {
+		return patched, nil
+	}
+
+	err = r.writer.Delete(ctx, plan.Deletes, written, observe)
+
+	metrics.ObserveBind(r.clock.Since(start))
+
+	return true, err
+}
+
+// admit says in the status that pages could not be written, and returns that error. It alone decides how the retry goes.
+func (r *placementReconciler) admit(
+	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result, failure error,
+) error {
+	now, err := r.present(ctx, placement)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
+
+		now = present
+	}
+
+	status := decision.NewFailedStatus(result, now, decision.Cause(failure), metav1.Time{Time: r.clock.Now()})
+	if _, err := r.writeStatus(ctx, placement, status); err != nil && !decision.Outdated(err) {
+		klog.FromContext(ctx).Error(err, "Telling of a failed write")
+	}
+
+	return failure
 }
 
 func (r *placementReconciler) writeStatus(
 	ctx context.Context, placement *clusterv1beta1.Placement, status clusterv1beta1.PlacementStatus,
-) error {
+) (wrote bool, err error) {
 	patched, err := r.writer.WriteStatus(ctx, placement, status)
 	if err != nil {
 		countWrite("status", err)
 
-		return err
+		return false, err
 	}
 
-	if patched != nil {
-		countWrite("status", nil)
-		r.statuses.wrote(client.ObjectKeyFromObject(placement), patched, false)
+	if patched == nil {
+		return false, nil
 	}
 
-	return nil
+	countWrite("status", nil)
+	r.statuses.wrote(client.ObjectKeyFromObject(placement), patched, false)
+
+	return true, nil
 }
 
 // observer remembers, counts and reports every write of a page.
 func (r *placementReconciler) observer(
-	ctx context.Context, placement *clusterv1beta1.Placement, result *scheduling.Result,
+	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result,
 ) decision.Observer {
-	created := map[string]bool{}
+	clusters := map[string]int{}
+	for _, page := range present.Pages {
+		clusters[page.Name] = len(page.Status.Decisions)
+	}
 
 	return func(action decision.Action, page *clusterv1beta1.PlacementDecision, err error) {
 		countWrite(string(action), err)
@@ -228,11 +272,12 @@ func (r *placementReconciler) observer(
 			"clusters", len(page.Status.Decisions))
 		r.pages.wrote(client.ObjectKeyFromObject(placement), page, action == decision.ActionDelete)
 
-		// The first, empty list of a page that was just created is part of its creation.
-		created[page.Name] = created[page.Name] || action == decision.ActionCreate
-		if action != decision.ActionFill || !created[page.Name] || len(page.Status.Decisions) > 0 {
+		// A list that becomes present and has nothing in it, as before, is no news.
+		if action != decision.ActionFill || len(page.Status.Decisions) > 0 || clusters[page.Name] > 0 {
 			r.reporter.report(action, placement, page, result)
 		}
+
+		clusters[page.Name] = len(page.Status.Decisions)
 	}
 }
 

@@ -2,15 +2,21 @@ package controller
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // readback remembers what was written until the cache has caught up with it, so that an evaluation sees its own writes, and an event
 // that only brings them back can be told from a change by somebody else. It is safe for concurrent use.
+//
+// What no event confirms is believed for a while only: the event may have come before the answer, or be lost with a broken watch.
 type readback[T client.Object] struct {
+	clock clock.PassiveClock
+
 	mu      sync.Mutex
 	written map[types.NamespacedName]map[types.NamespacedName]written[T]
 }
@@ -18,10 +24,14 @@ type readback[T client.Object] struct {
 type written[T client.Object] struct {
 	object  T
 	deleted bool
+	at      time.Time
 }
 
-func newReadback[T client.Object]() *readback[T] {
-	return &readback[T]{written: map[types.NamespacedName]map[types.NamespacedName]written[T]{}}
+// unconfirmed is how long a write is believed that no event confirms.
+const unconfirmed = 30 * time.Second
+
+func newReadback[T client.Object](c clock.PassiveClock) *readback[T] {
+	return &readback[T]{clock: c, written: map[types.NamespacedName]map[types.NamespacedName]written[T]{}}
 }
 
 // wrote notes the answer to a write for an owner; deleted says that the object was deleted.
@@ -33,7 +43,7 @@ func (r *readback[T]) wrote(owner types.NamespacedName, object T, deleted bool) 
 		r.written[owner] = map[types.NamespacedName]written[T]{}
 	}
 
-	r.written[owner][client.ObjectKeyFromObject(object)] = written[T]{object: object, deleted: deleted}
+	r.written[owner][client.ObjectKeyFromObject(object)] = written[T]{object: object, deleted: deleted, at: r.clock.Now()}
 }
 
 // expected reports whether an event shows a state that was written by us, or one before it. An event that shows the last write ends the
@@ -49,12 +59,17 @@ func (r *readback[T]) expected(owner types.NamespacedName, object T, deleted boo
 		return false
 	}
 
+	same := last.object.GetUID() == object.GetUID()
+	if deleted && !same {
+		return false // An earlier object of the name goes; what was written since is not told by that.
+	}
+
 	if deleted || last.deleted {
 		if deleted {
 			r.drop(owner, key)
 		}
 
-		return last.deleted && last.object.GetUID() == object.GetUID()
+		return last.deleted && same
 	}
 
 	order, ordered := compareAge(object, last.object)
@@ -85,6 +100,12 @@ func (r *readback[T]) forget(owner types.NamespacedName) {
 func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
+	for key, last := range r.written[owner] {
+		if r.clock.Since(last.at) >= unconfirmed {
+			r.drop(owner, key)
+		}
+	}
 
 	result := make([]T, 0, len(cached))
 	seen := map[types.NamespacedName]bool{}

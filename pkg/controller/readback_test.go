@@ -2,11 +2,14 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 var owner = types.NamespacedName{Namespace: "ns", Name: "p"}
@@ -80,7 +83,7 @@ func TestReadbackLatest(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*clusterv1beta1.PlacementDecision]()
+			r := newReadback[*clusterv1beta1.PlacementDecision](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			for _, w := range tc.writes {
 				r.wrote(owner, w.page, w.deleted)
 			}
@@ -112,11 +115,12 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 			written: state("a", "1", "9"), event: state("a", "1", "9"), deleteEvent: true},
 		{reason: "an event from before our delete",
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), want: true, remember: true},
+		{reason: "an earlier object of the name goes", written: state("a", "2", "9"), event: state("a", "1", "12"), deleteEvent: true, remember: true},
 		{reason: "somebody made it again after our delete",
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*clusterv1beta1.PlacementDecision]()
+			r := newReadback[*clusterv1beta1.PlacementDecision](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			if tc.written != nil {
 				r.wrote(owner, tc.written, tc.deletedByUs)
 			}
@@ -129,5 +133,34 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 				t.Errorf("remembers = %v, want %v", got, tc.remember)
 			}
 		})
+	}
+}
+
+// A write whose event came before its answer, or was lost with the watch, must not be believed for ever.
+func TestReadbackDoesNotBelieveForEver(t *testing.T) {
+	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
+	r := newReadback[*clusterv1beta1.PlacementDecision](clock)
+	r.wrote(owner, state("a", "1", "9"), false)
+
+	clock.SetTime(time.Unix(0, 0).Add(unconfirmed - 1))
+
+	if got := len(r.latest(owner, nil)); got != 1 {
+		t.Errorf("%d pages before the write is confirmed or given up, want 1", got)
+	}
+
+	clock.SetTime(time.Unix(0, 0).Add(unconfirmed))
+
+	if got := len(r.latest(owner, nil)); got != 0 {
+		t.Errorf("%d pages after the write was given up, want 0", got)
+	}
+}
+
+// Workers that start before the initial lists are complete must not answer from half a world.
+func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
+	r := &placementReconciler{memory: newMemory(testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+
+	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: owner})
+	if err != nil || result.RequeueAfter != notSyncedDelay {
+		t.Errorf("got %v and %v, want to be asked again after %v", result, err, notSyncedDelay)
 	}
 }

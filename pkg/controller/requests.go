@@ -32,18 +32,22 @@ func newRequests(compiler *selector.Compiler, inv *inventory.Inventory) *request
 
 // of is the request of a placement. The answer for an older generation than the last one does not replace it.
 func (r *requests) of(placement *clusterv1beta1.Placement) *scheduling.Request {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
 	key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
 
+	r.mu.Lock()
 	known, found := r.lowered[key]
+	r.mu.Unlock()
+
 	if found && known.uid == placement.UID && known.generation == placement.Generation {
 		return known.request
 	}
 
-	request := scheduling.LowerV1beta1(r.compiler, placement)
-	if found && known.uid == placement.UID && known.generation > placement.Generation {
+	request := scheduling.LowerV1beta1(r.compiler, placement) // May take its time over CEL, so it holds up nobody else.
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if known, found := r.lowered[key]; found && known.uid == placement.UID && known.generation > placement.Generation {
 		return request
 	}
 

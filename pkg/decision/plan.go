@@ -134,7 +134,9 @@ func keep(present Present) []Page {
 		pages = append(pages, page)
 	}
 
-	slices.SortStableFunc(pages, func(a, b Page) int { return cmp.Compare(a.Group, b.Group) })
+	slices.SortStableFunc(pages, func(a, b Page) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.GroupName, b.GroupName))
+	})
 
 	return pages
 }
@@ -193,7 +195,7 @@ func describe(pages []Page) (groups []clusterv1beta1.DecisionGroupStatus, select
 		selected += len(page.Clusters)
 
 		last := len(groups) - 1
-		if last < 0 || groups[last].DecisionGroupIndex != int32(page.Group) {
+		if last < 0 || groups[last].DecisionGroupIndex != int32(page.Group) || groups[last].DecisionGroupName != page.GroupName {
 			groups = append(groups, clusterv1beta1.DecisionGroupStatus{
 				DecisionGroupIndex: int32(page.Group), DecisionGroupName: page.GroupName,
 			})

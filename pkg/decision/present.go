@@ -17,6 +17,9 @@ type Present struct {
 	Pages []*clusterv1beta1.PlacementDecision
 	// Taken are page names that belong to somebody else (ours.md B4).
 	Taken map[string]bool
+
+	// leaving are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
+	leaving []*clusterv1beta1.PlacementDecision
 }
 
 // NewPresent sorts the PlacementDecisions of the placement's namespace that may be its own (see PlacementsOf).
@@ -24,11 +27,17 @@ func NewPresent(placement *clusterv1beta1.Placement, candidates []*clusterv1beta
 	present := Present{Placement: placement, Taken: map[string]bool{}}
 
 	for _, page := range candidates {
-		switch {
-		case Owns(placement, page) && page.DeletionTimestamp.IsZero():
+		owned := Owns(placement, page)
+		if owned && page.DeletionTimestamp.IsZero() {
 			present.Pages = append(present.Pages, page)
-		default:
-			present.Taken[page.Name] = true
+
+			continue
+		}
+
+		present.Taken[page.Name] = true
+
+		if owned {
+			present.leaving = append(present.leaving, page)
 		}
 	}
 
@@ -54,7 +63,7 @@ func (p Present) number(name string) int {
 func (p Present) Incumbents() map[string]bool {
 	incumbents := map[string]bool{}
 
-	for _, page := range p.Pages {
+	for _, page := range slices.Concat(p.Pages, p.leaving) {
 		for _, decision := range page.Status.Decisions {
 			incumbents[decision.ClusterName] = true
 		}

@@ -27,6 +27,12 @@ var (
 		Help: "Placements put into the queue, by the kind of object whose change woke them.",
 	}, []string{"cause"})
 
+	// NotSynced counts evaluations that were put off because the initial lists were not complete.
+	NotSynced = prometheus.NewCounter(prometheus.CounterOpts{
+		Namespace: "placement_hub", Name: "evaluations_not_synced_total",
+		Help: "Evaluations put off because the initial lists of objects were not complete.",
+	})
+
 	// Writes counts requests that change objects.
 	Writes = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Namespace: "placement_hub", Name: "writes_total",
@@ -35,7 +41,7 @@ var (
 )
 
 func init() {
-	metrics.Registry.MustRegister(schedulingDuration, bindDuration, WakeUps, Writes)
+	metrics.Registry.MustRegister(schedulingDuration, bindDuration, WakeUps, NotSynced, Writes)
 }
 
 // ObserveScheduling notes how long an evaluation took.

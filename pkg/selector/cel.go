@@ -23,8 +23,6 @@ const (
 	clusterVariable = "managedCluster"
 	// expressionCost is how much one evaluation of one expression on one cluster may cost.
 	expressionCost = 1_000_000
-	// interruptEvery is how many comprehension steps pass between two checks of the limit.
-	interruptEvery = 100
 	// programsKept is how many distinct expressions a Compiler remembers.
 	programsKept = 4096
 )
@@ -100,8 +98,7 @@ func compile(source string) (*program, error) {
 	}
 
 	built, err := env.Program(checked,
-		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostTracking(costs), cel.CostLimit(expressionCost),
-		cel.InterruptCheckFrequency(interruptEvery))
+		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost), cel.CostTracking(costs), cel.CostLimit(expressionCost))
 	if err != nil {
 		return nil, fmt.Errorf("building the program: %w", err)
 	}

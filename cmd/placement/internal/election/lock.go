@@ -49,7 +49,7 @@ type Lock struct {
 }
 
 func newLock(inner resourcelock.Interface, o Options) *Lock {
-	return &Lock{Interface: inner, period: o.RetryPeriod, leaseDuration: o.LeaseDuration, attempted: make(chan struct{})}
+	return &Lock{Interface: inner, period: o.renewalPeriod(), leaseDuration: o.LeaseDuration, attempted: make(chan struct{})}
 }
 
 // newLeaseLock makes the lock for the Lease namespace/name.

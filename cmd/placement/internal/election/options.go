@@ -74,5 +74,11 @@ func (o *Options) Apply(options *ctrl.Options, config *rest.Config) (*Lock, erro
 	return lock, nil
 }
 
+// renewalPeriod is how long the leader may go without renewing: its belief to lead lasts so much longer than the renew deadline, and must
+// end before the lease does.
+func (o *Options) renewalPeriod() time.Duration {
+	return max(0, min(o.RetryPeriod, o.LeaseDuration-o.RenewDeadline-2*o.electorPeriod()))
+}
+
 // electorPeriod is the retry period that the elector runs with.
 func (o *Options) electorPeriod() time.Duration { return min(acquirePeriod, o.RetryPeriod) }

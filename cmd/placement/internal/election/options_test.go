@@ -13,3 +13,18 @@ func TestElectorPeriod(t *testing.T) {
 		}
 	}
 }
+
+// Two processes must not believe to lead at the same time, however the three periods are set.
+func TestRenewalPeriodKeepsWithinTheLease(t *testing.T) {
+	for _, tc := range []struct{ lease, deadline, retry, want time.Duration }{
+		{137 * time.Second, 107 * time.Second, 26 * time.Second, 26 * time.Second},
+		{60 * time.Second, 40 * time.Second, 26 * time.Second, 18 * time.Second},
+		{15 * time.Second, 10 * time.Second, 2 * time.Second, 2 * time.Second},
+		{3 * time.Second, 2 * time.Second, time.Second, 0},
+	} {
+		o := Options{LeaseDuration: tc.lease, RenewDeadline: tc.deadline, RetryPeriod: tc.retry}
+		if got := o.renewalPeriod(); got != tc.want {
+			t.Errorf("lease %v, deadline %v, retry %v: renews every %v, want %v", tc.lease, tc.deadline, tc.retry, got, tc.want)
+		}
+	}
+}

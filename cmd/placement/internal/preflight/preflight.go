@@ -152,13 +152,6 @@ func requiredRights(enabled []string, lease election.Options) []right {
 		for _, r := range requiredResources {
 			rights = append(rights, right{verb: verb, group: r.Group, resource: r.Resource})
 		}
-		if slices.Contains(enabled, "clustersetbinding-rbac") {
-			rights = append(rights,
-				right{verb: verb, group: "rbac.authorization.k8s.io", resource: "clusterroles"},
-				right{verb: verb, group: "rbac.authorization.k8s.io", resource: "clusterrolebindings"},
-				right{verb: verb, resource: "serviceaccounts"},
-				right{verb: verb, resource: "namespaces"})
-		}
 	}
 	if slices.Contains(enabled, "placement") {
 		for _, verb := range []string{"create", "patch", "delete"} {
@@ -167,6 +160,15 @@ func requiredRights(enabled []string, lease election.Options) []right {
 		rights = append(rights,
 			right{verb: "patch", group: group, resource: "placementdecisions", subresource: "status"},
 			right{verb: "patch", group: group, resource: "placements", subresource: "status"})
+	}
+	if slices.Contains(enabled, "clusterset") {
+		rights = append(rights,
+			right{verb: "create", group: group, resource: "managedclustersets"},
+			right{verb: "update", group: group, resource: "managedclustersets"},
+			right{verb: "patch", group: group, resource: "managedclustersets", subresource: "status"})
+	}
+	if slices.Contains(enabled, "clustersetbinding") {
+		rights = append(rights, right{verb: "patch", group: group, resource: "managedclustersetbindings", subresource: "status"})
 	}
 	if !lease.Disable {
 		for _, verb := range []string{"get", "create", "update"} {

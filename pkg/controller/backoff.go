@@ -1,0 +1,43 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+)
+
+const (
+	// firstOutdatedDelay and longestOutdatedDelay bound how long a key waits for the cache when it was looked at on an old view.
+	firstOutdatedDelay   = 100 * time.Millisecond
+	longestOutdatedDelay = 10 * time.Second
+)
+
+// backoff is the quiet retry of what was done on an old view of the world: no error is logged or counted as one, and a key that keeps
+// failing waits longer each time.
+type backoff struct {
+	limiter workqueue.TypedRateLimiter[reconcile.Request]
+}
+
+func newBackoff() backoff {
+	return backoff{limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstOutdatedDelay, longestOutdatedDelay)}
+}
+
+// settle ends a pass: an error that says that the view was old becomes a quiet retry, any other is returned.
+func (b backoff) settle(ctx context.Context, request reconcile.Request, err error) (reconcile.Result, error) {
+	if decision.Outdated(err) {
+		klog.FromContext(ctx).V(4).Info("Looked at an old view; trying again", "err", err)
+
+		return reconcile.Result{RequeueAfter: b.limiter.When(request)}, nil
+	}
+
+	if err == nil {
+		b.limiter.Forget(request)
+	}
+
+	return reconcile.Result{}, err
+}

@@ -1,0 +1,43 @@
+package decision
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Between two writes two groups may have one index. A status that is written then must keep them apart: it is the record of which page
+// was made for which group.
+func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	present := NewPresent(placement, pages{page(1, 0, "", "c-1"), page(2, 0, "canary"), page(3, 0, "", "c-2")})
+
+	placement.Status = NewFailedStatus(selecting(placement, "c-1", "c-2"), present, "Forbidden", now)
+
+	for name, want := range map[string]groupKey{
+		"p-decision-1": {name: ""}, "p-decision-2": {name: "canary"}, "p-decision-3": {name: ""},
+	} {
+		for _, existing := range present.Pages {
+			if existing.Name == name && present.groupOf(existing) != want {
+				t.Errorf("%s was made for group %v, want %v", name, present.groupOf(existing), want)
+			}
+		}
+	}
+
+	if groups := len(placement.Status.DecisionGroups); groups != 2 {
+		t.Errorf("the status has %d groups, want 2: %v", groups, placement.Status.DecisionGroups)
+	}
+}
+
+// A page that lingers because of a finalizer still holds its clusters: a NoSelectIfNew taint must not drop them meanwhile.
+func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
+	leaving := edited(page(1, 0, "", "c-1"), func(p *clusterv1beta1.PlacementDecision) {
+		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
+	})
+	present := NewPresent(placementOf(clusterv1beta1.PlacementSpec{}), pages{leaving, page(2, 0, "", "c-2")})
+
+	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true}, present.Incumbents())
+	expect(t, "pages to write", 1, len(present.Pages))
+	expect(t, "names in use", map[string]bool{"p-decision-1": true}, present.Taken)
+}
