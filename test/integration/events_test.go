@@ -31,8 +31,10 @@ var _ = Describe("Events", func() {
 		recorded(ctx, w,
 			"Normal DecisionCreate/DecisionCreated p-decision-1: Decision p-decision-1 is created with placement p in namespace "+w.namespace,
 			"Normal DecisionUpdate/DecisionUpdated p-decision-1: Decision p-decision-1 is updated with placement p in namespace "+w.namespace,
-			"Normal ScoreUpdate/ScoreUpdated p-decision-1: "+w.name("c001")+":0 "+w.name("c002")+":0 ",
 		)
+		// The scores of all clusters that were in the running, by name.
+		Eventually(func(g Gomega) []string { return w.events(ctx, g) }).WithContext(ctx).WithTimeout(settle).Should(ContainElement(
+			HavePrefix("Normal ScoreUpdate/ScoreUpdated p-decision-1: " + w.name("c001") + ":0 " + w.name("c002") + ":0 " + w.name("c003") + ":0 ")))
 
 		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = nil })
 		w.expect(ctx, "p", outcome{

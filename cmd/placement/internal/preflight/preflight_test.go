@@ -89,7 +89,7 @@ func TestCheckRights(t *testing.T) {
 
 func TestRequiredRights(t *testing.T) {
 	lease := election.Options{Namespace: "hub"}
-	const bindings = "watch clusterrolebindings.rbac.authorization.k8s.io"
+	const createSets = "create managedclustersets.cluster.open-cluster-management.io"
 	for _, tc := range []struct {
 		reason        string
 		enabled       []string
@@ -97,12 +97,14 @@ func TestRequiredRights(t *testing.T) {
 		with, without string
 	}{
 		{reason: "placement writes decisions", enabled: []string{"placement"},
-			with: "create placementdecisions.cluster.open-cluster-management.io", without: bindings},
+			with: "create placementdecisions.cluster.open-cluster-management.io", without: createSets},
 		{reason: "without placement nobody does", enabled: []string{"clusterset"},
 			with:    "list managedclustersets.cluster.open-cluster-management.io",
 			without: "create placementdecisions.cluster.open-cluster-management.io"},
-		{reason: "bindings from RBAC read RBAC", enabled: []string{"clustersetbinding-rbac"}, with: bindings,
+		{reason: "the sets default and global are made", enabled: []string{"clusterset"}, with: createSets,
 			without: "patch placements/status.cluster.open-cluster-management.io"},
+		{reason: "bindings get their condition", enabled: []string{"clustersetbinding"},
+			with: "patch managedclustersetbindings/status.cluster.open-cluster-management.io", without: createSets},
 		{reason: "without election there is no lease", enabled: []string{"placement"}, disable: true,
 			with:    "patch placements/status.cluster.open-cluster-management.io",
 			without: "get leases.coordination.k8s.io in namespace hub"},
