@@ -115,7 +115,8 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 			written: state("a", "1", "9"), event: state("a", "1", "9"), deleteEvent: true},
 		{reason: "an event from before our delete",
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "1", "9"), want: true, remember: true},
-		{reason: "an earlier object of the name goes", written: state("a", "2", "9"), event: state("a", "1", "12"), deleteEvent: true, remember: true},
+		{reason: "an earlier object of the name goes",
+			written: state("a", "2", "9"), event: state("a", "1", "12"), deleteEvent: true, remember: true},
 		{reason: "somebody made it again after our delete",
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {

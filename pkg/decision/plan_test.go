@@ -85,7 +85,8 @@ func TestPlan(t *testing.T) {
 				`create and fill p-decision-3 group 0 "": c-001`,
 			}, []string{`0 "" [p-decision-1 p-decision-2 p-decision-3] 201`}},
 		{"ours.md B2: new members take free places, the first page first", clusterv1beta1.DecisionStrategy{},
-			pages{page(1, 0, "", fleet(201)[2:100]...), page(2, 0, "", fleet(201)[110:]...)}, slices.Concat(fleet(201)[:100], fleet(201)[110:]), []string{
+			pages{page(1, 0, "", fleet(201)[2:100]...), page(2, 0, "", fleet(201)[110:]...)},
+			slices.Concat(fleet(201)[:100], fleet(201)[110:]), []string{
 				`fill p-decision-1 group 0 "": c-001..c-100 (100)`,
 			}, []string{`0 "" [p-decision-1 p-decision-2] 191`}},
 		{"ours.md B2: the last page is drained into free places when it is one too many", clusterv1beta1.DecisionStrategy{},

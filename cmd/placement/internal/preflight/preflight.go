@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -143,32 +142,38 @@ func (r right) String() string {
 	return text
 }
 
+// patchStatus is the right to write the status of a resource.
+func patchStatus(resource string) right {
+	return right{verb: "patch", group: clusterv1.GroupName, resource: resource, subresource: "status"}
+}
+
+// writeRights are what each controller changes.
+var writeRights = map[string][]right{
+	"placement": {
+		{verb: "create", group: clusterv1.GroupName, resource: "placementdecisions"},
+		{verb: "patch", group: clusterv1.GroupName, resource: "placementdecisions"},
+		{verb: "delete", group: clusterv1.GroupName, resource: "placementdecisions"},
+		patchStatus("placementdecisions"), patchStatus("placements"),
+	},
+	"clusterset": {
+		{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets"},
+		{verb: "update", group: clusterv1.GroupName, resource: "managedclustersets"},
+		patchStatus("managedclustersets"),
+	},
+	"clustersetbinding": {patchStatus("managedclustersetbindings")},
+}
+
 // requiredRights are those without which the caches of the enabled controllers would never sync, no decision could be written, or
 // the lease not be taken.
 func requiredRights(enabled []string, lease election.Options) []right {
-	const group = clusterv1.GroupName
 	var rights []right
 	for _, verb := range []string{"list", "watch"} {
 		for _, r := range requiredResources {
 			rights = append(rights, right{verb: verb, group: r.Group, resource: r.Resource})
 		}
 	}
-	if slices.Contains(enabled, "placement") {
-		for _, verb := range []string{"create", "patch", "delete"} {
-			rights = append(rights, right{verb: verb, group: group, resource: "placementdecisions"})
-		}
-		rights = append(rights,
-			right{verb: "patch", group: group, resource: "placementdecisions", subresource: "status"},
-			right{verb: "patch", group: group, resource: "placements", subresource: "status"})
-	}
-	if slices.Contains(enabled, "clusterset") {
-		rights = append(rights,
-			right{verb: "create", group: group, resource: "managedclustersets"},
-			right{verb: "update", group: group, resource: "managedclustersets"},
-			right{verb: "patch", group: group, resource: "managedclustersets", subresource: "status"})
-	}
-	if slices.Contains(enabled, "clustersetbinding") {
-		rights = append(rights, right{verb: "patch", group: group, resource: "managedclustersetbindings", subresource: "status"})
+	for _, name := range enabled {
+		rights = append(rights, writeRights[name]...)
 	}
 	if !lease.Disable {
 		for _, verb := range []string{"get", "create", "update"} {
