@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
@@ -24,6 +26,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
+// sweepPeriod is how often writes are looked for that nothing has confirmed.
+const sweepPeriod = 10 * time.Second
+
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
@@ -41,7 +46,14 @@ func (f *feed) Start(ctx context.Context, q queue) error {
 	f.queue = q
 	f.done = make(chan error, 1)
 
-	go func() { f.done <- f.listen(ctx) }()
+	go func() {
+		err := f.listen(ctx)
+		f.done <- err
+
+		if err == nil {
+			wait.UntilWithContext(ctx, f.sweep, sweepPeriod)
+		}
+	}()
 
 	return nil
 }
@@ -95,6 +107,24 @@ func (f *feed) listen(ctx context.Context) error {
 	f.synced.Store(true)
 
 	return nil
+}
+
+// sweep wakes the placements for which something was written that the cache still does not show: it was not to last, and its event is
+// lost.
+func (f *feed) sweep(ctx context.Context) {
+	sweep(ctx, f, f.pages, func() *clusterv1beta1.PlacementDecision { return &clusterv1beta1.PlacementDecision{} })
+	sweep(ctx, f, f.statuses, func() *clusterv1beta1.Placement { return &clusterv1beta1.Placement{} })
+}
+
+func sweep[T client.Object](ctx context.Context, f *feed, written *readback[T], empty func() T) {
+	for _, lost := range written.stale() {
+		cached := empty()
+
+		err := f.cache.Get(ctx, client.ObjectKeyFromObject(lost.object), cached)
+		if client.IgnoreNotFound(err) != nil || !lost.confirmed(cached, err == nil) {
+			f.wake(false, "unconfirmed", lost.owner)
+		}
+	}
 }
 
 // on makes an event handler of two functions; the old state is nil for an object that appears, and initial says that it was there

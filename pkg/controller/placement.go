@@ -102,7 +102,7 @@ func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.R
 
 	metrics.ObserveScheduling(r.clock.Since(now))
 
-	wrote, err := r.carryOut(ctx, placement, present, result, plan)
+	err = r.carryOut(ctx, placement, present, result, plan)
 
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
@@ -119,29 +119,14 @@ func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.R
 		return again, err
 	}
 
-	return r.next(result, plan, wrote), nil
-}
-
-// next is when the placement is to be looked at again although nothing changes.
-func (r *placementReconciler) next(result *scheduling.Result, plan decision.Plan, wrote bool) reconcile.Result {
-	if plan.Again {
-		return reconcile.Result{RequeueAfter: time.Nanosecond}
+	switch {
+	case plan.Again:
+		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
+	case result.WakeAt.IsZero():
+		return reconcile.Result{}, nil
+	default:
+		return reconcile.Result{RequeueAfter: max(result.WakeAt.Sub(r.clock.Now()), time.Nanosecond)}, nil
 	}
-
-	var next reconcile.Result
-	if wrote {
-		// By then every write is confirmed, or no longer believed.
-		next.RequeueAfter = unconfirmed
-	}
-
-	if !result.WakeAt.IsZero() {
-		wait := max(result.WakeAt.Sub(r.clock.Now()), time.Nanosecond)
-		if next.RequeueAfter == 0 || wait < next.RequeueAfter {
-			next.RequeueAfter = wait
-		}
-	}
-
-	return next
 }
 
 // placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.
@@ -178,39 +163,35 @@ func (r *placementReconciler) present(ctx context.Context, placement *clusterv1b
 	return decision.NewPresent(placement, r.pages.latest(client.ObjectKeyFromObject(placement), cached)), nil
 }
 
-// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. It reports whether anything was written.
-// When a page cannot be written, the status tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
+// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
 func (r *placementReconciler) carryOut(
 	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result, plan decision.Plan,
-) (wrote bool, err error) {
+) error {
 	start := r.clock.Now()
 	observe := r.observer(ctx, placement, present, result)
 
 	written, err := r.writer.Write(ctx, plan.Writes, observe)
 	if err != nil {
 		if decision.Outdated(err) || decision.Terminating(err) {
-			return true, err
+			return err
 		}
 
-		return true, r.admit(ctx, placement, present, result, err)
+		return r.admit(ctx, placement, present, result, err)
 	}
 
 	status := decision.NewStatus(result, plan, placement, metav1.Time{Time: r.clock.Now()})
 
-	patched, err := r.writeStatus(ctx, placement, status)
-	if err != nil {
-		return true, err
-	}
-
-	if plan.Empty() {
-		return patched, nil
+	if err := r.writeStatus(ctx, placement, status); err != nil {
+		return err
 	}
 
 	err = r.writer.Delete(ctx, plan.Deletes, written, observe)
 
-	metrics.ObserveBind(r.clock.Since(start))
+	if !plan.Empty() {
+		metrics.ObserveBind(r.clock.Since(start))
+	}
 
-	return true, err
+	return err
 }
 
 // admit says in the status that pages could not be written, and returns that error. It alone decides how the retry goes.
@@ -225,7 +206,7 @@ func (r *placementReconciler) admit(
 	}
 
 	status := decision.NewFailedStatus(result, now, decision.Cause(failure), metav1.Time{Time: r.clock.Now()})
-	if _, err := r.writeStatus(ctx, placement, status); err != nil && !decision.Outdated(err) {
+	if err := r.writeStatus(ctx, placement, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 
@@ -234,22 +215,20 @@ func (r *placementReconciler) admit(
 
 func (r *placementReconciler) writeStatus(
 	ctx context.Context, placement *clusterv1beta1.Placement, status clusterv1beta1.PlacementStatus,
-) (wrote bool, err error) {
+) error {
 	patched, err := r.writer.WriteStatus(ctx, placement, status)
 	if err != nil {
 		countWrite("status", err)
 
-		return false, err
+		return err
 	}
 
-	if patched == nil {
-		return false, nil
+	if patched != nil {
+		countWrite("status", nil)
+		r.statuses.wrote(client.ObjectKeyFromObject(placement), patched, false)
 	}
 
-	countWrite("status", nil)
-	r.statuses.wrote(client.ObjectKeyFromObject(placement), patched, false)
-
-	return true, nil
+	return nil
 }
 
 // observer remembers, counts and reports every write of a page.

@@ -13,7 +13,8 @@ import (
 // readback remembers what was written until the cache has caught up with it, so that an evaluation sees its own writes, and an event
 // that only brings them back can be told from a change by somebody else. It is safe for concurrent use.
 //
-// What no event confirms is believed for a while only: the event may have come before the answer, or be lost with a broken watch.
+// What no event confirms is believed for a while only (see stale): the event may have come before the answer, or be lost with a broken
+// watch.
 type readback[T client.Object] struct {
 	clock clock.PassiveClock
 
@@ -88,6 +89,41 @@ func (r *readback[T]) drop(owner, key types.NamespacedName) {
 	}
 }
 
+// memento is a write that is no longer believed.
+type memento[T client.Object] struct {
+	owner   types.NamespacedName
+	object  T
+	deleted bool
+}
+
+// confirmed reports whether the cache, which holds the given state or none, has caught up with the write.
+func (m memento[T]) confirmed(cached T, found bool) bool {
+	if m.deleted {
+		return !found || cached.GetUID() != m.object.GetUID()
+	}
+
+	return found && !later(m.object, cached)
+}
+
+// stale forgets what was written long ago and never confirmed, and returns it.
+func (r *readback[T]) stale() []memento[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	var stale []memento[T]
+
+	for owner, objects := range r.written {
+		for key, last := range objects {
+			if r.clock.Since(last.at) >= unconfirmed {
+				stale = append(stale, memento[T]{owner: owner, object: last.object, deleted: last.deleted})
+				r.drop(owner, key)
+			}
+		}
+	}
+
+	return stale
+}
+
 // forget drops all that was written for an owner.
 func (r *readback[T]) forget(owner types.NamespacedName) {
 	r.mu.Lock()
@@ -100,12 +136,6 @@ func (r *readback[T]) forget(owner types.NamespacedName) {
 func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
-	for key, last := range r.written[owner] {
-		if r.clock.Since(last.at) >= unconfirmed {
-			r.drop(owner, key)
-		}
-	}
 
 	result := make([]T, 0, len(cached))
 	seen := map[types.NamespacedName]bool{}

@@ -142,17 +142,42 @@ func TestReadbackDoesNotBelieveForEver(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
 	r := newReadback[*clusterv1beta1.PlacementDecision](clock)
 	r.wrote(owner, state("a", "1", "9"), false)
-
 	clock.SetTime(time.Unix(0, 0).Add(unconfirmed - 1))
 
-	if got := len(r.latest(owner, nil)); got != 1 {
-		t.Errorf("%d pages before the write is confirmed or given up, want 1", got)
+	if stale := r.stale(); len(stale) != 0 {
+		t.Errorf("%v is stale too early", stale)
 	}
 
 	clock.SetTime(time.Unix(0, 0).Add(unconfirmed))
 
+	if stale := r.stale(); len(stale) != 1 || stale[0].owner != owner {
+		t.Errorf("stale are %v, want the write", stale)
+	}
+
 	if got := len(r.latest(owner, nil)); got != 0 {
 		t.Errorf("%d pages after the write was given up, want 0", got)
+	}
+}
+
+func TestConfirmedByTheCache(t *testing.T) {
+	for _, tc := range []struct {
+		reason        string
+		deleted       bool
+		cached        *clusterv1beta1.PlacementDecision
+		found, wanted bool
+	}{
+		{reason: "the cache has what was written", cached: state("a", "1", "9"), found: true, wanted: true},
+		{reason: "the cache has a later state", cached: state("a", "1", "10"), found: true, wanted: true},
+		{reason: "the cache lags behind", cached: state("a", "1", "8"), found: true},
+		{reason: "the cache knows nothing of it", cached: state("", "", "")},
+		{reason: "a deleted page is gone", deleted: true, cached: state("", "", ""), wanted: true},
+		{reason: "a deleted page is still there", deleted: true, cached: state("a", "1", "9"), found: true},
+		{reason: "a deleted page was made again", deleted: true, cached: state("a", "2", "12"), found: true, wanted: true},
+	} {
+		m := memento[*clusterv1beta1.PlacementDecision]{owner: owner, object: state("a", "1", "9"), deleted: tc.deleted}
+		if got := m.confirmed(tc.cached, tc.found); got != tc.wanted {
+			t.Errorf("%s: confirmed = %v, want %v", tc.reason, got, tc.wanted)
+		}
 	}
 }
 

@@ -137,7 +137,7 @@ var _ = Describe("Predicates", func() {
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2)
 
-		expiry := metav1.NewTime(time.Now().Add(6 * time.Second).Truncate(time.Second))
+		expiry := metav1.NewTime(time.Now().Add(12 * time.Second).Truncate(time.Second))
 		w.score(ctx, "c001", 90, &expiry)
 		w.score(ctx, "c002", 90, nil)
 		w.placement(ctx, "p", matching(byCEL(`managedCluster.scores("demo").exists(s, s.value > 80)`)))

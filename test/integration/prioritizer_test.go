@@ -111,7 +111,7 @@ var _ = Describe("Prioritizers", func() {
 
 	It("C3, A3: an expired score counts 0 from its time on, and nothing loops", func(ctx SpecContext) {
 		w := trio(ctx)
-		expiry := metav1.NewTime(time.Now().Add(6 * time.Second).Truncate(time.Second))
+		expiry := metav1.NewTime(time.Now().Add(12 * time.Second).Truncate(time.Second))
 		w.score(ctx, "c002", 90, nil)
 		w.score(ctx, "c003", 100, &expiry)
 		errors := w.activity(Default).Errors

@@ -76,7 +76,7 @@ var _ = Describe("Taints", func() {
 	})
 
 	It("30: a cluster leaves when its toleration ends, with no other event", func(ctx SpecContext) {
-		const first, second = 6 * time.Second, 9 * time.Second
+		const first, second = 12 * time.Second, 16 * time.Second
 
 		w := newWorld(ctx)
 		w.set(ctx, "set")
