@@ -37,6 +37,8 @@ type Verdict struct {
 	Rank int
 	// Score is the weighted sum of the prioritizers; 0 for clusters that were not feasible.
 	Score int64
+	// Avoid is how many untolerated taints ask to prefer other clusters; 0 for clusters that were not feasible.
+	Avoid int
 
 	taint int
 }

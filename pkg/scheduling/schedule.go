@@ -43,7 +43,7 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 	}
 
 	e.prioritize(feasible)
-	e.choose(feasible)
+	e.choose()
 	e.result.WakeAt = e.pass.WakeAt()
 
 	return e.result
@@ -108,12 +108,14 @@ func (e *evaluation) check(f *facts.Facts, verdict *Verdict) Stage {
 		return StagePredicate
 	}
 
-	taint, wakeAt := e.untolerated(f)
-	if verdict.taint = taint; taint >= 0 {
+	taints := e.judge(f)
+
+	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
+	if taints.forbids >= 0 {
 		return StageTaint
 	}
 
-	e.pass.Wake(wakeAt)
+	e.pass.Wake(taints.until)
 
 	return StageRank
 }
@@ -171,20 +173,23 @@ func (e *evaluation) warnExpired(p Prioritizer, cluster string) {
 	})
 }
 
-// choose ranks the feasible clusters by score, then by name, and takes as many as are wanted.
-func (e *evaluation) choose(feasible []*facts.Facts) {
-	names := make(map[string]int, len(e.result.Verdicts))
-	for i, verdict := range e.result.Verdicts {
-		names[verdict.Cluster.Name] = i
-	}
+// choose ranks the feasible clusters and takes as many as are wanted: those with the fewest taints that ask to prefer others come first
+// (ours.md D1), then those with the higher score, then the names decide.
+func (e *evaluation) choose() {
+	at := make(map[string]int, len(e.result.Verdicts))
 
-	ranked := make([]Verdict, 0, len(feasible))
-	for _, f := range feasible {
-		ranked = append(ranked, Verdict{Cluster: f, Stage: StageRank, Score: e.result.total(f.Name), taint: -1})
+	var ranked []Verdict
+
+	for i, verdict := range e.result.Verdicts {
+		if verdict.Stage == StageRank {
+			at[verdict.Cluster.Name] = i
+			verdict.Score = e.result.total(verdict.Cluster.Name)
+			ranked = append(ranked, verdict)
+		}
 	}
 
 	slices.SortFunc(ranked, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
+		return cmp.Or(cmp.Compare(a.Avoid, b.Avoid), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
 
 	wanted := len(ranked)
@@ -199,7 +204,7 @@ func (e *evaluation) choose(feasible []*facts.Facts) {
 			ranked[i].Stage = StageSelected
 		}
 
-		e.result.Verdicts[names[ranked[i].Cluster.Name]] = ranked[i]
+		e.result.Verdicts[at[ranked[i].Cluster.Name]] = ranked[i]
 	}
 
 	e.result.Selected = ranked[:wanted:wanted]

@@ -14,26 +14,38 @@ import (
 // longestToleration is the greatest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
 const longestToleration = int64(math.MaxInt64 / time.Second)
 
-// untolerated is the index of the first taint that keeps the cluster out, or -1. wakeAt is the earliest time at which a toleration
-// that was needed runs out; zero means never.
-func (e *evaluation) untolerated(f *facts.Facts) (index int, wakeAt time.Time) {
+// judgement is what the taints of a cluster mean for a placement.
+type judgement struct {
+	// forbids is the index of the first taint that keeps the cluster out, or -1.
+	forbids int
+	// avoid is how many taints ask to prefer other clusters (ours.md D1).
+	avoid int
+	// until is the earliest time at which a toleration that counts runs out; zero means never.
+	until time.Time
+}
+
+func (e *evaluation) judge(f *facts.Facts) judgement {
+	j := judgement{forbids: -1}
+
 	for i, taint := range f.Taints {
 		tolerated, until := e.tolerates(f.Name, taint)
-		if !tolerated {
-			return i, time.Time{}
-		}
 
-		if !until.IsZero() && (wakeAt.IsZero() || until.Before(wakeAt)) {
-			wakeAt = until
+		switch {
+		case tolerated && !until.IsZero() && (j.until.IsZero() || until.Before(j.until)):
+			j.until = until
+		case tolerated:
+		case taint.Effect == clusterv1.TaintEffectPreferNoSelect:
+			j.avoid++
+		default:
+			return judgement{forbids: i}
 		}
 	}
 
-	return -1, wakeAt
+	return j
 }
 
 func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (tolerated bool, until time.Time) {
-	if taint.Effect == clusterv1.TaintEffectPreferNoSelect ||
-		taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
+	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
 		return true, time.Time{}
 	}
 

@@ -44,7 +44,7 @@ func TestTaintAndToleration(t *testing.T) {
 		{"NoSelect keeps the selected out too", gpu(noSelect), true, nil, false},
 		{"rule 2: NoSelectIfNew keeps a new cluster out", gpu(noSelectIfNew), false, nil, false},
 		{"rule 2: NoSelectIfNew leaves the selected alone", gpu(noSelectIfNew), true, nil, true},
-		{"rule 1: PreferNoSelect is always tolerated", gpu(prefer), false, nil, true},
+		{"ours.md D1: PreferNoSelect keeps nobody out", gpu(prefer), false, nil, true},
 		{"rule 1: PreferNoSelect, selected", gpu(prefer), true, nil, true},
 		{"rule 1: PreferNoSelect beside a toleration of something else", gpu(prefer), false, tolerating{equal("other", "", "")}, true},
 
@@ -116,8 +116,10 @@ func TestSeveralTaints(t *testing.T) {
 		{"the second value of a key is a taint of its own", tolerating{equal("a", "1", ""), exist("c", "")}, false,
 			"taint a=2:NoSelect not tolerated"},
 		{"one of three", tolerating{exist("a", "")}, false, "taint c:NoSelectIfNew not tolerated"},
-		{"one of three is enough for the selected", tolerating{exist("a", "")}, true, "score 100, rank 1 of 1"},
-		{"each by its own", tolerating{exist("c", ""), equal("a", "2", ""), equal("a", "1", "")}, false, "score 0, rank 1 of 1"},
+		{"one of three is enough for the selected", tolerating{exist("a", "")}, true,
+			"score 100, rank 1 of 1, PreferNoSelect taints not tolerated: 1"},
+		{"each by its own", tolerating{exist("c", ""), equal("a", "2", ""), equal("a", "1", "")}, false,
+			"score 0, rank 1 of 1, PreferNoSelect taints not tolerated: 1"},
 		{"all by one", tolerating{exist("", "")}, false, "score 0, rank 1 of 1"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -179,8 +181,9 @@ func TestTolerationSeconds(t *testing.T) {
 			}, false, time.Time{}},
 		{"seconds of a toleration for something else do not count", []clusterv1.Taint{added(0, noSelect)}, tolerating{other}, false,
 			time.Time{}},
-		{"PreferNoSelect needs no toleration, so none runs out", []clusterv1.Taint{added(0, prefer)}, tolerating{seconds(10)}, true,
-			time.Time{}},
+		{"ours.md D1: the end of a toleration of PreferNoSelect changes the order", []clusterv1.Taint{added(0, prefer)},
+			tolerating{seconds(10)}, true, now.Add(10 * time.Second)},
+		{"ours.md D1: untolerated PreferNoSelect has no end", []clusterv1.Taint{added(0, prefer)}, nil, true, time.Time{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			cluster := named("c1")

@@ -33,7 +33,12 @@ func (r *Result) Reason(v Verdict) string {
 	case StageRank:
 		return r.rankReason(v)
 	default:
-		return fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, len(r.feasible))
+		text := fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, len(r.feasible))
+		if v.Avoid > 0 {
+			text += fmt.Sprintf(", PreferNoSelect taints not tolerated: %d", v.Avoid)
+		}
+
+		return text
 	}
 }
 
@@ -69,6 +74,10 @@ func (r *Result) rankReason(v Verdict) string {
 	}
 
 	last := r.Selected[len(r.Selected)-1]
+	if last.Avoid < v.Avoid {
+		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
+	}
+
 	if behind := last.Score - v.Score; behind > 0 {
 		return fmt.Sprintf("%s, %d points below %s", text, behind, last.Cluster.Name)
 	}

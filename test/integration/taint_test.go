@@ -75,6 +75,21 @@ var _ = Describe("Taints", func() {
 		w.expectSelected(ctx, "p", notAllScheduled, "c004")
 	})
 
+	It("D1: a cluster that is not preferred makes room for another, and comes back when it is needed", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.cluster(ctx, "set", "c001", tainted("key1", "", clusterv1.TaintEffectPreferNoSelect))
+		w.cluster(ctx, "set", "c002")
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
+		w.expectSelected(ctx, "p", allScheduled, "c002")
+
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](2) })
+		w.expectSelected(ctx, "p", allScheduled, "c001", "c002")
+
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](1) })
+		w.expectSelected(ctx, "p", allScheduled, "c002")
+	})
+
 	It("30: a cluster leaves when its toleration ends, with no other event", func(ctx SpecContext) {
 		const first, second = 12 * time.Second, 16 * time.Second
 
