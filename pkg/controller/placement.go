@@ -163,7 +163,8 @@ func (r *placementReconciler) present(ctx context.Context, placement *clusterv1b
 	return decision.NewPresent(placement, r.pages.latest(client.ObjectKeyFromObject(placement), cached)), nil
 }
 
-// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
+// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
+// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
 func (r *placementReconciler) carryOut(
 	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result, plan decision.Plan,
 ) error {

@@ -28,10 +28,22 @@ const (
 	configurationsPassedMessage = "Placement configurations check pass"
 )
 
+// ConditionSpreadSatisfied says whether the selected clusters are spread as the constraints ask; it is there only when there are some
+// (ours.md D2).
+const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
+
+// ReasonSpread is the reason of a spread condition that is True.
+const ReasonSpread = "Spread"
+
+var ourConditions = []string{
+	clusterv1beta1.PlacementConditionMisconfigured, clusterv1beta1.PlacementConditionSatisfied, ConditionSpreadSatisfied,
+}
+
 // NewStatus is the status of the placement once the plan is written. The transition time of a condition moves to now only when its
 // status changes, and conditions of others stay, after ours.
 func NewStatus(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement, now metav1.Time) clusterv1beta1.PlacementStatus {
-	return status(plan, placement, now, satisfied(result, plan, placement), misconfigured(result))
+	return status(plan, placement, now, append([]metav1.Condition{misconfigured(result), satisfied(result, plan, placement)},
+		spread(result, placement)...))
 }
 
 // NewFailedStatus is the status when decisions could not be written: it tells what really stands, and why that is not all. The cause
@@ -39,22 +51,22 @@ func NewStatus(result *scheduling.Result, plan Plan, placement *clusterv1beta1.P
 func NewFailedStatus(result *scheduling.Result, present Present, cause string, now metav1.Time) clusterv1beta1.PlacementStatus {
 	groups, selected := describe(keep(present))
 
-	return status(Plan{Groups: groups, Selected: selected}, present.Placement, now, metav1.Condition{
+	return status(Plan{Groups: groups, Selected: selected}, present.Placement, now, append([]metav1.Condition{misconfigured(result), {
 		Type: clusterv1beta1.PlacementConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
 		Message: "The decisions could not all be written: " + cause,
-	}, misconfigured(result))
+	}}, spreadBefore(present.Placement)...))
 }
 
+// status puts our conditions before those of others, in our order.
 func status(
-	plan Plan, placement *clusterv1beta1.Placement, now metav1.Time, satisfied, misconfigured metav1.Condition,
+	plan Plan, placement *clusterv1beta1.Placement, now metav1.Time, ours []metav1.Condition,
 ) clusterv1beta1.PlacementStatus {
 	status := *placement.Status.DeepCopy()
 	status.NumberOfSelectedClusters = int32(plan.Selected)
 	status.DecisionGroups = plan.Groups
 
-	ours := []metav1.Condition{misconfigured, satisfied}
 	others := slices.DeleteFunc(slices.Clone(status.Conditions), func(c metav1.Condition) bool {
-		return c.Type == satisfied.Type || c.Type == misconfigured.Type
+		return slices.Contains(ourConditions, c.Type)
 	})
 
 	for i := range ours {
@@ -152,3 +164,38 @@ func labelFits(name string) bool { return len(validation.IsValidLabelValue(name)
 
 // sameStatus compares two states of a status as the API server would store them.
 func sameStatus(a, b clusterv1beta1.PlacementStatus) bool { return equality.Semantic.DeepEqual(a, b) }
+
+// spread is the condition of the spread constraints, which tells the first problem; none without constraints. While the result is held
+// the last one stays with the decisions.
+func spread(result *scheduling.Result, placement *clusterv1beta1.Placement) []metav1.Condition {
+	switch {
+	case result.Held():
+		return spreadBefore(placement)
+	case len(result.Spreads) == 0:
+		return nil
+	}
+
+	condition := metav1.Condition{
+		Type: ConditionSpreadSatisfied, Status: metav1.ConditionTrue, Reason: ReasonSpread, Message: "The clusters are spread as asked",
+	}
+
+	for _, s := range result.Spreads {
+		if reason, message := s.Problem(); reason != "" {
+			condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, reason, message
+
+			break
+		}
+	}
+
+	return []metav1.Condition{condition}
+}
+
+// spreadBefore is the spread condition as it is.
+func spreadBefore(placement *clusterv1beta1.Placement) []metav1.Condition {
+	before := meta.FindStatusCondition(placement.Status.Conditions, ConditionSpreadSatisfied)
+	if before == nil {
+		return nil
+	}
+
+	return []metav1.Condition{*before}
+}

@@ -74,7 +74,7 @@ type PrioritizerReport struct {
 type ClusterReport struct {
 	// Name is the name of the ManagedCluster.
 	Name string `json:"name"`
-	// Verdict is Selected, or the first stage that kept the cluster out: Rank, Taint, Predicate, Terminating or OutOfScope.
+	// Verdict is Selected, or the first stage that kept the cluster out: Rank, Spread, Taint, Predicate, Terminating or OutOfScope.
 	Verdict string `json:"verdict"`
 	// Rank counts from 1 over the feasible clusters; absent for the others.
 	Rank int `json:"rank,omitempty"`

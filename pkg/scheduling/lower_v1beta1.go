@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -31,6 +32,7 @@ func LowerV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placeme
 	l.predicates(spec.Child("predicates"), placement.Spec.Predicates)
 	l.prioritizers(spec.Child("prioritizerPolicy"), placement.Spec.PrioritizerPolicy)
 	l.tolerations(spec.Child("tolerations"), placement.Spec.Tolerations)
+	l.spread(spec.Child("spreadPolicy", "spreadConstraints"), placement.Spec.SpreadPolicy.SpreadConstraints)
 	l.groups(spec.Child("decisionStrategy", "groupStrategy"), placement.Spec.DecisionStrategy.GroupStrategy)
 
 	return l.request
@@ -142,6 +144,41 @@ func (l *lowering) tolerations(path *field.Path, tolerations []clusterv1beta1.To
 		if toleration.Operator == clusterv1beta1.TolerationOpExists && toleration.Value != "" {
 			l.mistake(field.Invalid(at.Child("value"), toleration.Value, "If the operator is Exists, the value should be empty."))
 		}
+	}
+}
+
+func (l *lowering) spread(path *field.Path, terms []clusterv1beta1.SpreadConstraintsTerm) {
+	for i, term := range terms {
+		at := path.Index(i)
+		constraint := SpreadConstraint{Key: facts.Key{Kind: facts.Label, Name: term.TopologyKey}, MaxSkew: max(int(term.MaxSkew), 1)}
+
+		if term.TopologyKey == "" {
+			l.mistake(field.Required(at.Child("topologyKey"), "the name of a label or of a cluster claim"))
+		}
+
+		if term.MaxSkew < 0 {
+			l.mistake(field.Invalid(at.Child("maxSkew"), term.MaxSkew, "must be 1 or more"))
+		}
+
+		switch term.TopologyKeyType {
+		case clusterv1beta1.TopologyKeyTypeLabel:
+		case clusterv1beta1.TopologyKeyTypeClaim:
+			constraint.Key.Kind = facts.Claim
+		default:
+			l.mistake(field.NotSupported(at.Child("topologyKeyType"), term.TopologyKeyType,
+				[]clusterv1beta1.TopologyKeyType{clusterv1beta1.TopologyKeyTypeLabel, clusterv1beta1.TopologyKeyTypeClaim}))
+		}
+
+		switch term.WhenUnsatisfiable {
+		case clusterv1beta1.DoNotSchedule:
+			constraint.Hard = true
+		case "", clusterv1beta1.ScheduleAnyway:
+		default:
+			l.mistake(field.NotSupported(at.Child("whenUnsatisfiable"), term.WhenUnsatisfiable,
+				[]clusterv1beta1.UnsatisfiableMaxSkewAction{clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway}))
+		}
+
+		l.request.Spread = append(l.request.Spread, constraint)
 	}
 }
 

@@ -109,6 +109,15 @@ func TestMistakes(t *testing.T) {
 		{"upstream 1.6: Exists with a value", placementSpec{Tolerations: tolerating{
 			{Key: "a", Operator: clusterv1beta1.TolerationOpExists, Value: "b"},
 		}}, []string{`spec.tolerations[0].value: Invalid value: "b": If the operator is Exists, the value should be empty.`}},
+		{"spread constraints", placementSpec{SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{
+			over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 0, ""), over("Zone", "", -1, "Never"),
+		}}}, []string{
+			`spec.spreadPolicy.spreadConstraints[1].topologyKey: Required value: the name of a label or of a cluster claim`,
+			`spec.spreadPolicy.spreadConstraints[1].maxSkew: Invalid value: -1: must be 1 or more`,
+			`spec.spreadPolicy.spreadConstraints[1].topologyKeyType: Unsupported value: "Zone": supported values: "Label", "Claim"`,
+			`spec.spreadPolicy.spreadConstraints[1].whenUnsatisfiable: Unsupported value: "Never": ` +
+				`supported values: "DoNotSchedule", "ScheduleAnyway"`,
+		}},
 		{"group labels", placementSpec{DecisionStrategy: groupsOf(clusterv1beta1.DecisionGroup{GroupName: "canary"}, clusterv1beta1.DecisionGroup{
 			GroupName: "rest", ClusterSelector: clusterv1beta1.GroupClusterSelector{
 				LabelSelector: metav1.LabelSelector{MatchExpressions: requirements{is}},

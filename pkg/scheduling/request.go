@@ -24,6 +24,8 @@ type Request struct {
 	Tolerations []clusterv1beta1.Toleration
 	// Prioritizers are run in this order; the total score is the weighted sum.
 	Prioritizers []Prioritizer
+	// Spread are the constraints on where the selected clusters lie, in this order.
+	Spread []SpreadConstraint
 	// Groups divide the selected clusters, in this order; what none of them takes is the rest.
 	Groups []GroupRule
 	// GroupLength bounds the members of one decision group.
@@ -75,6 +77,10 @@ func (r *Request) Interest() inventory.Interest {
 
 	for _, prioritizer := range r.Prioritizers {
 		reads = append(reads, prioritizer.reads()...)
+	}
+
+	for _, constraint := range r.Spread {
+		reads = append(reads, constraint.Key)
 	}
 
 	for _, group := range r.Groups {

@@ -18,13 +18,14 @@ const (
 	StageTerminating
 	StagePredicate
 	StageTaint
+	StageSpread
 	StageRank
 	StageSelected
 )
 
 // String is the word for the stage in tables.
 func (s Stage) String() string {
-	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "Rank", "Selected"}[s]
+	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "Spread", "Rank", "Selected"}[s]
 }
 
 // Verdict is what became of one cluster.
@@ -89,6 +90,9 @@ type Result struct {
 	Selected []Verdict
 	// Unscheduled is how many clusters are wanted and were not found.
 	Unscheduled int
+
+	// Spreads are how the selected clusters lie, one for each constraint in its order.
+	Spreads []Spread
 
 	// Prioritizers are the scores in the order they were asked for.
 	Prioritizers []PrioritizerScores

@@ -194,20 +194,35 @@ func (e *evaluation) choose() {
 
 	wanted := len(ranked)
 	if e.request.Wanted != nil {
-		wanted = min(wanted, int(*e.request.Wanted))
-		e.result.Unscheduled = int(*e.request.Wanted) - wanted
+		wanted = int(*e.request.Wanted)
+	}
+
+	chosen, spreads := spreadOut(e.request.Spread, ranked, min(wanted, len(ranked)))
+	e.result.Spreads = spreads
+	e.result.Unscheduled = wanted - len(chosen)
+
+	if e.request.Wanted == nil {
+		e.result.Unscheduled = 0
 	}
 
 	for i := range ranked {
 		ranked[i].Rank = i + 1
-		if i < wanted {
-			ranked[i].Stage = StageSelected
-		}
-
-		e.result.Verdicts[at[ranked[i].Cluster.Name]] = ranked[i]
 	}
 
-	e.result.Selected = ranked[:wanted:wanted]
+	for _, i := range chosen {
+		ranked[i].Stage = StageSelected
+		e.result.Selected = append(e.result.Selected, ranked[i])
+	}
+
+	for i, verdict := range ranked {
+		// Who was not taken although there was room was forbidden by a constraint.
+		if verdict.Stage == StageRank && len(chosen) < wanted {
+			ranked[i].Stage = StageSpread
+		}
+
+		e.result.Verdicts[at[verdict.Cluster.Name]] = ranked[i]
+	}
+
 	e.result.feasible = ranked
 }
 

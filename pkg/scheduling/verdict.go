@@ -30,6 +30,8 @@ func (r *Result) Reason(v Verdict) string {
 		return r.predicateReason(v)
 	case StageTaint:
 		return "taint " + taintText(v.Cluster.Taints[v.taint]) + " not tolerated"
+	case StageSpread:
+		return blocked(r.Spreads, v.Cluster)
 	case StageRank:
 		return r.rankReason(v)
 	default:
@@ -76,6 +78,10 @@ func (r *Result) rankReason(v Verdict) string {
 	last := r.Selected[len(r.Selected)-1]
 	if last.Avoid < v.Avoid {
 		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
+	}
+
+	if len(r.Spreads) > 0 {
+		return text + ", the spread constraints prefer the domains of others"
 	}
 
 	if behind := last.Score - v.Score; behind > 0 {

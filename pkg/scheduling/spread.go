@@ -1,0 +1,221 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// SpreadConstraint asks to spread the selected clusters evenly over the values of a label or a claim (ours.md D2).
+type SpreadConstraint struct {
+	// Key is the label or claim whose values are the domains.
+	Key facts.Key
+	// MaxSkew is how many more selected clusters a domain may have than the one with the fewest; at least 1.
+	MaxSkew int
+	// Hard says that the skew is never exceeded (DoNotSchedule); else it is a wish (ScheduleAnyway).
+	Hard bool
+}
+
+// domain is the domain of a cluster; false when the cluster does not have the key.
+func (c SpreadConstraint) domain(f *facts.Facts) (string, bool) {
+	source := f.Labels
+	if c.Key.Kind == facts.Claim {
+		source = f.Claims
+	}
+
+	value, found := source[c.Key.Name]
+
+	return value, found
+}
+
+// Spread is how the selected clusters are spread over the domains of one constraint.
+type Spread struct {
+	Constraint SpreadConstraint
+	// Selected counts the selected clusters of each domain of the feasible clusters.
+	Selected map[string]int
+	// Without are the selected clusters that do not have the key, sorted.
+	Without []string
+}
+
+// bounds are the domains with the fewest and with the most selected clusters, by name among equals; false without any domain.
+func (s Spread) bounds() (fewest, most string, found bool) {
+	for _, domain := range slices.Sorted(maps.Keys(s.Selected)) {
+		if !found || s.Selected[domain] < s.Selected[fewest] {
+			fewest = domain
+		}
+
+		if !found || s.Selected[domain] > s.Selected[most] {
+			most = domain
+		}
+
+		found = true
+	}
+
+	return fewest, most, found
+}
+
+// Skew is the difference between the fullest and the emptiest domain; 0 without any domain.
+func (s Spread) Skew() int {
+	fewest, most, found := s.bounds()
+	if !found {
+		return 0
+	}
+
+	return s.Selected[most] - s.Selected[fewest]
+}
+
+// Problem says by name what is not as the constraint asks; both are empty when nothing is. The reason is SkewExceeded or DomainsMissing.
+func (s Spread) Problem() (reason, message string) {
+	fewest, most, found := s.bounds()
+
+	switch {
+	case !found:
+		return "DomainsMissing", fmt.Sprintf("no feasible cluster has the %s", s.Constraint.Key)
+	case s.Skew() > s.Constraint.MaxSkew:
+		return "SkewExceeded", fmt.Sprintf("%s: %s has %d and %s has %d selected clusters, which is more than the %d allowed between them",
+			s.Constraint.Key, most, s.Selected[most], fewest, s.Selected[fewest], s.Constraint.MaxSkew)
+	case len(s.Without) > 0:
+		return "DomainsMissing", fmt.Sprintf("%d selected clusters do not have the %s, the first is %s",
+			len(s.Without), s.Constraint.Key, s.Without[0])
+	default:
+		return "", ""
+	}
+}
+
+// blocks says why a hard constraint forbids one more cluster; empty when it does not.
+func (s Spread) blocks(f *facts.Facts) string {
+	if !s.Constraint.Hard {
+		return ""
+	}
+
+	domain, found := s.Constraint.domain(f)
+	if !found {
+		return fmt.Sprintf("has no %s, over which the clusters must be spread", s.Constraint.Key)
+	}
+
+	fewest, _, _ := s.bounds()
+	if s.Selected[domain]+1-s.Selected[fewest] <= s.Constraint.MaxSkew {
+		return ""
+	}
+
+	return fmt.Sprintf("%s %s is full: it has %d selected clusters, %s has %d, and %d more are allowed",
+		s.Constraint.Key, domain, s.Selected[domain], fewest, s.Selected[fewest], s.Constraint.MaxSkew)
+}
+
+func newSpreads(constraints []SpreadConstraint, feasible []Verdict) []Spread {
+	spreads := make([]Spread, 0, len(constraints))
+
+	for _, constraint := range constraints {
+		spread := Spread{Constraint: constraint, Selected: map[string]int{}}
+
+		for _, verdict := range feasible {
+			if domain, found := constraint.domain(verdict.Cluster); found {
+				spread.Selected[domain] = 0
+			}
+		}
+
+		spreads = append(spreads, spread)
+	}
+
+	return spreads
+}
+
+// blocked is the first reason for which a constraint does not let the cluster in; empty when all do.
+func blocked(spreads []Spread, f *facts.Facts) string {
+	for _, spread := range spreads {
+		if reason := spread.blocks(f); reason != "" {
+			return reason
+		}
+	}
+
+	return ""
+}
+
+// load is how full the domains of a cluster are, in the order of the constraints; a domain that it does not have counts as fullest.
+func load(spreads []Spread, f *facts.Facts) []int {
+	load := make([]int, 0, len(spreads))
+
+	for _, spread := range spreads {
+		if domain, found := spread.Constraint.domain(f); found {
+			load = append(load, spread.Selected[domain])
+		} else {
+			load = append(load, math.MaxInt)
+		}
+	}
+
+	return load
+}
+
+func take(spreads []Spread, f *facts.Facts) {
+	for i := range spreads {
+		if domain, found := spreads[i].Constraint.domain(f); found {
+			spreads[i].Selected[domain]++
+		} else {
+			spreads[i].Without = append(spreads[i].Without, f.Name)
+			slices.Sort(spreads[i].Without)
+		}
+	}
+}
+
+// spreadOut takes clusters one by one out of the ranked ones: of those that no hard constraint forbids, the one whose domains have the
+// lexicographically smallest counts, then the better ranked one. It stops at so many as are wanted, or when none is allowed.
+//
+// Clusters with the same domains are interchangeable but for their rank, so only the best one left of each such bucket is looked at.
+func spreadOut(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
+	spreads = newSpreads(constraints, ranked)
+	buckets := map[string][]int{}
+
+	for i, verdict := range ranked {
+		buckets[bucketOf(constraints, verdict.Cluster)] = append(buckets[bucketOf(constraints, verdict.Cluster)], i)
+	}
+
+	for len(chosen) < wanted {
+		best, bucket := -1, ""
+
+		var lowest []int
+
+		for key, left := range buckets {
+			candidate := ranked[left[0]].Cluster
+			if blocked(spreads, candidate) != "" {
+				continue
+			}
+
+			counts := load(spreads, candidate)
+			if best < 0 || cmp.Or(slices.Compare(counts, lowest), cmp.Compare(left[0], best)) < 0 {
+				best, bucket, lowest = left[0], key, counts
+			}
+		}
+
+		if best < 0 {
+			break
+		}
+
+		chosen = append(chosen, best)
+		take(spreads, ranked[best].Cluster)
+
+		if buckets[bucket] = buckets[bucket][1:]; len(buckets[bucket]) == 0 {
+			delete(buckets, bucket)
+		}
+	}
+
+	return chosen, spreads
+}
+
+func bucketOf(constraints []SpreadConstraint, f *facts.Facts) string {
+	var key strings.Builder
+
+	for _, constraint := range constraints {
+		if domain, found := constraint.domain(f); found {
+			fmt.Fprintf(&key, "%q", domain)
+		}
+
+		key.WriteByte(',')
+	}
+
+	return key.String()
+}

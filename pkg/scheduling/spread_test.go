@@ -1,0 +1,189 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+func over(kind clusterv1beta1.TopologyKeyType, key string, skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction,
+) clusterv1beta1.SpreadConstraintsTerm {
+	return clusterv1beta1.SpreadConstraintsTerm{TopologyKey: key, TopologyKeyType: kind, MaxSkew: skew, WhenUnsatisfiable: action}
+}
+
+// located makes a cluster in a zone (a label) and a rack (a claim); empty is none.
+func located(name, zone, rack string) *clusterv1.ManagedCluster {
+	cluster := named(name)
+	if zone != "" {
+		cluster.Labels["zone"] = zone
+	}
+
+	if rack != "" {
+		cluster.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "rack", Value: rack}}
+	}
+
+	return cluster
+}
+
+// ours.md D2, by example.
+func TestSpread(t *testing.T) {
+	const hard, soft = clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway
+
+	zone := func(skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction) clusterv1beta1.SpreadConstraintsTerm {
+		return over(clusterv1beta1.TopologyKeyTypeLabel, "zone", skew, action)
+	}
+	rack := func(skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction) clusterv1beta1.SpreadConstraintsTerm {
+		return over(clusterv1beta1.TopologyKeyTypeClaim, "rack", skew, action)
+	}
+	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "x"), located("b1", "b", "x"), located("n1", "", "y"))
+
+	for _, tc := range []struct {
+		reason      string
+		wanted      *int32
+		constraints []clusterv1beta1.SpreadConstraintsTerm
+		want        []string
+		unscheduled int
+		reasons     map[string]string
+	}{
+		{"without constraints the names decide", ptr.To[int32](3), nil, []string{"a1", "a2", "a3"}, 0, nil},
+		{"emptier domains first", ptr.To[int32](2), []clusterv1beta1.SpreadConstraintsTerm{zone(1, soft)}, []string{"a1", "b1"}, 0,
+			map[string]string{"a2": "rank 2 of 5, 2 wanted, the spread constraints prefer the domains of others"}},
+		{"a soft skew may be exceeded; without the key last", nil, []clusterv1beta1.SpreadConstraintsTerm{zone(1, soft)},
+			[]string{"a1", "b1", "a2", "a3", "n1"}, 0, nil},
+		{"a hard skew may not; without the key never", ptr.To[int32](5), []clusterv1beta1.SpreadConstraintsTerm{zone(1, hard)},
+			[]string{"a1", "b1", "a2"}, 2, map[string]string{
+				"a3": "label zone a is full: it has 2 selected clusters, b has 1, and 1 more are allowed",
+				"n1": "has no label zone, over which the clusters must be spread",
+			}},
+		{"a wider skew", ptr.To[int32](5), []clusterv1beta1.SpreadConstraintsTerm{zone(2, hard)}, []string{"a1", "b1", "a2", "a3"}, 1, nil},
+		{"as many as the constraint allows when all are wanted", nil, []clusterv1beta1.SpreadConstraintsTerm{zone(1, hard)},
+			[]string{"a1", "b1", "a2"}, 0, nil},
+		{"the first constraint goes before the second", ptr.To[int32](3), []clusterv1beta1.SpreadConstraintsTerm{zone(1, soft), rack(1, soft)},
+			[]string{"a1", "b1", "a2"}, 0, nil},
+		{"claims are domains too", ptr.To[int32](3), []clusterv1beta1.SpreadConstraintsTerm{rack(1, hard)}, []string{"a1", "a2", "a3"}, 0, nil},
+		{"the second decides among equals of the first", ptr.To[int32](2), []clusterv1beta1.SpreadConstraintsTerm{rack(1, soft), zone(1, soft)},
+			[]string{"a1", "a2"}, 0, nil},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			result := w.schedule(t, placementSpec{
+				NumberOfClusters: tc.wanted, SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: tc.constraints},
+			})
+			got := []string{}
+
+			for _, verdict := range result.Selected {
+				got = append(got, verdict.Cluster.Name)
+			}
+
+			expect(t, "selected in the order in which they were taken", tc.want, got)
+			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
+
+			for cluster, want := range tc.reasons {
+				verdict, _ := result.Verdict(cluster)
+				expect(t, cluster, want, result.Reason(verdict))
+			}
+		})
+	}
+}
+
+// ours.md D2 against a search that tries every candidate at every step: a hard constraint is never broken, nobody who is allowed is left
+// while clusters are wanted, and each one taken is the best by the rule.
+func TestSpreadIsTheRule(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		constraints := drawConstraints(t)
+		ranked := []Verdict{}
+
+		for i := range rapid.IntRange(0, 9).Draw(t, "clusters") {
+			zone := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "zone")
+			rack := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "rack")
+			ranked = append(ranked, Verdict{Cluster: facts.Of(located(fmt.Sprintf("c%d", i), zone, rack), nil)})
+		}
+
+		wanted := rapid.IntRange(0, len(ranked)).Draw(t, "wanted")
+		chosen, spreads := spreadOut(constraints, ranked, wanted)
+
+		counts := newSpreads(constraints, ranked)
+
+		for step, got := range chosen {
+			want := bestByTrial(counts, ranked, chosen[:step])
+			if got != want {
+				t.Fatalf("step %d took %d, the rule says %d", step, got, want)
+			}
+
+			take(counts, ranked[got].Cluster)
+
+			for _, s := range counts {
+				if s.Constraint.Hard && (s.Skew() > s.Constraint.MaxSkew || len(s.Without) > 0) {
+					t.Fatalf("the constraint over %s is broken: %v, without the key %v", s.Constraint.Key, s.Selected, s.Without)
+				}
+			}
+		}
+
+		if left := bestByTrial(counts, ranked, chosen); len(chosen) < wanted && left >= 0 {
+			t.Fatalf("%d is allowed and was not taken", left)
+		}
+
+		for i := range spreads {
+			if fmt.Sprint(spreads[i]) != fmt.Sprint(counts[i]) {
+				t.Fatalf("the result says %v, counted were %v", spreads[i], counts[i])
+			}
+		}
+	})
+}
+
+func drawConstraints(t *rapid.T) []SpreadConstraint {
+	keys := []facts.Key{{Kind: facts.Label, Name: "zone"}, {Kind: facts.Claim, Name: "rack"}}
+	constraints := []SpreadConstraint{}
+
+	for range rapid.IntRange(1, 2).Draw(t, "constraints") {
+		constraints = append(constraints, SpreadConstraint{
+			Key: rapid.SampledFrom(keys).Draw(t, "key"), MaxSkew: rapid.IntRange(1, 3).Draw(t, "skew"), Hard: rapid.Bool().Draw(t, "hard"),
+		})
+	}
+
+	return constraints
+}
+
+// bestByTrial looks at all that are left and takes the rule word by word; -1 when none is allowed.
+func bestByTrial(counts []Spread, ranked []Verdict, taken []int) int {
+	best := -1
+
+	for i, verdict := range ranked {
+		if slices.Contains(taken, i) || !allowedByTrial(counts, verdict.Cluster) {
+			continue
+		}
+
+		if best < 0 || slices.Compare(load(counts, verdict.Cluster), load(counts, ranked[best].Cluster)) < 0 {
+			best = i
+		}
+	}
+
+	return best
+}
+
+func allowedByTrial(counts []Spread, f *facts.Facts) bool {
+	for _, s := range counts {
+		if !s.Constraint.Hard {
+			continue
+		}
+
+		domain, found := s.Constraint.domain(f)
+		if !found {
+			return false
+		}
+
+		for _, count := range s.Selected {
+			if s.Selected[domain]+1-count > s.Constraint.MaxSkew {
+				return false
+			}
+		}
+	}
+
+	return true
+}
