@@ -61,7 +61,9 @@ func NewPlan(result *scheduling.Result, present Present) Plan {
 	plan.Groups, plan.Selected = describe(pages)
 	plan.Writes, plan.Deletes = stepsTo(present, pages, length)
 	first := PageName(present.Placement.Name, 1)
-	plan.Again = len(pages) == 1 && pages[0].Name != first && !present.Taken[first]
+	plan.Again = len(pages) == 1 && slices.ContainsFunc(plan.Deletes, func(gone *clusterv1beta1.PlacementDecision) bool {
+		return gone.Name == first
+	})
 
 	return plan
 }

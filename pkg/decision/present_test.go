@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
@@ -27,6 +28,31 @@ func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
 
 	if groups := len(placement.Status.DecisionGroups); groups != 2 {
 		t.Errorf("the status has %d groups, want 2: %v", groups, placement.Status.DecisionGroups)
+	}
+}
+
+// Again asks for another pass at once, so it must end: only where the first name is about to become free.
+func TestAgainEnds(t *testing.T) {
+	fine := placementOf(clusterv1beta1.PlacementSpec{})
+	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](-1)})
+	theirs := edited(page(1, 0, ""), func(p *clusterv1beta1.PlacementDecision) {
+		p.Labels, p.OwnerReferences = nil, nil
+	})
+
+	for _, tc := range []struct {
+		reason    string
+		placement *clusterv1beta1.Placement
+		present   pages
+		want      bool
+	}{
+		{"the only page has the first name", fine, pages{page(1, 0, "", "c-1")}, false},
+		{"it takes it in this pass", fine, pages{page(2, 0, "", "c-1")}, false},
+		{"the first name becomes free in this pass", fine, pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "c-1")}, true},
+		{"the first name belongs to somebody else", fine, pages{theirs, page(2, 0, "", "c-1")}, false},
+		{"a held placement keeps what it has", mistaken, pages{page(2, 0, "", "c-1")}, false},
+	} {
+		plan := NewPlan(selecting(tc.placement, "c-1"), NewPresent(tc.placement, tc.present))
+		expect(t, tc.reason, tc.want, plan.Again)
 	}
 }
 
