@@ -88,7 +88,7 @@ var _ = Describe("Placement status", func() {
 		w.expectSelected(ctx, "p", allScheduled, shorts(1, 2)...)
 	})
 
-	It("A7, B1: a page that cannot be created takes nothing from the others", func(ctx SpecContext) {
+	DescribeTable("A7, B1: a page that cannot be created takes nothing from the others", func(ctx SpecContext, newcomer string, all []string) {
 		w := newWorld(ctx)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 100)
@@ -96,7 +96,7 @@ var _ = Describe("Placement status", func() {
 		w.expectSelected(ctx, "p", allScheduled, shorts(1, 100)...)
 
 		quota := w.forbidPages(ctx, 1)
-		w.cluster(ctx, "set", "c101")
+		w.cluster(ctx, "set", newcomer)
 		Eventually(func(g Gomega) {
 			seen := w.look(ctx, g, "p")
 			g.Expect(seen.Satisfied).To(Equal(notAllScheduled))
@@ -106,10 +106,13 @@ var _ = Describe("Placement status", func() {
 
 		Expect(hub.Delete(ctx, quota)).To(Succeed())
 		w.expect(ctx, "p", outcome{
-			Selected: shorts(1, 101), Groups: []string{"0/: 101 [p-decision-1 p-decision-2]"},
+			Selected: all, Groups: []string{"0/: 101 [p-decision-1 p-decision-2]"},
 			Satisfied: allScheduled, Misconfigured: configured,
 		})
-	})
+	},
+		Entry("when it is for a cluster that sorts last", "c101", shorts(1, 101)),
+		Entry("when it is for a cluster that sorts first", "c000", shorts(0, 100)),
+	)
 
 	It("is left alone while the placement is being deleted", func(ctx SpecContext) {
 		w := newWorld(ctx)
@@ -127,29 +130,6 @@ var _ = Describe("Placement status", func() {
 		w.expectNoWrite(ctx, before)
 		finish(ctx, placement)
 		gone(ctx, placement)
-	})
-
-	It("A7, B1: a page that cannot be created takes nothing from the others", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		w.set(ctx, "set")
-		w.clusters(ctx, "set", 1, 100)
-		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
-		w.expectSelected(ctx, "p", allScheduled, shorts(1, 100)...)
-
-		quota := w.forbidPages(ctx, 1)
-		w.cluster(ctx, "set", "c000")
-		Eventually(func(g Gomega) {
-			seen := w.look(ctx, g, "p")
-			g.Expect(seen.Satisfied).To(Equal(notAllScheduled))
-			g.Expect(seen.Groups).To(HaveExactElements("0/: 100 [p-decision-1]"))
-			g.Expect(seen.Selected).To(HaveExactElements(shorts(1, 100)))
-		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
-
-		Expect(hub.Delete(ctx, quota)).To(Succeed())
-		w.expect(ctx, "p", outcome{
-			Selected: shorts(0, 100), Groups: []string{"0/: 101 [p-decision-1 p-decision-2]"},
-			Satisfied: allScheduled, Misconfigured: configured,
-		})
 	})
 })
 
