@@ -73,6 +73,7 @@ func TestRunKeepsData(t *testing.T) {
 	kubeconfig := filepath.Join(data, "kubeconfig")
 	first := start(t, "run", "--data-dir", data)
 	first.waitFor(t, &first.stdout, "\nteam-a/standby  1/2  NotAllDecisionsScheduled  ap1  (")
+	first.waitFor(t, &first.stdout, "\nteam-b/typo  0/all  Misconfigured  none  (") // What was never shown is not shown to go.
 
 	second := run(t, "run", "--data-dir", data)
 	second.wantExit(t, 1)
