@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -61,7 +63,7 @@ type Group struct {
 	Clusters []string
 
 	// pages exist for the group already, in the order of their numbers.
-	pages []existing
+	pages []*clusterv1beta1.PlacementDecision
 }
 
 // Groups cuts every portion into groups of at most so many members. A portion without clusters makes no group; when nothing is selected

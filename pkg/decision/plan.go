@@ -26,9 +26,9 @@ type Write struct {
 
 // Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
 type Plan struct {
-	// Writes bring pages that gain clusters before pages that lose them (see inOrder).
+	// Writes are in an order in which no cluster that stays is ever missing from all pages (see sequence).
 	Writes []Write
-	// Deletes are surplus pages, from the highest group index down.
+	// Deletes are surplus pages in a safe order. One that the plan itself creates has a name and no uid.
 	Deletes []*clusterv1beta1.PlacementDecision
 	// Groups describe the pages that stay, in the order of their indexes; Selected is how many decisions they have.
 	Groups   []clusterv1beta1.DecisionGroupStatus

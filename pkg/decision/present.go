@@ -42,15 +42,13 @@ func NewPresent(placement *clusterv1beta1.Placement, candidates []*clusterv1beta
 	}
 
 	slices.SortFunc(present.Pages, func(a, b *clusterv1beta1.PlacementDecision) int {
-		return cmp.Or(cmp.Compare(present.order(a), present.order(b)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(present.number(a.Name), present.number(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
 
 	return present
 }
 
-// order is the number of a page; pages with other names come after all that have one.
-func (p Present) order(page *clusterv1beta1.PlacementDecision) int { return p.number(page.Name) }
-
+// number is the number of a page name; other names come after all that have one.
 func (p Present) number(name string) int {
 	if n, ok := PageNumber(p.Placement.Name, name); ok {
 		return n
@@ -77,9 +75,6 @@ type groupKey struct {
 	index int
 	name  string
 }
-
-// existing is a PlacementDecision that exists.
-type existing = *clusterv1beta1.PlacementDecision
 
 // groups are the groups that exist, by name and in the order of their indices. Pages with other names than ours have no group.
 func (p Present) groups() map[string][]Group {

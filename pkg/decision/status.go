@@ -119,10 +119,10 @@ func satisfied(result *scheduling.Result, plan Plan, placement *clusterv1beta1.P
 	switch {
 	case len(result.Mistakes) > 0 && plan.Selected > 0:
 		condition.Reason = ReasonNotAllScheduled
-		condition.Message = "The placement is misconfigured and keeps its last decisions"
+		condition.Message = "The placement keeps its last decisions until it is corrected: see the condition PlacementMisconfigured"
 	case len(result.Mistakes) > 0:
 		condition.Reason = ReasonNoClusterMatched
-		condition.Message = "The placement is misconfigured and has no decisions yet"
+		condition.Message = "The placement has no decisions until it is corrected: see the condition PlacementMisconfigured"
 	case len(result.BrokenSets) > 0:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are, because the members of a cluster set cannot be told: " + brokenSets(result)

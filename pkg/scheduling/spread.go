@@ -171,7 +171,8 @@ func spreadOut(constraints []SpreadConstraint, ranked []Verdict, wanted int) (ch
 	buckets := map[string][]int{}
 
 	for i, verdict := range ranked {
-		buckets[bucketOf(constraints, verdict.Cluster)] = append(buckets[bucketOf(constraints, verdict.Cluster)], i)
+		key := bucketOf(constraints, verdict.Cluster)
+		buckets[key] = append(buckets[key], i)
 	}
 
 	for len(chosen) < wanted {

@@ -97,7 +97,7 @@ func TestOrderCheckerFindsWrongArrows(t *testing.T) {
 			reason: "the order itself is in order, sub-rooms of one room and leaps over floors included",
 			imports: graph{
 				"cmd/placement":         {"pkg/controller", "pkg/explain", "manifests", "test/env"},
-				"pkg/controller":        {"pkg/metrics", "pkg/decision", "pkg/facts", "pkg/apis/work/v1"},
+				"pkg/controller":        {"pkg/metrics", "pkg/decision", "pkg/facts", "pkg/apis/placement/v1alpha1"},
 				"pkg/decision":          {"pkg/scheduling"},
 				"pkg/scheduling":        {"pkg/inventory", "pkg/scheduling/filter"},
 				"pkg/scheduling/filter": {"pkg/facts"},
