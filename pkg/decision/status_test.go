@@ -85,13 +85,15 @@ func TestConditions(t *testing.T) {
 			"PlacementSatisfied=False NotAllDecisionsScheduled: 8 cluster decisions unscheduled"},
 		{"ours.md A1: misconfigured and new", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))}, nil, nil,
 			"PlacementMisconfigured=True Misconfigured: spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters",
-			"PlacementSatisfied=False NoManagedClusterMatched: The placement has no decisions until it is corrected: see the condition PlacementMisconfigured"},
+			"PlacementSatisfied=False NoManagedClusterMatched: The placement has no decisions until it is corrected: " +
+				"see the condition PlacementMisconfigured"},
 		{"ours.md A1: misconfigured, with decisions", clusterv1beta1.PlacementSpec{
 			NumberOfClusters: ptr.To(int32(-1)), Tolerations: []clusterv1beta1.Toleration{{}},
 		}, nil, pages{page(1, 0, "", "c-1")},
 			"PlacementMisconfigured=True Misconfigured: spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters; " +
 				`spec.tolerations[0].operator: Invalid value: "": If the key is empty, operator must be Exists.`,
-			"PlacementSatisfied=False NotAllDecisionsScheduled: The placement keeps its last decisions until it is corrected: see the condition PlacementMisconfigured"},
+			"PlacementSatisfied=False NotAllDecisionsScheduled: The placement keeps its last decisions until it is corrected: " +
+				"see the condition PlacementMisconfigured"},
 		{"ours.md A4: a broken set", clusterv1beta1.PlacementSpec{}, func(i *inventory.Inventory) {
 			i.SetClusterSet(brokenSet)
 			bind(i, "broken")
