@@ -5,3 +5,5 @@
 // +kubebuilder:object:generate=true
 // +groupName=placement.open-cluster-management.io
 package v1alpha1
+
+//go:generate controller-gen object paths=.

@@ -12,11 +12,14 @@ const MaxDecisions = 100
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=placementdecisions,scope=Namespaced
+// +kubebuilder:printcolumn:name="Placement",type=string,JSONPath=`.metadata.labels.placement\.open-cluster-management\.io`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type PlacementDecision struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// decisions are sorted by the name of the cluster; at most 100.
+	// decisions are sorted by the name of the cluster; at most 100. An empty list says that this page holds no cluster.
+	// +kubebuilder:validation:MaxItems=100
 	// +required
 	Decisions []ClusterDecision `json:"decisions"`
 }
