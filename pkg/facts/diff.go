@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -26,17 +27,19 @@ func Diff(before, after *Facts) []Key {
 		return []Key{{Kind: Name, Name: before.Name}}
 	}
 
-	var changes []Key
+	changes := diffMaps(nil, Score, before.Scores, after.Scores, equalScores)
+	if !slices.Equal(before.Profiles, after.Profiles) {
+		changes = append(changes, Key{Kind: ClusterProfile})
+	}
 
 	if sameVersion(before, after) {
-		return diffMaps(changes, Score, before.Scores, after.Scores, equalScores)
+		return changes
 	}
 
 	changes = diffMaps(changes, Label, before.Labels, after.Labels, equalValues)
 	changes = diffMaps(changes, Claim, before.Claims, after.Claims, equalValues)
 	changes = diffMaps(changes, Taint, taintsByKey(before.Taints), taintsByKey(after.Taints), equalTaints)
 	changes = diffMaps(changes, Resource, before.Resources, after.Resources, equalValues)
-	changes = diffMaps(changes, Score, before.Scores, after.Scores, equalScores)
 
 	if before.Available != after.Available {
 		changes = append(changes, Key{Kind: Availability})
@@ -45,6 +48,8 @@ func Diff(before, after *Facts) []Key {
 	if len(changes) == 0 && !sameObject(before, after) {
 		changes = append(changes, Key{Kind: Any})
 	}
+
+	slices.SortStableFunc(changes, func(a, b Key) int { return cmp.Compare(a.Kind, b.Kind) })
 
 	return changes
 }
@@ -89,7 +94,7 @@ func taintsByKey(taints []clusterv1.Taint) map[string][]clusterv1.Taint {
 	return byKey
 }
 
-// sameVersion holds for a resync, and for two facts of one object that differ in their scores.
+// sameVersion holds for a resync, and for two facts of one object that differ in what other objects say.
 func sameVersion(a, b *Facts) bool {
 	x, y := a.source.cluster, b.source.cluster
 

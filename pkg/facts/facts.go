@@ -26,12 +26,19 @@ type Facts struct {
 	Resources map[string]float64
 	// Scores are the AddOnPlacementScores of the cluster by object name.
 	Scores map[string]ScoreSet
+	// Profiles are the ClusterProfiles that stand for the cluster, by namespace and name.
+	Profiles []Profile
 	// Terminating says that the cluster has a deletion timestamp: it is never a candidate (ours.md C5).
 	Terminating bool
 	// Available says that the condition ManagedClusterConditionAvailable is True.
 	Available bool
 
 	source *source
+}
+
+// Profile names a ClusterProfile of the API group multicluster.x-k8s.io.
+type Profile struct {
+	Namespace, Name string
 }
 
 // ScoreSet is one AddOnPlacementScore object of a cluster.
@@ -107,6 +114,34 @@ func (f *Facts) WithScores(scores map[string]ScoreSet) *Facts {
 	changed.Scores = scores
 
 	return &changed
+}
+
+// WithProfiles is a copy of the facts with other ClusterProfiles.
+func (f *Facts) WithProfiles(profiles []Profile) *Facts {
+	changed := *f
+	changed.Profiles = profiles
+
+	return &changed
+}
+
+// Value is what the cluster has for a key that stands for a text: a label, a claim, or the name. It is false when the cluster has no
+// such label or claim, and for keys of other kinds.
+func (f *Facts) Value(key Key) (string, bool) {
+	var values map[string]string
+
+	switch key.Kind {
+	case Name:
+		return f.Name, true
+	case Label:
+		values = f.Labels
+	case Claim:
+		values = f.Claims
+	default:
+	}
+
+	value, found := values[key.Name]
+
+	return value, found
 }
 
 // Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion and kind are absent, empty

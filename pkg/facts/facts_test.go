@@ -206,3 +206,31 @@ func TestKeys(t *testing.T) {
 		})
 	}
 }
+
+func TestValue(t *testing.T) {
+	f := Of(&clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "empty": ""}},
+		Status:     clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{{Name: "id", Value: "x"}}},
+	}, nil)
+
+	for _, tc := range []struct {
+		reason string
+		key    Key
+		want   string
+		found  bool
+	}{
+		{"a label", Key{Label, "region"}, "eu", true},
+		{"an empty label is there", Key{Label, "empty"}, "", true},
+		{"a label that is not there", Key{Label, "id"}, "", false},
+		{"a claim", Key{Claim, "id"}, "x", true},
+		{"a claim that is not there", Key{Claim, "region"}, "", false},
+		{"the name, whichever was asked for", Key{Name, "c2"}, "c1", true},
+		{"a taint is no text", Key{Taint, "region"}, "", false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if got, found := f.Value(tc.key); got != tc.want || found != tc.found {
+				t.Errorf("got %q, %v, want %q, %v", got, found, tc.want, tc.found)
+			}
+		})
+	}
+}

@@ -15,10 +15,12 @@ const (
 	Score
 	Name
 	Availability
+	ClusterProfile
 )
 
 var kindNames = map[Kind]string{
 	Any: "any", Label: "label", Claim: "claim", Taint: "taint", Resource: "resource", Score: "score", Name: "name", Availability: "availability",
+	ClusterProfile: "profile",
 }
 
 // String is the lower-case name of the kind, as it stands in verdicts.

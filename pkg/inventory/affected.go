@@ -34,7 +34,7 @@ func (i *Inventory) affected(cause Cause, concerns func(PlacementKey, Interest) 
 	}
 
 	slices.SortFunc(result.Placements, func(a, b PlacementKey) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API, b.API))
 	})
 
 	return result

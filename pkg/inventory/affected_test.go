@@ -28,18 +28,22 @@ func world() *Inventory {
 	inventory.SetCluster(managed("b1", "b"))
 	inventory.SetScores(scored("a1", "demo", 1))
 
-	for name, interest := range map[PlacementKey]Interest{
-		{Namespace: "eu", Name: "all"}:        {},
-		{Namespace: "ns", Name: "all"}:        {Reads: []facts.Key{{Kind: facts.Taint}}},
-		{Namespace: "ns", Name: "only-b"}:     {ClusterSets: []string{"b"}, Reads: []facts.Key{{Kind: facts.Any}}},
-		{Namespace: "ns", Name: "region"}:     {Reads: []facts.Key{{Kind: facts.Label, Name: "region"}}},
-		{Namespace: "ns", Name: "score"}:      {ClusterSets: []string{"a"}, Reads: []facts.Key{{Kind: facts.Score, Name: "demo"}}},
-		{Namespace: "ns", Name: "unbound"}:    {ClusterSets: []string{"c"}, Reads: []facts.Key{{Kind: facts.Any}}},
-		{Namespace: "other", Name: "all"}:     {Reads: []facts.Key{{Kind: facts.Any}}},
-		{Namespace: "other", Name: "unbound"}: {ClusterSets: []string{"b"}},
-		{Namespace: "unbound", Name: "all"}:   {Reads: []facts.Key{{Kind: facts.Any}}},
+	for _, placement := range []struct {
+		namespace, name string
+		interest        Interest
+	}{
+		{"eu", "all", Interest{}},
+		{"ns", "all", Interest{Reads: []facts.Key{{Kind: facts.Taint}}}},
+		{"ns", "b1", Interest{ClusterSets: []string{"b"}, Reads: []facts.Key{{Kind: facts.Availability}, {Kind: facts.Name, Name: "b1"}}}},
+		{"ns", "only-b", Interest{ClusterSets: []string{"b"}, Reads: []facts.Key{{Kind: facts.Any}}}},
+		{"ns", "region", Interest{Reads: []facts.Key{{Kind: facts.Label, Name: "region"}}}},
+		{"ns", "score", Interest{ClusterSets: []string{"a"}, Reads: []facts.Key{{Kind: facts.Score, Name: "demo"}}}},
+		{"ns", "unbound", Interest{ClusterSets: []string{"c"}, Reads: []facts.Key{{Kind: facts.Any}}}},
+		{"other", "all", Interest{Reads: []facts.Key{{Kind: facts.Any}}}},
+		{"other", "unbound", Interest{ClusterSets: []string{"b"}}},
+		{"unbound", "all", Interest{Reads: []facts.Key{{Kind: facts.Any}}}},
 	} {
-		inventory.SetPlacement(name, interest)
+		inventory.SetPlacement(NewPlacementKey(V1beta1, placement.namespace, placement.name), placement.interest)
 	}
 
 	return inventory
@@ -56,6 +60,9 @@ func TestAffected(t *testing.T) {
 	terminating.DeletionTimestamp = &metav1.Time{}
 	terminating.DeletionTimestamp.Time = metav1.Now().Time
 
+	available := managed("b1", "b")
+	available.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+
 	heartbeat := managed("a1", "a", "region", "eu")
 	heartbeat.ResourceVersion = "2"
 
@@ -68,17 +75,29 @@ func TestAffected(t *testing.T) {
 		{"law 4: nothing changed", func(i *Inventory) Affected { return i.SetCluster(managed("a1", "a", "region", "eu")) }, "", nil},
 		{"law 4: a heartbeat", func(i *Inventory) Affected { return i.SetCluster(heartbeat) }, "", nil},
 		{"a taint", func(i *Inventory) Affected { return i.SetCluster(tainted) }, CauseCluster, []string{"ns/all", "other/all"}},
+		{"availability wakes those who tell of it, and those who read everything", func(i *Inventory) Affected { return i.SetCluster(available) },
+			CauseCluster, []string{"ns/b1", "ns/only-b"}},
+		{"a label does not change a name", func(i *Inventory) Affected { return i.SetCluster(managed("b1", "b", "x", "y")) }, CauseCluster,
+			[]string{"ns/only-b"}},
+		{"another cluster comes into the scope of a name", func(i *Inventory) Affected { return i.SetCluster(managed("b2", "b")) }, CauseCluster,
+			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
+		{"a cluster of the name outside the scope", func(i *Inventory) Affected {
+			i.DeleteCluster("b1")
+
+			return i.SetCluster(managed("b1", "a"))
+		}, CauseCluster, []string{"ns/all", "ns/region", "ns/score", "other/all"}},
 		{"an annotation", func(i *Inventory) Affected { return i.SetCluster(annotated) }, CauseCluster, []string{"other/all"}},
 		{"a new cluster", func(i *Inventory) Affected { return i.SetCluster(managed("a2", "a")) }, CauseCluster,
 			[]string{"ns/all", "ns/region", "ns/score", "other/all"}},
 		{"a new cluster in no set that is bound", func(i *Inventory) Affected { return i.SetCluster(managed("c1", "c")) }, CauseCluster, nil},
-		{"a cluster goes", func(i *Inventory) Affected { return i.DeleteCluster("b1") }, CauseCluster, []string{"ns/all", "ns/only-b", "ns/region"}},
+		{"a cluster goes", func(i *Inventory) Affected { return i.DeleteCluster("b1") }, CauseCluster,
+			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
 		{"an unknown cluster goes", func(i *Inventory) Affected { return i.DeleteCluster("nobody") }, "", nil},
 		{"a cluster terminates", func(i *Inventory) Affected { return i.SetCluster(terminating) }, CauseCluster,
 			[]string{"eu/all", "ns/all", "ns/region", "ns/score", "other/all"}},
 		{"a cluster moves to another set: who loses it and who gains it", func(i *Inventory) Affected {
 			return i.SetCluster(managed("a1", "b", "region", "eu"))
-		}, CauseCluster, []string{"ns/only-b", "ns/score", "other/all"}},
+		}, CauseCluster, []string{"ns/b1", "ns/only-b", "ns/score", "other/all"}},
 		{"a cluster leaves its set", func(i *Inventory) Affected {
 			return i.SetCluster(managed("a1", "nobody's", "region", "eu"))
 		}, CauseCluster, []string{"ns/all", "ns/region", "ns/score", "other/all"}},
@@ -92,18 +111,18 @@ func TestAffected(t *testing.T) {
 		{"unknown scores go", func(i *Inventory) Affected { return i.DeleteScores("a1", "nothing") }, "", nil},
 		{"upstream 1.13: scores of an unknown cluster", func(i *Inventory) Affected { return i.SetScores(scored("c9", "demo", 2)) }, "", nil},
 		{"a set changes", func(i *Inventory) Affected { return i.SetClusterSet(setOf("b", clusterv1beta2.LabelSelector, nil)) }, CauseClusterSet,
-			[]string{"ns/all", "ns/only-b", "ns/region"}},
+			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
 		{"a set breaks", func(i *Inventory) Affected { return i.SetClusterSet(setOf("b", "None", nil)) }, CauseClusterSet,
-			[]string{"ns/all", "ns/only-b", "ns/region"}},
+			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
 		{"a set does not change", func(i *Inventory) Affected { return i.SetClusterSet(setOf("b", "", nil)) }, "", nil},
 		{"a set that nobody bound", func(i *Inventory) Affected { return i.SetClusterSet(exclusive("c")) }, CauseClusterSet, nil},
 		{"the last set of a namespace goes: NoIntersection becomes NoManagedClusterSetBindings", func(i *Inventory) Affected {
 			i.DeleteBinding("ns", "b")
 
 			return i.DeleteClusterSet("a")
-		}, CauseClusterSet, []string{"ns/all", "ns/only-b", "ns/region", "ns/score", "ns/unbound", "other/all", "other/unbound"}},
+		}, CauseClusterSet, []string{"ns/all", "ns/b1", "ns/only-b", "ns/region", "ns/score", "ns/unbound", "other/all", "other/unbound"}},
 		{"one of two sets goes", func(i *Inventory) Affected { return i.DeleteClusterSet("b") }, CauseClusterSet,
-			[]string{"ns/all", "ns/only-b", "ns/region"}},
+			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
 		{"an unknown set goes", func(i *Inventory) Affected { return i.DeleteClusterSet("nothing") }, "", nil},
 		{"a binding", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "c")) }, CauseBinding,
 			[]string{"ns/all", "ns/region", "ns/unbound"}},
@@ -114,7 +133,7 @@ func TestAffected(t *testing.T) {
 		{"a binding again", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "a")) }, "", nil},
 		{"an unknown binding goes", func(i *Inventory) Affected { return i.DeleteBinding("ns", "c") }, "", nil},
 		{"a placement that is forgotten is affected by nothing", func(i *Inventory) Affected {
-			i.DeletePlacement(PlacementKey{Namespace: "other", Name: "all"})
+			i.DeletePlacement(NewPlacementKey(V1beta1, "other", "all"))
 
 			return i.SetCluster(annotated)
 		}, CauseCluster, nil},

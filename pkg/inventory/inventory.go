@@ -6,24 +6,19 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// PlacementKey is the namespace and name of a placement.
-type PlacementKey = types.NamespacedName
-
 // Interest is what a placement looks at.
 type Interest struct {
 	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
 	ClusterSets []string
-	// Reads are the facts that its selectors, tolerations and prioritizers look at.
+	// Reads are the facts of a cluster that can change its answer.
 	Reads []facts.Key
 }
 
@@ -38,9 +33,11 @@ type Inventory struct {
 	mu         sync.Mutex
 	clusters   map[string]*facts.Facts
 	scores     map[string]map[string]facts.ScoreSet
+	profiles   map[string][]facts.Profile
+	profileOf  map[facts.Profile]string
 	sets       map[string]*ClusterSet
 	bindings   map[string]map[string]bool
-	pages      map[types.NamespacedName]page
+	pages      map[DecisionKey]Page
 	counts     map[PlacementKey]map[string]int
 	total      map[string]int
 	placements map[PlacementKey]Interest
@@ -49,10 +46,11 @@ type Inventory struct {
 	snapshot   *Snapshot
 }
 
-// page is what counts of a PlacementDecision: whose it is, and the clusters in it.
-type page struct {
-	owner    PlacementKey
-	clusters []string
+// Page is what counts of a PlacementDecision: whose it is, and the clusters in it.
+type Page struct {
+	Key      DecisionKey
+	Owner    PlacementKey
+	Clusters []string
 }
 
 // New makes an empty Inventory.
@@ -61,9 +59,11 @@ func New(compiler *selector.Compiler) *Inventory {
 		compiler:   compiler,
 		clusters:   map[string]*facts.Facts{},
 		scores:     map[string]map[string]facts.ScoreSet{},
+		profiles:   map[string][]facts.Profile{},
+		profileOf:  map[facts.Profile]string{},
 		sets:       map[string]*ClusterSet{},
 		bindings:   map[string]map[string]bool{},
-		pages:      map[types.NamespacedName]page{},
+		pages:      map[DecisionKey]Page{},
 		counts:     map[PlacementKey]map[string]int{},
 		total:      map[string]int{},
 		placements: map[PlacementKey]Interest{},
@@ -80,7 +80,7 @@ func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	return i.replaceCluster(cluster.Name, facts.Of(cluster, i.scores[cluster.Name]))
+	return i.replaceCluster(cluster.Name, facts.Of(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name]))
 }
 
 // DeleteCluster takes in that a cluster is gone.
@@ -235,36 +235,34 @@ func (i *Inventory) DeleteBinding(namespace, name string) Affected {
 	return i.affectedByBinding(namespace, name)
 }
 
-// SetDecision takes in a new state of a PlacementDecision. Only the counts that Balance reads move with it.
-func (i *Inventory) SetDecision(decision *clusterv1beta1.PlacementDecision) {
-	after := page{
-		owner:    PlacementKey{Namespace: decision.Namespace, Name: decision.Labels[clusterv1beta1.PlacementLabel]},
-		clusters: make([]string, 0, len(decision.Status.Decisions)),
-	}
-	for _, d := range decision.Status.Decisions {
-		after.clusters = append(after.clusters, strings.Clone(d.ClusterName))
-	}
-
+// SetDecision takes in a new state of a PlacementDecision. Only the counts of decisions move with it.
+func (i *Inventory) SetDecision(after Page) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	key := types.NamespacedName{Namespace: decision.Namespace, Name: decision.Name}
-	if before, known := i.pages[key]; known && before.owner == after.owner && slices.Equal(before.clusters, after.clusters) {
+	if before, known := i.pages[after.Key]; known && before.Owner == after.Owner && slices.Equal(before.Clusters, after.Clusters) {
 		return
 	}
 
-	i.replacePage(key, &after)
+	clusters := after.Clusters
+	after.Clusters = make([]string, 0, len(clusters))
+
+	for _, cluster := range clusters {
+		after.Clusters = append(after.Clusters, strings.Clone(cluster)) // Not to hold on to the object.
+	}
+
+	i.replacePage(after.Key, &after)
 }
 
 // DeleteDecision takes in that a PlacementDecision is gone.
-func (i *Inventory) DeleteDecision(key types.NamespacedName) {
+func (i *Inventory) DeleteDecision(key DecisionKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	i.replacePage(key, nil)
 }
 
-func (i *Inventory) replacePage(key types.NamespacedName, after *page) {
+func (i *Inventory) replacePage(key DecisionKey, after *Page) {
 	if before, known := i.pages[key]; known {
 		i.count(before, -1)
 		delete(i.pages, key)
@@ -279,21 +277,21 @@ func (i *Inventory) replacePage(key types.NamespacedName, after *page) {
 }
 
 // count books a page on the counts of its owner. Counts are shared with snapshots, so they are replaced and not changed.
-func (i *Inventory) count(p page, step int) {
-	counts := maps.Clone(i.counts[p.owner])
+func (i *Inventory) count(p Page, step int) {
+	counts := maps.Clone(i.counts[p.Owner])
 	if counts == nil {
 		counts = map[string]int{}
 	}
 
-	for _, cluster := range p.clusters {
+	for _, cluster := range p.Clusters {
 		add(counts, cluster, step)
 		add(i.total, cluster, step)
 	}
 
 	if len(counts) == 0 {
-		delete(i.counts, p.owner)
+		delete(i.counts, p.Owner)
 	} else {
-		i.counts[p.owner] = counts
+		i.counts[p.Owner] = counts
 	}
 }
 

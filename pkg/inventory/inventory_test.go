@@ -5,10 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
@@ -53,17 +51,10 @@ func scored(cluster, name string, value int32) *clusterv1alpha1.AddOnPlacementSc
 	}
 }
 
-func decided(namespace, name, placement string, clusters ...string) *clusterv1beta1.PlacementDecision {
-	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if placement != "" {
-		page.Labels = map[string]string{clusterv1beta1.PlacementLabel: placement}
-	}
+func decided(namespace, name, placement string, clusters ...string) Page {
+	owner := NewPlacementKey(V1beta1, namespace, placement)
 
-	for _, cluster := range clusters {
-		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
-	}
-
-	return page
+	return Page{Key: owner.Decision(name), Owner: owner, Clusters: clusters}
 }
 
 func TestClusterSetsHold(t *testing.T) {
@@ -164,7 +155,7 @@ func TestScope(t *testing.T) {
 
 func TestElsewhere(t *testing.T) {
 	inventory := New(selector.NewCompiler())
-	for _, page := range []*clusterv1beta1.PlacementDecision{
+	for _, page := range []Page{
 		decided("ns", "p-decision-1", "p", "c1", "c2"), decided("ns", "p-decision-2", "p", "c3"),
 		decided("ns", "q-decision-1", "q", "c1"), decided("other", "p-decision-1", "p", "c1", "c1"), decided("ns", "by-hand", "", "c3", "gone"),
 	} {
@@ -177,10 +168,11 @@ func TestElsewhere(t *testing.T) {
 		want   map[string]int
 	}{
 		{"upstream 1.8: all decisions hub-wide but its own; pages without a label count too",
-			PlacementKey{Namespace: "ns", Name: "p"}, map[string]int{"c1": 3, "c3": 1, "gone": 1}},
-		{"another placement", PlacementKey{Namespace: "ns", Name: "q"}, map[string]int{"c1": 3, "c2": 1, "c3": 2, "gone": 1}},
-		{"the same name in another namespace", PlacementKey{Namespace: "other", Name: "p"}, map[string]int{"c1": 2, "c2": 1, "c3": 2, "gone": 1}},
-		{"a placement without decisions", PlacementKey{Namespace: "ns", Name: "new"}, map[string]int{"c1": 4, "c2": 1, "c3": 2, "gone": 1}},
+			NewPlacementKey(V1beta1, "ns", "p"), map[string]int{"c1": 3, "c3": 1, "gone": 1}},
+		{"another placement", NewPlacementKey(V1beta1, "ns", "q"), map[string]int{"c1": 3, "c2": 1, "c3": 2, "gone": 1}},
+		{"the same name in another API", NewPlacementKey(V1alpha1, "ns", "p"), map[string]int{"c1": 4, "c2": 1, "c3": 2, "gone": 1}},
+		{"the same name in another namespace", NewPlacementKey(V1beta1, "other", "p"), map[string]int{"c1": 2, "c2": 1, "c3": 2, "gone": 1}},
+		{"a placement without decisions", NewPlacementKey(V1beta1, "ns", "new"), map[string]int{"c1": 4, "c2": 1, "c3": 2, "gone": 1}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, inventory.Snapshot().Elsewhere(tc.key)); diff != "" {
@@ -191,15 +183,47 @@ func TestElsewhere(t *testing.T) {
 
 	before := inventory.Snapshot()
 
-	inventory.DeleteDecision(types.NamespacedName{Namespace: "other", Name: "p-decision-1"})
+	inventory.DeleteDecision(NewPlacementKey(V1beta1, "other", "p").Decision("p-decision-1"))
 	inventory.SetDecision(decided("ns", "p-decision-1", "q", "c2"))
 
 	if diff := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "gone": 1},
-		inventory.Snapshot().Elsewhere(PlacementKey{Namespace: "ns", Name: "p"})); diff != "" {
+		inventory.Snapshot().Elsewhere(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
 		t.Errorf("after a page went and one changed hands (-want +got):\n%s", diff)
 	}
 
-	if diff := cmp.Diff(map[string]int{"c1": 3, "c3": 1, "gone": 1}, before.Elsewhere(PlacementKey{Namespace: "ns", Name: "p"})); diff != "" {
+	if diff := cmp.Diff(map[string]int{"c1": 3, "c3": 1, "gone": 1}, before.Elsewhere(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
 		t.Errorf("a snapshot changed (-want +got):\n%s", diff)
+	}
+}
+
+// ours.md D3: the decisions of the other placements of the namespace, whatever their API.
+func TestNeighbours(t *testing.T) {
+	inventory := New(selector.NewCompiler())
+	older := NewPlacementKey(V1alpha1, "ns", "p")
+
+	for _, page := range []Page{
+		decided("ns", "p-decision-1", "p", "c1", "c2"), decided("ns", "p-decision-2", "p", "c3"), decided("ns", "q-decision-1", "q", "c1"),
+		decided("other", "p-decision-1", "p", "c1", "c1"), decided("ns", "by-hand", "", "c3", "gone"),
+		{Key: older.Decision("p-decision-1"), Owner: older, Clusters: []string{"c2"}},
+	} {
+		inventory.SetDecision(page)
+	}
+
+	for _, tc := range []struct {
+		reason string
+		key    PlacementKey
+		want   map[string]int
+	}{
+		{"its own do not count, nor those of other namespaces or of no placement", NewPlacementKey(V1beta1, "ns", "p"),
+			map[string]int{"c1": 1, "c2": 1}},
+		{"the same name in another API is another placement", older, map[string]int{"c1": 2, "c2": 1, "c3": 1}},
+		{"a placement without decisions", NewPlacementKey(V1beta1, "ns", "new"), map[string]int{"c1": 2, "c2": 2, "c3": 1}},
+		{"a namespace without others", NewPlacementKey(V1beta1, "other", "p"), map[string]int{}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, inventory.Snapshot().Neighbours(tc.key)); diff != "" {
+				t.Errorf("counts (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
@@ -25,14 +24,14 @@ type objects struct {
 	scores    map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore
 	sets      map[string]*clusterv1beta2.ManagedClusterSet
 	bindings  map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding
-	decisions map[types.NamespacedName]*clusterv1beta1.PlacementDecision
+	decisions map[DecisionKey]Page
 }
 
 func noObjects() *objects {
 	return &objects{
 		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
 		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
-		decisions: map[types.NamespacedName]*clusterv1beta1.PlacementDecision{},
+		decisions: map[DecisionKey]Page{},
 	}
 }
 
@@ -95,7 +94,7 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 		o.bindings[inNamespace(set)] = binding(namespace, set)
 		i.SetBinding(o.bindings[inNamespace(set)].DeepCopy())
 	case "decision":
-		key := inNamespace(pick(t, "page", "p1", "p2"))
+		key := NewPlacementKey(V1beta1, namespace, "").Decision(pick(t, "page", "p1", "p2"))
 		if gone {
 			delete(o.decisions, key)
 			i.DeleteDecision(key)
@@ -105,7 +104,7 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 
 		clusters := rapid.SliceOfN(rapid.SampledFrom([]string{"c1", "c2", "c9"}), 0, 3).Draw(t, "clusters")
 		o.decisions[key] = decided(key.Namespace, key.Name, pick(t, "placement", "", "p", "q"), clusters...)
-		i.SetDecision(o.decisions[key].DeepCopy())
+		i.SetDecision(o.decisions[key])
 	}
 }
 

@@ -3,6 +3,7 @@ package inventory
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
@@ -50,6 +51,16 @@ func (i *Inventory) Snapshot() *Snapshot {
 	return view
 }
 
+// Cluster is what is known of a cluster; nil when it does not exist.
+func (s *Snapshot) Cluster(name string) *facts.Facts {
+	at, found := slices.BinarySearchFunc(s.Clusters, name, func(f *facts.Facts, name string) int { return strings.Compare(f.Name, name) })
+	if !found {
+		return nil
+	}
+
+	return s.Clusters[at]
+}
+
 // Scope is where a placement may look.
 type Scope struct {
 	// Bound are the names of the existing sets that are bound to the namespace, sorted.
@@ -84,6 +95,24 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 // Holds reports whether one of the eligible sets holds the cluster.
 func (s Scope) Holds(f *facts.Facts) bool {
 	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Holds(f) })
+}
+
+// Neighbours counts how often each cluster stands in decisions of the other placements of the placement's namespace, of every API.
+// PlacementDecisions that name no placement do not count.
+func (s *Snapshot) Neighbours(key PlacementKey) map[string]int {
+	counts := map[string]int{}
+
+	for other, clusters := range s.counts {
+		if other == key || other.Namespace != key.Namespace || other.Name == "" {
+			continue
+		}
+
+		for cluster, count := range clusters {
+			counts[cluster] += count
+		}
+	}
+
+	return counts
 }
 
 // Elsewhere counts how often each cluster stands in decisions other than those of the given placement.

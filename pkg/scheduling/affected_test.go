@@ -39,14 +39,23 @@ func drawSpec(t *rapid.T) placementSpec {
 		Tolerations: some(t, "tolerations", 1, exist("", ""), clusterv1beta1.Toleration{
 			Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(60)),
 		}),
-		PrioritizerPolicy: additive(some(t, "prioritizers", 2, addOn("demo", "x", 3), addOn("demo", "x", 0), builtIn(ResourceAllocatableCPU, -1))...),
+		PrioritizerPolicy: additive(some(t, "prioritizers", 2, addOn("demo", "x", 3), addOn("demo", "x", 0), builtIn(ResourceAllocatableCPU, -1),
+			builtIn(SpreadScore, 2))...),
 	}
 
-	if rapid.Bool().Draw(t, "limited") {
-		spec.NumberOfClusters = ptr.To(rapid.Int32Range(0, 3).Draw(t, "wanted"))
-	}
+	spec.SpreadPolicy.SpreadConstraints = some(t, "spread", 1, softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"),
+		over(clusterv1beta1.TopologyKeyTypeClaim, "id", 1, clusterv1beta1.DoNotSchedule))
+	spec.NumberOfClusters = drawWanted(t)
 
 	return spec
+}
+
+func drawWanted(t *rapid.T) *int32 {
+	if rapid.Bool().Draw(t, "limited") {
+		return ptr.To(rapid.Int32Range(0, 3).Draw(t, "wanted"))
+	}
+
+	return nil
 }
 
 func drawCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
@@ -73,6 +82,10 @@ func drawCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 
 	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("4")}
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse(pick(t, "cpu", "1", "2", "4"))}
+
+	if rapid.Bool().Draw(t, "available") {
+		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
+	}
 
 	if rapid.IntRange(0, 5).Draw(t, "terminating") == 0 {
 		cluster.DeletionTimestamp = &metav1.Time{Time: now}
@@ -119,10 +132,30 @@ func drawEvent(t *rapid.T, i *inventory.Inventory) inventory.Affected {
 	}
 }
 
+func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string) *Request {
+	if rapid.Bool().Draw(t, "older API") {
+		placement := olderPlacementOf(drawOlderSpec(t))
+		placement.Namespace, placement.Name = namespace, name
+
+		return LowerV1alpha1(compiler, placement)
+	}
+
+	placement := placementOf(drawSpec(t))
+	placement.Namespace, placement.Name = namespace, name
+
+	return LowerV1beta1(compiler, placement)
+}
+
 // told is all that anybody can see of a result, but for the clusters that are none of its business.
 func told(r *Result) string {
 	lines := []string{fmt.Sprint(r.Held(), len(r.Bound) > 0, r.Eligible, r.Available, r.Unscheduled, r.WakeAt, r.Warnings, r.EvaluationErrors,
 		selected(r))}
+	for _, verdict := range r.Selected {
+		if r.Request.Availability {
+			lines = append(lines, fmt.Sprint(verdict.Cluster.Name, " available: ", verdict.Cluster.Available))
+		}
+	}
+
 	for _, verdict := range r.Verdicts {
 		if verdict.Stage != StageScope {
 			lines = append(lines, verdict.Cluster.Name+": "+r.Reason(verdict))
@@ -145,9 +178,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 		requests := make([]*Request, 0, 5)
 
 		for n := range rapid.IntRange(1, 5).Draw(t, "placements") {
-			placement := placementOf(drawSpec(t))
-			placement.Namespace, placement.Name = pick(t, "namespace", "ns1", "ns2"), fmt.Sprintf("p%d", n)
-			request := LowerV1beta1(compiler, placement)
+			request := drawRequest(t, compiler, pick(t, "namespace", "ns1", "ns2"), fmt.Sprintf("p%d", n))
 			i.SetPlacement(request.Key, request.Interest())
 
 			requests = append(requests, request)
@@ -157,6 +188,9 @@ func TestAffectedMissesNobody(t *testing.T) {
 			i.SetClusterSet(setOf(set, "", nil))
 			i.SetBinding(bindingOf("ns1", set))
 		}
+
+		i.SetDecision(pageOf("ns1", "q-decision-1", "q", "c1", "c2"))
+		i.SetDecision(pageOf("ns2", "q-decision-1", "q", "c2", "c4"))
 
 		incumbents := map[string]bool{"c1": true, "c4": true}
 		before := make([]string, len(requests))

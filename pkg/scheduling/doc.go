@@ -2,8 +2,9 @@
 //
 // A Request is a placement's question in the hub's own terms. Each API that asks for clusters lowers into it in one file (lower_*.go);
 // nothing behind that file knows which API asked. The stages are, in this order: scope (the sets bound and asked for), predicates,
-// taints, prioritizers, and the count with its spread constraints. The Result says for every cluster that exists whether it was selected
-// or which stage kept it out, and it can tell the exact clause on demand.
+// taints, prioritizers, anti-affinity (of the clusters with one value of a key the best ranked one goes on), and the count with its
+// spread constraints. The Result says for every cluster that exists whether it was selected or which stage kept it out, and it can tell
+// the exact clause on demand.
 //
 // Same input, same output, whatever the order of clusters or maps: ties are broken by score, then by name. A Request with a mistake in
 // it, or one that needs a set whose selector is broken, has no answer: its Result is Held, and who writes decisions keeps the last

@@ -7,6 +7,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -26,23 +27,46 @@ func FuzzLowerV1beta1(f *testing.F) {
 			return
 		}
 
-		request := LowerV1beta1(selector.NewCompiler(), placement)
-		for _, mistake := range request.Mistakes {
-			if mistake.Field == "" || mistake.Error() == "" {
-				t.Errorf("a mistake without a place: %v", mistake)
-			}
-		}
-
-		placement.Namespace = "ns"
-		bound := LowerV1beta1(selector.NewCompiler(), placement)
-
-		for _, result := range []*Result{
-			Schedule(request, inventory.New(selector.NewCompiler()).Snapshot(), nil, now),
-			Schedule(bound, snapshot, map[string]bool{"c2": true}, now),
-		} {
-			checkResult(t, result)
-		}
+		checkRequest(t, LowerV1beta1(selector.NewCompiler(), placement), snapshot)
 	})
+}
+
+// FuzzLowerV1alpha1 asks the same of the older API.
+func FuzzLowerV1alpha1(f *testing.F) {
+	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"predicates": [{"clusterName": "c1"}, {"labelSelector": {}}]}}`))
+	f.Add([]byte(`{"metadata": {"name": "p"}, "spec": {"antiAffinity": {"topologyKey": "region", "topologyKeyType": "Label"}}}`))
+
+	snapshot := newWorld(named("c1", "region", "eu"), named("c2"), named("c3", "region", "eu")).inventory.Snapshot()
+
+	f.Fuzz(func(t *testing.T, data []byte) {
+		placement := &placementv1alpha1.Placement{}
+		if err := json.Unmarshal(data, placement); err != nil {
+			return
+		}
+
+		checkRequest(t, LowerV1alpha1(selector.NewCompiler(), placement), snapshot)
+	})
+}
+
+// checkRequest puts a question to an empty world and to a snapshot with the namespace ns.
+func checkRequest(t *testing.T, request *Request, snapshot *inventory.Snapshot) {
+	t.Helper()
+
+	for _, mistake := range request.Mistakes {
+		if mistake.Field == "" || mistake.Error() == "" {
+			t.Errorf("a mistake without a place: %v", mistake)
+		}
+	}
+
+	bound := *request
+	bound.Key.Namespace = "ns"
+
+	for _, result := range []*Result{
+		Schedule(request, inventory.New(selector.NewCompiler()).Snapshot(), nil, now),
+		Schedule(&bound, snapshot, map[string]bool{"c2": true}, now),
+	} {
+		checkResult(t, result)
+	}
 }
 
 func checkResult(t *testing.T, result *Result) {

@@ -1,18 +1,19 @@
 package scheduling
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -20,7 +21,7 @@ import (
 // here, whether or not there is a cluster (ours.md A6), and stands in Mistakes.
 func LowerV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
 	l := lowering{compiler: compiler, request: &Request{
-		Key:         types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name},
+		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
 		ClusterSets: slices.Clone(placement.Spec.ClusterSets),
 		Wanted:      placement.Spec.NumberOfClusters,
 		Tolerations: placement.Spec.Tolerations,
@@ -34,52 +35,26 @@ func LowerV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placeme
 	l.tolerations(spec.Child("tolerations"), placement.Spec.Tolerations)
 	l.spread(spec.Child("spreadPolicy", "spreadConstraints"), placement.Spec.SpreadPolicy.SpreadConstraints)
 	l.groups(spec.Child("decisionStrategy", "groupStrategy"), placement.Spec.DecisionStrategy.GroupStrategy)
+	l.order(spec.Child("sortBy"), placement.Spec.SortBy)
+	l.scoreInterval(spec.Child("scoreRateLimit"), placement.Spec.ScoreRateLimit)
 
 	return l.request
 }
 
-type lowering struct {
-	compiler *selector.Compiler
-	request  *Request
-}
-
-func (l *lowering) mistake(errs ...*field.Error) {
-	l.request.Mistakes = append(l.request.Mistakes, errs...)
-}
-
-// name must fit into the label of the decisions (ours.md A2).
-func (l *lowering) name(name string) {
-	path := field.NewPath("metadata", "name")
-	for _, rule := range validation.IsValidLabelValue(name) {
-		l.mistake(field.Invalid(path, name, "labels every PlacementDecision and "+rule))
-	}
-}
-
-func (l *lowering) wanted(path *field.Path, wanted *int32) {
-	if wanted != nil && *wanted < 0 {
-		l.mistake(field.Invalid(path, *wanted, "must be 0 or more, or absent for all clusters"))
-	}
-}
-
 func (l *lowering) predicates(path *field.Path, predicates []clusterv1beta1.ClusterPredicate) {
 	for i, predicate := range predicates {
-		at := path.Index(i)
+		at := path.Index(i).Child("requiredClusterSelector")
 		required := predicate.RequiredClusterSelector
-		inner := at.Child("requiredClusterSelector")
-		compiled, errs := l.compiler.Compile(selector.Paths{
-			Labels: inner.Child("labelSelector"),
-			Claims: inner.Child("claimSelector", "matchExpressions"),
-			CEL:    inner.Child("celSelector", "celExpressions"),
+
+		l.predicate(selector.Paths{
+			Labels: at.Child("labelSelector"),
+			Claims: at.Child("claimSelector", "matchExpressions"),
+			CEL:    at.Child("celSelector", "celExpressions"),
 		}, selector.Spec{
 			Labels: required.LabelSelector,
 			Claims: required.ClaimSelector.MatchExpressions,
 			CEL:    required.CelSelector.CelExpressions,
 		})
-		l.mistake(errs...)
-
-		if compiled != nil {
-			l.request.Predicates = append(l.request.Predicates, Predicate{Path: at, Selector: compiled})
-		}
 	}
 }
 
@@ -90,7 +65,7 @@ func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.Prioriti
 
 	switch policy.Mode {
 	case "", clusterv1beta1.PrioritizerPolicyModeAdditive:
-		chosen = []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}
+		chosen = defaultPrioritizers()
 	case clusterv1beta1.PrioritizerPolicyModeExact:
 	default:
 		l.mistake(field.NotSupported(path.Child("mode"), policy.Mode, []clusterv1beta1.PrioritizerPolicyModeType{
@@ -150,23 +125,12 @@ func (l *lowering) tolerations(path *field.Path, tolerations []clusterv1beta1.To
 func (l *lowering) spread(path *field.Path, terms []clusterv1beta1.SpreadConstraintsTerm) {
 	for i, term := range terms {
 		at := path.Index(i)
-		constraint := SpreadConstraint{Key: facts.Key{Kind: facts.Label, Name: term.TopologyKey}, MaxSkew: max(int(term.MaxSkew), 1)}
-
-		if term.TopologyKey == "" {
-			l.mistake(field.Required(at.Child("topologyKey"), "the name of a label or of a cluster claim"))
+		constraint := SpreadConstraint{
+			Key: l.topologyKey(at, term.TopologyKey, string(term.TopologyKeyType)), MaxSkew: max(int(term.MaxSkew), 1),
 		}
 
 		if term.MaxSkew < 0 {
 			l.mistake(field.Invalid(at.Child("maxSkew"), term.MaxSkew, "must be 1 or more"))
-		}
-
-		switch term.TopologyKeyType {
-		case clusterv1beta1.TopologyKeyTypeLabel:
-		case clusterv1beta1.TopologyKeyTypeClaim:
-			constraint.Key.Kind = facts.Claim
-		default:
-			l.mistake(field.NotSupported(at.Child("topologyKeyType"), term.TopologyKeyType,
-				[]clusterv1beta1.TopologyKeyType{clusterv1beta1.TopologyKeyTypeLabel, clusterv1beta1.TopologyKeyTypeClaim}))
 		}
 
 		switch term.WhenUnsatisfiable {
@@ -223,4 +187,55 @@ func groupLength(value intstr.IntOrString) (GroupLength, error) {
 	}
 
 	return GroupLength{Clusters: int(number)}, nil
+}
+
+func (l *lowering) order(path *field.Path, by clusterv1beta1.PlacementSortByType) {
+	switch by {
+	case "", clusterv1beta1.PlacementSortByClusterName:
+		l.request.Order = ByName
+	case clusterv1beta1.PlacementSortByScore:
+		l.request.Order = ByScore
+	default:
+		l.mistake(field.NotSupported(path, by, []clusterv1beta1.PlacementSortByType{
+			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore,
+		}))
+	}
+}
+
+// defaultScoreInterval is the default of spec.scoreRateLimit.
+const defaultScoreInterval = time.Minute
+
+func (l *lowering) scoreInterval(path *field.Path, limit string) {
+	if limit == "" {
+		l.request.ScoreInterval = defaultScoreInterval
+
+		return
+	}
+
+	interval, err := parseInterval(limit)
+	if err != nil {
+		l.mistake(field.Invalid(path, limit, err.Error()))
+	}
+
+	l.request.ScoreInterval = interval
+}
+
+// intervalUnits are the units of spec.scoreRateLimit, whose form is ^[0-9]+[hms]$.
+var intervalUnits = map[byte]time.Duration{'h': time.Hour, 'm': time.Minute, 's': time.Second}
+
+// parseInterval is narrower than time.ParseDuration, which knows signs, fractions and sums.
+func parseInterval(text string) (time.Duration, error) {
+	last := len(text) - 1
+	unit := intervalUnits[text[last]]
+
+	number, err := strconv.ParseUint(text[:last], 10, 64)
+
+	switch {
+	case unit == 0 || errors.Is(err, strconv.ErrSyntax):
+		return 0, errors.New("must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h")
+	case err != nil || number > uint64(math.MaxInt64/unit):
+		return 0, fmt.Errorf("must be no more than %d%c, which is 292 years", math.MaxInt64/unit, text[last])
+	default:
+		return time.Duration(number) * unit, nil
+	}
 }

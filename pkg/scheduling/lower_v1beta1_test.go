@@ -3,6 +3,7 @@ package scheduling
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,7 +60,7 @@ func TestMistakes(t *testing.T) {
 		strategy       = "spec.decisionStrategy.groupStrategy"
 		required       = "requiredClusterSelector"
 		numberOrShare  = "must be a number of clusters or a percentage such as 25%: strconv.ParseInt"
-		known          = `supported values: "Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory"`
+		known          = `supported values: "Balance", "Steady", "ResourceAllocatableCPU", "ResourceAllocatableMemory", "Spread"`
 	)
 
 	is := metav1.LabelSelectorRequirement{Key: "region", Operator: "Is"}
@@ -113,8 +114,8 @@ func TestMistakes(t *testing.T) {
 			over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 0, ""), over("Zone", "", -1, "Never"),
 		}}}, []string{
 			`spec.spreadPolicy.spreadConstraints[1].topologyKey: Required value: the name of a label or of a cluster claim`,
-			`spec.spreadPolicy.spreadConstraints[1].maxSkew: Invalid value: -1: must be 1 or more`,
 			`spec.spreadPolicy.spreadConstraints[1].topologyKeyType: Unsupported value: "Zone": supported values: "Label", "Claim"`,
+			`spec.spreadPolicy.spreadConstraints[1].maxSkew: Invalid value: -1: must be 1 or more`,
 			`spec.spreadPolicy.spreadConstraints[1].whenUnsatisfiable: Unsupported value: "Never": ` +
 				`supported values: "DoNotSchedule", "ScheduleAnyway"`,
 		}},
@@ -134,6 +135,11 @@ func TestMistakes(t *testing.T) {
 			[]string{strategy + `.clustersPerDecisionGroup: Invalid value: "abc": ` + numberOrShare + `: parsing "abc": invalid syntax`}},
 		{"group size of a percent sign alone", placementSpec{DecisionStrategy: groupsOfSize(intstr.FromString("%"))},
 			[]string{strategy + `.clustersPerDecisionGroup: Invalid value: "%": ` + numberOrShare + `: parsing "": invalid syntax`}},
+		{"ours.md D4: another order", placementSpec{SortBy: "Age"},
+			[]string{`spec.sortBy: Unsupported value: "Age": supported values: "ClusterName", "Score"`}},
+		{"ours.md D4: the interval is checked, whatever the order", placementSpec{ScoreRateLimit: "1d"}, []string{
+			`spec.scoreRateLimit: Invalid value: "1d": must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h`,
+		}},
 		{"all of them, in the order of the spec", placementSpec{
 			NumberOfClusters: ptr.To(int32(-7)), Predicates: anyOf{byCEL("7"), byCEL("8")},
 			PrioritizerPolicy: coordinateOf(nil), Tolerations: tolerating{{}},
@@ -226,6 +232,59 @@ func TestGroupLength(t *testing.T) {
 
 			expect(t, "length", tc.want, request.GroupLength.Of(tc.selected))
 		})
+	}
+}
+
+// ours.md D4: sortBy defaults to ClusterName and scoreRateLimit to 1m.
+func TestOrder(t *testing.T) {
+	for _, tc := range []struct {
+		reason   string
+		spec     placementSpec
+		order    Order
+		text     string
+		interval time.Duration
+	}{
+		{"the defaults", placementSpec{}, ByName, "name", time.Minute},
+		{"by name", placementSpec{SortBy: clusterv1beta1.PlacementSortByClusterName, ScoreRateLimit: "2h"}, ByName, "name", 2 * time.Hour},
+		{"by score", placementSpec{SortBy: clusterv1beta1.PlacementSortByScore, ScoreRateLimit: "090s"}, ByScore, "score", 90 * time.Second},
+		{"without a bound", placementSpec{SortBy: clusterv1beta1.PlacementSortByScore, ScoreRateLimit: "0m"}, ByScore, "score", 0},
+		{"the longest there is", placementSpec{ScoreRateLimit: "2562047h"}, ByName, "name", 2562047 * time.Hour},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			request := LowerV1beta1(selector.NewCompiler(), placementOf(tc.spec))
+			if len(request.Mistakes) > 0 {
+				t.Fatal(request.Mistakes.ToAggregate())
+			}
+
+			expect(t, "order", tc.order, request.Order)
+			expect(t, "text", tc.text, request.Order.String())
+			expect(t, "interval", tc.interval, request.ScoreInterval)
+		})
+	}
+}
+
+// ours.md D4: scoreRateLimit has the form ^[0-9]+[hms]$ and must fit into a duration.
+func TestMistakesInScoreRateLimit(t *testing.T) {
+	const form = "must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h"
+
+	for limit, want := range map[string]string{
+		"1d": form, "60": form, "m": form, "-1m": form, "+1m": form, "1.5h": form, "1h30m": form, "1_0s": form, "1 m": form, "1M": form,
+		"2562048h":                    "must be no more than 2562047h, which is 292 years",
+		"153722867m":                  "",
+		"153722868m":                  "must be no more than 153722867m, which is 292 years",
+		strings.Repeat("9", 30) + "s": "must be no more than 9223372036s, which is 292 years",
+		strings.Repeat("9", 30) + "x": form,
+	} {
+		got := ""
+		if err := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{ScoreRateLimit: limit})).Mistakes.ToAggregate(); err != nil {
+			got = err.Error()
+		}
+
+		if want != "" {
+			want = `spec.scoreRateLimit: Invalid value: "` + limit + `": ` + want
+		}
+
+		expect(t, "mistake of "+limit, want, got)
 	}
 }
 

@@ -14,9 +14,10 @@ const (
 	Steady                    = "Steady"
 	ResourceAllocatableCPU    = "ResourceAllocatableCPU"
 	ResourceAllocatableMemory = "ResourceAllocatableMemory"
+	SpreadScore               = "Spread" // ours.md D3
 )
 
-var builtIns = []string{Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory}
+var builtIns = []string{Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory, SpreadScore}
 
 // The conventional bounds of a score.
 const (
@@ -55,7 +56,7 @@ func (p Prioritizer) reads() []facts.Key {
 		return []facts.Key{{Kind: facts.Resource, Name: string(corev1.ResourceMemory)}}
 	case "":
 		return []facts.Key{{Kind: facts.Score, Name: p.Resource}}
-	default: // Balance and Steady read decisions, which are no facts of a cluster.
+	default: // The others read decisions, which are no facts of a cluster, and Spread the keys of constraints that the request reads itself.
 		return nil
 	}
 }
@@ -71,94 +72,27 @@ func (p Prioritizer) scores(e *evaluation, feasible []*facts.Facts) map[string]i
 		return allocatable(feasible, string(corev1.ResourceCPU))
 	case ResourceAllocatableMemory:
 		return allocatable(feasible, string(corev1.ResourceMemory))
+	case SpreadScore:
+		return e.spreadScore(feasible)
 	default:
 		return e.addOn(p, feasible)
 	}
 }
 
-// balance prefers clusters that stand in few decisions of other placements, hub-wide.
-func (e *evaluation) balance(feasible []*facts.Facts) map[string]int64 {
-	counts := e.snapshot.Elsewhere(e.request.Key)
-	highest := 0
-
-	for _, count := range counts {
-		highest = max(highest, count)
-	}
-
-	scores := make(map[string]int64, len(feasible))
-	for _, f := range feasible {
-		scores[f.Name] = maxScore
-		if count := counts[f.Name]; count > 0 {
-			scores[f.Name] = 2 * int64(maxScore*(0.5-float64(count)/float64(highest)))
-		}
-	}
-
-	return scores
-}
-
-// steady prefers the clusters that this placement has selected already.
-func (e *evaluation) steady(feasible []*facts.Facts) map[string]int64 {
-	scores := make(map[string]int64, len(feasible))
-	for _, f := range feasible {
-		if e.incumbents[f.Name] {
-			scores[f.Name] = maxScore
-		} else {
-			scores[f.Name] = 0
-		}
-	}
-
-	return scores
-}
-
-// allocatable spreads the clusters over [-100, 100] by how much of a resource they have free, the richest at 100.
-func allocatable(feasible []*facts.Facts, resource string) map[string]int64 {
+// normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero.
+func normalise(amounts map[string]float64) map[string]int64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
-
-	for _, f := range feasible {
-		if amount, reported := f.Resources[resource]; reported {
-			lowest, highest = min(lowest, amount), max(highest, amount)
-		}
+	for _, amount := range amounts {
+		lowest, highest = min(lowest, amount), max(highest, amount)
 	}
 
-	scores := make(map[string]int64, len(feasible))
+	scores := make(map[string]int64, len(amounts))
 
-	for _, f := range feasible {
-		amount, reported := f.Resources[resource]
-		if !reported {
-			continue
-		}
-
-		scores[f.Name] = maxScore
+	for cluster, amount := range amounts {
+		scores[cluster] = maxScore
 		if highest > lowest {
-			scores[f.Name] = int64(((amount-lowest)/(highest-lowest) - 0.5) * (maxScore - minScore))
+			scores[cluster] = int64(((amount-lowest)/(highest-lowest) - 0.5) * (maxScore - minScore))
 		}
-	}
-
-	return scores
-}
-
-// addOn takes the scores as they are. An absent object or entry counts 0, and so does an expired one (ours.md C3).
-func (e *evaluation) addOn(p Prioritizer, feasible []*facts.Facts) map[string]int64 {
-	scores := make(map[string]int64, len(feasible))
-
-	for _, f := range feasible {
-		set, found := f.Scores[p.Resource]
-		if !found {
-			scores[f.Name] = 0
-
-			continue
-		}
-
-		e.pass.WakeAfterExpiry(set.ValidUntil)
-
-		if set.Expired(e.pass.Now) {
-			scores[f.Name] = 0
-			e.warnExpired(p, f.Name)
-
-			continue
-		}
-
-		scores[f.Name] = int64(set.Values[p.Score])
 	}
 
 	return scores

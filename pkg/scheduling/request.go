@@ -1,6 +1,8 @@
 package scheduling
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -24,22 +26,44 @@ type Request struct {
 	Tolerations []clusterv1beta1.Toleration
 	// Prioritizers are run in this order; the total score is the weighted sum.
 	Prioritizers []Prioritizer
+	// AntiAffinity is a label or a claim whose values must all differ between the selected clusters; nil for none.
+	AntiAffinity *facts.Key
 	// Spread are the constraints on where the selected clusters lie, in this order.
 	Spread []SpreadConstraint
 	// Groups divide the selected clusters, in this order; what none of them takes is the rest.
 	Groups []GroupRule
 	// GroupLength bounds the members of one decision group.
 	GroupLength GroupLength
+	// Order is how the decisions are sorted.
+	Order Order
+	// ScoreInterval is the least time between two updates of the scores in the decisions that change nothing else; 0 is no bound. It
+	// counts when Order is ByScore.
+	ScoreInterval time.Duration
+	// Availability says that the decisions tell of each selected cluster whether it is available, so that a change of that is a change of
+	// the answer.
+	Availability bool
 	// Mistakes are what is wrong with the question, by field. A request with mistakes has no answer.
 	Mistakes field.ErrorList
 }
 
+// Order is how decisions are sorted (ours.md D4).
+type Order uint8
+
+// The orders: by the name of the cluster, or by score, the highest first, and then by name.
+const (
+	ByName Order = iota
+	ByScore
+)
+
+// String is "name" or "score".
+func (o Order) String() string { return [...]string{"name", "score"}[o] }
+
 // Predicate is one of the ORed requirements.
 type Predicate struct {
-	// Path is the place of the predicate in the user's object.
-	Path *field.Path
 	// Selector is the compiled requirement.
 	Selector *selector.Selector
+	// CEL is the place of its CEL expressions in the user's object; nil where there can be none.
+	CEL *field.Path
 }
 
 // GroupRule puts the clusters that match into decision groups of a name.
@@ -79,12 +103,20 @@ func (r *Request) Interest() inventory.Interest {
 		reads = append(reads, prioritizer.reads()...)
 	}
 
+	if r.AntiAffinity != nil {
+		reads = append(reads, *r.AntiAffinity)
+	}
+
 	for _, constraint := range r.Spread {
 		reads = append(reads, constraint.Key)
 	}
 
 	for _, group := range r.Groups {
 		reads = append(reads, group.Selector.Reads()...)
+	}
+
+	if r.Availability {
+		reads = append(reads, facts.Key{Kind: facts.Availability})
 	}
 
 	return inventory.Interest{ClusterSets: r.ClusterSets, Reads: reads}

@@ -18,6 +18,7 @@ const (
 	StageTerminating
 	StagePredicate
 	StageTaint
+	StageAntiAffinity
 	StageSpread
 	StageRank
 	StageSelected
@@ -25,7 +26,7 @@ const (
 
 // String is the word for the stage in tables.
 func (s Stage) String() string {
-	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "Spread", "Rank", "Selected"}[s]
+	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "AntiAffinity", "Spread", "Rank", "Selected"}[s]
 }
 
 // Verdict is what became of one cluster.
@@ -42,6 +43,8 @@ type Verdict struct {
 	Avoid int
 
 	taint int
+	// apart is the rank of the better cluster with the same value of the anti-affinity key, withoutKey, or 0 when nothing is against it.
+	apart int
 }
 
 // PrioritizerScores are the unweighted scores of one prioritizer by cluster; an absent cluster counts 0.
@@ -104,9 +107,13 @@ type Result struct {
 	// WakeAt is the earliest time at which the answer can change by itself; zero means never.
 	WakeAt time.Time
 
+	snapshot *inventory.Snapshot
 	feasible []Verdict
 	now      time.Time
 }
+
+// Cluster is what was known of a cluster, whatever became of it; nil when it did not exist.
+func (r *Result) Cluster(name string) *facts.Facts { return r.snapshot.Cluster(name) }
 
 // Held reports whether there is no answer, so that the last good decisions stay.
 func (r *Result) Held() bool { return len(r.Mistakes) > 0 || len(r.BrokenSets) > 0 }

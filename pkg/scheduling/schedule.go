@@ -28,7 +28,7 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 	e := &evaluation{
 		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.Pass{Now: now},
 		result: &Result{
-			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, now: now,
+			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, snapshot: snapshot, now: now,
 		},
 	}
 	scope := e.scope()
@@ -134,8 +134,7 @@ func (e *evaluation) passesPredicates(f *facts.Facts) bool {
 		}
 
 		if verdict.Err != nil {
-			path := predicate.Path.Child("requiredClusterSelector", "celSelector", "celExpressions").Index(verdict.Expression)
-			e.noteError(path, f.Name, verdict.Err)
+			e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
 		}
 	}
 
@@ -171,66 +170,4 @@ func (e *evaluation) warnExpired(p Prioritizer, cluster string) {
 	e.result.Warnings = append(e.result.Warnings, Warning{
 		Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", cluster, p.Resource),
 	})
-}
-
-// choose ranks the feasible clusters and takes as many as are wanted: those with the fewest taints that ask to prefer others come first
-// (ours.md D1), then those with the higher score, then the names decide.
-func (e *evaluation) choose() {
-	at := make(map[string]int, len(e.result.Verdicts))
-
-	var ranked []Verdict
-
-	for i, verdict := range e.result.Verdicts {
-		if verdict.Stage == StageRank {
-			at[verdict.Cluster.Name] = i
-			verdict.Score = e.result.total(verdict.Cluster.Name)
-			ranked = append(ranked, verdict)
-		}
-	}
-
-	slices.SortFunc(ranked, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(a.Avoid, b.Avoid), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
-	})
-
-	wanted := len(ranked)
-	if e.request.Wanted != nil {
-		wanted = int(*e.request.Wanted)
-	}
-
-	chosen, spreads := spreadOut(e.request.Spread, ranked, min(wanted, len(ranked)))
-	e.result.Spreads = spreads
-	e.result.Unscheduled = wanted - len(chosen)
-
-	if e.request.Wanted == nil {
-		e.result.Unscheduled = 0
-	}
-
-	for i := range ranked {
-		ranked[i].Rank = i + 1
-	}
-
-	for _, i := range chosen {
-		ranked[i].Stage = StageSelected
-		e.result.Selected = append(e.result.Selected, ranked[i])
-	}
-
-	for i, verdict := range ranked {
-		// Who was not taken although there was room was forbidden by a constraint.
-		if verdict.Stage == StageRank && len(chosen) < wanted {
-			ranked[i].Stage = StageSpread
-		}
-
-		e.result.Verdicts[at[verdict.Cluster.Name]] = ranked[i]
-	}
-
-	e.result.feasible = ranked
-}
-
-func (r *Result) total(cluster string) int64 {
-	var total int64
-	for _, p := range r.Prioritizers {
-		total += int64(p.Prioritizer.Weight) * p.Scores[cluster]
-	}
-
-	return total
 }

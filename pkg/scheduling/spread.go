@@ -22,21 +22,12 @@ type SpreadConstraint struct {
 }
 
 // domain is the domain of a cluster; false when the cluster does not have the key.
-func (c SpreadConstraint) domain(f *facts.Facts) (string, bool) {
-	source := f.Labels
-	if c.Key.Kind == facts.Claim {
-		source = f.Claims
-	}
-
-	value, found := source[c.Key.Name]
-
-	return value, found
-}
+func (c SpreadConstraint) domain(f *facts.Facts) (string, bool) { return f.Value(c.Key) }
 
 // Spread is how the selected clusters are spread over the domains of one constraint.
 type Spread struct {
 	Constraint SpreadConstraint
-	// Selected counts the selected clusters of each domain of the feasible clusters.
+	// Selected counts the selected clusters of each domain of the feasible clusters that anti-affinity leaves.
 	Selected map[string]int
 	// Without are the selected clusters that do not have the key, sorted.
 	Without []string

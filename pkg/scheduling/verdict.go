@@ -30,6 +30,8 @@ func (r *Result) Reason(v Verdict) string {
 		return r.predicateReason(v)
 	case StageTaint:
 		return "taint " + taintText(v.Cluster.Taints[v.taint]) + " not tolerated"
+	case StageAntiAffinity:
+		return r.apartReason(v)
 	case StageSpread:
 		return blocked(r.Spreads, v.Cluster)
 	case StageRank:

@@ -89,15 +89,10 @@ func scoreOf(cluster, resource string, until *metav1.Time, items ...clusterv1alp
 	return score
 }
 
-func pageOf(namespace, name, placement string, clusters ...string) *clusterv1beta1.PlacementDecision {
-	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
-		Namespace: namespace, Name: name, Labels: map[string]string{clusterv1beta1.PlacementLabel: placement},
-	}}
-	for _, cluster := range clusters {
-		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
-	}
+func pageOf(namespace, name, placement string, clusters ...string) inventory.Page {
+	owner := inventory.NewPlacementKey(inventory.V1beta1, namespace, placement)
 
-	return page
+	return inventory.Page{Key: owner.Decision(name), Owner: owner, Clusters: clusters}
 }
 
 // selected are the names of the selected clusters, best first.

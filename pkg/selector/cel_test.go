@@ -33,7 +33,10 @@ func cluster() *facts.Facts {
 func paths() Paths {
 	root := field.NewPath("spec")
 
-	return Paths{Labels: root.Child("labelSelector"), Claims: root.Child("claimSelector", "matchExpressions"), CEL: root.Child("celExpressions")}
+	return Paths{
+		Name: root.Child("clusterName"), Labels: root.Child("labelSelector"), ClaimValues: root.Child("claimSelector", "matchClaims"),
+		Claims: root.Child("claimSelector", "matchExpressions"), CEL: root.Child("celExpressions"),
+	}
 }
 
 func TestCELEvaluation(t *testing.T) {

@@ -90,12 +90,14 @@ func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		expressions := requirements().Draw(t, "matchExpressions")
 
-		want, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: expressions})
+		values := legal(t, "matchClaims")
+
+		want, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: values, MatchExpressions: expressions})
 		if err != nil {
 			return
 		}
 
-		got, errs := NewCompiler().Compile(paths(), Spec{Claims: expressions})
+		got, errs := NewCompiler().Compile(paths(), Spec{ClaimValues: values, Claims: expressions})
 		if len(errs) > 0 {
 			t.Fatal(errs.ToAggregate())
 		}
@@ -123,8 +125,9 @@ func TestReadsAreComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := Spec{
 			Labels: metav1.LabelSelector{MatchLabels: rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a"}), 0, 1).Draw(t, "matchLabels")},
-			Claims: requirements().Draw(t, "claims"),
-			CEL:    rapid.SliceOfN(rapid.SampledFrom(expressions), 0, 2).Draw(t, "expressions"),
+			Name:   rapid.SampledFrom([]string{"", "", "c1", "c2"}).Draw(t, "name"),
+			Claims: requirements().Draw(t, "claims"), ClaimValues: rapid.MapOfN(key(), value(), 0, 1).Draw(t, "matchClaims"),
+			CEL: rapid.SliceOfN(rapid.SampledFrom(expressions), 0, 2).Draw(t, "expressions"),
 		}
 
 		s, errs := compiler.Compile(paths(), spec)
@@ -137,9 +140,11 @@ func TestReadsAreComplete(t *testing.T) {
 			after = before.WithScores(after.Scores)
 		}
 
+		changes := facts.Diff(before, after)
+
 		was, is := s.Match(before, &Pass{Now: now}), s.Match(after, &Pass{Now: now})
-		if said(was) != said(is) && !facts.Touched(s.Reads(), facts.Diff(before, after)) {
-			t.Fatalf("%s reads %v, which leaves out %v: %s became %s", s, s.Reads(), facts.Diff(before, after), said(was), said(is))
+		if said(was) != said(is) && !facts.Touched(s.Reads(), changes) {
+			t.Fatalf("%s reads %v, which leaves out %v: %s became %s", s, s.Reads(), changes, said(was), said(is))
 		}
 	})
 }

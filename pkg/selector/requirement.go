@@ -8,32 +8,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
-// requirement is one comparison of a label or a claim, with the meaning of a Kubernetes label selector requirement.
+// requirement is one comparison of a label or a claim, with the meaning of a Kubernetes label selector requirement, or of the name.
 type requirement struct {
-	kind     facts.Kind
-	key      string
+	key      facts.Key
 	operator metav1.LabelSelectorOperator
 	values   []string
 }
 
-func (r requirement) value(f *facts.Facts) (string, bool) {
-	source := f.Labels
-	if r.kind == facts.Claim {
-		source = f.Claims
-	}
-
-	value, found := source[r.key]
-
-	return value, found
-}
-
 func (r requirement) matches(f *facts.Facts) bool {
-	value, found := r.value(f)
+	value, found := f.Value(r.key)
 
 	switch r.operator {
 	case metav1.LabelSelectorOpIn:
@@ -49,23 +38,60 @@ func (r requirement) matches(f *facts.Facts) bool {
 	}
 }
 
-// String is "label region In [eu us]".
+// String is "label region In [eu us]", or "name is c1".
 func (r requirement) String() string {
-	if len(r.values) == 0 {
-		return fmt.Sprintf("%s %s %s", r.kind, r.key, r.operator)
+	switch {
+	case r.key.Kind == facts.Name:
+		return "name is " + r.key.Name
+	case len(r.values) == 0:
+		return fmt.Sprintf("%s %s", r.key, r.operator)
+	default:
+		return fmt.Sprintf("%s %s [%s]", r.key, r.operator, strings.Join(r.values, " "))
 	}
-
-	return fmt.Sprintf("%s %s %s [%s]", r.kind, r.key, r.operator, strings.Join(r.values, " "))
 }
 
-// failure says why the requirement does not hold: "label region In [eu]: is us".
+// failure says why the requirement does not hold: "label region In [eu]: is us", or "name is c1, not c4".
 func (r requirement) failure(f *facts.Facts) string {
-	value, found := r.value(f)
-	if !found {
+	value, found := f.Value(r.key)
+
+	switch {
+	case r.key.Kind == facts.Name:
+		return fmt.Sprintf("name is %s, not %s", value, r.key.Name)
+	case !found:
 		return r.String() + ": not set"
+	default:
+		return r.String() + ": is " + value
+	}
+}
+
+// nameRequirement compiles the name a cluster must have, where empty is any. A name that no cluster can have is a mistake.
+func nameRequirement(path *field.Path, name string) ([]requirement, field.ErrorList) {
+	if name == "" {
+		return nil, nil
 	}
 
-	return r.String() + ": is " + value
+	var errs field.ErrorList
+
+	for _, rule := range validation.IsDNS1123Subdomain(name) {
+		errs = append(errs, field.Invalid(path, name, rule))
+	}
+
+	return []requirement{equals(facts.Key{Kind: facts.Name, Name: name}, name)}, errs
+}
+
+// equals is a comparison with a single value.
+func equals(key facts.Key, value string) requirement {
+	return requirement{key: key, operator: metav1.LabelSelectorOpIn, values: []string{value}}
+}
+
+// equalities compiles the values that labels or claims must have, in the order of their keys.
+func equalities(kind facts.Kind, values map[string]string) []requirement {
+	requirements := make([]requirement, 0, len(values))
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		requirements = append(requirements, equals(facts.Key{Kind: kind, Name: key}, values[key]))
+	}
+
+	return requirements
 }
 
 // labelRequirements compiles a label selector; matchLabels come first, in the order of their keys.
@@ -75,19 +101,25 @@ func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requ
 		return nil, errs
 	}
 
-	requirements := make([]requirement, 0, len(selector.MatchLabels)+len(selector.MatchExpressions))
-	for _, key := range slices.Sorted(maps.Keys(selector.MatchLabels)) {
-		requirements = append(requirements, requirement{
-			kind: facts.Label, key: key, operator: metav1.LabelSelectorOpIn, values: []string{selector.MatchLabels[key]},
-		})
-	}
-
+	requirements := equalities(facts.Label, selector.MatchLabels)
 	for _, expression := range selector.MatchExpressions {
 		requirements = append(requirements, newRequirement(facts.Label, expression))
 	}
 
 	return requirements, nil
 }
+
+// claimValues compiles the values that claims must have.
+func claimValues(path *field.Path, values map[string]string) ([]requirement, field.ErrorList) {
+	if _, unnamed := values[""]; unnamed {
+		return nil, field.ErrorList{field.Required(path.Key(""), claimName)}
+	}
+
+	return equalities(facts.Claim, values), nil
+}
+
+// claimName is what is missing where a requirement on claims has no key.
+const claimName = "the name of a cluster claim"
 
 // claimRequirements compiles requirements over claims. Claims are plain strings: any name and any value works (ours.md C1).
 func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequirement) ([]requirement, field.ErrorList) {
@@ -98,7 +130,7 @@ func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequi
 	for i, expression := range expressions {
 		at := path.Index(i)
 		if expression.Key == "" {
-			errs = append(errs, field.Required(at.Child("key"), "the name of a cluster claim"))
+			errs = append(errs, field.Required(at.Child("key"), claimName))
 		}
 
 		switch expression.Operator {
@@ -124,6 +156,6 @@ func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequi
 
 func newRequirement(kind facts.Kind, expression metav1.LabelSelectorRequirement) requirement {
 	return requirement{
-		kind: kind, key: expression.Key, operator: expression.Operator, values: slices.Sorted(slices.Values(expression.Values)),
+		key: facts.Key{Kind: kind, Name: expression.Key}, operator: expression.Operator, values: slices.Sorted(slices.Values(expression.Values)),
 	}
 }

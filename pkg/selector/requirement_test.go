@@ -80,6 +80,21 @@ func TestRequirements(t *testing.T) {
 			"claim blank Exists and claim blank NotIn [x] and claim blank In []", ""},
 		{"a label is no claim", exact(exists("region")), "claim region Exists", "claim region Exists: not set"},
 		{"a claim is no label", label(exists("id.k8s.io")), "label id.k8s.io Exists", "label id.k8s.io Exists: not set"},
+		{"matchClaims: plain strings, ANDed, in the order of their names", Spec{ClaimValues: map[string]string{"id.k8s.io": arn, "blank": ""}},
+			"claim blank In [] and claim id.k8s.io In [" + arn + "]", ""},
+		{"matchClaims: another value", Spec{ClaimValues: map[string]string{"id.k8s.io": "x"}}, "claim id.k8s.io In [x]",
+			"claim id.k8s.io In [x]: is " + arn},
+		{"matchClaims: not set is not the empty value", Spec{ClaimValues: map[string]string{"none": ""}}, "claim none In []",
+			"claim none In []: not set"},
+		{"matchClaims and matchExpressions are ANDed", Spec{
+			ClaimValues: map[string]string{"blank": ""}, Claims: []metav1.LabelSelectorRequirement{doesNotExist("blank")},
+		}, "claim blank In [] and claim blank DoesNotExist", "claim blank DoesNotExist: is "},
+		{"the name", Spec{Name: "c1"}, "name is c1", ""},
+		{"another name", Spec{Name: "c4"}, "name is c4", "name is c1, not c4"},
+		{"a label of that name is not the name", Spec{Name: "eu"}, "name is eu", "name is c1, not eu"},
+		{"name, labels and claims are ANDed, the name first", Spec{
+			Name: "c1", Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "us"}}, ClaimValues: map[string]string{"blank": ""},
+		}, "name is c1 and label region In [us] and claim blank In []", "label region In [us]: is eu"},
 		{"upstream 1.1: the selectors of one predicate are ANDed, labels first", Spec{
 			Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
 			Claims: []metav1.LabelSelectorRequirement{exists("blank")}, CEL: []string{"true", "1 > 2"},
@@ -140,6 +155,14 @@ func TestMistakesInRequirements(t *testing.T) {
 			`spec.claimSelector.matchExpressions[2].operator: Unsupported value: "Gt": supported values: "In", "NotIn", "Exists", "DoesNotExist"`,
 			`spec.celExpressions[1]: Invalid value: "1": must be a boolean expression, but its type is int`,
 		}},
+		{"a name that no cluster can have", Spec{Name: "C_4"}, []string{
+			`spec.clusterName: Invalid value: "C_4": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, ` +
+				`'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is ` +
+				`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+		}},
+		{"a claim value without a claim", Spec{Name: "c4", ClaimValues: map[string]string{"": "x", "y": "z"}}, []string{
+			`spec.claimSelector.matchClaims[]: Required value: the name of a cluster claim`,
+		}},
 		{"claim DoesNotExist with values", Spec{Claims: []metav1.LabelSelectorRequirement{
 			{Key: "a", Operator: metav1.LabelSelectorOpDoesNotExist, Values: []string{"b"}},
 		}}, []string{
@@ -161,5 +184,34 @@ func TestMistakesInRequirements(t *testing.T) {
 				t.Errorf("mistakes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Each fact is read once, and the existence of a cluster is read by its name alone.
+func TestReads(t *testing.T) {
+	s, errs := NewCompiler().Compile(paths(), Spec{
+		Name: "c4", Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
+		ClaimValues: map[string]string{"id": "x"}, Claims: []metav1.LabelSelectorRequirement{exists("id"), exists("region")},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs.ToAggregate())
+	}
+
+	want := []facts.Key{
+		{Kind: facts.Name, Name: "c4"}, {Kind: facts.Label, Name: "region"}, {Kind: facts.Claim, Name: "id"}, {Kind: facts.Claim, Name: "region"},
+	}
+	if diff := cmp.Diff(want, s.Reads()); diff != "" {
+		t.Errorf("reads (-want +got):\n%s", diff)
+	}
+
+	c4 := facts.Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c4"}}, nil)
+	c1 := facts.Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
+
+	if comes := facts.Diff(nil, c4); !facts.Touched(s.Reads(), comes) {
+		t.Errorf("not touched by %v", comes)
+	}
+
+	if goes := facts.Diff(c1, nil); facts.Touched(s.Reads(), goes) {
+		t.Errorf("touched by %v", goes)
 	}
 }

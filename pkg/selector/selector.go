@@ -11,8 +11,12 @@ import (
 
 // Spec is a requirement as a user wrote it; its parts are ANDed, and an empty part matches every cluster.
 type Spec struct {
+	// Name is the name of the cluster.
+	Name string
 	// Labels selects by cluster labels.
 	Labels metav1.LabelSelector
+	// ClaimValues has for each claim name the value it must have, as plain strings.
+	ClaimValues map[string]string
 	// Claims selects by status.clusterClaims; the values are compared as plain strings.
 	Claims []metav1.LabelSelectorRequirement
 	// CEL are expressions over the variable managedCluster, which must all be true.
@@ -21,7 +25,7 @@ type Spec struct {
 
 // Paths say where in the user's object the parts of a Spec stand.
 type Paths struct {
-	Labels, Claims, CEL *field.Path
+	Name, Labels, ClaimValues, Claims, CEL *field.Path
 }
 
 // Selector is a compiled requirement.
@@ -54,10 +58,18 @@ func (v Verdict) Failure() string {
 
 // Compile makes a Selector of a Spec, or says by field what is wrong with it.
 func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) {
-	requirements, errs := labelRequirements(paths.Labels, &spec.Labels)
-	claims, claimErrs := claimRequirements(paths.Claims, spec.Claims)
-	errs = append(errs, claimErrs...)
-	s := &Selector{requirements: append(requirements, claims...)}
+	s := &Selector{}
+
+	var errs field.ErrorList
+
+	add := func(requirements []requirement, mistakes field.ErrorList) {
+		s.requirements, errs = append(s.requirements, requirements...), append(errs, mistakes...)
+	}
+
+	add(nameRequirement(paths.Name, spec.Name))
+	add(labelRequirements(paths.Labels, &spec.Labels))
+	add(claimValues(paths.ClaimValues, spec.ClaimValues))
+	add(claimRequirements(paths.Claims, spec.Claims))
 
 	for i, expression := range spec.CEL {
 		compiled, err := c.program(expression)
@@ -91,7 +103,7 @@ func (s *Selector) collectReads() []facts.Key {
 	}
 
 	for _, r := range s.requirements {
-		add(facts.Key{Kind: r.kind, Name: r.key})
+		add(r.key)
 	}
 
 	for _, p := range s.programs {
@@ -103,13 +115,14 @@ func (s *Selector) collectReads() []facts.Key {
 	return reads
 }
 
-// Reads are the facts the selector looks at, each once.
+// Reads are the facts the selector looks at, each once. For a name that is whether the cluster of that name exists: no change of
+// another cluster, and no other change of that one, has a part in it.
 func (s *Selector) Reads() []facts.Key { return s.reads }
 
 // Matches reports whether a cluster matches. It is Match without the reason.
 func (s *Selector) Matches(f *facts.Facts, pass *Pass) bool { return s.Match(f, pass).Matched }
 
-// Match tries the clauses in their order: labels, claims, CEL expressions.
+// Match tries the clauses in their order: name, labels, claims, CEL expressions.
 func (s *Selector) Match(f *facts.Facts, pass *Pass) Verdict {
 	for _, r := range s.requirements {
 		if !r.matches(f) {

@@ -1,0 +1,72 @@
+package inventory
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// SetProfile takes in that a ClusterProfile stands for a cluster.
+func (i *Inventory) SetProfile(cluster string, profile facts.Profile) Affected {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	before, known := i.profileOf[profile]
+	if known && before == cluster {
+		return Affected{}
+	}
+
+	var affected Affected
+	if known {
+		affected = i.removeProfile(before, profile)
+	}
+
+	i.profileOf[profile] = cluster
+
+	profiles := append(slices.Clone(i.profiles[cluster]), profile) // The facts of the cluster share the old list.
+	slices.SortFunc(profiles, func(a, b facts.Profile) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+
+	affected.Placements = append(affected.Placements, i.replaceProfiles(cluster, profiles).Placements...)
+	affected.Cause = CauseCluster
+
+	return affected
+}
+
+// DeleteProfile takes in that a ClusterProfile is gone, or stands for no cluster of the hub any more.
+func (i *Inventory) DeleteProfile(profile facts.Profile) Affected {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	cluster, known := i.profileOf[profile]
+	if !known {
+		return Affected{}
+	}
+
+	delete(i.profileOf, profile)
+
+	return i.removeProfile(cluster, profile)
+}
+
+func (i *Inventory) removeProfile(cluster string, profile facts.Profile) Affected {
+	return i.replaceProfiles(cluster, slices.DeleteFunc(slices.Clone(i.profiles[cluster]), func(other facts.Profile) bool {
+		return other == profile
+	}))
+}
+
+func (i *Inventory) replaceProfiles(cluster string, profiles []facts.Profile) Affected {
+	if len(profiles) == 0 {
+		delete(i.profiles, cluster)
+	} else {
+		i.profiles[cluster] = profiles
+	}
+
+	known := i.clusters[cluster]
+	if known == nil {
+		return Affected{}
+	}
+
+	return i.replaceCluster(cluster, known.WithProfiles(profiles))
+}

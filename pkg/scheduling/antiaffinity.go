@@ -1,0 +1,58 @@
+package scheduling
+
+import (
+	"fmt"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// withoutKey is the Verdict.apart of a cluster that has no value of the anti-affinity key.
+const withoutKey = -1
+
+// keepApart leaves of the ranked clusters the best one of each value of the key, in their order, so that any of them may be selected
+// together; without a key it leaves all. Of the others it notes why they do not go on.
+//
+// However many are wanted, taking the first of those left finds as many clusters as there can be, for no answer has two of one value.
+// Spread constraints come after: their domains are those of the clusters left here, and when they forbid the best cluster of a value, no
+// other of that value is tried in its place.
+func keepApart(key *facts.Key, ranked []Verdict) []Verdict {
+	if key == nil {
+		return ranked
+	}
+
+	var left []Verdict
+
+	first := map[string]int{}
+
+	for i, verdict := range ranked {
+		value, found := verdict.Cluster.Value(*key)
+
+		switch better := first[value]; {
+		case !found:
+			ranked[i].apart = withoutKey
+		case better > 0:
+			ranked[i].apart = better
+		default:
+			first[value] = verdict.Rank
+			left = append(left, verdict)
+		}
+	}
+
+	return left
+}
+
+func (r *Result) apartReason(v Verdict) string {
+	key := *r.Request.AntiAffinity
+
+	value, found := v.Cluster.Value(key)
+	if !found {
+		return fmt.Sprintf("has no %s, which must differ between the selected clusters", key)
+	}
+
+	holder := r.feasible[v.apart-1]
+	if holder.Stage != StageSelected {
+		return fmt.Sprintf("%s=%s is left to %s, rank %d, which is not selected either", key, value, holder.Cluster.Name, holder.Rank)
+	}
+
+	return fmt.Sprintf("%s=%s is taken by %s, rank %d", key, value, holder.Cluster.Name, holder.Rank)
+}

@@ -1,0 +1,59 @@
+package scheduling
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// LowerV1alpha1 makes a Request of a placement.open-cluster-management.io/v1alpha1 Placement (v1alpha1-placement.md). Whatever is wrong
+// with the placement is found here, whether or not there is a cluster (ours.md A6), and stands in Mistakes.
+func LowerV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *Request {
+	l := lowering{compiler: compiler, request: &Request{
+		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
+		ClusterSets:  slices.Clone(placement.Spec.ClusterSets),
+		Wanted:       placement.Spec.NumberOfClusters,
+		Prioritizers: defaultPrioritizers(),
+		Availability: true,
+	}}
+	spec := field.NewPath("spec")
+
+	l.name(placement.Name)
+	l.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
+	l.namedPredicates(spec.Child("predicates"), placement.Spec.Predicates)
+	l.antiAffinity(spec.Child("antiAffinity"), placement.Spec.AntiAffinity)
+
+	return l.request
+}
+
+func (l *lowering) namedPredicates(path *field.Path, predicates []placementv1alpha1.ClusterPredicate) {
+	for i, predicate := range predicates {
+		at := path.Index(i)
+
+		l.predicate(selector.Paths{
+			Name:        at.Child("clusterName"),
+			Labels:      at.Child("labelSelector"),
+			ClaimValues: at.Child("claimSelector", "matchClaims"),
+			Claims:      at.Child("claimSelector", "matchExpressions"),
+		}, selector.Spec{
+			Name:        predicate.ClusterName,
+			Labels:      predicate.LabelSelector,
+			ClaimValues: predicate.ClaimSelector.MatchClaims,
+			Claims:      predicate.ClaimSelector.MatchExpressions,
+		})
+	}
+}
+
+// antiAffinity has both fields, or neither.
+func (l *lowering) antiAffinity(path *field.Path, apart placementv1alpha1.AntiAffinity) {
+	if apart == (placementv1alpha1.AntiAffinity{}) {
+		return
+	}
+
+	key := l.topologyKey(path, apart.TopologyKey, string(apart.TopologyKeyType))
+	l.request.AntiAffinity = &key
+}

@@ -1,0 +1,89 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// spreadScore prefers clusters whose domains hold few decisions of the other placements of the namespace (ours.md D3), so that placements
+// that are spread over the same keys do not all meet in the same few domains.
+//
+// The load of a cluster is a sum over the distinct keys of the spread constraints: how many decisions of the other placements, of
+// whatever API, stand on clusters with the same value of the key. A decision that shares two of its domains is twice as near and counts
+// twice. Only decisions on clusters in scope that are not terminating are seen: a placement does not look outside its scope, and what it
+// does not look at cannot wake it. A cluster without the key counts as if it were in the fullest domain of a feasible cluster, for spreading
+// takes it last as well (ours.md D2).
+//
+// The score is linear in the load: the feasible clusters with the least have 100, those with the most -100, fractions are cut off toward
+// zero, and all have 100 when their loads are equal. Without spread constraints there are no domains to tell apart, and all have 0.
+//
+// As with Balance, decisions that change elsewhere do not wake a placement: it sees them when it is evaluated next.
+func (e *evaluation) spreadScore(feasible []*facts.Facts) map[string]int64 {
+	scores := make(map[string]int64, len(feasible))
+
+	keys := e.spreadKeys()
+	if len(keys) == 0 {
+		for _, f := range feasible {
+			scores[f.Name] = 0
+		}
+
+		return scores
+	}
+
+	room := make(map[string]float64, len(feasible))
+	neighbours := e.snapshot.Neighbours(e.request.Key)
+
+	for _, key := range keys {
+		for cluster, load := range e.domainLoads(key, neighbours, feasible) {
+			room[cluster] -= float64(load)
+		}
+	}
+
+	return normalise(room)
+}
+
+// spreadKeys are the keys of the spread constraints, each once.
+func (e *evaluation) spreadKeys() []facts.Key {
+	var keys []facts.Key
+
+	for _, constraint := range e.request.Spread {
+		if !slices.Contains(keys, constraint.Key) {
+			keys = append(keys, constraint.Key)
+		}
+	}
+
+	return keys
+}
+
+// domainLoads counts for each feasible cluster the decisions in its domain of a key.
+func (e *evaluation) domainLoads(key facts.Key, decisions map[string]int, feasible []*facts.Facts) map[string]int {
+	domains := map[string]int{}
+
+	for _, verdict := range e.result.Verdicts {
+		if verdict.Stage == StageScope || verdict.Stage == StageTerminating {
+			continue
+		}
+
+		if domain, found := verdict.Cluster.Value(key); found {
+			domains[domain] += decisions[verdict.Cluster.Name]
+		}
+	}
+
+	loads, fullest := make(map[string]int, len(feasible)), 0
+
+	for _, f := range feasible {
+		if domain, found := f.Value(key); found {
+			loads[f.Name] = domains[domain]
+			fullest = max(fullest, domains[domain])
+		}
+	}
+
+	for _, f := range feasible {
+		if _, found := f.Value(key); !found {
+			loads[f.Name] = fullest
+		}
+	}
+
+	return loads
+}
