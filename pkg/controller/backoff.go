@@ -19,24 +19,24 @@ const (
 
 // backoff is the quiet retry of what was done on an old view of the world: no error is logged or counted as one, and a key that keeps
 // failing waits longer each time.
-type backoff struct {
-	limiter workqueue.TypedRateLimiter[reconcile.Request]
+type backoff[K comparable] struct {
+	limiter workqueue.TypedRateLimiter[K]
 }
 
-func newBackoff() backoff {
-	return backoff{limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstOutdatedDelay, longestOutdatedDelay)}
+func newBackoff[K comparable]() backoff[K] {
+	return backoff[K]{limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[K](firstOutdatedDelay, longestOutdatedDelay)}
 }
 
 // settle ends a pass: an error that says that the view was old becomes a quiet retry, any other is returned.
-func (b backoff) settle(ctx context.Context, request reconcile.Request, err error) (reconcile.Result, error) {
+func (b backoff[K]) settle(ctx context.Context, key K, err error) (reconcile.Result, error) {
 	if decision.Outdated(err) {
 		klog.FromContext(ctx).V(4).Info("Looked at an old view; trying again", "err", err)
 
-		return reconcile.Result{RequeueAfter: b.limiter.When(request)}, nil
+		return reconcile.Result{RequeueAfter: b.limiter.When(key)}, nil
 	}
 
 	if err == nil {
-		b.limiter.Forget(request)
+		b.limiter.Forget(key)
 	}
 
 	return reconcile.Result{}, err

@@ -29,18 +29,18 @@ import (
 type clusterSetReconciler struct {
 	client   client.Client
 	compiler *selector.Compiler
-	outdated backoff
+	outdated backoff[reconcile.Request]
 }
 
 func setupClusterSet(mgr manager.Manager, o Options) error {
-	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler(), outdated: newBackoff()}
+	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler(), outdated: newBackoff[reconcile.Request]()}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(clusterSetName).
 							For(&clusterv1beta2.ManagedClusterSet{}).
 							Watches(&clusterv1.ManagedCluster{}, r.membershipChanges()).
 							WatchesRawSource(standardSetsSource{}).
-							WithOptions(controllerOptions(o.Workers)).
+							WithOptions(controllerOptions[reconcile.Request](o.Workers)).
 							Complete(r)
 }
 

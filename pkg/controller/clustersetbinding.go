@@ -25,11 +25,11 @@ const bindingSetField = "spec.clusterSet"
 // clusterSetBindingReconciler writes the condition Bound of every binding: whether its set exists.
 type clusterSetBindingReconciler struct {
 	client   client.Client
-	outdated backoff
+	outdated backoff[reconcile.Request]
 }
 
 func setupClusterSetBinding(mgr manager.Manager, o Options) error {
-	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: newBackoff()}
+	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: newBackoff[reconcile.Request]()}
 
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta2.ManagedClusterSetBinding{}, bindingSetField,
 		func(object client.Object) []string {
@@ -51,7 +51,7 @@ func setupClusterSetBinding(mgr manager.Manager, o Options) error {
 							For(&clusterv1beta2.ManagedClusterSetBinding{}).
 							Watches(&clusterv1beta2.ManagedClusterSet{}, handler.EnqueueRequestsFromMapFunc(r.bindingsOf),
 			builder.WithPredicates(existence)).
-		WithOptions(controllerOptions(o.Workers)).
+		WithOptions(controllerOptions[reconcile.Request](o.Workers)).
 		Complete(r)
 }
 

@@ -6,9 +6,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -21,12 +21,13 @@ type reporter struct {
 }
 
 func (r reporter) report(
-	action decision.Action, placement *clusterv1beta1.Placement, page *clusterv1beta1.PlacementDecision, result *scheduling.Result,
+	action decision.Action, placement *record.Placement, page *record.Page, result *scheduling.Result,
 ) {
 	const note = "Decision %s is %s with placement %s in namespace %s%s"
 
+	related := placement.API.Form().Write(&record.Page{ObjectMeta: page.ObjectMeta})
 	emit := func(kind, reason, verb, suffix string) {
-		r.recorder.Eventf(placement, page, kind, "Decision"+reason, "Decision"+reason+"d", note,
+		r.recorder.Eventf(placement.Object, related, kind, "Decision"+reason, "Decision"+reason+"d", note,
 			page.Name, verb, placement.Name, placement.Namespace, suffix)
 	}
 
@@ -43,7 +44,7 @@ func (r reporter) report(
 		}
 
 		emit(kind, "Update", "updated", suffix)
-		r.recorder.Eventf(placement, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores(result))
+		r.recorder.Eventf(placement.Object, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores(result))
 	case decision.ActionMend:
 	}
 }

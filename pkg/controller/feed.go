@@ -6,22 +6,24 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -29,7 +31,7 @@ import (
 // sweepPeriod is how often writes are looked for that nothing has confirmed.
 const sweepPeriod = 10 * time.Second
 
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+type queue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
 
 // feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
 // they concern into the queue. What belongs to the initial lists goes in at low priority, what somebody just did goes first.
@@ -68,20 +70,41 @@ func (f *feed) WaitForSync(ctx context.Context) error {
 	}
 }
 
-func (f *feed) listen(ctx context.Context) error {
-	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, 6)
+// kind is one kind of objects to listen to.
+type kind struct {
+	object  client.Object
+	handler toolscache.ResourceEventHandler
+}
 
-	for _, kind := range []struct {
-		object  client.Object
-		handler toolscache.ResourceEventHandler
-	}{
-		{&clusterv1beta1.Placement{}, on(f.setPlacement, f.deletePlacement)},
+// kinds are all that are listened to.
+func (f *feed) kinds() []kind {
+	kinds := []kind{
 		{&clusterv1.ManagedCluster{}, on(f.setCluster, f.deleteCluster)},
 		{&clusterv1beta2.ManagedClusterSet{}, on(f.setClusterSet, f.deleteClusterSet)},
 		{&clusterv1beta2.ManagedClusterSetBinding{}, on(f.setBinding, f.deleteBinding)},
 		{&clusterv1alpha1.AddOnPlacementScore{}, on(f.setScores, f.deleteScores)},
-		{&clusterv1beta1.PlacementDecision{}, on(f.setDecision, f.deleteDecision)},
-	} {
+	}
+
+	for _, api := range f.apis {
+		kinds = append(kinds, kind{api.Empty(), f.placements(api)})
+	}
+
+	for _, form := range f.forms() {
+		kinds = append(kinds, kind{form.Empty(), f.decisions(form)})
+	}
+
+	if f.profiles {
+		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.setProfile, f.deleteProfile)})
+	}
+
+	return kinds
+}
+
+func (f *feed) listen(ctx context.Context) error {
+	kinds := f.kinds()
+	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, len(kinds))
+
+	for _, kind := range kinds {
 		informer, err := f.cache.GetInformer(ctx, kind.object)
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", kind.object, err)
@@ -112,16 +135,21 @@ func (f *feed) listen(ctx context.Context) error {
 // sweep wakes the placements for which something was written that the cache still does not show: it was not to last, and its event is
 // lost.
 func (f *feed) sweep(ctx context.Context) {
-	sweep(ctx, f, f.pages, func() *clusterv1beta1.PlacementDecision { return &clusterv1beta1.PlacementDecision{} })
-	sweep(ctx, f, f.statuses, func() *clusterv1beta1.Placement { return &clusterv1beta1.Placement{} })
+	for form, written := range f.pages {
+		sweep(ctx, f, written, func(*record.Page) client.Object { return form.Empty() }, form.Read)
+	}
+
+	sweep(ctx, f, f.statuses, func(lost *record.Placement) client.Object { return lost.API.Empty() }, record.Read)
 }
 
-func sweep[T client.Object](ctx context.Context, f *feed, written *readback[T], empty func() T) {
+func sweep[T metav1.Object](
+	ctx context.Context, f *feed, written *readback[T], empty func(lost T) client.Object, read func(runtime.Object) T,
+) {
 	for _, lost := range written.stale() {
-		cached := empty()
+		cached := empty(lost.object)
 
-		err := f.cache.Get(ctx, client.ObjectKeyFromObject(lost.object), cached)
-		if client.IgnoreNotFound(err) != nil || !lost.confirmed(cached, err == nil) {
+		err := f.cache.Get(ctx, keyOf(lost.object), cached)
+		if client.IgnoreNotFound(err) != nil || !lost.confirmed(read(cached), err == nil) {
 			f.wake(false, "unconfirmed", lost.owner)
 		}
 	}
@@ -156,8 +184,26 @@ func on[T client.Object](set func(before, after T, initial bool), gone func(T)) 
 	}
 }
 
-func (f *feed) setPlacement(before, after *clusterv1beta1.Placement, initial bool) {
-	key := client.ObjectKeyFromObject(after)
+// placements listens to the placements of an API.
+func (f *feed) placements(api record.API) toolscache.ResourceEventHandler {
+	return on(func(before, after record.Object, initial bool) {
+		f.setPlacement(readOr(api.Read, before), api.Read(after), initial)
+	}, func(last record.Object) {
+		f.forget(api.Read(last).Key())
+	})
+}
+
+// readOr reads an object that may not be there.
+func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
+	if object == nil {
+		return nil
+	}
+
+	return read(object)
+}
+
+func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
+	key := after.Key()
 	if before != nil && before.UID != after.UID {
 		f.forget(key) // It was deleted and made again while the watch was broken.
 	}
@@ -178,10 +224,6 @@ func (f *feed) setPlacement(before, after *clusterv1beta1.Placement, initial boo
 	}
 
 	f.wake(initial || resync, "placement", key)
-}
-
-func (f *feed) deletePlacement(last *clusterv1beta1.Placement) {
-	f.forget(client.ObjectKeyFromObject(last))
 }
 
 func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, initial bool) {
@@ -216,29 +258,53 @@ func (f *feed) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
 	f.wakeAffected(false, f.inventory.DeleteScores(last.Namespace, last.Name))
 }
 
-// setDecision wakes whose page it is, and whose it was, unless it shows what was written here.
-func (f *feed) setDecision(before, after *clusterv1beta1.PlacementDecision, initial bool) {
-	f.inventory.SetDecision(after)
-
-	keys := owners(after)
-	if before != nil {
-		keys = append(keys, owners(before)...)
+func (f *feed) setProfile(_, after *clusterinventory.ClusterProfile, initial bool) {
+	if cluster, ours := clusterOf(after); ours {
+		f.wakeAffected(initial, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
+	} else {
+		f.deleteProfile(after)
 	}
-
-	f.wakeOwners(keys, after, false, initial || before != nil && before.ResourceVersion == after.ResourceVersion)
 }
 
-func (f *feed) deleteDecision(last *clusterv1beta1.PlacementDecision) {
-	f.inventory.DeleteDecision(client.ObjectKeyFromObject(last))
-	f.wakeOwners(owners(last), last, true, false)
+func (f *feed) deleteProfile(last *clusterinventory.ClusterProfile) {
+	f.wakeAffected(false, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
-func (f *feed) wakeOwners(keys []inventory.PlacementKey, page *clusterv1beta1.PlacementDecision, deleted, initial bool) {
+// decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.
+func (f *feed) decisions(form record.Form) toolscache.ResourceEventHandler {
+	return on(func(before, after record.Object, initial bool) {
+		page := form.Read(after)
+		f.count(form, page)
+
+		keys := owners(form, page)
+		if before := readOr(form.Read, before); before != nil {
+			keys = append(keys, owners(form, before)...)
+			initial = initial || before.ResourceVersion == page.ResourceVersion
+		}
+
+		f.wakeOwners(form, keys, page, false, initial)
+	}, func(last record.Object) {
+		page := form.Read(last)
+		f.inventory.DeleteDecision(form.Key(page.Namespace, page.Name))
+		f.wakeOwners(form, owners(form, page), page, true, false)
+	})
+}
+
+// count books a page of an API of placements. Other forms repeat what stands in those.
+func (f *feed) count(form record.Form, page *record.Page) {
+	for _, api := range f.apis {
+		if api.Form() == form {
+			f.inventory.SetDecision(record.Counted(api, page))
+		}
+	}
+}
+
+func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page *record.Page, deleted, initial bool) {
 	expected := map[inventory.PlacementKey]bool{}
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
-			expected[key] = f.pages.expected(key, page, deleted)
+			expected[key] = f.pages[form].expected(key, page, deleted)
 		}
 	}
 
@@ -249,12 +315,12 @@ func (f *feed) wakeOwners(keys []inventory.PlacementKey, page *clusterv1beta1.Pl
 	}
 }
 
-func owners(page *clusterv1beta1.PlacementDecision) []inventory.PlacementKey {
-	names := decision.PlacementsOf(page)
+func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
+	names := decision.PlacementsOf(form, page)
 	keys := make([]inventory.PlacementKey, 0, len(names))
 
 	for _, name := range names {
-		keys = append(keys, types.NamespacedName{Namespace: page.Namespace, Name: name})
+		keys = append(keys, inventory.NewPlacementKey(inventory.API(form.Owner().Group), page.Namespace, name))
 	}
 
 	return keys
@@ -271,15 +337,10 @@ func (f *feed) wake(initial bool, cause string, keys ...inventory.PlacementKey) 
 
 	metrics.WakeUps.WithLabelValues(cause).Add(float64(len(keys)))
 
-	items := make([]reconcile.Request, 0, len(keys))
-	for _, key := range keys {
-		items = append(items, reconcile.Request{NamespacedName: key})
-	}
-
-	prioritized, ok := f.queue.(priorityqueue.PriorityQueue[reconcile.Request])
+	prioritized, ok := f.queue.(priorityqueue.PriorityQueue[inventory.PlacementKey])
 	if !ok {
-		for _, item := range items {
-			f.queue.Add(item)
+		for _, key := range keys {
+			f.queue.Add(key)
 		}
 
 		return
@@ -290,10 +351,12 @@ func (f *feed) wake(initial bool, cause string, keys ...inventory.PlacementKey) 
 		priority = handler.LowPriority
 	}
 
-	prioritized.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(priority)}, items...)
+	prioritized.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(priority)}, keys...)
 }
 
-// managed reports whether the placement is ours to schedule (ours.md C5).
-func managed(placement *clusterv1beta1.Placement) bool {
-	return placement.DeletionTimestamp.IsZero() && placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] != "true"
+// managed reports whether the placement is ours to schedule.
+func managed(placement *record.Placement) bool {
+	managed, _ := placement.Managed()
+
+	return managed
 }

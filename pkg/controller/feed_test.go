@@ -8,11 +8,12 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 	testingclock "k8s.io/utils/clock/testing"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // storeCache is a cache that holds what a client holds.
@@ -35,16 +36,16 @@ func (c storeCache) Get(ctx context.Context, key client.ObjectKey, object client
 func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
 	known := state("known", "1", "9")
-	store := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(known.DeepCopy()).Build()
-	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	f := &feed{memory: newMemory(clock), cache: storeCache{store: store}, queue: q}
+	store := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(record.V1beta1.Form().Write(known)).Build()
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.PlacementKey]())
+	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, clock), cache: storeCache{store: store}, queue: q}
 
 	lost := owner
 	lost.Name = "lost"
 
-	f.pages.wrote(owner, known, false)
-	f.pages.wrote(lost, state("gone", "2", "12"), false)
-	f.statuses.wrote(owner, &clusterv1beta1.Placement{}, true)
+	f.pages[record.V1beta1.Form()].wrote(owner, known, false)
+	f.pages[record.V1beta1.Form()].wrote(lost, state("gone", "2", "12"), false)
+	f.statuses.wrote(owner, &record.Placement{API: record.V1beta1}, true)
 
 	f.sweep(t.Context())
 
@@ -59,7 +60,7 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 		t.Fatalf("%d placements woken, want 1", q.Len())
 	}
 
-	if item, _ := q.Get(); item.NamespacedName != lost {
+	if item, _ := q.Get(); item != lost {
 		t.Errorf("woke %v, want %v", item, lost)
 	}
 }

@@ -4,32 +4,40 @@ import (
 	"sync/atomic"
 
 	"k8s.io/utils/clock"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // memory is what feed and reconciler of the placements share.
 type memory struct {
+	outputs
+
 	inventory *inventory.Inventory
 	requests  *requests
-	pages     *readback[*clusterv1beta1.PlacementDecision]
-	statuses  *readback[*clusterv1beta1.Placement]
+	pages     map[record.Form]*readback[*record.Page]
+	statuses  *readback[*record.Placement]
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
 }
 
-func newMemory(c clock.PassiveClock) *memory {
+func newMemory(o outputs, c clock.PassiveClock) *memory {
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
+	pages := map[record.Form]*readback[*record.Page]{}
+
+	for _, form := range o.forms() {
+		pages[form] = newReadback[*record.Page](c)
+	}
 
 	return &memory{
+		outputs:   o,
 		inventory: inv,
-		requests:  newRequests(compiler, inv),
-		pages:     newReadback[*clusterv1beta1.PlacementDecision](c),
-		statuses:  newReadback[*clusterv1beta1.Placement](c),
+		requests:  newRequests(compiler, inv, o),
+		pages:     pages,
+		statuses:  newReadback[*record.Placement](c),
 	}
 }
 
@@ -41,6 +49,9 @@ func (m *memory) forget(key inventory.PlacementKey) {
 
 // forgetWrites drops what was written for a placement, when the API server has shown that it is not so.
 func (m *memory) forgetWrites(key inventory.PlacementKey) {
-	m.pages.forget(key)
+	for _, pages := range m.pages {
+		pages.forget(key)
+	}
+
 	m.statuses.forget(key)
 }

@@ -2,20 +2,24 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -35,36 +39,33 @@ type placementReconciler struct {
 	writer   decision.Writer
 	reporter reporter
 	clock    clock.PassiveClock
-	outdated backoff
+	outdated backoff[inventory.PlacementKey]
 }
 
-func setupPlacement(mgr manager.Manager, o Options) error {
+// setup serves the placements of the APIs.
+func (o outputs) setup(mgr manager.Manager, options Options) error {
 	r := &placementReconciler{
-		memory:   newMemory(o.Clock),
+		memory:   newMemory(o, options.Clock),
 		client:   mgr.GetClient(),
 		writer:   decision.Writer{Client: mgr.GetClient()},
 		reporter: reporter{recorder: mgr.GetEventRecorder("placement-controller")},
-		clock:    o.Clock,
-		outdated: newBackoff(),
+		clock:    options.Clock,
+		outdated: newBackoff[inventory.PlacementKey](),
 	}
 
-	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta1.PlacementDecision{}, placementField,
-		func(object client.Object) []string {
-			page, ok := object.(*clusterv1beta1.PlacementDecision)
-			if !ok {
-				return nil
-			}
-
-			return decision.PlacementsOf(page)
+	for _, form := range r.forms() {
+		err := mgr.GetFieldIndexer().IndexField(context.Background(), form.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(form, form.Read(object))
 		})
-	if err != nil {
-		return fmt.Errorf("indexing PlacementDecisions: %w", err)
+		if err != nil {
+			return fmt.Errorf("indexing %T: %w", form.Empty(), err)
+		}
 	}
 
-	options := controllerOptions(o.Workers)
-	options.Reconciler = r
+	typed := controllerOptions[inventory.PlacementKey](options.Workers)
+	typed.Reconciler = r
 
-	controller, err := ctrlcontroller.New(placementName, mgr, options)
+	controller, err := ctrlcontroller.NewTyped(placementName, mgr, typed)
 	if err != nil {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
@@ -73,36 +74,30 @@ func setupPlacement(mgr manager.Manager, o Options) error {
 }
 
 // Reconcile evaluates one placement and has the answer written.
-func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
 	if !r.synced.Load() {
 		metrics.NotSynced.Inc()
 
 		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
 	}
 
-	placement, err := r.placement(ctx, request)
+	placement, err := r.placement(ctx, key)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 
 	if placement == nil || !managed(placement) {
-		r.forget(request.NamespacedName)
+		r.forget(key)
 
 		return reconcile.Result{}, nil
 	}
 
-	present, err := r.present(ctx, placement)
+	pass, err := r.plan(ctx, placement)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 
-	now := r.clock.Now()
-	result := scheduling.Schedule(r.requests.of(placement), r.inventory.Snapshot(), present.Incumbents(), now)
-	plan := decision.NewPlan(result, present)
-
-	metrics.ObserveScheduling(r.clock.Since(now))
-
-	err = r.carryOut(ctx, placement, present, result, plan)
+	err = r.carryOut(ctx, pass)
 
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
@@ -112,42 +107,108 @@ func (r *placementReconciler) Reconcile(ctx context.Context, request reconcile.R
 
 	if decision.Outdated(err) {
 		// What was read, or what was believed to be written, is not so. The cache will tell.
-		r.forgetWrites(request.NamespacedName)
+		r.forgetWrites(key)
 	}
 
-	if again, err := r.outdated.settle(ctx, request, err); err != nil || again.RequeueAfter > 0 {
+	if again, err := r.outdated.settle(ctx, key, err); err != nil || again.RequeueAfter > 0 {
 		return again, err
 	}
 
-	switch {
-	case plan.Again:
-		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
-	case result.WakeAt.IsZero():
-		return reconcile.Result{}, nil
-	default:
-		return reconcile.Result{RequeueAfter: max(result.WakeAt.Sub(r.clock.Now()), time.Nanosecond)}, nil
+	return pass.next(r.clock.Now()), nil
+}
+
+// pass is one evaluation of a placement, and what comes of it.
+type pass struct {
+	placement *record.Placement
+	result    *scheduling.Result
+	// outputs are the plans by form, those of the placement's own API first.
+	outputs []output
+	// further are conditions beside those that every placement has.
+	further []metav1.Condition
+}
+
+// output is what to write in one form.
+type output struct {
+	present decision.Present
+	plan    decision.Plan
+	written decision.Written
+}
+
+func (p *pass) own() *output { return &p.outputs[0] }
+
+// next says when the placement has to be looked at again although nothing happens.
+func (p *pass) next(now time.Time) reconcile.Result {
+	wake := p.result.WakeAt
+	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
+		wake = due
 	}
+
+	for _, output := range p.outputs {
+		if output.plan.Again {
+			wake = now
+		}
+	}
+
+	if wake.IsZero() {
+		return reconcile.Result{}
+	}
+
+	return reconcile.Result{RequeueAfter: max(wake.Sub(now), time.Nanosecond)}
+}
+
+// plan asks the engine, and compares the answer with what exists.
+func (r *placementReconciler) plan(ctx context.Context, placement *record.Placement) (*pass, error) {
+	present, err := r.present(ctx, placement.API.Form(), placement)
+	if err != nil {
+		return nil, err
+	}
+
+	now := r.clock.Now()
+	result := scheduling.Schedule(r.requests.of(placement), r.inventory.Snapshot(), present.Incumbents(), now)
+	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
+	p := &pass{placement: placement, result: result, outputs: []output{{present: present, plan: plan}}}
+
+	metrics.ObserveScheduling(r.clock.Since(now))
+
+	if !r.profiled(placement.Key()) {
+		return p, nil
+	}
+
+	present, err = r.present(ctx, multicluster{}, placement)
+	if err != nil {
+		return nil, err
+	}
+
+	answer, missing := decision.Profiles(result, present)
+	p.outputs = append(p.outputs, output{present: present, plan: answer.Plan(present)})
+	p.further = decision.ProfilesFound(result, missing, placement)
+
+	return p, nil
 }
 
 // placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.
-func (r *placementReconciler) placement(ctx context.Context, request reconcile.Request) (*clusterv1beta1.Placement, error) {
-	cached := &clusterv1beta1.Placement{}
+func (r *placementReconciler) placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+	api := r.api(key)
+	cached := api.Empty()
 
-	err := r.client.Get(ctx, request.NamespacedName, cached)
+	err := r.client.Get(ctx, key.NamespacedName, cached)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 
 	if err != nil {
-		return nil, fmt.Errorf("reading Placement %s: %w", request, err)
+		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
 	}
 
-	return r.statuses.latest(request.NamespacedName, []*clusterv1beta1.Placement{cached})[0], nil
+	return r.statuses.latest(key, []*record.Placement{api.Read(cached)})[0], nil
 }
 
-// present collects the PlacementDecisions that exist for the placement, with our own last writes.
-func (r *placementReconciler) present(ctx context.Context, placement *clusterv1beta1.Placement) (decision.Present, error) {
-	list := &clusterv1beta1.PlacementDecisionList{}
+// present collects the PlacementDecisions of a form that exist for the placement, with our own last writes.
+func (r *placementReconciler) present(ctx context.Context, form record.Form, placement *record.Placement) (decision.Present, error) {
+	list, ok := form.EmptyList().(client.ObjectList)
+	if !ok {
+		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), form.EmptyList())
+	}
 
 	err := r.client.List(ctx, list, client.InNamespace(placement.Namespace), client.MatchingFields{placementField: placement.Name},
 		client.UnsafeDisableDeepCopy)
@@ -155,68 +216,81 @@ func (r *placementReconciler) present(ctx context.Context, placement *clusterv1b
 		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
 	}
 
-	cached := make([]*clusterv1beta1.PlacementDecision, 0, len(list.Items))
-	for i := range list.Items {
-		cached = append(cached, &list.Items[i])
+	var cached []*record.Page
+
+	err = meta.EachListItem(list, func(object runtime.Object) error {
+		cached = append(cached, form.Read(object))
+
+		return nil
+	})
+	if err != nil {
+		return decision.Present{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
 	}
 
-	return decision.NewPresent(placement, r.pages.latest(client.ObjectKeyFromObject(placement), cached)), nil
+	return decision.NewPresent(form, placement, r.pages[form].latest(placement.Key(), cached)), nil
 }
 
-// carryOut writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
-// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
-func (r *placementReconciler) carryOut(
-	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result, plan decision.Plan,
-) error {
+// carryOut writes the plans in their order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
+// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7). What cannot be written in one form holds
+// nothing up in another.
+func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 	start := r.clock.Now()
-	observe := r.observer(ctx, placement, present, result)
 
-	written, err := r.writer.Write(ctx, plan.Writes, observe)
-	if err != nil {
-		if decision.Outdated(err) || decision.Terminating(err) {
+	var others error
+
+	for i := range p.outputs {
+		output := &p.outputs[i]
+
+		var err error
+
+		output.written, err = r.writer.Write(ctx, output.plan, r.observer(ctx, p, output))
+
+		switch {
+		case err != nil && i > 0:
+			others = errors.Join(others, err)
+			output.plan.Deletes = nil // They may be all that a cluster stands in.
+		case decision.Outdated(err), decision.Terminating(err):
 			return err
+		case err != nil:
+			return r.admit(ctx, p, err)
 		}
-
-		return r.admit(ctx, placement, present, result, err)
 	}
 
-	status := decision.NewStatus(result, plan, placement, metav1.Time{Time: r.clock.Now()})
-
-	if err := r.writeStatus(ctx, placement, status); err != nil {
-		return err
+	status := decision.NewStatus(p.result, p.own().plan, p.placement, metav1.Time{Time: r.clock.Now()}, p.further...)
+	if err := r.writeStatus(ctx, p.placement, status); err != nil {
+		return errors.Join(err, others)
 	}
 
-	err = r.writer.Delete(ctx, plan.Deletes, written, observe)
+	for i := range p.outputs {
+		output := &p.outputs[i]
+		others = errors.Join(others, r.writer.Delete(ctx, output.plan, output.written, r.observer(ctx, p, output)))
+	}
 
-	if !plan.Empty() {
+	if !p.own().plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
 	}
 
-	return err
+	return others
 }
 
 // admit says in the status that pages could not be written, and returns that error. It alone decides how the retry goes.
-func (r *placementReconciler) admit(
-	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result, failure error,
-) error {
-	now, err := r.present(ctx, placement)
+func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) error {
+	now, err := r.present(ctx, p.own().present.Form, p.placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
 
-		now = present
+		now = p.own().present
 	}
 
-	status := decision.NewFailedStatus(result, now, decision.Cause(failure), metav1.Time{Time: r.clock.Now()})
-	if err := r.writeStatus(ctx, placement, status); err != nil && !decision.Outdated(err) {
+	status := decision.NewFailedStatus(p.result, now, decision.Cause(failure), metav1.Time{Time: r.clock.Now()})
+	if err := r.writeStatus(ctx, p.placement, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 
 	return failure
 }
 
-func (r *placementReconciler) writeStatus(
-	ctx context.Context, placement *clusterv1beta1.Placement, status clusterv1beta1.PlacementStatus,
-) error {
+func (r *placementReconciler) writeStatus(ctx context.Context, placement *record.Placement, status record.Status) error {
 	patched, err := r.writer.WriteStatus(ctx, placement, status)
 	if err != nil {
 		countWrite("status", err)
@@ -226,22 +300,22 @@ func (r *placementReconciler) writeStatus(
 
 	if patched != nil {
 		countWrite("status", nil)
-		r.statuses.wrote(client.ObjectKeyFromObject(placement), patched, false)
+		r.statuses.wrote(placement.Key(), patched, false)
 	}
 
 	return nil
 }
 
 // observer remembers, counts and reports every write of a page.
-func (r *placementReconciler) observer(
-	ctx context.Context, placement *clusterv1beta1.Placement, present decision.Present, result *scheduling.Result,
-) decision.Observer {
+func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output) decision.Observer {
+	form := output.present.Form
 	clusters := map[string]int{}
-	for _, page := range present.Pages {
-		clusters[page.Name] = len(page.Status.Decisions)
+
+	for _, page := range output.present.Pages {
+		clusters[page.Name] = len(page.Decisions)
 	}
 
-	return func(action decision.Action, page *clusterv1beta1.PlacementDecision, err error) {
+	return func(action decision.Action, page *record.Page, err error) {
 		countWrite(string(action), err)
 
 		if err != nil {
@@ -249,15 +323,15 @@ func (r *placementReconciler) observer(
 		}
 
 		klog.FromContext(ctx).V(2).Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page),
-			"clusters", len(page.Status.Decisions))
-		r.pages.wrote(client.ObjectKeyFromObject(placement), page, action == decision.ActionDelete)
+			"clusters", len(page.Decisions))
+		r.pages[form].wrote(p.placement.Key(), page, action == decision.ActionDelete)
 
 		// A list that becomes present and has nothing in it, as before, is no news.
-		if action != decision.ActionFill || len(page.Status.Decisions) > 0 || clusters[page.Name] > 0 {
-			r.reporter.report(action, placement, page, result)
+		if form == p.placement.API.Form() && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
+			r.reporter.report(action, p.placement, page, p.result)
 		}
 
-		clusters[page.Name] = len(page.Status.Decisions)
+		clusters[page.Name] = len(page.Decisions)
 	}
 }
 

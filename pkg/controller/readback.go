@@ -4,10 +4,12 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // readback remembers what was written until the cache has caught up with it, so that an evaluation sees its own writes, and an event
@@ -15,14 +17,14 @@ import (
 //
 // What no event confirms is believed for a while only (see stale): the event may have come before the answer, or be lost with a broken
 // watch.
-type readback[T client.Object] struct {
+type readback[T metav1.Object] struct {
 	clock clock.PassiveClock
 
 	mu      sync.Mutex
-	written map[types.NamespacedName]map[types.NamespacedName]written[T]
+	written map[inventory.PlacementKey]map[types.NamespacedName]written[T]
 }
 
-type written[T client.Object] struct {
+type written[T metav1.Object] struct {
 	object  T
 	deleted bool
 	at      time.Time
@@ -31,12 +33,12 @@ type written[T client.Object] struct {
 // unconfirmed is how long a write is believed that no event confirms.
 const unconfirmed = 30 * time.Second
 
-func newReadback[T client.Object](c clock.PassiveClock) *readback[T] {
-	return &readback[T]{clock: c, written: map[types.NamespacedName]map[types.NamespacedName]written[T]{}}
+func newReadback[T metav1.Object](c clock.PassiveClock) *readback[T] {
+	return &readback[T]{clock: c, written: map[inventory.PlacementKey]map[types.NamespacedName]written[T]{}}
 }
 
 // wrote notes the answer to a write for an owner; deleted says that the object was deleted.
-func (r *readback[T]) wrote(owner types.NamespacedName, object T, deleted bool) {
+func (r *readback[T]) wrote(owner inventory.PlacementKey, object T, deleted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -44,16 +46,16 @@ func (r *readback[T]) wrote(owner types.NamespacedName, object T, deleted bool) 
 		r.written[owner] = map[types.NamespacedName]written[T]{}
 	}
 
-	r.written[owner][client.ObjectKeyFromObject(object)] = written[T]{object: object, deleted: deleted, at: r.clock.Now()}
+	r.written[owner][keyOf(object)] = written[T]{object: object, deleted: deleted, at: r.clock.Now()}
 }
 
 // expected reports whether an event shows a state that was written by us, or one before it. An event that shows the last write ends the
 // memory of it.
-func (r *readback[T]) expected(owner types.NamespacedName, object T, deleted bool) bool {
+func (r *readback[T]) expected(owner inventory.PlacementKey, object T, deleted bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	key := client.ObjectKeyFromObject(object)
+	key := keyOf(object)
 
 	last, known := r.written[owner][key]
 	if !known {
@@ -81,7 +83,7 @@ func (r *readback[T]) expected(owner types.NamespacedName, object T, deleted boo
 	return ordered && order <= 0
 }
 
-func (r *readback[T]) drop(owner, key types.NamespacedName) {
+func (r *readback[T]) drop(owner inventory.PlacementKey, key types.NamespacedName) {
 	delete(r.written[owner], key)
 
 	if len(r.written[owner]) == 0 {
@@ -90,8 +92,8 @@ func (r *readback[T]) drop(owner, key types.NamespacedName) {
 }
 
 // memento is a write that is no longer believed.
-type memento[T client.Object] struct {
-	owner   types.NamespacedName
+type memento[T metav1.Object] struct {
+	owner   inventory.PlacementKey
 	object  T
 	deleted bool
 }
@@ -125,7 +127,7 @@ func (r *readback[T]) stale() []memento[T] {
 }
 
 // forget drops all that was written for an owner.
-func (r *readback[T]) forget(owner types.NamespacedName) {
+func (r *readback[T]) forget(owner inventory.PlacementKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -133,7 +135,7 @@ func (r *readback[T]) forget(owner types.NamespacedName) {
 }
 
 // latest brings what the cache holds up to date with what was written for the owner.
-func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
+func (r *readback[T]) latest(owner inventory.PlacementKey, cached []T) []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -141,7 +143,7 @@ func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
 	seen := map[types.NamespacedName]bool{}
 
 	for _, object := range cached {
-		key := client.ObjectKeyFromObject(object)
+		key := keyOf(object)
 		seen[key] = true
 
 		last, known := r.written[owner][key]
@@ -174,7 +176,7 @@ func (r *readback[T]) latest(owner types.NamespacedName, cached []T) []T {
 }
 
 // later reports whether a is a later state than b.
-func later(a, b client.Object) bool {
+func later(a, b metav1.Object) bool {
 	order, ordered := compareAge(a, b)
 
 	return ordered && order > 0
@@ -182,8 +184,12 @@ func later(a, b client.Object) bool {
 
 // compareAge compares the ages of two states of an object: positive when a is the later one. Of two that cannot be compared, what the
 // cache holds counts, so that nothing is remembered for ever.
-func compareAge(a, b client.Object) (order int, ordered bool) {
+func compareAge(a, b metav1.Object) (order int, ordered bool) {
 	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
 
 	return order, err == nil
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

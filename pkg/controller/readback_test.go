@@ -8,19 +8,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-var owner = types.NamespacedName{Namespace: "ns", Name: "p"}
+var owner = inventory.NewPlacementKey(inventory.V1beta1, "ns", "p")
 
-func state(name, uid, version string) *clusterv1beta1.PlacementDecision {
-	return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+func state(name, uid, version string) *record.Page {
+	return &record.Page{ObjectMeta: metav1.ObjectMeta{
 		Namespace: owner.Namespace, Name: name, UID: types.UID(uid), ResourceVersion: version,
 	}}
 }
 
-func versions(pages []*clusterv1beta1.PlacementDecision) map[string]string {
+func versions(pages []*record.Page) map[string]string {
 	seen := map[string]string{}
 	for _, page := range pages {
 		seen[page.Name] = string(page.UID) + "@" + page.ResourceVersion
@@ -31,19 +32,19 @@ func versions(pages []*clusterv1beta1.PlacementDecision) map[string]string {
 
 func TestReadbackLatest(t *testing.T) {
 	type write struct {
-		page    *clusterv1beta1.PlacementDecision
+		page    *record.Page
 		deleted bool
 	}
 
 	for _, tc := range []struct {
 		reason string
 		writes []write
-		cached []*clusterv1beta1.PlacementDecision
+		cached []*record.Page
 		want   map[string]string
 	}{
 		{
 			reason: "what was never written comes from the cache",
-			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "5")},
+			cached: []*record.Page{state("a", "1", "5")},
 			want:   map[string]string{"a": "1@5"},
 		},
 		{
@@ -54,36 +55,36 @@ func TestReadbackLatest(t *testing.T) {
 		{
 			reason: "the cache lags behind a write",
 			writes: []write{{page: state("a", "1", "12")}},
-			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "9")},
+			cached: []*record.Page{state("a", "1", "9")},
 			want:   map[string]string{"a": "1@12"},
 		},
 		{
 			reason: "somebody wrote after us: the cache wins",
 			writes: []write{{page: state("a", "1", "9")}},
-			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "12")},
+			cached: []*record.Page{state("a", "1", "12")},
 			want:   map[string]string{"a": "1@12"},
 		},
 		{
 			reason: "a deleted page is gone before the cache knows it",
 			writes: []write{{page: state("a", "1", "9"), deleted: true}},
-			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "9"), state("b", "2", "3")},
+			cached: []*record.Page{state("a", "1", "9"), state("b", "2", "3")},
 			want:   map[string]string{"b": "2@3"},
 		},
 		{
 			reason: "a page that was deleted by us and made again by another is there",
 			writes: []write{{page: state("a", "1", "9"), deleted: true}},
-			cached: []*clusterv1beta1.PlacementDecision{state("a", "7", "20")},
+			cached: []*record.Page{state("a", "7", "20")},
 			want:   map[string]string{"a": "7@20"},
 		},
 		{
 			reason: "versions that cannot be compared: the cache wins over a memory that might stay for ever",
 			writes: []write{{page: state("a", "1", "x")}},
-			cached: []*clusterv1beta1.PlacementDecision{state("a", "1", "9")},
+			cached: []*record.Page{state("a", "1", "9")},
 			want:   map[string]string{"a": "1@9"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*clusterv1beta1.PlacementDecision](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			for _, w := range tc.writes {
 				r.wrote(owner, w.page, w.deleted)
 			}
@@ -98,9 +99,9 @@ func TestReadbackLatest(t *testing.T) {
 func TestReadbackTellsOwnEvents(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
-		written        *clusterv1beta1.PlacementDecision
+		written        *record.Page
 		deletedByUs    bool
-		event          *clusterv1beta1.PlacementDecision
+		event          *record.Page
 		deleteEvent    bool
 		want, remember bool
 	}{
@@ -121,7 +122,7 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*clusterv1beta1.PlacementDecision](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			if tc.written != nil {
 				r.wrote(owner, tc.written, tc.deletedByUs)
 			}
@@ -140,7 +141,7 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 // A write whose event came before its answer, or was lost with the watch, must not be believed for ever.
 func TestReadbackDoesNotBelieveForEver(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
-	r := newReadback[*clusterv1beta1.PlacementDecision](clock)
+	r := newReadback[*record.Page](clock)
 	r.wrote(owner, state("a", "1", "9"), false)
 	clock.SetTime(time.Unix(0, 0).Add(unconfirmed - 1))
 
@@ -163,7 +164,7 @@ func TestConfirmedByTheCache(t *testing.T) {
 	for _, tc := range []struct {
 		reason        string
 		deleted       bool
-		cached        *clusterv1beta1.PlacementDecision
+		cached        *record.Page
 		found, wanted bool
 	}{
 		{reason: "the cache has what was written", cached: state("a", "1", "9"), found: true, wanted: true},
@@ -174,7 +175,7 @@ func TestConfirmedByTheCache(t *testing.T) {
 		{reason: "a deleted page is still there", deleted: true, cached: state("a", "1", "9"), found: true},
 		{reason: "a deleted page was made again", deleted: true, cached: state("a", "2", "12"), found: true, wanted: true},
 	} {
-		m := memento[*clusterv1beta1.PlacementDecision]{owner: owner, object: state("a", "1", "9"), deleted: tc.deleted}
+		m := memento[*record.Page]{owner: owner, object: state("a", "1", "9"), deleted: tc.deleted}
 		if got := m.confirmed(tc.cached, tc.found); got != tc.wanted {
 			t.Errorf("%s: confirmed = %v, want %v", tc.reason, got, tc.wanted)
 		}
@@ -183,9 +184,9 @@ func TestConfirmedByTheCache(t *testing.T) {
 
 // Workers that start before the initial lists are complete must not answer from half a world.
 func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
-	r := &placementReconciler{memory: newMemory(testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	r := &placementReconciler{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 
-	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: owner})
+	result, err := r.Reconcile(t.Context(), owner)
 	if err != nil || result.RequeueAfter != notSyncedDelay {
 		t.Errorf("got %v and %v, want to be asked again after %v", result, err, notSyncedDelay)
 	}

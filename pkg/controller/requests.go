@@ -4,8 +4,9 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -15,6 +16,7 @@ import (
 type requests struct {
 	compiler  *selector.Compiler
 	inventory *inventory.Inventory
+	outputs   outputs
 
 	mu      sync.Mutex
 	lowered map[inventory.PlacementKey]loweredRequest
@@ -26,13 +28,13 @@ type loweredRequest struct {
 	request    *scheduling.Request
 }
 
-func newRequests(compiler *selector.Compiler, inv *inventory.Inventory) *requests {
-	return &requests{compiler: compiler, inventory: inv, lowered: map[inventory.PlacementKey]loweredRequest{}}
+func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o outputs) *requests {
+	return &requests{compiler: compiler, inventory: inv, outputs: o, lowered: map[inventory.PlacementKey]loweredRequest{}}
 }
 
 // of is the request of a placement. The answer for an older generation than the last one does not replace it.
-func (r *requests) of(placement *clusterv1beta1.Placement) *scheduling.Request {
-	key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
+func (r *requests) of(placement *record.Placement) *scheduling.Request {
+	key := placement.Key()
 
 	r.mu.Lock()
 	known, found := r.lowered[key]
@@ -42,7 +44,7 @@ func (r *requests) of(placement *clusterv1beta1.Placement) *scheduling.Request {
 		return known.request
 	}
 
-	request := scheduling.LowerV1beta1(r.compiler, placement) // May take its time over CEL, so it holds up nobody else.
+	request := placement.Request(r.compiler) // May take its time over CEL, so it holds up nobody else.
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +54,13 @@ func (r *requests) of(placement *clusterv1beta1.Placement) *scheduling.Request {
 	}
 
 	r.lowered[key] = loweredRequest{uid: placement.UID, generation: placement.Generation, request: request}
-	r.inventory.SetPlacement(key, request.Interest())
+
+	interest := request.Interest()
+	if r.outputs.profiled(key) {
+		interest.Reads = append(interest.Reads, facts.Key{Kind: facts.ClusterProfile})
+	}
+
+	r.inventory.SetPlacement(key, interest)
 
 	return request
 }

@@ -13,22 +13,29 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // The names of the controllers, as --controllers takes them.
 const (
 	placementName         = "placement"
+	placementV1alpha1Name = "placement-v1alpha1"
 	clusterSetName        = "clusterset"
 	clusterSetBindingName = "clustersetbinding"
 )
 
 // Names lists every controller of this hub.
-func Names() []string { return []string{placementName, clusterSetName, clusterSetBindingName} }
+func Names() []string {
+	return []string{placementName, placementV1alpha1Name, clusterSetName, clusterSetBindingName}
+}
 
 // Options say which controllers run and how.
 type Options struct {
@@ -36,6 +43,8 @@ type Options struct {
 	Controllers []string
 	// Workers is how many placements are evaluated at the same time; 0 means GOMAXPROCS.
 	Workers int
+	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
+	ProfileDecisions bool
 	// Clock is the time by which tolerations and scores expire; nil means the system's.
 	Clock clock.PassiveClock
 }
@@ -45,6 +54,7 @@ func Scheme() *apiruntime.Scheme {
 	scheme := apiruntime.NewScheme()
 	for _, add := range []func(*apiruntime.Scheme) error{
 		clientgoscheme.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
+		placementv1alpha1.Install, clusterinventory.AddToScheme,
 	} {
 		utilruntime.Must(add(scheme))
 	}
@@ -73,15 +83,26 @@ func Setup(mgr manager.Manager, o Options) error {
 		o.Clock = clock.RealClock{}
 	}
 
+	var apis []record.API
+
+	if slices.Contains(enabled, placementName) {
+		apis = append(apis, record.V1beta1)
+	}
+
+	if slices.Contains(enabled, placementV1alpha1Name) {
+		apis = append(apis, record.V1alpha1)
+	}
+
 	for _, controller := range []struct {
-		name  string
-		setup func(manager.Manager, Options) error
+		name    string
+		enabled bool
+		setup   func(manager.Manager, Options) error
 	}{
-		{placementName, setupPlacement},
-		{clusterSetName, setupClusterSet},
-		{clusterSetBindingName, setupClusterSetBinding},
+		{placementName, len(apis) > 0, outputs{apis: apis, profiles: o.ProfileDecisions}.setup},
+		{clusterSetName, slices.Contains(enabled, clusterSetName), setupClusterSet},
+		{clusterSetBindingName, slices.Contains(enabled, clusterSetBindingName), setupClusterSetBinding},
 	} {
-		if !slices.Contains(enabled, controller.name) {
+		if !controller.enabled {
 			continue
 		}
 
@@ -94,8 +115,8 @@ func Setup(mgr manager.Manager, o Options) error {
 }
 
 // controllerOptions are common to all controllers: only the leader works, and a standby keeps its queue and caches warm.
-func controllerOptions(workers int) ctrlcontroller.Options {
-	return ctrlcontroller.Options{
+func controllerOptions[request comparable](workers int) ctrlcontroller.TypedOptions[request] {
+	return ctrlcontroller.TypedOptions[request]{
 		MaxConcurrentReconciles: workers,
 		NeedLeaderElection:      ptr.To(true),
 		EnableWarmup:            ptr.To(true),

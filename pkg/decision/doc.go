@@ -1,8 +1,8 @@
 // Package decision makes an answer durable: it turns a scheduling.Result into PlacementDecisions.
 //
-// The planning half is pure: Portions divides the selected clusters by the group rules, Groups and Paginate give every one of them its
-// group and its page, NewPlan says what to write and in which order, NewStatus what the Placement's status is. The other half is one
-// Writer that carries a Plan out.
+// The planning half is pure: an Answer is what a result says, with the selected clusters divided by the group rules; Groups and Paginate
+// give every one of them its group and its page, NewPlan says what to write and in which order, NewStatus what the status of the placement
+// is. The other half is one Writer that carries a Plan out. Neither knows which API the placement is written in: that stands in record.
 //
 // It promises:
 //
@@ -14,5 +14,7 @@
 //   - Surplus is deleted last, from the highest group index down. There is one exception: where a group has to take the index of another,
 //     both exist for a moment, and consumers see one of the two. The old one goes first, while the group behind still has everybody.
 //   - Labels and owners of others stay. The group labels of a page never change: a page of another group is another page (B4, B5).
+//   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be brought up to date again
+//     (B7); then clusters move between the pages of their group, by the same safe order.
 //   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (A1).
 package decision

@@ -4,72 +4,26 @@ import (
 	"cmp"
 	"slices"
 
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-
-	"github.com/placement-hub/placement-hub/pkg/facts"
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
-	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
-
-// Portion is what one group rule takes of the selected clusters.
-type Portion struct {
-	// Name is the name of the rule, or empty for the rest. Several rules may carry one name.
-	Name string
-	// Clusters are sorted by name.
-	Clusters []string
-}
-
-// Portions divides the selected clusters: each rule in its order takes the matching ones that are left, and the rest comes last.
-func Portions(result *scheduling.Result) []Portion {
-	left := make([]*facts.Facts, 0, len(result.Selected))
-	for _, verdict := range result.Selected {
-		left = append(left, verdict.Cluster)
-	}
-
-	slices.SortFunc(left, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
-
-	portions := make([]Portion, 0, len(result.Request.Groups)+1)
-
-	for _, rule := range result.Request.Groups {
-		portion := Portion{Name: rule.Name}
-		pass := &selector.Pass{}
-		left = slices.DeleteFunc(left, func(f *facts.Facts) bool {
-			if !rule.Selector.Matches(f, pass) {
-				return false
-			}
-
-			portion.Clusters = append(portion.Clusters, f.Name)
-
-			return true
-		})
-		portions = append(portions, portion)
-	}
-
-	rest := Portion{}
-	for _, f := range left {
-		rest.Clusters = append(rest.Clusters, f.Name)
-	}
-
-	return append(portions, rest)
-}
 
 // Group is one decision group.
 type Group struct {
-	// Index counts from 0 without gaps.
-	Index int
-	// Name is the name of the portion it is a piece of. Several groups may carry one name.
-	Name string
-	// Clusters are the members, sorted by name.
+	// Group is its index, which counts from 0 without gaps, and the name of the portion it is a piece of. Several groups may carry one
+	// name.
+	record.Group
+
+	// Clusters are the members in the order of the answer.
 	Clusters []string
 
 	// pages exist for the group already, in the order of their numbers.
-	pages []*clusterv1beta1.PlacementDecision
+	pages []*record.Page
 }
 
 // Groups cuts every portion into groups of at most so many members. A portion without clusters makes no group; when nothing is selected
 // there is one empty group.
 //
-// Where nothing exists yet, the groups follow the order of the portions, and their members the order of the names. From then on a member
+// Where nothing exists yet, the groups follow the order of the portions, and their members the order of the answer. From then on a member
 // keeps its group. A portion with more groups than it needs gives up those of the highest indices, new groups take the lowest free
 // indices, and a group whose index would leave a gap below it is made anew at a lower one.
 func Groups(portions []Portion, length int, present Present) []Group {
@@ -82,7 +36,7 @@ func Groups(portions []Portion, length int, present Present) []Group {
 		allotted := allot(portion.Clusters, members(old), length)
 
 		for i, clusters := range allotted {
-			group := Group{Index: -1, Name: portion.Name, Clusters: clusters}
+			group := Group{Group: record.Group{Index: -1, Name: portion.Name}, Clusters: clusters}
 			if i < len(old) {
 				group.Index, group.pages = old[i].Index, old[i].pages
 			}
@@ -95,7 +49,7 @@ func Groups(portions []Portion, length int, present Present) []Group {
 	}
 
 	if len(groups) == 0 {
-		groups = []Group{{Index: -1}}
+		groups = []Group{{Group: record.Group{Index: -1}}}
 		if old := vacant[""]; len(old) > 0 && old[0].Index == 0 {
 			groups = old[:1]
 			groups[0].Clusters = nil

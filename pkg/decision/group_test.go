@@ -47,10 +47,11 @@ func TestGroups(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy, NumberOfClusters: tc.wanted})
-			result := selecting(placement, tc.clusters...)
+			present := presentOf(placement)
+			answer := NewAnswer(selecting(placement, tc.clusters...), present, now.Time)
 			got := []string{}
 
-			for _, group := range Groups(Portions(result), result.Request.GroupLength.Of(len(result.Selected)), NewPresent(placement, nil)) {
+			for _, group := range Groups(answer.Portions, answer.Length, present) {
 				got = append(got, fmt.Sprintf("%d %q %v", group.Index, group.Name, group.Clusters))
 			}
 

@@ -7,13 +7,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
-
-// placementRuleLabel marks PlacementDecisions of the older PlacementRule API, which share our names and are never touched.
-const placementRuleLabel = "cluster.open-cluster-management.io/placementrule"
-
-const placementKind = "Placement"
 
 // PageName is the name of page n, from 1, of a placement.
 func PageName(placement string, n int) string { return placement + "-decision-" + strconv.Itoa(n) }
@@ -30,9 +26,8 @@ func PageNumber(placement, name string) (int, bool) {
 	return n, err == nil && n > 0 && PageName(placement, n) == name
 }
 
-// PlacementsOf names the placements that a PlacementDecision may belong to, or whose names it may take: by label, by owner, and by its
-// own name.
-func PlacementsOf(page *clusterv1beta1.PlacementDecision) []string {
+// PlacementsOf names the placements that a page may belong to, or whose names it may take: by label, by owner, and by its own name.
+func PlacementsOf(form record.Form, page *record.Page) []string {
 	var names []string
 
 	add := func(name string) {
@@ -41,10 +36,10 @@ func PlacementsOf(page *clusterv1beta1.PlacementDecision) []string {
 		}
 	}
 
-	add(page.Labels[clusterv1beta1.PlacementLabel])
+	add(form.Placement(page))
 
 	for _, owner := range page.OwnerReferences {
-		if isPlacement(owner) {
+		if isPlacement(form, owner) {
 			add(owner.Name)
 		}
 	}
@@ -58,46 +53,39 @@ func PlacementsOf(page *clusterv1beta1.PlacementDecision) []string {
 	return names
 }
 
-// Owns reports whether a PlacementDecision is the placement's: it is owned by it, or it carries its label and no other Placement owns
-// it. A page that came back from a backup carries the label and an owner of the same name with an old uid, and is adopted.
-func Owns(placement *clusterv1beta1.Placement, page *clusterv1beta1.PlacementDecision) bool {
-	if _, older := page.Labels[placementRuleLabel]; older || page.Namespace != placement.Namespace {
+// Owns reports whether a page is the placement's: it is owned by it, or it carries its label and no other placement owns it. A page that
+// came back from a backup carries the label and an owner of the same name with an old uid, and is adopted.
+func Owns(form record.Form, placement *record.Placement, page *record.Page) bool {
+	if form.Foreign(page) || page.Namespace != placement.Namespace {
 		return false
 	}
 
 	for _, owner := range page.OwnerReferences {
-		if isPlacement(owner) && owner.UID == placement.UID {
+		if isPlacement(form, owner) && owner.UID == placement.UID {
 			return true
 		}
 
-		if isPlacement(owner) && owner.Name != placement.Name {
+		if isPlacement(form, owner) && owner.Name != placement.Name {
 			return false
 		}
 	}
 
-	return page.Labels[clusterv1beta1.PlacementLabel] == placement.Name
+	return form.Placement(page) == placement.Name
 }
 
-func isPlacement(owner metav1.OwnerReference) bool {
+func isPlacement(form record.Form, owner metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 
-	return owner.Kind == placementKind && group == clusterv1beta1.GroupName
+	return owner.Kind == form.Owner().Kind && group == form.Owner().Group
 }
 
-func ownerReference(placement *clusterv1beta1.Placement) metav1.OwnerReference {
-	return metav1.OwnerReference{
-		APIVersion: clusterv1beta1.GroupVersion.String(), Kind: placementKind, Name: placement.Name, UID: placement.UID,
-		Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
-	}
-}
-
-// owners puts our reference first, keeps those of others, and drops what an older Placement of the same name left. Of two controllers
+// owners puts our reference first, keeps those of others, and drops what an older placement of the same name left. Of two controllers
 // an API server accepts one: it is the placement.
-func owners(placement *clusterv1beta1.Placement, present []metav1.OwnerReference) []metav1.OwnerReference {
-	result := []metav1.OwnerReference{ownerReference(placement)}
+func owners(form record.Form, placement *record.Placement, present []metav1.OwnerReference) []metav1.OwnerReference {
+	result := []metav1.OwnerReference{*metav1.NewControllerRef(placement, form.Owner())}
 
 	for _, owner := range present {
-		if isPlacement(owner) {
+		if isPlacement(form, owner) {
 			continue
 		}
 

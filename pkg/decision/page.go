@@ -1,10 +1,9 @@
 package decision
 
 import (
-	"cmp"
 	"slices"
 
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // PageSize is the greatest number of decisions in one PlacementDecision.
@@ -12,52 +11,28 @@ const PageSize = 100
 
 // Page is what one PlacementDecision is to hold.
 type Page struct {
-	// Name is the name of the PlacementDecision.
-	Name string
-	// Group and GroupName are its decision group.
-	Group     int
-	GroupName string
-	// Clusters are the decisions, sorted by name.
+	// Name is the name of the PlacementDecision, and Group its decision group.
+	Name  string
+	Group record.Group
+	// Clusters are those in it, in the order of the answer; nil for a list that is not there.
 	Clusters []string
 	// Current is the PlacementDecision as it is; nil when it does not exist yet.
-	Current *clusterv1beta1.PlacementDecision
+	Current *record.Page
 }
 
 // Paginate cuts the groups into pages. A cluster keeps its page as it keeps its group; a group with more pages than it needs gives up
-// those of the highest numbers, and new pages take the lowest free numbers. An empty group has one empty page.
+// those of the highest numbers, and new pages take the lowest free numbers. An empty group has one empty page. When the pages are to be
+// sorted, the clusters of a group fill its pages in their order instead.
 //
 // A single page is called "-1", because that name is written in many places: if it has another number and the first one is free, it
 // is made anew.
-func Paginate(present Present, groups []Group) []Page {
+func Paginate(present Present, groups []Group, sorted bool) []Page {
 	names := present.unusedNames()
 
-	var pages []Page
+	pages := make([]Page, 0, len(groups))
 
 	for _, group := range groups {
-		holds := make([][]string, 0, len(group.pages))
-		for _, page := range group.pages {
-			holds = append(holds, clusterNames(page))
-		}
-
-		cut := allot(group.Clusters, holds, PageSize)
-		if len(cut) == 0 {
-			cut = [][]string{{}}
-		}
-
-		first := len(pages)
-
-		for i, clusters := range cut {
-			page := Page{Group: group.Index, GroupName: group.Name, Clusters: clusters}
-			if i < len(group.pages) {
-				page.Current, page.Name = group.pages[i], group.pages[i].Name
-			} else {
-				page.Name = names.next(group)
-			}
-
-			pages = append(pages, page)
-		}
-
-		slices.SortFunc(pages[first:], func(a, b Page) int { return cmp.Compare(present.number(a.Name), present.number(b.Name)) })
+		pages = append(pages, paginate(present, group, names, sorted)...)
 	}
 
 	if first := PageName(present.Placement.Name, 1); len(pages) == 1 && pages[0].Name != first && !names.used[first] {
@@ -67,17 +42,57 @@ func Paginate(present Present, groups []Group) []Page {
 	return pages
 }
 
+func paginate(present Present, group Group, names *pageNames, sorted bool) []Page {
+	cut := slices.Collect(slices.Chunk(group.Clusters, PageSize))
+
+	if !sorted {
+		holds := make([][]string, 0, len(group.pages))
+		for _, page := range group.pages {
+			holds = append(holds, page.Clusters())
+		}
+
+		cut = allot(group.Clusters, holds, PageSize)
+	}
+
+	if len(cut) == 0 {
+		cut = [][]string{{}}
+	}
+
+	pages := make([]Page, 0, len(cut))
+
+	for i, clusters := range cut {
+		page := Page{Group: group.Group, Clusters: clusters}
+		if i < len(group.pages) {
+			page.Current, page.Name = group.pages[i], group.pages[i].Name
+		} else {
+			page.Name = names.next(group.Group)
+		}
+
+		pages = append(pages, page)
+	}
+
+	slices.SortFunc(pages, func(a, b Page) int { return present.compareNames(a.Name, b.Name) })
+
+	if sorted {
+		for i := range pages {
+			pages[i].Clusters = cut[i]
+		}
+	}
+
+	return pages
+}
+
 // pageNames hands out the lowest names that nobody uses.
 type pageNames struct {
 	placement string
 	used      map[string]bool
-	recorded  map[string]groupKey
+	recorded  map[string]record.Group
 }
 
 // unusedNames leaves out the pages that exist, the names of others, and names that the status of the placement records for another
 // group: they may be used again when the record is gone.
 func (p Present) unusedNames() *pageNames {
-	names := &pageNames{placement: p.Placement.Name, used: map[string]bool{}, recorded: map[string]groupKey{}}
+	names := &pageNames{placement: p.Placement.Name, used: map[string]bool{}, recorded: map[string]record.Group{}}
 
 	for name := range p.Taken {
 		names.used[name] = true
@@ -87,19 +102,19 @@ func (p Present) unusedNames() *pageNames {
 		names.used[page.Name] = true
 	}
 
-	for _, group := range p.Placement.Status.DecisionGroups {
-		for _, name := range group.Decisions {
-			names.recorded[name] = groupKey{index: int(group.DecisionGroupIndex), name: group.DecisionGroupName}
+	for _, group := range p.recorded {
+		for _, name := range group.Pages {
+			names.recorded[name] = group.Group
 		}
 	}
 
 	return names
 }
 
-func (n *pageNames) next(group Group) string {
+func (n *pageNames) next(group record.Group) string {
 	for number := 1; ; number++ {
 		name := PageName(n.placement, number)
-		if record, recorded := n.recorded[name]; n.used[name] || recorded && record != (groupKey{index: group.Index, name: group.Name}) {
+		if recorded, is := n.recorded[name]; n.used[name] || is && recorded != group {
 			continue
 		}
 

@@ -3,36 +3,41 @@ package decision
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // Write is one step of a page. A page may be written more than once on the way to what it is to hold.
 type Write struct {
 	// Current is the PlacementDecision as it was when the plan was made; nil when the plan itself creates it.
-	Current *clusterv1beta1.PlacementDecision
+	Current *record.Page
 	// Desired is what it is to become by this step.
-	Desired *clusterv1beta1.PlacementDecision
+	Desired *record.Page
 	// Create says that the page does not exist, Mend that labels or owners of ours are wrong, Fill that the decisions are.
 	Create, Mend, Fill bool
 }
 
 // Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
 type Plan struct {
+	// Form is how the pages are written.
+	Form record.Form
 	// Writes are in an order in which no cluster that stays is ever missing from all pages (see sequence).
 	Writes []Write
 	// Deletes are surplus pages in a safe order. One that the plan itself creates has a name and no uid.
-	Deletes []*clusterv1beta1.PlacementDecision
+	Deletes []*record.Page
 	// Groups describe the pages that stay, in the order of their indexes; Selected is how many decisions they have.
-	Groups   []clusterv1beta1.DecisionGroupStatus
+	Groups   []record.GroupStatus
 	Selected int
+	// ScoresAt is when the scores of the decisions were brought up to date; nil when there are none.
+	ScoresAt *metav1.Time
+	// WakeAt is when there is more to write although nothing changes; zero means never.
+	WakeAt time.Time
 	// Again says that there is more to do once the plan is carried out: a name has to become free first.
 	Again bool
 }
@@ -40,47 +45,64 @@ type Plan struct {
 // Empty reports whether there is nothing to write.
 func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 
-// NewPlan compares the answer with what exists. A held result keeps the decisions there are, and makes an empty page only where there
-// is none; a placement whose name cannot stand in a label gets none at all (ours.md A1, A2).
-func NewPlan(result *scheduling.Result, present Present) Plan {
-	var pages []Page
-
-	length := math.MaxInt
+// NewPlan compares the answer of an engine with what exists at a time.
+func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
+	answer := NewAnswer(result, present, now.Time)
+	plan := answer.Plan(present)
+	last := present.Placement.Status.LastScoreUpdate
 
 	switch {
-	case !result.Held():
-		length = result.Request.GroupLength.Of(len(result.Selected))
-		pages = Paginate(present, Groups(Portions(result), length, present))
+	case answer.Held:
+		plan.ScoresAt = last
+	case answer.order != scheduling.ByScore:
+	case answer.sorted && (last == nil || !plan.Empty()):
+		plan.ScoresAt = &now
+	default:
+		plan.ScoresAt = last
+
+		later := NewAnswer(result, present, answer.due)
+		if due := later.Plan(present); !answer.sorted && !due.Empty() {
+			plan.WakeAt = answer.due
+		}
+	}
+
+	return plan
+}
+
+// Plan compares the answer with what exists. A held one keeps the decisions there are, and makes an empty page only where there is none;
+// a placement whose name cannot stand in a label gets none at all (ours.md A1, A2).
+func (a *Answer) Plan(present Present) Plan {
+	var pages []Page
+
+	switch {
+	case !a.Held:
+		pages = Paginate(present, Groups(a.Portions, a.Length, present), a.sorted)
 	case len(present.Pages) > 0:
 		pages = keep(present)
 	case labelFits(present.Placement.Name):
-		pages = Paginate(present, []Group{{}})
+		pages = Paginate(present, []Group{{}}, false)
 	}
 
-	plan := Plan{}
+	plan := Plan{Form: present.Form}
 	plan.Groups, plan.Selected = describe(pages)
-	plan.Writes, plan.Deletes = stepsTo(present, pages, length)
+	plan.Writes, plan.Deletes = a.stepsTo(present, pages)
 	first := PageName(present.Placement.Name, 1)
-	plan.Again = len(pages) == 1 && slices.ContainsFunc(plan.Deletes, func(gone *clusterv1beta1.PlacementDecision) bool {
-		return gone.Name == first
-	})
+	plan.Again = len(pages) == 1 && slices.ContainsFunc(plan.Deletes, func(gone *record.Page) bool { return gone.Name == first })
 
 	return plan
 }
 
 // stepsTo are the writes and deletes that lead to the pages.
-func stepsTo(
-	present Present, pages []Page, length int,
-) (writes []Write, deletes []*clusterv1beta1.PlacementDecision) {
+func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes []*record.Page) {
 	final := make(map[string]Write, len(pages))
 	byName := make(map[string]Page, len(pages))
 
 	for _, page := range pages {
 		byName[page.Name] = page
-		final[page.Name] = newWrite(present.Placement, page)
+		final[page.Name] = newWrite(present, page, a.decisions(page.Clusters))
 	}
 
-	sequence := newSequence(present, pages, length)
+	sequence := newSequence(present, pages, a.Length)
 	written := map[string]bool{}
 
 	for _, move := range sequence.run() {
@@ -88,13 +110,13 @@ func stepsTo(
 
 		page, planned := byName[name]
 		if !planned {
-			page = Page{Name: name, Group: move.slot.group.index, GroupName: move.slot.group.name}
+			page = Page{Name: name, Group: move.slot.group}
+			if move.slot.current.Name != "" {
+				page.Current = move.slot.current
+			}
 		}
 
-		page.Clusters = slices.AppendSeq(make([]string, 0, len(move.holds)), maps.Keys(move.holds))
-		slices.Sort(page.Clusters)
-
-		write := newWrite(present.Placement, page)
+		write := newWrite(present, page, a.decisions(a.sort(move.holds)))
 		write.Create, write.Mend, write.Fill = write.Create && !written[name], write.Mend && !written[name], true
 		writes, written[name] = append(writes, write), true
 	}
@@ -122,90 +144,70 @@ func keep(present Present) []Page {
 	pages := make([]Page, 0, len(present.Pages))
 
 	for _, current := range present.Pages {
-		group := present.groupOf(current)
-		page := Page{Name: current.Name, Group: group.index, GroupName: group.name, Current: current}
-
-		if current.Status.Decisions != nil {
-			page.Clusters = make([]string, 0, len(current.Status.Decisions))
-		}
-
-		for _, decision := range current.Status.Decisions {
-			page.Clusters = append(page.Clusters, decision.ClusterName)
+		page := Page{Name: current.Name, Group: present.groupOf(current), Current: current}
+		if current.Decisions != nil {
+			page.Clusters = current.Clusters()
 		}
 
 		pages = append(pages, page)
 	}
 
 	slices.SortStableFunc(pages, func(a, b Page) int {
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.GroupName, b.GroupName))
+		return cmp.Or(cmp.Compare(a.Group.Index, b.Group.Index), cmp.Compare(a.Group.Name, b.Group.Name))
 	})
 
 	return pages
 }
 
-func newWrite(placement *clusterv1beta1.Placement, page Page) Write {
+func newWrite(present Present, page Page, decisions []record.Decision) Write {
 	current := page.Current
 	if current == nil {
-		current = &clusterv1beta1.PlacementDecision{}
+		current = &record.Page{}
 	}
 
-	desired := &clusterv1beta1.PlacementDecision{
+	desired := &record.Page{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: placement.Namespace, Name: page.Name, UID: current.UID, ResourceVersion: current.ResourceVersion,
-			Labels: labels(placement.Name, page, current.Labels), OwnerReferences: owners(placement, current.OwnerReferences),
+			Namespace: present.Placement.Namespace, Name: page.Name, UID: current.UID, ResourceVersion: current.ResourceVersion,
+			Labels:          labels(present, page.Group, current.Labels),
+			OwnerReferences: owners(present.Form, present.Placement, current.OwnerReferences),
 		},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions(page.Clusters)},
+		Decisions: decisions,
 	}
+
 	return Write{
 		Current: page.Current, Desired: desired, Create: page.Current == nil,
 		Mend: page.Current != nil && (!maps.Equal(current.Labels, desired.Labels) ||
 			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences)),
 		// An absent list is not the same as an empty one: consumers rely on its presence.
-		Fill: (current.Status.Decisions == nil) != (desired.Status.Decisions == nil) ||
-			!slices.Equal(current.Status.Decisions, desired.Status.Decisions),
+		Fill: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions),
 	}
 }
 
-func labels(placement string, page Page, present map[string]string) map[string]string {
-	labels := maps.Clone(present)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+// labels are those of the form beside the present ones of others.
+func labels(present Present, group record.Group, others map[string]string) map[string]string {
+	labels := present.Form.Labels(present.Placement.Name, group)
 
-	labels[clusterv1beta1.PlacementLabel] = placement
-	labels[clusterv1beta1.DecisionGroupIndexLabel] = strconv.Itoa(page.Group)
-	labels[clusterv1beta1.DecisionGroupNameLabel] = page.GroupName
+	for key, value := range others {
+		if _, ours := labels[key]; !ours {
+			labels[key] = value
+		}
+	}
 
 	return labels
 }
 
-func decisions(clusters []string) []clusterv1beta1.ClusterDecision {
-	if clusters == nil {
-		return nil
-	}
-
-	decisions := make([]clusterv1beta1.ClusterDecision, 0, len(clusters))
-	for _, cluster := range clusters {
-		decisions = append(decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
-	}
-
-	return decisions
-}
-
-func describe(pages []Page) (groups []clusterv1beta1.DecisionGroupStatus, selected int) {
+func describe(pages []Page) (groups []record.GroupStatus, selected int) {
 	for _, page := range pages {
 		selected += len(page.Clusters)
 
 		last := len(groups) - 1
-		if last < 0 || groups[last].DecisionGroupIndex != int32(page.Group) || groups[last].DecisionGroupName != page.GroupName {
-			groups = append(groups, clusterv1beta1.DecisionGroupStatus{
-				DecisionGroupIndex: int32(page.Group), DecisionGroupName: page.GroupName,
-			})
+		if last < 0 || groups[last].Group != page.Group {
+			groups = append(groups, record.GroupStatus{Group: page.Group})
 			last++
 		}
 
-		groups[last].Decisions = append(groups[last].Decisions, page.Name)
-		groups[last].ClustersCount += int32(len(page.Clusters))
+		groups[last].Pages = append(groups[last].Pages, page.Name)
+		groups[last].Clusters += len(page.Clusters)
 	}
 
 	return groups, selected

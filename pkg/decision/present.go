@@ -4,30 +4,36 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // Present is what exists for a placement when a plan is made.
 type Present struct {
+	// Form is how the pages are written.
+	Form record.Form
 	// Placement is the placement with its present status.
-	Placement *clusterv1beta1.Placement
+	Placement *record.Placement
 	// Pages are the PlacementDecisions of the placement, by number; those with other names come last, by name.
-	Pages []*clusterv1beta1.PlacementDecision
+	Pages []*record.Page
 	// Taken are page names that belong to somebody else (ours.md B4).
 	Taken map[string]bool
 
 	// leaving are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
-	leaving []*clusterv1beta1.PlacementDecision
+	leaving []*record.Page
+	// recorded are the groups that the status of the placement lists.
+	recorded []record.GroupStatus
 }
 
-// NewPresent sorts the PlacementDecisions of the placement's namespace that may be its own (see PlacementsOf).
-func NewPresent(placement *clusterv1beta1.Placement, candidates []*clusterv1beta1.PlacementDecision) Present {
-	present := Present{Placement: placement, Taken: map[string]bool{}}
+// NewPresent sorts the pages of the placement's namespace that may be its own (see PlacementsOf).
+func NewPresent(form record.Form, placement *record.Placement, candidates []*record.Page) Present {
+	present := Present{Form: form, Placement: placement, Taken: map[string]bool{}}
+	if form == placement.API.Form() {
+		present.recorded = placement.Status.Groups
+	}
 
 	for _, page := range candidates {
-		owned := Owns(placement, page)
+		owned := Owns(form, placement, page)
 		if owned && page.DeletionTimestamp.IsZero() {
 			present.Pages = append(present.Pages, page)
 
@@ -41,9 +47,7 @@ func NewPresent(placement *clusterv1beta1.Placement, candidates []*clusterv1beta
 		}
 	}
 
-	slices.SortFunc(present.Pages, func(a, b *clusterv1beta1.PlacementDecision) int {
-		return cmp.Or(cmp.Compare(present.number(a.Name), present.number(b.Name)), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(present.Pages, func(a, b *record.Page) int { return present.compareNames(a.Name, b.Name) })
 
 	return present
 }
@@ -57,28 +61,38 @@ func (p Present) number(name string) int {
 	return math.MaxInt
 }
 
+// compareNames orders pages by their numbers.
+func (p Present) compareNames(a, b string) int {
+	return cmp.Or(cmp.Compare(p.number(a), p.number(b)), cmp.Compare(a, b))
+}
+
+// decisions are what the pages say, by cluster. Where two speak of one cluster the first one counts, and one that is being deleted, which
+// cannot be written any more, last of all.
+func (p Present) decisions() map[string]record.Decision {
+	decisions := map[string]record.Decision{}
+
+	for _, page := range slices.Backward(slices.Concat(p.Pages, p.leaving)) {
+		for _, decision := range page.Decisions {
+			decisions[decision.Cluster] = decision
+		}
+	}
+
+	return decisions
+}
+
 // Incumbents are the clusters in the present decisions.
 func (p Present) Incumbents() map[string]bool {
 	incumbents := map[string]bool{}
-
-	for _, page := range slices.Concat(p.Pages, p.leaving) {
-		for _, decision := range page.Status.Decisions {
-			incumbents[decision.ClusterName] = true
-		}
+	for cluster := range p.decisions() {
+		incumbents[cluster] = true
 	}
 
 	return incumbents
 }
 
-// groupKey names a decision group as it stands in the labels of its pages.
-type groupKey struct {
-	index int
-	name  string
-}
-
 // groups are the groups that exist, by name and in the order of their indices. Pages with other names than ours have no group.
 func (p Present) groups() map[string][]Group {
-	byKey := map[groupKey]*Group{}
+	byKey := map[record.Group]*Group{}
 
 	for _, page := range p.Pages {
 		if _, ok := PageNumber(p.Placement.Name, page.Name); !ok {
@@ -87,17 +101,17 @@ func (p Present) groups() map[string][]Group {
 
 		key := p.groupOf(page)
 		if byKey[key] == nil {
-			byKey[key] = &Group{Index: key.index, Name: key.name}
+			byKey[key] = &Group{Group: key}
 		}
 
 		byKey[key].pages = append(byKey[key].pages, page)
-		byKey[key].Clusters = append(byKey[key].Clusters, clusterNames(page)...)
+		byKey[key].Clusters = append(byKey[key].Clusters, page.Clusters()...)
 	}
 
 	groups := map[string][]Group{}
 
 	for key, group := range byKey {
-		groups[key.name] = append(groups[key.name], *group)
+		groups[key.Name] = append(groups[key.Name], *group)
 	}
 
 	for _, named := range groups {
@@ -107,28 +121,19 @@ func (p Present) groups() map[string][]Group {
 	return groups
 }
 
-func clusterNames(page *clusterv1beta1.PlacementDecision) []string {
-	names := make([]string, 0, len(page.Status.Decisions))
-	for _, decision := range page.Status.Decisions {
-		names = append(names, decision.ClusterName)
-	}
-
-	return names
-}
-
 // groupOf is the group that a page was made for: the one the placement's status records, else the one its labels say, else the first
 // unnamed one. The record comes first because labels get lost and are changed by others (ours.md B4).
-func (p Present) groupOf(page *clusterv1beta1.PlacementDecision) groupKey {
-	for _, group := range p.Placement.Status.DecisionGroups {
-		if slices.Contains(group.Decisions, page.Name) {
-			return groupKey{index: int(group.DecisionGroupIndex), name: group.DecisionGroupName}
+func (p Present) groupOf(page *record.Page) record.Group {
+	for _, group := range p.recorded {
+		if slices.Contains(group.Pages, page.Name) {
+			return group.Group
 		}
 	}
 
-	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
-	if err != nil {
-		return groupKey{}
+	group, named := p.Form.Group(page)
+	if !named {
+		return record.Group{}
 	}
 
-	return groupKey{index: index, name: page.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+	return group
 }

@@ -6,18 +6,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // Between two writes two groups may have one index. A status that is written then must keep them apart: it is the record of which page
 // was made for which group.
 func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
-	present := NewPresent(placement, pages{page(1, 0, "", "c-1"), page(2, 0, "canary"), page(3, 0, "", "c-2")})
+	candidates := pages{page(1, 0, "", "c-1"), page(2, 0, "canary"), page(3, 0, "", "c-2")}
 
-	placement.Status = NewFailedStatus(selecting(placement, "c-1", "c-2"), present, "Forbidden", now)
+	put(placement, NewFailedStatus(selecting(placement, "c-1", "c-2"), presentOf(placement, candidates...), "Forbidden", now))
 
-	for name, want := range map[string]groupKey{
-		"p-decision-1": {name: ""}, "p-decision-2": {name: "canary"}, "p-decision-3": {name: ""},
+	present := presentOf(placement, candidates...)
+
+	for name, want := range map[string]record.Group{
+		"p-decision-1": {Name: ""}, "p-decision-2": {Name: "canary"}, "p-decision-3": {Name: ""},
 	} {
 		for _, existing := range present.Pages {
 			if existing.Name == name && present.groupOf(existing) != want {
@@ -35,7 +39,7 @@ func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
 func TestAgainEnds(t *testing.T) {
 	fine := placementOf(clusterv1beta1.PlacementSpec{})
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](-1)})
-	theirs := edited(page(1, 0, ""), func(p *clusterv1beta1.PlacementDecision) {
+	theirs := edited(page(1, 0, ""), func(p *record.Page) {
 		p.Labels, p.OwnerReferences = nil, nil
 	})
 
@@ -51,17 +55,17 @@ func TestAgainEnds(t *testing.T) {
 		{"the first name belongs to somebody else", fine, pages{theirs, page(2, 0, "", "c-1")}, false},
 		{"a held placement keeps what it has", mistaken, pages{page(2, 0, "", "c-1")}, false},
 	} {
-		plan := NewPlan(selecting(tc.placement, "c-1"), NewPresent(tc.placement, tc.present))
+		plan := planOf(selecting(tc.placement, "c-1"), presentOf(tc.placement, tc.present...))
 		expect(t, tc.reason, tc.want, plan.Again)
 	}
 }
 
 // A page that lingers because of a finalizer still holds its clusters: a NoSelectIfNew taint must not drop them meanwhile.
 func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
-	leaving := edited(page(1, 0, "", "c-1"), func(p *clusterv1beta1.PlacementDecision) {
+	leaving := edited(page(1, 0, "", "c-1"), func(p *record.Page) {
 		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
 	})
-	present := NewPresent(placementOf(clusterv1beta1.PlacementSpec{}), pages{leaving, page(2, 0, "", "c-2")})
+	present := presentOf(placementOf(clusterv1beta1.PlacementSpec{}), leaving, page(2, 0, "", "c-2"))
 
 	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true}, present.Incumbents())
 	expect(t, "pages to write", 1, len(present.Pages))

@@ -5,15 +5,15 @@ import (
 	"maps"
 	"slices"
 
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // slot is a page on its way from what it holds to what it is to hold.
 type slot struct {
 	name    string
-	group   groupKey
+	group   record.Group
 	number  int
-	current *clusterv1beta1.PlacementDecision // nil: to be created
+	current *record.Page // nil: to be created
 	holds   map[string]bool
 	target  map[string]bool
 	goes    bool // It is deleted in the end.
@@ -64,7 +64,7 @@ func newSequence(present Present, pages []Page, length int) *sequence {
 		target := set(page.Clusters)
 		maps.Copy(s.stays, target)
 		s.add(&slot{
-			name: page.Name, group: groupKey{index: page.Group, name: page.GroupName}, current: page.Current, target: target,
+			name: page.Name, group: page.Group, current: page.Current, target: target,
 		})
 	}
 
@@ -75,7 +75,7 @@ func newSequence(present Present, pages []Page, length int) *sequence {
 	}
 
 	slices.SortStableFunc(s.slots, func(a, b *slot) int {
-		return cmp.Or(cmp.Compare(a.group.index, b.group.index), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(a.group.Index, b.group.Index), cmp.Compare(a.number, b.number))
 	})
 
 	return s
@@ -86,7 +86,7 @@ func (s *sequence) add(added *slot) {
 	added.holds = map[string]bool{}
 
 	if added.current != nil {
-		added.holds = set(clusterNames(added.current))
+		added.holds = set(added.current.Clusters())
 	}
 
 	for cluster := range added.holds {
@@ -140,7 +140,7 @@ func (s *sequence) write(p *slot, holds map[string]bool) {
 	s.moves = append(s.moves, move{slot: p, holds: holds})
 
 	if p.current == nil {
-		p.current = &clusterv1beta1.PlacementDecision{}
+		p.current = &record.Page{}
 	}
 }
 
@@ -192,14 +192,18 @@ func (s *sequence) park(open []*slot) {
 		missing = slices.DeleteFunc(missing, func(cluster string) bool { return s.destination(cluster) != name })
 		missing = missing[:min(len(missing), PageSize, s.length)]
 
-		index := 0
-		for _, other := range s.slots {
-			index = max(index, other.group.index+1)
+		parked := s.spare(name)
+		if parked == nil {
+			index := 0
+			for _, other := range s.slots {
+				index = max(index, other.group.Index+1)
+			}
+
+			parked = &slot{group: record.Group{Index: index, Name: name}}
+			parked.name = s.names.next(parked.group)
+			s.add(parked)
 		}
 
-		parked := &slot{group: groupKey{index: index, name: name}}
-		parked.name = s.names.next(Group{Index: index, Name: name})
-		s.add(parked)
 		s.write(parked, set(missing))
 		parked.goes = true
 
@@ -207,11 +211,32 @@ func (s *sequence) park(open []*slot) {
 	}
 }
 
+// spare is an empty page behind the last group that goes: one that was made to park clusters, by a plan that was cut off before it could
+// be filled. Where filling fails again and again, the next try must not make another one.
+func (s *sequence) spare(name string) *slot {
+	last := 0
+
+	for _, p := range s.slots {
+		if !p.goes {
+			last = max(last, p.group.Index)
+		}
+	}
+
+	i := slices.IndexFunc(s.slots, func(p *slot) bool {
+		return p.goes && len(p.holds) == 0 && p.group.Index > last && p.group.Name == name
+	})
+	if i < 0 {
+		return nil
+	}
+
+	return s.slots[i]
+}
+
 // destination is the name of the group that a cluster goes to.
 func (s *sequence) destination(cluster string) string {
 	i := slices.IndexFunc(s.slots, func(p *slot) bool { return p.target[cluster] })
 
-	return s.slots[i].group.name
+	return s.slots[i].group.Name
 }
 
 // deletes are the slots that go, in a safe order: first those that share their index with a group that stays, because consumers see one
@@ -224,20 +249,20 @@ func (s *sequence) deletes() []*slot {
 		if p.goes {
 			deletes = append(deletes, p)
 		} else {
-			stays[p.group.index] = true
+			stays[p.group.Index] = true
 		}
 	}
 
 	slices.SortStableFunc(deletes, func(a, b *slot) int {
-		if stays[a.group.index] != stays[b.group.index] {
-			if stays[a.group.index] {
+		if stays[a.group.Index] != stays[b.group.Index] {
+			if stays[a.group.Index] {
 				return -1
 			}
 
 			return 1
 		}
 
-		return cmp.Or(cmp.Compare(b.group.index, a.group.index), cmp.Compare(b.number, a.number))
+		return cmp.Or(cmp.Compare(b.group.Index, a.group.Index), cmp.Compare(b.number, a.number))
 	})
 
 	return deletes

@@ -2,37 +2,37 @@ package decision
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // place is where a cluster stands.
 type place struct {
 	page  string
-	group groupKey
+	group record.Group
 }
 
-func labelsOf(t *rapid.T, page *clusterv1beta1.PlacementDecision) groupKey {
-	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
-	if err != nil {
-		t.Fatal(err)
+// groupOf is the group that a page says it is of.
+func (s *store) groupOf(t rapid.TB, page *record.Page) record.Group {
+	group, named := s.form().Group(page)
+	if !named {
+		t.Fatalf("%s names no group: %v", page.Name, page.Labels)
 	}
 
-	return groupKey{index: index, name: page.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+	return group
 }
 
 // places are all places of every cluster.
-func (s *store) places(t *rapid.T) map[string][]place {
+func (s *store) places(t rapid.TB) map[string][]place {
 	places := map[string][]place{}
 
 	for name, page := range s.pages {
-		for _, cluster := range clusterNames(page) {
-			places[cluster] = append(places[cluster], place{page: name, group: labelsOf(t, page)})
+		for _, cluster := range page.Clusters() {
+			places[cluster] = append(places[cluster], place{page: name, group: s.groupOf(t, page)})
 		}
 	}
 
@@ -40,25 +40,25 @@ func (s *store) places(t *rapid.T) map[string][]place {
 }
 
 // sizes are the members of every group, each counted once. Pages that are about to be deleted do not count.
-func (s *store) sizes(t *rapid.T, plan Plan) map[groupKey]int {
-	members := map[groupKey]map[string]bool{}
+func (s *store) sizes(t rapid.TB, plan Plan) map[record.Group]int {
+	members := map[record.Group]map[string]bool{}
 
 	for name, page := range s.pages {
-		if slices.ContainsFunc(plan.Deletes, func(gone *clusterv1beta1.PlacementDecision) bool { return gone.Name == name }) {
+		if slices.ContainsFunc(plan.Deletes, func(gone *record.Page) bool { return gone.Name == name }) {
 			continue
 		}
 
-		key := labelsOf(t, page)
+		key := s.groupOf(t, page)
 		if members[key] == nil {
 			members[key] = map[string]bool{}
 		}
 
-		for _, cluster := range clusterNames(page) {
+		for _, cluster := range page.Clusters() {
 			members[key][cluster] = true
 		}
 	}
 
-	sizes := map[groupKey]int{}
+	sizes := map[record.Group]int{}
 	for key, clusters := range members {
 		sizes[key] = len(clusters)
 	}
@@ -67,7 +67,7 @@ func (s *store) sizes(t *rapid.T, plan Plan) map[groupKey]int {
 }
 
 // watch looks at a moment between two writes, as a consumer does.
-func (s *store) watch(t *rapid.T, plan Plan, stay []string, length int, before map[groupKey]int) {
+func (s *store) watch(t rapid.TB, plan Plan, stay []string, length int, before map[record.Group]int) {
 	union := s.union()
 	for _, cluster := range stay {
 		if !union[cluster] {
@@ -78,7 +78,7 @@ func (s *store) watch(t *rapid.T, plan Plan, stay []string, length int, before m
 	indices := map[int]bool{}
 
 	for _, page := range s.pages {
-		indices[labelsOf(t, page).index] = true
+		indices[s.groupOf(t, page).Index] = true
 	}
 
 	for key, size := range s.sizes(t, plan) {
@@ -94,8 +94,8 @@ func (s *store) watch(t *rapid.T, plan Plan, stay []string, length int, before m
 	}
 
 	for name, page := range s.pages {
-		if len(page.Status.Decisions) > PageSize {
-			t.Fatalf("%s has %d decisions", name, len(page.Status.Decisions))
+		if len(page.Decisions) > PageSize {
+			t.Fatalf("%s has %d decisions", name, len(page.Decisions))
 		}
 	}
 }
@@ -103,26 +103,25 @@ func (s *store) watch(t *rapid.T, plan Plan, stay []string, length int, before m
 // Law 5, ours.md B1: whatever changes, and wherever a plan is cut off and made anew, between any two writes every cluster that stays is in
 // a page, no page or group holds more than it may, and the group indices have no gap.
 func TestMakeBeforeBreak(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawStrategy(t)})
-		s := &store{placement: placement, pages: map[string]*clusterv1beta1.PlacementDecision{}}
-		s.settle(t, selecting(placement, drawFleet(t)...))
+	ofEachKind(t, func(t *rapid.T, k kind) {
+		s := newStore(k.draw(t))
+		s.settle(t, s.schedule(drawWorld(t)))
 
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			if rapid.Bool().Draw(t, "asked otherwise") {
-				s.placement = s.placement.DeepCopy()
-				s.placement.Spec.DecisionStrategy = drawStrategy(t)
+				s.ask(k.draw(t))
 			}
 
+			s.pass(t, k)
+
 			present := s.union()
-			fleet := drawFleet(t)
-			stay := slices.DeleteFunc(slices.Clone(fleet), func(name string) bool { return !present[name] })
-			result := selecting(s.placement, fleet...)
+			result := s.schedule(drawWorld(t))
+			stay := slices.DeleteFunc(selected(result), func(name string) bool { return !present[name] })
 			length := result.Request.GroupLength.Of(len(result.Selected))
 
 			for again := true; again; {
-				plan := NewPlan(result, s.present())
-				requests := s.requests(result, plan)
+				plan := s.plan(result)
+				requests := s.requests(t, result, plan)
 				cut := rapid.IntRange(1, len(requests)).Draw(t, "killed after")
 				before := s.sizes(t, plan)
 
@@ -142,24 +141,26 @@ func TestMakeBeforeBreak(t *testing.T) {
 // ours.md B2, "Stable slots": a cluster that stays keeps its group and its page unless they are given up or too full; there are no more
 // groups and pages than needed; from a clean start everything stands in order.
 func TestStableSlots(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawStrategy(t)})
-		s := &store{placement: placement, pages: map[string]*clusterv1beta1.PlacementDecision{}}
-		s.settle(t, selecting(placement, drawFleet(t)...))
+	ofEachKind(t, func(t *rapid.T, k kind) {
+		s := newStore(k.draw(t))
+		s.settle(t, s.schedule(drawWorld(t)))
 
 		if rapid.Bool().Draw(t, "asked otherwise") {
-			s.placement = s.placement.DeepCopy()
-			s.placement.Spec.DecisionStrategy = drawStrategy(t)
+			s.ask(k.draw(t))
 		}
 
-		result := selecting(s.placement, drawFleet(t)...)
+		// Between two updates of the scores pages are stable in every order; by such an update groups are.
+		s.pass(t, k)
+
+		result := s.schedule(drawWorld(t))
+		sorted := s.answer(result).sorted
 		length := result.Request.GroupLength.Of(len(result.Selected))
 		before := s.places(t)
-		portions := portionOf(result)
-		full := map[groupKey]int{}
+		portions := s.portionOf(result)
+		full := map[record.Group]int{}
 
 		for cluster, at := range before {
-			if name, selected := portions[cluster]; selected && name == at[0].group.name {
+			if name, selected := portions[cluster]; selected && name == at[0].group.Name {
 				full[at[0].group]++
 			}
 		}
@@ -169,12 +170,16 @@ func TestStableSlots(t *testing.T) {
 		after := s.places(t)
 		for cluster, was := range before {
 			name, stays := portions[cluster]
-			if !stays || name != was[0].group.name || full[was[0].group] > length || s.pages[was[0].page] == nil {
+			if !stays || name != was[0].group.Name || full[was[0].group] > length {
 				continue
 			}
 
-			if labelsOf(t, s.pages[was[0].page]) == was[0].group && after[cluster][0] != was[0] {
+			if page := s.pages[was[0].page]; page != nil && s.groupOf(t, page) == was[0].group && !sorted && after[cluster][0] != was[0] {
 				t.Fatalf("%s moved from %v to %v without need", cluster, was[0], after[cluster][0])
+			}
+
+			if s.has(t, was[0].group) && after[cluster][0].group != was[0].group {
+				t.Fatalf("%s moved from group %v to %v without need", cluster, was[0].group, after[cluster][0].group)
 			}
 		}
 
@@ -182,11 +187,36 @@ func TestStableSlots(t *testing.T) {
 	})
 }
 
+// has reports whether there is a page of the group.
+func (s *store) has(t rapid.TB, group record.Group) bool {
+	for _, page := range s.pages {
+		if s.groupOf(t, page) == group {
+			return true
+		}
+	}
+
+	return false
+}
+
+func (s *store) answer(result *scheduling.Result) Answer {
+	return NewAnswer(result, s.present(), s.now.Time)
+}
+
+// selected are the names of the selected clusters.
+func selected(result *scheduling.Result) []string {
+	names := make([]string, 0, len(result.Selected))
+	for _, verdict := range result.Selected {
+		names = append(names, verdict.Cluster.Name)
+	}
+
+	return names
+}
+
 // portionOf is the name of the portion of each selected cluster.
-func portionOf(result *scheduling.Result) map[string]string {
+func (s *store) portionOf(result *scheduling.Result) map[string]string {
 	names := map[string]string{}
 
-	for _, portion := range Portions(result) {
+	for _, portion := range s.answer(result).Portions {
 		for _, cluster := range portion.Clusters {
 			names[cluster] = portion.Name
 		}
@@ -195,9 +225,9 @@ func portionOf(result *scheduling.Result) map[string]string {
 	return names
 }
 
-func (s *store) noMoreThanNeeded(t *rapid.T, result *scheduling.Result, length int) {
+func (s *store) noMoreThanNeeded(t rapid.TB, result *scheduling.Result, length int) {
 	wantGroups := 0
-	for _, portion := range Portions(result) {
+	for _, portion := range s.answer(result).Portions {
 		wantGroups += (len(portion.Clusters) + length - 1) / length
 	}
 

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -28,6 +28,12 @@ const (
 	configurationsPassedMessage = "Placement configurations check pass"
 )
 
+// The conditions that every placement has, of whatever API.
+const (
+	ConditionMisconfigured = "PlacementMisconfigured"
+	ConditionSatisfied     = "PlacementSatisfied"
+)
+
 // ConditionSpreadSatisfied says whether the selected clusters are spread as the constraints ask; it is there only when there are some
 // (ours.md D2).
 const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
@@ -35,37 +41,41 @@ const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
 // ReasonSpread is the reason of a spread condition that is True.
 const ReasonSpread = "Spread"
 
-var ourConditions = []string{
-	clusterv1beta1.PlacementConditionMisconfigured, clusterv1beta1.PlacementConditionSatisfied, ConditionSpreadSatisfied,
-}
+var ourConditions = []string{ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound}
 
-// NewStatus is the status of the placement once the plan is written. The transition time of a condition moves to now only when its
-// status changes, and conditions of others stay, after ours.
-func NewStatus(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement, now metav1.Time) clusterv1beta1.PlacementStatus {
-	return status(plan, placement, now, append([]metav1.Condition{misconfigured(result), satisfied(result, plan, placement)},
-		spread(result, placement)...))
+// NewStatus is the status of the placement once the plan is written, with further conditions of ours. The transition time of a
+// condition moves to now only when its status changes, and conditions of others stay, after ours.
+func NewStatus(
+	result *scheduling.Result, plan Plan, placement *record.Placement, now metav1.Time, further ...metav1.Condition,
+) record.Status {
+	ours := []metav1.Condition{misconfigured(result), satisfied(result, plan, placement)}
+
+	return record.Status{
+		Selected: plan.Selected, Groups: plan.Groups, LastScoreUpdate: plan.ScoresAt,
+		Conditions: conditions(placement, slices.Concat(ours, spread(result, placement), further), now),
+	}
 }
 
 // NewFailedStatus is the status when decisions could not be written: it tells what really stands, and why that is not all. The cause
 // must be a stable text.
-func NewFailedStatus(result *scheduling.Result, present Present, cause string, now metav1.Time) clusterv1beta1.PlacementStatus {
-	groups, selected := describe(keep(present))
-
-	return status(Plan{Groups: groups, Selected: selected}, present.Placement, now, append([]metav1.Condition{misconfigured(result), {
-		Type: clusterv1beta1.PlacementConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
+func NewFailedStatus(result *scheduling.Result, present Present, cause string, now metav1.Time) record.Status {
+	ours := []metav1.Condition{misconfigured(result), {
+		Type: ConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
 		Message: "The decisions could not all be written: " + cause,
-	}}, spreadBefore(present.Placement)...))
+	}}
+	status := record.Status{
+		LastScoreUpdate: present.Placement.Status.LastScoreUpdate,
+		Conditions: conditions(present.Placement, slices.Concat(ours, conditionBefore(present.Placement, ConditionSpreadSatisfied),
+			conditionBefore(present.Placement, ConditionProfilesFound)), now),
+	}
+	status.Groups, status.Selected = describe(keep(present))
+
+	return status
 }
 
-// status puts our conditions before those of others, in our order.
-func status(
-	plan Plan, placement *clusterv1beta1.Placement, now metav1.Time, ours []metav1.Condition,
-) clusterv1beta1.PlacementStatus {
-	status := *placement.Status.DeepCopy()
-	status.NumberOfSelectedClusters = int32(plan.Selected)
-	status.DecisionGroups = plan.Groups
-
-	others := slices.DeleteFunc(slices.Clone(status.Conditions), func(c metav1.Condition) bool {
+// conditions puts ours before those of others, in our order.
+func conditions(placement *record.Placement, ours []metav1.Condition, now metav1.Time) []metav1.Condition {
+	others := slices.DeleteFunc(slices.Clone(placement.Status.Conditions), func(c metav1.Condition) bool {
 		return slices.Contains(ourConditions, c.Type)
 	})
 
@@ -77,19 +87,17 @@ func status(
 			ours[i].Message = strings.ToValidUTF8(ours[i].Message[:longestMessage-3], "") + "..."
 		}
 
-		before := meta.FindStatusCondition(status.Conditions, ours[i].Type)
+		before := meta.FindStatusCondition(placement.Status.Conditions, ours[i].Type)
 		if before != nil && before.Status == ours[i].Status && !before.LastTransitionTime.IsZero() {
 			ours[i].LastTransitionTime = before.LastTransitionTime
 		}
 	}
 
-	status.Conditions = slices.Concat(ours, others)
-
-	return status
+	return slices.Concat(ours, others)
 }
 
 func misconfigured(result *scheduling.Result) metav1.Condition {
-	condition := metav1.Condition{Type: clusterv1beta1.PlacementConditionMisconfigured}
+	condition := metav1.Condition{Type: ConditionMisconfigured}
 
 	if len(result.Mistakes) > 0 {
 		texts := make([]string, 0, len(result.Mistakes))
@@ -113,8 +121,8 @@ func misconfigured(result *scheduling.Result) metav1.Condition {
 	return condition
 }
 
-func satisfied(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement) metav1.Condition {
-	condition := metav1.Condition{Type: clusterv1beta1.PlacementConditionSatisfied, Status: metav1.ConditionFalse}
+func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
+	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
 
 	switch {
 	case len(result.Mistakes) > 0 && plan.Selected > 0:
@@ -132,11 +140,11 @@ func satisfied(result *scheduling.Result, plan Plan, placement *clusterv1beta1.P
 	case len(result.Eligible) == 0:
 		condition.Reason = ReasonNoIntersection
 		condition.Message = fmt.Sprintf("None of ManagedClusterSets [%s] is bound to placement namespace",
-			strings.Join(placement.Spec.ClusterSets, ","))
+			strings.Join(placement.ClusterSets, ","))
 	case result.Available == 0:
 		condition.Reason = ReasonAllSetsEmpty
 		condition.Message = fmt.Sprintf("All ManagedClusterSets [%s] have no member ManagedCluster", strings.Join(result.Eligible, ","))
-	case len(result.Selected) == 0:
+	case len(result.Selected) == 0 && !placement.API.NoneIsEnough():
 		condition.Reason = ReasonNoClusterMatched
 		condition.Message = "No ManagedCluster matches any of the cluster predicate"
 	case result.Unscheduled > 0:
@@ -162,15 +170,17 @@ func brokenSets(result *scheduling.Result) string {
 // labelFits reports whether the name can label its decisions.
 func labelFits(name string) bool { return len(validation.IsValidLabelValue(name)) == 0 }
 
-// sameStatus compares two states of a status as the API server would store them.
-func sameStatus(a, b clusterv1beta1.PlacementStatus) bool { return equality.Semantic.DeepEqual(a, b) }
+// sameStatus compares two states of a status as the API would store them.
+func sameStatus(api record.API, a, b record.Status) bool {
+	return equality.Semantic.DeepEqual(api.Status(a), api.Status(b))
+}
 
 // spread is the condition of the spread constraints, which tells the first problem; none without constraints. While the result is held
 // the last one stays with the decisions.
-func spread(result *scheduling.Result, placement *clusterv1beta1.Placement) []metav1.Condition {
+func spread(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
 	switch {
 	case result.Held():
-		return spreadBefore(placement)
+		return conditionBefore(placement, ConditionSpreadSatisfied)
 	case len(result.Spreads) == 0:
 		return nil
 	}
@@ -190,9 +200,9 @@ func spread(result *scheduling.Result, placement *clusterv1beta1.Placement) []me
 	return []metav1.Condition{condition}
 }
 
-// spreadBefore is the spread condition as it is.
-func spreadBefore(placement *clusterv1beta1.Placement) []metav1.Condition {
-	before := meta.FindStatusCondition(placement.Status.Conditions, ConditionSpreadSatisfied)
+// conditionBefore is a condition as it is.
+func conditionBefore(placement *record.Placement, conditionType string) []metav1.Condition {
+	before := meta.FindStatusCondition(placement.Status.Conditions, conditionType)
 	if before == nil {
 		return nil
 	}

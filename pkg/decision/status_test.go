@@ -13,6 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -116,7 +117,7 @@ func TestConditions(t *testing.T) {
 
 			placement := placementOf(tc.spec)
 			result := resultOf(placement, i)
-			status := NewStatus(result, NewPlan(result, NewPresent(placement, tc.present)), placement, now)
+			status := statusOf(result, planOf(result, presentOf(placement, tc.present...)), placement)
 
 			if len(status.Conditions) != 2 {
 				t.Fatalf("got %d conditions, want 2", len(status.Conditions))
@@ -161,7 +162,7 @@ func TestTransitions(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{})
 			placement.Status.Conditions = tc.present
 			result := selecting(placement, "c-1")
-			status := NewStatus(result, NewPlan(result, NewPresent(placement, nil)), placement, now)
+			status := statusOf(result, planOf(result, presentOf(placement)), placement)
 
 			got := make([]string, 0, len(status.Conditions))
 			for _, condition := range status.Conditions {
@@ -178,16 +179,18 @@ func TestTransitions(t *testing.T) {
 func TestStatusDoesNotMoveWithTime(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	result := selecting(placement, "c-1", "c-2")
-	plan := NewPlan(result, NewPresent(placement, nil))
-	placement.Status = NewStatus(result, plan, placement, now)
+	plan := planOf(result, presentOf(placement))
+	put(placement, statusOf(result, plan, placement))
 
-	again := NewStatus(result, plan, placement, metav1.NewTime(now.Add(time.Hour)))
-	if !sameStatus(placement.Status, again) {
+	before := record.V1beta1.Read(placement)
+	again := NewStatus(result, plan, before, metav1.NewTime(now.Add(time.Hour)))
+
+	if !sameStatus(record.V1beta1, before.Status, again) {
 		t.Errorf("the status moved:\n%v\n%v", placement.Status, again)
 	}
 
-	expect(t, "selected", int32(2), again.NumberOfSelectedClusters)
-	expect(t, "groups", []string{`0 "" [p-decision-1] 2`}, told(again.DecisionGroups))
+	expect(t, "selected", 2, again.Selected)
+	expect(t, "groups", []string{`0 "" [p-decision-1] 2`}, told(again.Groups))
 }
 
 // A message is cut at what the API admits, between two letters.
@@ -196,7 +199,7 @@ func TestLongMessages(t *testing.T) {
 		expression := strings.Repeat("x", shift) + strings.Repeat("€", 20_000)
 		placement := placementOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{expressed(expression)}})
 		result := selecting(placement, "c-1")
-		message := NewStatus(result, NewPlan(result, NewPresent(placement, nil)), placement, now).Conditions[0].Message
+		message := statusOf(result, planOf(result, presentOf(placement)), placement).Conditions[0].Message
 
 		if len(message) > 32768 || len(message) < 32000 || !utf8.ValidString(message) || !strings.HasSuffix(message, "€...") {
 			t.Errorf("got %d bytes, valid %v, that end in %q", len(message), utf8.ValidString(message), message[len(message)-6:])
@@ -207,11 +210,11 @@ func TestLongMessages(t *testing.T) {
 // ours.md A7: conditions tell only what was really written.
 func TestFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
-	present := NewPresent(placement, pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "c-2", "c-3")})
+	present := presentOf(placement, page(1, 0, "canary", "c-1"), page(2, 1, "", "c-2", "c-3"))
 	status := NewFailedStatus(selecting(placement, "c-7"), present, "Forbidden", now)
 
-	expect(t, "selected", int32(3), status.NumberOfSelectedClusters)
-	expect(t, "groups", []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}, told(status.DecisionGroups))
+	expect(t, "selected", 3, status.Selected)
+	expect(t, "groups", []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}, told(status.Groups))
 	expect(t, "misconfigured", "PlacementMisconfigured=False Succeedconfigured: Placement configurations check pass", brief(status.Conditions[0]))
 	expect(t, "satisfied", "PlacementSatisfied=False NotAllDecisionsScheduled: The decisions could not all be written: Forbidden",
 		brief(status.Conditions[1]))

@@ -12,10 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -54,11 +57,24 @@ func worldOf(clusters ...string) *inventory.Inventory {
 	i.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
 
 	for _, name := range clusters {
-		prefix, _, _ := strings.Cut(name, "-")
-		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
+		i.SetCluster(clusterOf(name))
 	}
 
 	return i
+}
+
+func clusterOf(name string) *clusterv1.ManagedCluster {
+	prefix, _, _ := strings.Cut(name, "-")
+
+	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}}
+}
+
+// scoreOf is what the add-on demo says of a cluster.
+func scoreOf(cluster string, value int32) *clusterv1alpha1.AddOnPlacementScore {
+	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "demo"}}
+	score.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: "x", Value: value}}
+
+	return score
 }
 
 func resultOf(placement *clusterv1beta1.Placement, i *inventory.Inventory) *scheduling.Result {
@@ -80,9 +96,17 @@ func fleet(n int) []string {
 	return names
 }
 
-// page is a PlacementDecision as the hub writes it for placement p; nil clusters leave the status unset.
-func page(n, group int, name string, clusters ...string) *clusterv1beta1.PlacementDecision {
-	p := &clusterv1beta1.PlacementDecision{
+// ownerReference is how a page names its placement.
+func ownerReference(placement *clusterv1beta1.Placement) metav1.OwnerReference {
+	return metav1.OwnerReference{
+		APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: placement.Name, UID: placement.UID,
+		Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+	}
+}
+
+// page is a PlacementDecision as the hub writes it for placement p; nil clusters leave the list absent.
+func page(n, group int, name string, clusters ...string) *record.Page {
+	p := &record.Page{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: PageName("p", n), UID: types.UID(fmt.Sprintf("uid-%d", n)), ResourceVersion: strconv.Itoa(n),
 			Labels: map[string]string{
@@ -91,26 +115,58 @@ func page(n, group int, name string, clusters ...string) *clusterv1beta1.Placeme
 			},
 			OwnerReferences: []metav1.OwnerReference{ownerReference(placementOf(clusterv1beta1.PlacementSpec{}))},
 		},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions(clusters)},
+	}
+
+	for _, cluster := range clusters {
+		p.Decisions = append(p.Decisions, record.Decision{Cluster: cluster})
 	}
 
 	return p
 }
 
+// older is a page of v1alpha1 as the hub writes it for placement p.
+func older(n int, decisions ...record.Decision) *record.Page {
+	return &record.Page{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: PageName("p", n), UID: types.UID(fmt.Sprintf("uid-%d", n)), ResourceVersion: strconv.Itoa(n),
+			Labels: map[string]string{"placement.open-cluster-management.io": "p"},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "placement.open-cluster-management.io/v1alpha1", Kind: "Placement", Name: "p", UID: "uid-p",
+				Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+			}},
+		},
+		Decisions: decisions,
+	}
+}
+
 // edited is a page with something changed.
-func edited(p *clusterv1beta1.PlacementDecision, change func(*clusterv1beta1.PlacementDecision)) *clusterv1beta1.PlacementDecision {
+func edited(p *record.Page, change func(*record.Page)) *record.Page {
 	change(p)
 
 	return p
 }
 
-// clustersOf is "c-001..c-100" for a long page, and all names for a short one.
-func clustersOf(decisions []clusterv1beta1.ClusterDecision) string {
-	names := make([]string, 0, len(decisions))
-	for _, d := range decisions {
-		names = append(names, d.ClusterName)
-	}
+// presentOf is what exists for a placement of v1beta1.
+func presentOf(placement *clusterv1beta1.Placement, pages ...*record.Page) Present {
+	return NewPresent(record.V1beta1.Form(), record.V1beta1.Read(placement), pages)
+}
 
+// planOf is the plan of this moment.
+func planOf(result *scheduling.Result, present Present) Plan { return NewPlan(result, present, now) }
+
+// statusOf is the status of this moment.
+func statusOf(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement) record.Status {
+	return NewStatus(result, plan, record.V1beta1.Read(placement), now)
+}
+
+// put puts a status in a placement, as the API writes it.
+func put(placement *clusterv1beta1.Placement, status record.Status) {
+	placement.Status = record.V1beta1.Status(status).(clusterv1beta1.PlacementStatus) //nolint:forcetypeassert // What else?
+}
+
+// clustersOf is "c-001..c-100" for a long page, and all names for a short one.
+func clustersOf(page *record.Page) string {
+	names := page.Clusters()
 	if len(names) > 4 {
 		return fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
 	}
@@ -138,7 +194,7 @@ func steps(plan Plan) []string {
 
 		lines = append(lines, fmt.Sprintf("%s %s group %s %q: %s", strings.Join(verbs, " and "), w.Desired.Name,
 			w.Desired.Labels[clusterv1beta1.DecisionGroupIndexLabel], w.Desired.Labels[clusterv1beta1.DecisionGroupNameLabel],
-			clustersOf(w.Desired.Status.Decisions)))
+			clustersOf(w.Desired)))
 	}
 
 	for _, p := range plan.Deletes {
@@ -149,10 +205,10 @@ func steps(plan Plan) []string {
 }
 
 // told is one line for each group of a status.
-func told(groups []clusterv1beta1.DecisionGroupStatus) []string {
+func told(groups []record.GroupStatus) []string {
 	lines := []string{}
 	for _, g := range groups {
-		lines = append(lines, fmt.Sprintf("%d %q %v %d", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions, g.ClustersCount))
+		lines = append(lines, fmt.Sprintf("%d %q %v %d", g.Index, g.Name, g.Pages, g.Clusters))
 	}
 
 	return lines

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // Action is one kind of request that the Writer sends.
@@ -28,7 +28,7 @@ const (
 
 // Observer is told of every request after it was answered. The page is what the API server returned, or what was to be written when err
 // is set.
-type Observer func(action Action, page *clusterv1beta1.PlacementDecision, err error)
+type Observer func(action Action, page *record.Page, err error)
 
 // Writer carries plans out. Every request but a creation has the uid and resourceVersion it was planned on as a precondition, so that
 // a plan made on an old view is refused and not carried out. It stops at the first error and returns it.
@@ -38,14 +38,14 @@ type Writer struct {
 }
 
 // Written has the last answer to every page that was written, by name.
-type Written map[string]*clusterv1beta1.PlacementDecision
+type Written map[string]*record.Page
 
-// Write sends the writes in their order and returns what came of them, also with an error.
-func (w Writer) Write(ctx context.Context, writes []Write, observe Observer) (Written, error) {
+// Write sends the writes of a plan in their order and returns what came of them, also with an error.
+func (w Writer) Write(ctx context.Context, plan Plan, observe Observer) (Written, error) {
 	written := Written{}
 
-	for _, write := range writes {
-		if err := w.write(ctx, write, written, observe); err != nil {
+	for _, write := range plan.Writes {
+		if err := w.write(ctx, plan.Form, write, written, observe); err != nil {
 			return written, err
 		}
 	}
@@ -53,99 +53,112 @@ func (w Writer) Write(ctx context.Context, writes []Write, observe Observer) (Wr
 	return written, nil
 }
 
-func (w Writer) write(ctx context.Context, write Write, written Written, observe Observer) error {
-	page := write.Desired
+// request is one request for a page.
+type request struct {
+	action Action
+	about  string
+	body   map[string]any // nil: the page is created
+	within string         // the subresource that the body is for
+}
 
+// requests are what it takes to do a write. Where the decisions are a part of the object, one request does.
+func requests(form record.Form, write Write) []request {
+	metadata := map[string]any{"labels": write.Desired.Labels, "ownerReferences": write.Desired.OwnerReferences}
+	inline := form.Subresource() == ""
+
+	var requests []request
+
+	switch {
+	case write.Create:
+		requests = append(requests, request{action: ActionCreate, about: "creating"})
+	case write.Mend:
+		requests = append(requests, request{action: ActionMend, about: "mending labels and owners of", body: map[string]any{"metadata": metadata}})
+	}
+
+	switch {
+	case !write.Fill || inline && write.Create:
+	case inline && write.Mend:
+		requests[0].action = ActionFill
+		requests[0].body = form.Body(write.Desired.Decisions)
+		requests[0].body["metadata"] = metadata
+	default:
+		requests = append(requests, request{
+			action: ActionFill, about: "writing the decisions of", body: form.Body(write.Desired.Decisions), within: form.Subresource(),
+		})
+	}
+
+	return requests
+}
+
+func (w Writer) write(ctx context.Context, form record.Form, write Write, written Written, observe Observer) error {
 	current := write.Current
-	if last := written[page.Name]; last != nil {
+	if last := written[write.Desired.Name]; last != nil {
 		current = last
 	}
 
-	if write.Create {
-		created := &clusterv1beta1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy()}
-		err := w.Client.Create(ctx, created)
-		observe(ActionCreate, created, err)
+	for _, request := range requests(form, write) {
+		page, err := w.send(ctx, form, request, current, write.Desired)
+		observe(request.action, page, err)
 
 		if err != nil {
-			return fmt.Errorf("creating PlacementDecision %s/%s: %w", page.Namespace, page.Name, err)
+			return fmt.Errorf("%s PlacementDecision %s/%s: %w", request.about, page.Namespace, page.Name, err)
 		}
 
-		current, written[page.Name] = created, created
+		current, written[page.Name] = page, page
 	}
 
-	if write.Mend {
-		mended, err := w.patch(ctx, current, map[string]any{
-			"metadata": map[string]any{
-				"uid": current.UID, "resourceVersion": current.ResourceVersion,
-				"labels": page.Labels, "ownerReferences": page.OwnerReferences,
-			},
-		}, "")
-		observe(ActionMend, mended, err)
+	return nil
+}
 
-		if err != nil {
-			return fmt.Errorf("mending labels and owners of PlacementDecision %s/%s: %w", page.Namespace, page.Name, err)
+// send sends a request and returns what came of it, or with an error what was to be written. The answer is read into an empty object:
+// what it does not have must not stay from before.
+func (w Writer) send(ctx context.Context, form record.Form, request request, current, desired *record.Page) (*record.Page, error) {
+	if request.body == nil {
+		object := form.Write(desired)
+		if err := w.Client.Create(ctx, object); err != nil {
+			return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 		}
 
-		current, written[page.Name] = mended, mended
+		return form.Read(object), nil
 	}
 
-	if !write.Fill {
-		return nil
+	metadata, ok := request.body["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		request.body["metadata"] = metadata
 	}
 
-	filled, err := w.fill(ctx, current, page.Status.Decisions, observe)
-	if err == nil {
-		written[page.Name] = filled
-	}
+	metadata["uid"], metadata["resourceVersion"] = current.UID, current.ResourceVersion
 
-	return err
-}
-
-func (w Writer) fill(
-	ctx context.Context, current *clusterv1beta1.PlacementDecision, decisions []clusterv1beta1.ClusterDecision, observe Observer,
-) (*clusterv1beta1.PlacementDecision, error) {
-	filled, err := w.patch(ctx, current, map[string]any{
-		"metadata": map[string]any{"uid": current.UID, "resourceVersion": current.ResourceVersion},
-		"status":   map[string]any{"decisions": decisions},
-	}, "status")
-	observe(ActionFill, filled, err)
-
+	data, err := json.Marshal(request.body)
 	if err != nil {
-		return nil, fmt.Errorf("writing the decisions of PlacementDecision %s/%s: %w", current.Namespace, current.Name, err)
+		return desired, fmt.Errorf("encoding the patch: %w", err)
 	}
 
-	return filled, nil
-}
-
-// patch sends a merge patch and returns what came of it; the current object, which may be shared with a cache, is not touched.
-func (w Writer) patch(
-	ctx context.Context, current *clusterv1beta1.PlacementDecision, body map[string]any, subresource string,
-) (*clusterv1beta1.PlacementDecision, error) {
-	patched := current.DeepCopy()
-
-	data, err := json.Marshal(body)
-	if err != nil {
-		return patched, fmt.Errorf("encoding the patch: %w", err)
-	}
-
+	object := form.Write(&record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}})
 	patch := client.RawPatch(types.MergePatchType, data)
-	if subresource == "" {
-		err = w.Client.Patch(ctx, patched, patch)
+
+	if request.within == "" {
+		err = w.Client.Patch(ctx, object, patch)
 	} else {
-		err = w.Client.SubResource(subresource).Patch(ctx, patched, patch)
+		err = w.Client.SubResource(request.within).Patch(ctx, object, patch)
 	}
 
-	return patched, err //nolint:wrapcheck // Wrapped by the callers, who know what it was for.
+	if err != nil {
+		return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
+	}
+
+	return form.Read(object), nil
 }
 
-// Delete removes the surplus pages in their order, as they are after what was written. A page that is gone already is no error.
-func (w Writer) Delete(ctx context.Context, pages []*clusterv1beta1.PlacementDecision, written Written, observe Observer) error {
-	for _, page := range pages {
+// Delete removes the surplus pages of a plan in their order, as they are after what was written. A page that is gone already is no error.
+func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe Observer) error {
+	for _, page := range plan.Deletes {
 		if last := written[page.Name]; last != nil {
 			page = last
 		}
 
-		err := w.Client.Delete(ctx, page.DeepCopy(), client.Preconditions{
+		err := w.Client.Delete(ctx, plan.Form.Write(page), client.Preconditions{
 			UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion),
 		})
 		if apierrors.IsNotFound(err) {
@@ -163,27 +176,66 @@ func (w Writer) Delete(ctx context.Context, pages []*clusterv1beta1.PlacementDec
 }
 
 // WriteStatus patches the status of the placement if it differs, and returns the placement as it is then; nil when nothing was to do.
-func (w Writer) WriteStatus(
-	ctx context.Context, placement *clusterv1beta1.Placement, status clusterv1beta1.PlacementStatus,
-) (*clusterv1beta1.Placement, error) {
-	if sameStatus(placement.Status, status) {
+func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, status record.Status) (*record.Placement, error) {
+	if sameStatus(placement.API, placement.Status, status) {
 		return nil, nil
 	}
 
+	body, err := statusBody(placement.API, placement.Status, status)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
+	}
+
 	data, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": placement.UID, "resourceVersion": placement.ResourceVersion},
-		"status":   status,
+		"metadata": map[string]any{"uid": placement.UID, "resourceVersion": placement.ResourceVersion}, "status": body,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 
-	patched := placement.DeepCopy()
-	if err := w.Client.Status().Patch(ctx, patched, client.RawPatch(types.MergePatchType, data)); err != nil {
+	object := placement.API.Empty()
+	object.SetNamespace(placement.Namespace)
+	object.SetName(placement.Name)
+
+	if err := w.Client.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, data)); err != nil {
 		return nil, fmt.Errorf("writing the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 
-	return patched, nil
+	return placement.API.Read(object), nil
+}
+
+// statusBody is the merge patch from one status to another: what is not there any more has to be said.
+func statusBody(api record.API, before, after record.Status) (map[string]any, error) {
+	was, err := asMap(api.Status(before))
+	if err != nil {
+		return nil, err
+	}
+
+	is, err := asMap(api.Status(after))
+	if err != nil {
+		return nil, err
+	}
+
+	for key := range was {
+		if _, stays := is[key]; !stays {
+			is[key] = nil
+		}
+	}
+
+	return is, nil
+}
+
+func asMap(value any) (map[string]any, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Wrapped by the caller.
+	}
+
+	var fields map[string]any
+
+	err = json.Unmarshal(data, &fields)
+
+	return fields, err //nolint:wrapcheck // Wrapped by the caller.
 }
 
 // Outdated reports whether an error says that the plan was made on an old view of the world: it is to be made again, quietly.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 var errRefused = errors.New("refused")
@@ -34,13 +38,13 @@ func newServer(t *testing.T, objects ...client.Object) *server {
 	t.Helper()
 
 	scheme := runtime.NewScheme()
-	if err := clusterv1beta1.Install(scheme); err != nil {
+	if err := errors.Join(clusterv1beta1.Install(scheme), placementv1alpha1.Install(scheme)); err != nil {
 		t.Fatal(err)
 	}
 
 	s := &server{}
 	s.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
+		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}, &placementv1alpha1.Placement{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 				return s.log("create "+obj.GetName(), func() error { return c.Create(ctx, obj, opts...) })
@@ -75,7 +79,7 @@ func (s *server) log(request string, send func() error) error {
 	return send()
 }
 
-// body is what is in a merge patch, the preconditions in short.
+// body is what is in a merge patch, with its preconditions. Nothing of the object but its name is sent beside it.
 func body(t *testing.T, obj client.Object, patch client.Patch) string {
 	t.Helper()
 
@@ -90,11 +94,11 @@ func body(t *testing.T, obj client.Object, patch client.Patch) string {
 	}
 
 	metadata, ok := content["metadata"].(map[string]any)
-	if !ok || metadata["uid"] != string(obj.GetUID()) || metadata["resourceVersion"] != obj.GetResourceVersion() {
-		t.Errorf("the patch of %s has no preconditions, or wrong ones: %s", obj.GetName(), data)
+	if !ok || metadata["uid"] == nil || metadata["resourceVersion"] == nil {
+		t.Errorf("the patch of %s has no preconditions: %s", obj.GetName(), data)
 	}
 
-	parts := []string{string(patch.Type())}
+	parts := []string{fmt.Sprintf("uid=%s rv=%s", metadata["uid"], metadata["resourceVersion"]), string(patch.Type())}
 
 	for _, key := range []string{"labels", "ownerReferences"} {
 		if _, there := metadata[key]; there {
@@ -102,13 +106,15 @@ func body(t *testing.T, obj client.Object, patch client.Patch) string {
 		}
 	}
 
-	if status, there := content["status"]; there {
-		text, err := json.Marshal(status)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, key := range []string{"status", "decisions"} {
+		if value, there := content[key]; there {
+			text, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
 
-		parts = append(parts, string(text))
+			parts = append(parts, string(text))
+		}
 	}
 
 	return strings.Join(parts, " ")
@@ -128,23 +134,23 @@ func (s *server) get(t *testing.T, name string) *clusterv1beta1.PlacementDecisio
 // four is a plan with one write of each kind, and what exists for it.
 func four() (Plan, []client.Object) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(1), "canary")})
-	stale := edited(page(2, 1, "", "c-9"), func(p *clusterv1beta1.PlacementDecision) {
+	stale := edited(page(2, 1, "", "c-9"), func(p *record.Page) {
 		p.OwnerReferences = nil
 		p.Labels["team"] = "a"
 	})
-	lost := edited(page(1, 0, "canary", "canary-1"), func(p *clusterv1beta1.PlacementDecision) { p.OwnerReferences = nil })
+	lost := edited(page(1, 0, "canary", "canary-1"), func(p *record.Page) { p.OwnerReferences = nil })
 	present := pages{lost, stale, page(4, 3, "", "c-3"), page(5, 4, "", "c-4")}
 	objects := make([]client.Object, 0, len(present))
 
 	for _, p := range present {
-		objects = append(objects, p.DeepCopy())
+		objects = append(objects, record.V1beta1.Form().Write(p))
 	}
 
-	return NewPlan(selecting(placement, "canary-1", "c-1", "c-2"), NewPresent(placement, present)), objects
+	return planOf(selecting(placement, "canary-1", "c-1", "c-2"), presentOf(placement, present...)), objects
 }
 
 func observer(told *[]string) Observer {
-	return func(action Action, page *clusterv1beta1.PlacementDecision, err error) {
+	return func(action Action, page *record.Page, err error) {
 		*told = append(*told, fmt.Sprintf("%s %s %v", action, page.Name, err))
 	}
 }
@@ -156,21 +162,21 @@ func TestWriter(t *testing.T) {
 
 	var told []string
 
-	written, err := Writer{Client: s}.Write(t.Context(), plan.Writes, observer(&told))
+	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if err := (Writer{Client: s}).Delete(t.Context(), plan.Deletes, written, observer(&told)); err != nil {
+	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
 		t.Fatal(err)
 	}
 
 	expect(t, "requests", []string{
-		"patch p-decision-2 application/merge-patch+json labels ownerReferences",
-		`patch p-decision-2/status application/merge-patch+json {"decisions":[{"clusterName":"c-1","reason":""}]}`,
+		"patch p-decision-2 uid=uid-2 rv=2 application/merge-patch+json labels ownerReferences",
+		`patch p-decision-2/status uid=uid-2 rv=3 application/merge-patch+json {"decisions":[{"clusterName":"c-1","reason":""}]}`,
 		"create p-decision-3",
-		`patch p-decision-3/status application/merge-patch+json {"decisions":[{"clusterName":"c-2","reason":""}]}`,
-		"patch p-decision-1 application/merge-patch+json labels ownerReferences",
+		`patch p-decision-3/status uid= rv=1 application/merge-patch+json {"decisions":[{"clusterName":"c-2","reason":""}]}`,
+		"patch p-decision-1 uid=uid-1 rv=1 application/merge-patch+json labels ownerReferences",
 		"delete p-decision-5 uid=uid-5 rv=5",
 		"delete p-decision-4 uid=uid-4 rv=4",
 	}, s.requests)
@@ -181,9 +187,9 @@ func TestWriter(t *testing.T) {
 
 	second := s.get(t, "p-decision-2")
 	expect(t, "labels", "a", second.Labels["team"])
-	expect(t, "decisions", "c-1", clustersOf(second.Status.Decisions))
+	expect(t, "decisions", "c-1", clustersOf(record.V1beta1.Form().Read(second)))
 	expect(t, "owners", 1, len(second.OwnerReferences))
-	expect(t, "decisions of the new one", "c-2", clustersOf(s.get(t, "p-decision-3").Status.Decisions))
+	expect(t, "decisions of the new one", "c-2", clustersOf(record.V1beta1.Form().Read(s.get(t, "p-decision-3"))))
 }
 
 func TestWriterStopsAtTheFirstError(t *testing.T) {
@@ -210,9 +216,9 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 
 			var told []string
 
-			written, err := Writer{Client: s}.Write(t.Context(), plan.Writes, observer(&told))
+			written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 			if err == nil {
-				err = Writer{Client: s}.Delete(t.Context(), plan.Deletes, written, observer(&told))
+				err = Writer{Client: s}.Delete(t.Context(), plan, written, observer(&told))
 			}
 
 			if !errors.Is(err, errRefused) || err.Error() != tc.want {
@@ -237,22 +243,22 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 			objects = append(objects, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: write.Desired.Name}})
 		}
 
-		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), []Write{write},
-			func(Action, *clusterv1beta1.PlacementDecision, error) {})
+		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), Plan{Form: plan.Form, Writes: []Write{write}},
+			func(Action, *record.Page, error) {})
 		if !Outdated(err) {
 			t.Errorf("writing %s: got %v, want a conflict", write.Desired.Name, err)
 		}
 
-		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), []Write{write},
-			func(Action, *clusterv1beta1.PlacementDecision, error) {}); write.Current != nil &&
+		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), Plan{Form: plan.Form, Writes: []Write{write}},
+			func(Action, *record.Page, error) {}); write.Current != nil &&
 			!Outdated(err) {
 			t.Errorf("writing %s that is gone: got %v, want not found", write.Desired.Name, err)
 		}
 	}
 
 	for _, surplus := range plan.Deletes {
-		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), pages{surplus}, nil,
-			func(Action, *clusterv1beta1.PlacementDecision, error) {})
+		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), Plan{Form: plan.Form, Deletes: pages{surplus}}, nil,
+			func(Action, *record.Page, error) {})
 		if !Outdated(err) {
 			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
 		}
@@ -264,7 +270,7 @@ func TestDeletingWhatIsGone(t *testing.T) {
 
 	var told []string
 
-	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan.Deletes, nil, observer(&told)); err != nil {
+	if err := (Writer{Client: newServer(t)}).Delete(t.Context(), plan, nil, observer(&told)); err != nil {
 		t.Error(err)
 	}
 
@@ -276,18 +282,19 @@ func TestWriteStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{DecisionGroupName: "old", Decisions: []string{"p-decision-1"}}}
 	s := newServer(t, placement.DeepCopy())
-	status := NewStatus(selecting(placement, "c-1"), Plan{}, placement, now)
+	before := record.V1beta1.Read(placement)
+	status := NewStatus(selecting(placement, "c-1"), Plan{}, before, now)
 
-	written, err := (Writer{Client: s}).WriteStatus(t.Context(), placement, status)
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, status)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	if !sameStatus(written.Status, status) {
+	if !sameStatus(record.V1beta1, written.Status, status) {
 		t.Errorf("got %v, want %v", written.Status, status)
 	}
 
-	if len(placement.Status.Conditions) > 0 {
+	if len(placement.Status.Conditions) > 0 || len(before.Status.Conditions) > 0 {
 		t.Error("the placement of the cache was changed")
 	}
 
@@ -297,10 +304,136 @@ func TestWriteStatus(t *testing.T) {
 
 	expect(t, "requests", 1, len(s.requests))
 
-	_, err = (Writer{Client: s}).WriteStatus(t.Context(), placement, clusterv1beta1.PlacementStatus{})
+	_, err = (Writer{Client: s}).WriteStatus(t.Context(), before, record.Status{})
 	if !Outdated(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
 		t.Errorf("got %v, want a conflict", err)
 	}
+}
+
+// ours.md B7: with sortBy: ClusterName again, lastScoreUpdateTime is gone, which a merge patch has to say. What was not there is not said.
+func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.LastScoreUpdateTime = &metav1.Time{Time: now.Time}
+	before := record.V1beta1.Read(placement)
+	s := newServer(t, placement.DeepCopy())
+
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, record.Status{Selected: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "the time of the scores", (*metav1.Time)(nil), written.Status.LastScoreUpdate)
+
+	later := metav1.NewTime(now.Add(time.Minute))
+
+	written, err = (Writer{Client: s}).WriteStatus(t.Context(), written, record.Status{Selected: 3, LastScoreUpdate: &later})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "the new time of the scores", later.Unix(), written.Status.LastScoreUpdate.Unix())
+
+	const patch = "patch p/status uid=uid-p rv=%d application/merge-patch+json "
+
+	expect(t, "requests", []string{
+		fmt.Sprintf(patch, 70) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":null,"numberOfSelectedClusters":3}`,
+		fmt.Sprintf(patch, 71) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":"2026-01-02T03:05:05Z","numberOfSelectedClusters":3}`,
+	}, s.requests)
+}
+
+// v1alpha1-placement.md: pages have no status subresource, so each write is one request.
+func TestWriterOfTheOlderAPI(t *testing.T) {
+	form := record.V1alpha1.Form()
+	lost := edited(older(1, down("a")), func(p *record.Page) { p.OwnerReferences = nil })
+	stale := edited(older(2, down("z")), func(p *record.Page) { p.Labels = map[string]string{"team": "a"} })
+	present := pages{lost, stale, older(3, down("c")), older(4, down("d"))}
+	write := func(n int, create, mend, fill bool, decisions ...record.Decision) Write {
+		desired := older(n, decisions...)
+		if n > len(present) {
+			desired.UID, desired.ResourceVersion = "", ""
+
+			return Write{Desired: desired, Create: create, Mend: mend, Fill: fill}
+		}
+
+		return Write{Current: present[n-1], Desired: desired, Create: create, Mend: mend, Fill: fill}
+	}
+	plan := Plan{Form: form, Writes: []Write{
+		write(1, false, true, false, down("a")), write(2, false, true, true, up("b")), write(3, false, false, true, up("c")),
+		write(5, true, false, true, up("e"), down("f")), write(5, false, false, true, []record.Decision{}...),
+	}, Deletes: present[3:]}
+	plan.Writes[4].Current = nil
+	objects := make([]client.Object, 0, len(present))
+
+	for _, p := range present {
+		objects = append(objects, form.Write(p))
+	}
+
+	s := newServer(t, objects...)
+
+	var told []string
+
+	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
+		t.Fatal(err)
+	}
+
+	const patch = "patch p-decision-%d uid=%s rv=%d application/merge-patch+json "
+
+	expect(t, "requests", []string{
+		fmt.Sprintf(patch, 1, "uid-1", 1) + "labels ownerReferences",
+		fmt.Sprintf(patch, 2, "uid-2", 2) + `labels ownerReferences [{"available":true,"clusterName":"b"}]`,
+		fmt.Sprintf(patch, 3, "uid-3", 3) + `[{"available":true,"clusterName":"c"}]`,
+		"create p-decision-5",
+		fmt.Sprintf(patch, 5, "", 1) + `[]`,
+		"delete p-decision-4 uid=uid-4 rv=4",
+	}, s.requests)
+	expect(t, "told", []string{
+		"mend p-decision-1 <nil>", "fill p-decision-2 <nil>", "fill p-decision-3 <nil>", "create p-decision-5 <nil>", "fill p-decision-5 <nil>",
+		"delete p-decision-4 <nil>",
+	}, told)
+
+	second := written["p-decision-2"]
+	expect(t, "decisions", []record.Decision{up("b")}, second.Decisions)
+	expect(t, "labels", map[string]string{"team": "a", placementv1alpha1.PlacementLabel: "p"}, second.Labels)
+	expect(t, "owners", older(2).OwnerReferences, second.OwnerReferences)
+
+	found := &placementv1alpha1.PlacementDecision{}
+	if err := s.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-2"}, found); err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "stored", []placementv1alpha1.ClusterDecision{{ClusterName: "b", Available: true}}, found.Decisions)
+}
+
+// The older API has conditions only: what else there is to say is no difference.
+func TestWriteStatusOfTheOlderAPI(t *testing.T) {
+	placement := olderPlacementOf(nil)
+	before := record.V1alpha1.Read(placement)
+	s := newServer(t, placement.DeepCopy())
+	result := newStore(placement).schedule(worldOf("a"))
+	status := NewStatus(result, Plan{Selected: 1}, before, now)
+
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, status)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	status.Selected, status.LastScoreUpdate = 9, &now
+	status.Groups = []record.GroupStatus{{Pages: []string{"p-decision-1"}}}
+
+	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
+		t.Errorf("what the API cannot say gives %v, %v, want nothing", again, err)
+	}
+
+	expect(t, "requests", []string{`patch p/status uid=uid-p rv=70 application/merge-patch+json {"conditions":[` +
+		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"Placement configurations check pass","observedGeneration":7,` +
+		`"reason":"Succeedconfigured","status":"False","type":"PlacementMisconfigured"},` +
+		`{"lastTransitionTime":"2026-01-02T03:04:05Z","message":"All cluster decisions scheduled","observedGeneration":7,` +
+		`"reason":"AllDecisionsScheduled","status":"True","type":"PlacementSatisfied"}]}`}, s.requests)
 }
 
 func TestClassification(t *testing.T) {

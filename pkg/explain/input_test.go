@@ -21,7 +21,7 @@ const (
 func newReader(tb testing.TB) *worldfile.Reader {
 	tb.Helper()
 
-	files, err := filepath.Glob("../../manifests/crds/cluster.*.yaml")
+	files, err := filepath.Glob("../../manifests/crds/*_*.yaml")
 	if err != nil {
 		tb.Fatal(err)
 	}

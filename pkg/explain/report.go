@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -21,6 +22,8 @@ type Reports struct {
 type Report struct {
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
+	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
+	API string `json:"api,omitempty"`
 	// Skipped says why the controller leaves the placement alone: its decisions stay as they are, whatever becomes of them.
 	Skipped string `json:"skipped,omitempty"`
 	// Held says that there is no answer, because the placement or a cluster set it needs is broken: the present decisions stay. The
@@ -74,7 +77,7 @@ type PrioritizerReport struct {
 type ClusterReport struct {
 	// Name is the name of the ManagedCluster.
 	Name string `json:"name"`
-	// Verdict is Selected, or the first stage that kept the cluster out: Rank, Spread, Taint, Predicate, Terminating or OutOfScope.
+	// Verdict is Selected, or the first stage that kept the cluster out: Rank, Spread, AntiAffinity, Taint, Predicate, Terminating or OutOfScope.
 	Verdict string `json:"verdict"`
 	// Rank counts from 1 over the feasible clusters; absent for the others.
 	Rank int `json:"rank,omitempty"`
@@ -92,12 +95,16 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	report := Report{
 		Placement:    placement.Namespace + "/" + placement.Name,
 		Skipped:      evaluation.Skipped,
-		Wanted:       placement.Spec.NumberOfClusters,
+		Wanted:       placement.Wanted,
 		Selected:     []string{},
 		Groups:       groupReports(evaluation),
 		Conditions:   append([]metav1.Condition{}, evaluation.Status.Conditions...),
 		Prioritizers: []PrioritizerReport{},
 		Clusters:     []ClusterReport{},
+	}
+
+	if placement.API != record.V1beta1 {
+		report.API = string(placement.API.Name())
 	}
 
 	result := evaluation.Result
@@ -177,14 +184,13 @@ func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) Clu
 }
 
 func groupReports(evaluation Evaluation) []GroupReport {
-	groups := make([]GroupReport, 0, len(evaluation.Status.DecisionGroups))
+	groups := make([]GroupReport, 0, len(evaluation.Status.Groups))
 
-	for _, status := range evaluation.Status.DecisionGroups {
+	for _, status := range evaluation.Status.Groups {
 		group := GroupReport{
-			Index: status.DecisionGroupIndex, Name: status.DecisionGroupName, Clusters: []string{},
-			Decisions: append([]string{}, status.Decisions...),
+			Index: int32(status.Index), Name: status.Name, Clusters: []string{}, Decisions: append([]string{}, status.Pages...),
 		}
-		for _, page := range status.Decisions {
+		for _, page := range status.Pages {
 			group.Clusters = append(group.Clusters, evaluation.Pages[page]...)
 		}
 

@@ -23,7 +23,12 @@ const (
 
 // table is a report for people: a headline, what stands out, and a table of the clusters.
 func (r Report) table(out *bytes.Buffer) error {
-	fmt.Fprintf(out, "%s: %s\n", r.Placement, r.headline())
+	title := r.Placement
+	if r.API != "" {
+		title += " (" + r.API + ")"
+	}
+
+	fmt.Fprintf(out, "%s: %s\n", title, r.headline())
 
 	for _, condition := range r.Conditions {
 		if tells(condition) {
@@ -79,6 +84,8 @@ func (r Report) headline() string {
 		return fmt.Sprintf("%d of %d wanted selected", selected, *r.Wanted)
 	case selected == 0:
 		return "none selected"
+	case selected < r.Feasible:
+		return fmt.Sprintf("%d of %d feasible selected", selected, r.Feasible)
 	case selected == 1:
 		return "the only feasible cluster selected"
 	default:

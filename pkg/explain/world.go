@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -24,31 +24,44 @@ type World struct {
 	ClusterSets []*clusterv1beta2.ManagedClusterSet
 	Bindings    []*clusterv1beta2.ManagedClusterSetBinding
 	Scores      []*clusterv1alpha1.AddOnPlacementScore
-	Placements  []*clusterv1beta1.Placement
-	Decisions   []*clusterv1beta1.PlacementDecision
+	// Placements and Decisions are of all APIs of package record.
+	Placements []record.Object
+	Decisions  []record.Object
 }
 
-// Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace and name. Every one of
-// them sees the decisions of the world as they are, and none sees what another is answered now.
+// Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
+// of them sees the decisions of the world as they are, and none sees what another is answered now.
 func (w *World) Evaluate(now time.Time, wanted func(types.NamespacedName) bool) []Evaluation {
 	compiler := selector.NewCompiler()
 	snapshot := w.inventory(compiler).Snapshot()
 	pages := w.pagesByPlacement()
-	placements := slices.SortedFunc(slices.Values(w.Placements), func(a, b *clusterv1beta1.Placement) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
-	evaluations := make([]Evaluation, 0, len(placements))
+	evaluations := make([]Evaluation, 0, len(w.Placements))
 
-	for _, placement := range placements {
-		key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
-		if wanted != nil && !wanted(key) {
+	for _, placement := range w.placements() {
+		key := placement.Key()
+		if wanted != nil && !wanted(key.NamespacedName) {
 			continue
 		}
 
-		evaluations = append(evaluations, evaluate(compiler, snapshot, decision.NewPresent(placement, pages[key]), now))
+		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
+		evaluations = append(evaluations, evaluate(compiler, snapshot, present, now))
 	}
 
 	return evaluations
+}
+
+// placements are in the order of namespace, name and API.
+func (w *World) placements() []*record.Placement {
+	placements := make([]*record.Placement, 0, len(w.Placements))
+	for _, object := range w.Placements {
+		placements = append(placements, record.Read(object))
+	}
+
+	slices.SortFunc(placements, func(a, b *record.Placement) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API.Name(), b.API.Name()))
+	})
+
+	return placements
 }
 
 func (w *World) inventory(compiler *selector.Compiler) *inventory.Inventory {
@@ -70,20 +83,31 @@ func (w *World) inventory(compiler *selector.Compiler) *inventory.Inventory {
 		known.SetCluster(cluster)
 	}
 
-	for _, page := range w.Decisions {
-		known.SetDecision(page)
+	for _, api := range record.APIs() {
+		for _, object := range w.Decisions {
+			if page := api.Form().Read(object); page != nil {
+				known.SetDecision(record.Counted(api, page))
+			}
+		}
 	}
 
 	return known
 }
 
-func (w *World) pagesByPlacement() map[types.NamespacedName][]*clusterv1beta1.PlacementDecision {
-	pages := map[types.NamespacedName][]*clusterv1beta1.PlacementDecision{}
+func (w *World) pagesByPlacement() map[inventory.PlacementKey][]*record.Page {
+	pages := map[inventory.PlacementKey][]*record.Page{}
 
-	for _, page := range w.Decisions {
-		for _, name := range decision.PlacementsOf(page) {
-			key := types.NamespacedName{Namespace: page.Namespace, Name: name}
-			pages[key] = append(pages[key], page)
+	for _, api := range record.APIs() {
+		for _, object := range w.Decisions {
+			page := api.Form().Read(object)
+			if page == nil {
+				continue
+			}
+
+			for _, name := range decision.PlacementsOf(api.Form(), page) {
+				key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
+				pages[key] = append(pages[key], page)
+			}
 		}
 	}
 
@@ -93,7 +117,7 @@ func (w *World) pagesByPlacement() map[types.NamespacedName][]*clusterv1beta1.Pl
 // Evaluation is the answer for one placement, and what the controller would make of it.
 type Evaluation struct {
 	// Placement is the question.
-	Placement *clusterv1beta1.Placement
+	Placement *record.Placement
 	// Skipped says why the controller leaves the placement alone; Result is nil then.
 	Skipped string
 	// Result is the answer.
@@ -101,19 +125,19 @@ type Evaluation struct {
 	// Plan is what would be written to get from the present decisions to those in Pages.
 	Plan decision.Plan
 	// Status is the status of the placement after that.
-	Status clusterv1beta1.PlacementStatus
+	Status record.Status
 	// Pages are the clusters of each PlacementDecision after that, by its name.
 	Pages map[string][]string
 }
 
 func evaluate(compiler *selector.Compiler, snapshot *inventory.Snapshot, present decision.Present, now time.Time) Evaluation {
 	placement := present.Placement
-	evaluation := Evaluation{Placement: placement, Skipped: skipped(placement), Status: placement.Status}
+	evaluation := Evaluation{Placement: placement, Status: placement.Status}
 
-	if evaluation.Skipped == "" {
-		request := scheduling.LowerV1beta1(compiler, placement)
-		evaluation.Result = scheduling.Schedule(request, snapshot, present.Incumbents(), now)
-		evaluation.Plan = decision.NewPlan(evaluation.Result, present)
+	managed, reason := placement.Managed()
+	if evaluation.Skipped = reason; managed {
+		evaluation.Result = scheduling.Schedule(placement.Request(compiler), snapshot, present.Incumbents(), now)
+		evaluation.Plan = decision.NewPlan(evaluation.Result, present, metav1.NewTime(now))
 		evaluation.Status = decision.NewStatus(evaluation.Result, evaluation.Plan, placement, metav1.NewTime(now))
 	}
 
@@ -122,27 +146,16 @@ func evaluate(compiler *selector.Compiler, snapshot *inventory.Snapshot, present
 	return evaluation
 }
 
-func skipped(placement *clusterv1beta1.Placement) string {
-	switch {
-	case !placement.DeletionTimestamp.IsZero():
-		return "the placement is being deleted"
-	case placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true":
-		return "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " is true"
-	default:
-		return ""
-	}
-}
-
 // pagesAfter are the decisions that stand once the plan is carried out.
 func pagesAfter(present decision.Present, plan decision.Plan) map[string][]string {
 	pages := map[string][]string{}
 
 	for _, page := range present.Pages {
-		pages[page.Name] = clustersOf(page)
+		pages[page.Name] = page.Clusters()
 	}
 
 	for _, write := range plan.Writes {
-		pages[write.Desired.Name] = clustersOf(write.Desired)
+		pages[write.Desired.Name] = write.Desired.Clusters()
 	}
 
 	for _, page := range plan.Deletes {
@@ -150,13 +163,4 @@ func pagesAfter(present decision.Present, plan decision.Plan) map[string][]strin
 	}
 
 	return pages
-}
-
-func clustersOf(page *clusterv1beta1.PlacementDecision) []string {
-	clusters := make([]string, 0, len(page.Status.Decisions))
-	for _, decision := range page.Status.Decisions {
-		clusters = append(clusters, decision.ClusterName)
-	}
-
-	return clusters
 }

@@ -109,8 +109,8 @@ func TestImports(t *testing.T) {
 	const own = "github.com/placement-hub/placement-hub/"
 
 	for dir, rooms := range map[string][]string{
-		".":         {"pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision"},
-		"worldfile": {"pkg/explain"},
+		".":         {"pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record"},
+		"worldfile": {"pkg/explain", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
 	} {
 		for file, paths := range importsOf(t, dir) {
 			for _, path := range paths {

@@ -15,6 +15,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
@@ -33,10 +35,31 @@ var stores = map[schema.GroupVersionKind]store{
 	kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.World) *[]*clusterv1alpha1.AddOnPlacementScore {
 		return &w.Scores
 	}),
-	kindOf(clusterv1beta1.GroupVersion.Version, "Placement"): into(func(w *explain.World) *[]*clusterv1beta1.Placement { return &w.Placements }),
-	kindOf(clusterv1beta1.GroupVersion.Version, "PlacementDecision"): into(func(w *explain.World) *[]*clusterv1beta1.PlacementDecision {
-		return &w.Decisions
-	}),
+	kindOf(clusterv1beta1.GroupVersion.Version, "Placement"):         object[clusterv1beta1.Placement](placements),
+	kindOf(clusterv1beta1.GroupVersion.Version, "PlacementDecision"): object[clusterv1beta1.PlacementDecision](decisions),
+	placementv1alpha1.GroupVersion.WithKind("Placement"):             object[placementv1alpha1.Placement](placements),
+	placementv1alpha1.GroupVersion.WithKind("PlacementDecision"):     object[placementv1alpha1.PlacementDecision](decisions),
+}
+
+func placements(w *explain.World) *[]record.Object { return &w.Placements }
+func decisions(w *explain.World) *[]record.Object  { return &w.Decisions }
+
+// object stores one of several types in one list.
+func object[T any, P interface {
+	*T
+	record.Object
+}](list func(*explain.World) *[]record.Object) store {
+	return func(w *explain.World, fields map[string]any) error {
+		var typed []*T
+
+		if err := into(func(*explain.World) *[]*T { return &typed })(w, fields); err != nil {
+			return err
+		}
+
+		*list(w) = append(*list(w), P(typed[0]))
+
+		return nil
+	}
 }
 
 func kindOf(version, kind string) schema.GroupVersionKind {
@@ -172,7 +195,7 @@ func (r *Reader) takeItems(at place, kind string, list map[string]any) {
 }
 
 func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[string]any) {
-	identity := identify(gvk.Kind, object)
+	identity := identify(gvk, object)
 	findings := r.definitions[gvk].admit(object)
 
 	for _, finding := range findings {
@@ -196,8 +219,14 @@ func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[st
 	}
 }
 
-// identify names an object as far as that can be told: "Placement team-a/rollout", "ManagedCluster eu1", "Placement".
-func identify(kind string, object map[string]any) string {
+// identify names an object as far as that can be told: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other
+// groups say theirs.
+func identify(gvk schema.GroupVersionKind, object map[string]any) string {
+	kind := gvk.Kind
+	if gvk.Group != clusterv1.GroupName {
+		kind += "." + gvk.Group
+	}
+
 	metadata, isObject := object["metadata"].(map[string]any)
 	if !isObject {
 		return kind

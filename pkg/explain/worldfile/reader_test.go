@@ -27,7 +27,7 @@ const (
 func definitionsOfHub(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition {
 	tb.Helper()
 
-	files, err := filepath.Glob("../../../manifests/crds/cluster.*.yaml")
+	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("found %d definitions, error %v", len(files), err)
 	}
@@ -82,8 +82,9 @@ func TestMistakes(t *testing.T) {
 		"ManagedCluster (cluster.open-cluster-management.io/v1), " +
 		"ManagedClusterSet (cluster.open-cluster-management.io/v1beta2), " +
 		"ManagedClusterSetBinding (cluster.open-cluster-management.io/v1beta2), " +
-		"Placement (cluster.open-cluster-management.io/v1beta1), " +
-		"PlacementDecision (cluster.open-cluster-management.io/v1beta1)"
+		"Placement (cluster.open-cluster-management.io/v1beta1), Placement (placement.open-cluster-management.io/v1alpha1), " +
+		"PlacementDecision (cluster.open-cluster-management.io/v1beta1), " +
+		"PlacementDecision (placement.open-cluster-management.io/v1alpha1)"
 
 	for _, tc := range []struct {
 		reason, content string
@@ -364,7 +365,12 @@ metadata: {name: bare}
 			GroupStrategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromString("100%")},
 		},
 	}
-	got := world.Placements[0].Spec
+	placement, ok := world.Placements[0].(*clusterv1beta1.Placement)
+	if !ok {
+		t.Fatalf("got a %T", world.Placements[0])
+	}
+
+	got := placement.Spec
 	want.SortBy, want.ScoreRateLimit = got.SortBy, got.ScoreRateLimit
 
 	if diff := cmp.Diff(want, got); diff != "" {

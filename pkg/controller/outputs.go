@@ -1,0 +1,41 @@
+package controller
+
+import (
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// outputs are the APIs whose placements are served, and the ways in which their decisions are written.
+type outputs struct {
+	apis []record.API
+	// profiles writes the decisions of v1beta1 a second time, as references to ClusterProfiles.
+	profiles bool
+}
+
+// forms are all ways in which decisions are written.
+func (o outputs) forms() []record.Form {
+	forms := make([]record.Form, 0, len(o.apis)+1)
+	for _, api := range o.apis {
+		forms = append(forms, api.Form())
+	}
+
+	if o.profiles {
+		forms = append(forms, multicluster{})
+	}
+
+	return forms
+}
+
+// api is the API of a placement.
+func (o outputs) api(key inventory.PlacementKey) record.API {
+	i := slices.IndexFunc(o.apis, func(api record.API) bool { return api.Name() == key.API })
+
+	return o.apis[i]
+}
+
+// profiled reports whether the placement's decisions are written as references to ClusterProfiles too.
+func (o outputs) profiled(key inventory.PlacementKey) bool {
+	return o.profiles && key.API == record.V1beta1.Name()
+}

@@ -1,0 +1,92 @@
+package decision
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// ConditionProfilesFound says whether every selected cluster has a ClusterProfile. It is there only when decisions are written as
+// references to ClusterProfiles too.
+const ConditionProfilesFound = "PlacementClusterProfilesFound"
+
+// The reasons of ConditionProfilesFound.
+const (
+	ReasonProfilesFound   = "AllClusterProfilesFound"
+	ReasonProfilesMissing = "ClusterProfilesMissing"
+)
+
+// longestMissing is how many clusters without a ClusterProfile are named.
+const longestMissing = 10
+
+// Profiles is the answer as references to ClusterProfiles: of each selected cluster the one in the namespace of the placement, or else
+// the first that there is by namespace and name. Clusters without one are left out and told, sorted by name.
+func Profiles(result *scheduling.Result, present Present) (answer Answer, missing []string) {
+	answer = Answer{Held: result.Held(), Length: PageSize, Say: present.decisions()}
+	if answer.Held {
+		return answer, nil
+	}
+
+	var portion Portion
+
+	for _, verdict := range result.Selected {
+		profile, found := profileFor(verdict.Cluster, present.Placement.Namespace)
+		if !found {
+			missing = append(missing, verdict.Cluster.Name)
+
+			continue
+		}
+
+		decision := present.Form.Own(record.Decision{Cluster: verdict.Cluster.Name, Profile: profile})
+		answer.Say[decision.Cluster] = decision
+		portion.Clusters = append(portion.Clusters, decision.Cluster)
+	}
+
+	slices.Sort(portion.Clusters)
+	slices.Sort(missing)
+
+	answer.Portions = []Portion{portion}
+
+	return answer, missing
+}
+
+func profileFor(f *facts.Facts, namespace string) (facts.Profile, bool) {
+	if len(f.Profiles) == 0 {
+		return facts.Profile{}, false
+	}
+
+	near := slices.IndexFunc(f.Profiles, func(profile facts.Profile) bool { return profile.Namespace == namespace })
+
+	return f.Profiles[max(near, 0)], true
+}
+
+// ProfilesFound is the condition of an answer in ClusterProfiles; while the result is held the last one stays.
+func ProfilesFound(result *scheduling.Result, missing []string, placement *record.Placement) []metav1.Condition {
+	if result.Held() {
+		return conditionBefore(placement, ConditionProfilesFound)
+	}
+
+	condition := metav1.Condition{
+		Type: ConditionProfilesFound, Status: metav1.ConditionTrue, Reason: ReasonProfilesFound,
+		Message: "Every selected cluster has a ClusterProfile",
+	}
+
+	if len(missing) > 0 {
+		named, more := missing, ""
+		if len(named) > longestMissing {
+			named, more = named[:longestMissing], ", ..."
+		}
+
+		condition.Status, condition.Reason = metav1.ConditionFalse, ReasonProfilesMissing
+		condition.Message = fmt.Sprintf("%d of %d selected clusters have no ClusterProfile and are left out of the PlacementDecisions of "+
+			"multicluster.x-k8s.io: %s%s", len(missing), len(result.Selected), strings.Join(named, ", "), more)
+	}
+
+	return []metav1.Condition{condition}
+}

@@ -1,0 +1,242 @@
+package record_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+func expect[V any](t rapid.TB, what string, want, got V) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func asText(t rapid.TB, value any) string {
+	t.Helper()
+
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return string(data)
+}
+
+// ofEachAPI checks a property of every API.
+func ofEachAPI(t *testing.T, property func(*rapid.T, record.API)) {
+	t.Helper()
+
+	for _, api := range record.APIs() {
+		t.Run(string(api.Name()), func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { property(t, api) }) })
+	}
+}
+
+var words = rapid.SampledFrom([]string{"", "a", "p-decision-1", "canary"})
+
+func drawDecision(t *rapid.T) record.Decision {
+	return record.Decision{
+		Cluster: rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "cluster"), Reason: words.Draw(t, "reason"), Score: rapid.Int64().Draw(t, "score"),
+		Available: rapid.Bool().Draw(t, "available"), Profile: facts.Profile{Namespace: words.Draw(t, "namespace"), Name: words.Draw(t, "profile")},
+	}
+}
+
+func drawPage(t *rapid.T) *record.Page {
+	page := &record.Page{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ns", Name: "p-decision-1", UID: types.UID(words.Draw(t, "uid")), ResourceVersion: words.Draw(t, "version"),
+		Labels:     rapid.MapOfN(rapid.SampledFrom([]string{"a", clusterv1beta1.PlacementLabel}), words, 1, 2).Draw(t, "labels"),
+		Finalizers: []string{"example.com/wait"}, OwnerReferences: []metav1.OwnerReference{{Kind: "Placement", Name: words.Draw(t, "owner")}},
+	}}
+
+	switch rapid.IntRange(0, 2).Draw(t, "decisions") {
+	case 0: // absent
+	case 1:
+		page.Decisions = []record.Decision{}
+	default:
+		page.Decisions = rapid.SliceOfN(rapid.Custom(drawDecision), 1, 4).Draw(t, "decisions")
+	}
+
+	return page
+}
+
+// What is written and read again is the same, and so is what an API server stores as JSON: all of the metadata, and of each decision
+// what the API has. Neither shares anything with the other.
+func TestPagesComeBack(t *testing.T) {
+	ofEachAPI(t, func(t *rapid.T, api record.API) {
+		form := api.Form()
+		page := drawPage(t)
+		object := form.Write(page)
+
+		stored := form.Empty()
+		if err := json.Unmarshal([]byte(asText(t, object)), stored); err != nil {
+			t.Fatal(err)
+		}
+
+		for _, read := range []*record.Page{form.Read(object), form.Read(stored)} {
+			expect(t, "metadata", page.ObjectMeta, read.ObjectMeta)
+			expect(t, "clusters", page.Clusters(), read.Clusters())
+
+			if absent := page.Decisions == nil && api.Name() == record.V1beta1.Name(); absent != (read.Decisions == nil) {
+				t.Errorf("the list is %v, want absent: %v", read.Decisions, absent)
+			}
+
+			for n, decision := range read.Decisions {
+				want := form.Own(page.Decisions[n])
+				expect(t, "own part", want, form.Own(decision))
+
+				if api.Name() == record.V1beta1.Name() {
+					want.Reason = page.Decisions[n].Reason // To be seen, and mended.
+				}
+
+				expect(t, "decision", want, decision)
+			}
+
+			expect(t, "the same bytes again", asText(t, object), asText(t, form.Write(read)))
+		}
+
+		before := asText(t, page)
+
+		object.SetLabels(map[string]string{"changed": "yes"})
+		object.GetOwnerReferences()[0].Name = "changed"
+		expect(t, "the page", before, asText(t, page))
+	})
+}
+
+// Own is what is left of a decision that is written and read.
+func TestOwnIsStable(t *testing.T) {
+	ofEachAPI(t, func(t *rapid.T, api record.API) {
+		form := api.Form()
+		own := form.Own(drawDecision(t))
+		expect(t, "own of own", own, form.Own(own))
+
+		page := &record.Page{Decisions: []record.Decision{own}}
+		expect(t, "written and read", page.Decisions, form.Read(form.Write(page)).Decisions)
+	})
+}
+
+// The labels of a page name its placement, and its group where the API has groups.
+func TestLabelsComeBack(t *testing.T) {
+	ofEachAPI(t, func(t *rapid.T, api record.API) {
+		form := api.Form()
+		group := record.Group{Index: rapid.IntRange(0, 300).Draw(t, "index"), Name: words.Draw(t, "name")}
+		page := pageWith(form.Labels("p", group))
+		read, named := form.Group(page)
+
+		expect(t, "placement", "p", form.Placement(page))
+		expect(t, "foreign", false, form.Foreign(page))
+		expect(t, "named", true, named)
+
+		if api.Name() == record.V1beta1.Name() {
+			expect(t, "group", group, read)
+		} else {
+			expect(t, "group", record.Group{}, read)
+		}
+	})
+}
+
+func drawStatus(t *rapid.T) record.Status {
+	status := record.Status{Selected: rapid.IntRange(0, 1<<30).Draw(t, "selected")}
+
+	for range rapid.IntRange(0, 2).Draw(t, "conditions") {
+		status.Conditions = append(status.Conditions, metav1.Condition{
+			Type: words.Draw(t, "type"), Status: metav1.ConditionTrue, Reason: words.Draw(t, "reason"), Message: words.Draw(t, "message"),
+			ObservedGeneration: rapid.Int64Range(0, 9).Draw(t, "generation"), LastTransitionTime: metav1.NewTime(time.Unix(100, 0)),
+		})
+	}
+
+	for range rapid.IntRange(0, 3).Draw(t, "groups") {
+		status.Groups = append(status.Groups, record.GroupStatus{
+			Group: record.Group{Index: rapid.IntRange(0, 9).Draw(t, "index"), Name: words.Draw(t, "name")},
+			Pages: rapid.SliceOfN(words, 1, 3).Draw(t, "pages"), Clusters: rapid.IntRange(0, 1<<30).Draw(t, "clusters"),
+		})
+	}
+
+	if rapid.Bool().Draw(t, "scored") {
+		status.LastScoreUpdate = &metav1.Time{Time: time.Unix(rapid.Int64Range(1, 1<<30).Draw(t, "at"), 0)}
+	}
+
+	return status
+}
+
+// What a status says comes back, as far as the API can say it, also from the JSON that an API server stores.
+func TestStatusesComeBack(t *testing.T) {
+	ofEachAPI(t, func(t *rapid.T, api record.API) {
+		status := drawStatus(t)
+		object := api.Empty()
+		data := asText(t, map[string]any{"metadata": map[string]any{"namespace": "ns", "name": "p"}, "status": api.Status(status)})
+
+		if err := json.Unmarshal([]byte(data), object); err != nil {
+			t.Fatal(err)
+		}
+
+		read := api.Read(object)
+
+		want := status
+		if api.Name() == record.V1alpha1.Name() {
+			want = record.Status{Conditions: status.Conditions}
+		}
+
+		expect(t, "status", want, read.Status)
+		expect(t, "the same bytes again", asText(t, api.Status(status)), asText(t, api.Status(read.Status)))
+	})
+}
+
+// Every API tells its own objects from those of the others, and no two share a name.
+func TestAPIs(t *testing.T) {
+	names := map[string]bool{}
+
+	for _, api := range record.APIs() {
+		form := api.Form()
+		names[string(api.Name())] = true
+
+		expect(t, "the group of the owner", string(api.Name()), form.Owner().Group)
+		expect(t, "the API of the key", api.Name(), form.Key("ns", "n").API)
+
+		for _, other := range record.APIs() {
+			same := api.Name() == other.Name()
+			expect(t, "reads placements of "+string(other.Name()), same, api.Read(other.Empty()) != nil)
+			expect(t, "reads pages of "+string(other.Name()), same, form.Read(other.Form().Empty()) != nil)
+		}
+
+		if placement := api.Read(api.Empty()); placement.API != api {
+			t.Errorf("a placement of %s is of %s", api.Name(), placement.API.Name())
+		}
+	}
+
+	expect(t, "names", len(record.APIs()), len(names))
+	expect(t, "v1beta1 comes first: it is what most placements are of", 0, slices.IndexFunc(record.APIs(), func(api record.API) bool {
+		return api == record.V1beta1
+	}))
+}
+
+// Lists are of the kind of the objects in them.
+func TestLists(t *testing.T) {
+	for _, tc := range []struct {
+		api                record.API
+		placements, pages  any
+		placement, onePage any
+	}{
+		{record.V1beta1, &clusterv1beta1.PlacementList{}, &clusterv1beta1.PlacementDecisionList{}, &clusterv1beta1.Placement{},
+			&clusterv1beta1.PlacementDecision{}},
+		{record.V1alpha1, &placementv1alpha1.PlacementList{}, &placementv1alpha1.PlacementDecisionList{}, &placementv1alpha1.Placement{},
+			&placementv1alpha1.PlacementDecision{}},
+	} {
+		expect(t, "placements", tc.placements, any(tc.api.EmptyList()))
+		expect(t, "pages", tc.pages, any(tc.api.Form().EmptyList()))
+		expect(t, "placement", tc.placement, any(tc.api.Empty()))
+		expect(t, "page", tc.onePage, any(tc.api.Form().Empty()))
+	}
+}

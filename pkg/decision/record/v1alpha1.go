@@ -1,0 +1,105 @@
+package record
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// V1alpha1 is placement.open-cluster-management.io/v1alpha1 (v1alpha1-placement.md).
+var V1alpha1 API = v1alpha1{}
+
+type v1alpha1 struct{}
+
+func (v1alpha1) Name() inventory.API       { return inventory.V1alpha1 }
+func (v1alpha1) Form() Form                { return v1alpha1Form{} }
+func (v1alpha1) Empty() Object             { return &placementv1alpha1.Placement{} }
+func (v1alpha1) EmptyList() runtime.Object { return &placementv1alpha1.PlacementList{} }
+func (v1alpha1) NoneIsEnough() bool        { return true }
+
+func (v1alpha1) Read(object runtime.Object) *Placement {
+	placement, ok := object.(*placementv1alpha1.Placement)
+	if !ok {
+		return nil
+	}
+
+	return &Placement{
+		ObjectMeta: placement.ObjectMeta, API: V1alpha1, Object: placement, ClusterSets: placement.Spec.ClusterSets,
+		Wanted: placement.Spec.NumberOfClusters,
+		Status: Status{Conditions: placement.Status.Conditions},
+		lower: func(compiler *selector.Compiler) *scheduling.Request {
+			return scheduling.LowerV1alpha1(compiler, placement)
+		},
+	}
+}
+
+func (v1alpha1) Status(status Status) any {
+	return placementv1alpha1.PlacementStatus{Conditions: status.Conditions}
+}
+
+type v1alpha1Form struct{}
+
+func (v1alpha1Form) Key(namespace, name string) inventory.DecisionKey {
+	return inventory.NewPlacementKey(inventory.V1alpha1, namespace, "").Decision(name)
+}
+
+func (v1alpha1Form) Owner() schema.GroupVersionKind {
+	return placementv1alpha1.GroupVersion.WithKind("Placement")
+}
+
+func (v1alpha1Form) Foreign(*Page) bool { return false }
+
+func (v1alpha1Form) Placement(page *Page) string {
+	return page.Labels[placementv1alpha1.PlacementLabel]
+}
+
+// Labels have no group: the API knows none.
+func (v1alpha1Form) Labels(placement string, _ Group) map[string]string {
+	return map[string]string{placementv1alpha1.PlacementLabel: placement}
+}
+
+func (v1alpha1Form) Group(*Page) (Group, bool) { return Group{}, true }
+
+func (v1alpha1Form) Empty() Object             { return &placementv1alpha1.PlacementDecision{} }
+func (v1alpha1Form) EmptyList() runtime.Object { return &placementv1alpha1.PlacementDecisionList{} }
+func (v1alpha1Form) Subresource() string       { return "" }
+
+func (v1alpha1Form) Read(object runtime.Object) *Page {
+	decision, ok := object.(*placementv1alpha1.PlacementDecision)
+	if !ok {
+		return nil
+	}
+
+	page := &Page{ObjectMeta: decision.ObjectMeta, Decisions: make([]Decision, 0, len(decision.Decisions))}
+	for _, d := range decision.Decisions {
+		page.Decisions = append(page.Decisions, Decision{Cluster: d.ClusterName, Available: d.Available})
+	}
+
+	return page
+}
+
+func (f v1alpha1Form) Write(page *Page) Object {
+	return &placementv1alpha1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions)}
+}
+
+func (v1alpha1Form) Own(d Decision) Decision {
+	return Decision{Cluster: d.Cluster, Available: d.Available}
+}
+
+func (f v1alpha1Form) Body(decisions []Decision) map[string]any {
+	return map[string]any{"decisions": f.decisions(decisions)}
+}
+
+// decisions are never absent: the field is required.
+func (v1alpha1Form) decisions(decisions []Decision) []placementv1alpha1.ClusterDecision {
+	written := make([]placementv1alpha1.ClusterDecision, 0, len(decisions))
+	for _, d := range decisions {
+		written = append(written, placementv1alpha1.ClusterDecision{ClusterName: d.Cluster, Available: d.Available})
+	}
+
+	return written
+}

@@ -1,0 +1,304 @@
+package decision
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// scores are a world by the scores of its clusters.
+type scores map[string]int32
+
+func (s scores) world() *inventory.Inventory {
+	i := worldOf(slices.Collect(maps.Keys(s))...)
+	for name, score := range s {
+		i.SetScores(scoreOf(name, score))
+	}
+
+	return i
+}
+
+// with is the same with some scores changed or added.
+func (s scores) with(changes scores) scores {
+	changed := maps.Clone(s)
+	maps.Copy(changed, changes)
+
+	return changed
+}
+
+// at puts the clock to a time since the beginning.
+func (s *store) at(since time.Duration) { s.now = metav1.NewTime(now.Add(since)) }
+
+// tell is one line for each page, in the order of their numbers, with the scores behind the names.
+func (s *store) tell() []string {
+	lines := []string{}
+
+	for _, page := range s.present().Pages {
+		group, _ := s.form().Group(page)
+		line := fmt.Sprintf("%s %d %q:", strings.TrimPrefix(page.Name, "p-decision-"), group.Index, group.Name)
+
+		for _, d := range page.Decisions {
+			line += fmt.Sprintf(" %s=%d", d.Cluster, d.Score)
+		}
+
+		lines = append(lines, line)
+	}
+
+	return lines
+}
+
+// updatedAt is when the status says that the scores were updated, since the beginning.
+func (s *store) updatedAt() string {
+	last := s.placement.Status.LastScoreUpdate
+	if last == nil {
+		return "never"
+	}
+
+	return last.Sub(now.Time).String()
+}
+
+// wakesAt is when the plan asks for another one, since the beginning.
+func wakesAt(plan Plan) string {
+	if plan.WakeAt.IsZero() {
+		return "never"
+	}
+
+	return plan.WakeAt.Sub(now.Time).String()
+}
+
+// expectScores wants that the answer has nothing to write now, and what there is then.
+func (s *store) expectScores(t *testing.T, world scores, updated, wakes string, pages ...string) {
+	t.Helper()
+
+	plan := s.plan(s.schedule(world.world()))
+	expect(t, "steps", []string{}, steps(plan))
+	expect(t, "pages", pages, s.tell())
+	expect(t, "updated at", updated, s.updatedAt())
+	expect(t, "wakes at", wakes, wakesAt(plan))
+}
+
+// moment is one step of a story: what the scores are at a time, and what is there once the plan of the time is carried out.
+type moment struct {
+	says    string
+	at      time.Duration
+	world   scores
+	pages   []string
+	updated string
+	wakes   string
+}
+
+// ours.md B7 and D4: scores and order follow at once the first time, and then at most once per scoreRateLimit.
+func TestScoresFollowOncePerInterval(t *testing.T) {
+	base := scores{"a": 1, "b": 5, "c": 3}
+	changed := base.with(scores{"a": 9})
+	joined := changed.with(scores{"n": 7})
+	left := scores{"a": 9, "c": 3, "n": 7}
+
+	for _, tc := range []struct {
+		reason string
+		limit  string
+		story  []moment
+	}{
+		{"a minute, which is the default too", "", []moment{
+			{"never written: due at once", 0, base, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "never"},
+			{"a change waits", 10 * time.Second, changed, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "1m0s"},
+			{"the change is taken back: nobody has to wake up", 15 * time.Second, base, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "never"},
+			{"a newcomer has its score, and nobody else moves", 20 * time.Second, joined, []string{`1 0 "": n=7 b=5 c=3 a=1`}, "0s", "1m0s"},
+			{"somebody leaves, and nobody else moves", 30 * time.Second, left, []string{`1 0 "": n=7 c=3 a=1`}, "0s", "1m0s"},
+			{"almost due", time.Minute - 1, left, []string{`1 0 "": n=7 c=3 a=1`}, "0s", "1m0s"},
+			{"due", time.Minute, left, []string{`1 0 "": a=9 n=7 c=3`}, "1m0s", "never"},
+			{"nothing to do when it is due again", 2 * time.Minute, left, []string{`1 0 "": a=9 n=7 c=3`}, "1m0s", "never"},
+			{"a change that comes later need not wait", 5 * time.Minute, base, []string{`1 0 "": b=5 c=3 a=1`}, "5m0s", "never"},
+		}},
+		{"the score alone, with the order as it was", "10s", []moment{
+			{"first", 0, base, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "never"},
+			{"waits", time.Second, base.with(scores{"b": 6}), []string{`1 0 "": b=5 c=3 a=1`}, "0s", "10s"},
+			{"due", 10 * time.Second, base.with(scores{"b": 6}), []string{`1 0 "": b=6 c=3 a=1`}, "10s", "never"},
+		}},
+		{"0: no bound", "0s", []moment{
+			{"first", 0, base, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "never"},
+			{"at once", 0, changed, []string{`1 0 "": a=9 b=5 c=3`}, "0s", "never"},
+			{"a second later", time.Second, base, []string{`1 0 "": b=5 c=3 a=1`}, "1s", "never"},
+			{"nothing changed", 2 * time.Second, base, []string{`1 0 "": b=5 c=3 a=1`}, "1s", "never"},
+		}},
+		{"equal scores are sorted by name, and lower than 0 is lower than 0", "", []moment{
+			{"first", 0, scores{"d": -1, "c": 0, "b": 2, "a": 0}, []string{`1 0 "": b=2 a=0 c=0 d=-1`}, "0s", "never"},
+		}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			s := newStore(placementOf(byScore(tc.limit)))
+
+			for _, m := range tc.story {
+				t.Log(m.says)
+				s.at(m.at)
+				s.settle(t, s.schedule(m.world.world()))
+				s.expectScores(t, m.world, m.updated, m.wakes, m.pages...)
+			}
+		})
+	}
+}
+
+// ours.md D4: the pages of a group follow the order of the scores, the first page the highest.
+func TestScoresFillPagesInOrder(t *testing.T) {
+	s := newStore(placementOf(byScore("")))
+	world := func(score func(n int) int32) scores {
+		all := scores{}
+		for n, name := range fleet(201) {
+			all[name] = score(n)
+		}
+
+		return all
+	}
+
+	for step, score := range []func(int) int32{
+		func(n int) int32 { return int32(n % 7) }, func(n int) int32 { return int32(-n % 5) }, func(n int) int32 { return int32(n % 2) },
+	} {
+		s.at(time.Duration(step) * time.Minute)
+
+		now := world(score)
+		s.settle(t, s.schedule(now.world()))
+
+		want := slices.SortedFunc(maps.Keys(now), func(a, b string) int {
+			return inOrder(record.Decision{Cluster: a, Score: int64(now[a])}, record.Decision{Cluster: b, Score: int64(now[b])})
+		})
+
+		var got []string
+
+		for n, page := range s.present().Pages {
+			expect(t, "the size of "+page.Name, []int{100, 100, 1}[n], len(page.Decisions))
+			got = append(got, page.Clusters()...)
+		}
+
+		expect(t, "the order over all pages", want, got)
+	}
+}
+
+// ours.md D4 and "Stable slots": by new scores clusters change their pages, but not their groups.
+func TestScoresDoNotMoveGroups(t *testing.T) {
+	spec := byScore("")
+	spec.DecisionStrategy = byPrefix(intstr.FromInt32(2), "canary")
+	s := newStore(placementOf(spec))
+	before := scores{"canary-1": 1, "canary-2": 2, "x-1": 1, "x-2": 2, "x-3": 3, "x-4": 4}
+	after := scores{"canary-1": 4, "canary-2": 3, "x-1": 4, "x-2": 3, "x-3": 2, "x-4": 1}
+
+	s.settle(t, s.schedule(before.world()))
+	s.expectScores(t, before, "0s", "never",
+		`1 0 "canary": canary-2=2 canary-1=1`, `2 1 "": x-4=4 x-3=3`, `3 2 "": x-2=2 x-1=1`)
+
+	s.at(time.Minute)
+	s.settle(t, s.schedule(after.world()))
+	s.expectScores(t, after, "1m0s", "never",
+		`1 0 "canary": canary-1=4 canary-2=3`, `2 1 "": x-3=2 x-4=1`, `3 2 "": x-1=4 x-2=3`)
+}
+
+// ours.md B7: without sortBy: Score there are no scores, and what there was of them goes.
+func TestSortByClusterNameAgain(t *testing.T) {
+	world := scores{"a": 1, "b": 5, "c": 3}
+	s := newStore(placementOf(byScore("")))
+	s.settle(t, s.schedule(world.world()))
+	s.expectScores(t, world, "0s", "never", `1 0 "": b=5 c=3 a=1`)
+
+	for _, by := range []clusterv1beta1.PlacementSortByType{"", clusterv1beta1.PlacementSortByClusterName} {
+		scored := &store{placement: s.placement, pages: maps.Clone(s.pages), now: s.now}
+		spec := byScore("")
+		spec.SortBy = by
+		scored.ask(placementOf(spec))
+		scored.at(time.Second)
+		scored.settle(t, scored.schedule(world.world()))
+		scored.expectScores(t, world, "never", "never", `1 0 "": a=0 b=0 c=0`)
+
+		// And back again: as for the first time.
+		scored.ask(placementOf(byScore("")))
+		scored.settle(t, scored.schedule(world.world()))
+		scored.expectScores(t, world, "1s", "never", `1 0 "": b=5 c=3 a=1`)
+	}
+}
+
+// ours.md A1 and A4: without an answer scores, order and their time stay, and nobody is woken.
+func TestScoresOfHeldDecisionsStay(t *testing.T) {
+	world := scores{"a": 1, "b": 5}
+	wrong := byScore("")
+	wrong.NumberOfClusters = ptr.To[int32](-1)
+	unknown := byScore("")
+	unknown.SortBy = "Colour"
+
+	for _, tc := range []struct {
+		reason string
+		spec   clusterv1beta1.PlacementSpec
+		world  func(*inventory.Inventory) *inventory.Inventory
+	}{
+		{"a broken set", byScore(""), breakSet},
+		{"a mistake", wrong, func(i *inventory.Inventory) *inventory.Inventory { return i }},
+		{"an order that there is not", unknown, func(i *inventory.Inventory) *inventory.Inventory { return i }},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			s := newStore(placementOf(byScore("")))
+			s.settle(t, s.schedule(world.world()))
+			s.ask(placementOf(tc.spec))
+
+			for _, passed := range []time.Duration{time.Second, time.Hour} {
+				s.at(passed)
+
+				plan := s.plan(s.schedule(tc.world(scores{"a": 9, "b": 8}.world())))
+				expect(t, "steps", []string{}, steps(plan))
+				expect(t, "wakes at", "never", wakesAt(plan))
+				expect(t, "the time of the scores", s.placement.Status.LastScoreUpdate, plan.ScoresAt)
+			}
+		})
+	}
+}
+
+// A new placement that is held has no scores, so it has no time of them.
+func TestHeldFromTheBeginningHasNoScores(t *testing.T) {
+	spec := byScore("")
+	spec.NumberOfClusters = ptr.To[int32](-1)
+	s := newStore(placementOf(spec))
+	plan := s.plan(s.schedule(worldOf("a")))
+
+	expect(t, "steps", []string{`create and fill p-decision-1 group 0 "": `}, steps(plan))
+	expect(t, "the time of the scores", (*metav1.Time)(nil), plan.ScoresAt)
+}
+
+// The decisions of a page that lingers because of a finalizer are not news: they do not bring back an old score.
+func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
+	world := scores{"a": 1, "b": 5}
+	s := newStore(placementOf(byScore("")))
+	s.settle(t, s.schedule(world.world()))
+
+	leaving := edited(page(7, 0, ""), func(p *record.Page) {
+		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
+		p.Decisions = []record.Decision{{Cluster: "a", Score: 77}}
+	})
+	s.pages[leaving.Name] = leaving
+
+	plan := s.plan(s.schedule(world.world()))
+	expect(t, "steps", []string{}, steps(plan))
+	expect(t, "wakes at", "never", wakesAt(plan))
+}
+
+// ours.md B7: a reason that somebody wrote goes with the next plan, also between two updates of the scores, and with the score as it was.
+func TestReasonStaysEmptyBesideAScore(t *testing.T) {
+	s := newStore(placementOf(byScore("")))
+	s.settle(t, s.schedule(scores{"a": 1}.world()))
+
+	reasoned := *s.pages["p-decision-1"]
+	reasoned.Decisions = []record.Decision{{Cluster: "a", Score: 1, Reason: "because"}}
+	s.put(&reasoned)
+	s.at(time.Second)
+
+	changed := scores{"a": 2}
+	expect(t, "steps", []string{`fill p-decision-1 group 0 "": a`}, steps(s.plan(s.schedule(changed.world()))))
+	s.settle(t, s.schedule(changed.world()))
+	s.expectScores(t, changed, "0s", "1m0s", `1 0 "": a=1`)
+}

@@ -1,0 +1,360 @@
+package decision
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// kind is a way to ask for clusters. What holds for one must hold for all.
+type kind struct {
+	name    string
+	api     record.API
+	byScore bool
+}
+
+var kinds = []kind{{"v1beta1", record.V1beta1, false}, {"v1beta1 by score", record.V1beta1, true}, {"v1alpha1", record.V1alpha1, false}}
+
+// ofEachKind checks a property of every kind.
+func ofEachKind(t *testing.T, property func(*rapid.T, kind)) {
+	t.Helper()
+
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) { rapid.Check(t, func(t *rapid.T) { property(t, k) }) })
+	}
+}
+
+// draw draws a placement of the kind without a status.
+func (k kind) draw(t *rapid.T) record.Object {
+	if k.api == record.V1alpha1 {
+		placement := &placementv1alpha1.Placement{ObjectMeta: placementOf(clusterv1beta1.PlacementSpec{}).ObjectMeta}
+		placement.Spec.NumberOfClusters = rapid.SampledFrom([]*int32{nil, nil, new(int32(7)), new(int32(150))}).Draw(t, "wanted")
+
+		return placement
+	}
+
+	spec := clusterv1beta1.PlacementSpec{}
+	if k.byScore {
+		spec = byScore("60s")
+	}
+
+	spec.DecisionStrategy = drawStrategy(t)
+
+	return placementOf(spec)
+}
+
+// byScore asks for an order by the score x of the add-on demo.
+func byScore(limit string) clusterv1beta1.PlacementSpec {
+	return clusterv1beta1.PlacementSpec{
+		SortBy: clusterv1beta1.PlacementSortByScore, ScoreRateLimit: limit, PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{
+			Mode: clusterv1beta1.PrioritizerPolicyModeExact, Configurations: []clusterv1beta1.PrioritizerConfig{{
+				Weight: 1, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+					Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: "demo", ScoreName: "x"},
+				},
+			}},
+		},
+	}
+}
+
+// store is an API server with one placement and its pages, and a clock.
+type store struct {
+	placement *record.Placement
+	pages     map[string]*record.Page
+	version   int
+	now       metav1.Time
+}
+
+func newStore(placement record.Object) *store {
+	s := &store{pages: map[string]*record.Page{}, now: now}
+	s.ask(placement)
+
+	return s
+}
+
+// ask changes the spec of the placement. Its status stays.
+func (s *store) ask(placement record.Object) {
+	status := record.Status{}
+	if s.placement != nil {
+		status = s.placement.Status
+	}
+
+	for _, api := range record.APIs() {
+		if read := api.Read(placement); read != nil {
+			s.placement = read
+		}
+	}
+
+	s.say(status)
+}
+
+// say puts the status in the placement as far as its API can say it.
+func (s *store) say(status record.Status) {
+	object := s.placement.Object.DeepCopyObject()
+
+	switch said := s.placement.API.Status(status).(type) {
+	case clusterv1beta1.PlacementStatus:
+		object.(*clusterv1beta1.Placement).Status = said //nolint:forcetypeassert // It is of one API.
+	case placementv1alpha1.PlacementStatus:
+		object.(*placementv1alpha1.Placement).Status = said //nolint:forcetypeassert // It is of one API.
+	}
+
+	s.placement = s.placement.API.Read(object)
+}
+
+func (s *store) form() record.Form { return s.placement.API.Form() }
+
+// put stores of a page what its API can say.
+func (s *store) put(p *record.Page) {
+	p = s.form().Read(s.form().Write(p))
+	s.version++
+	p.ResourceVersion = strconv.Itoa(s.version)
+
+	if p.UID == "" {
+		p.UID = types.UID("uid-" + p.ResourceVersion)
+	}
+
+	s.pages[p.Name] = p
+}
+
+func (s *store) present() Present {
+	return NewPresent(s.form(), s.placement, slices.Collect(maps.Values(s.pages)))
+}
+
+func (s *store) schedule(i *inventory.Inventory) *scheduling.Result {
+	return scheduling.Schedule(s.placement.Request(selector.NewCompiler()), i.Snapshot(), nil, s.now.Time)
+}
+
+func (s *store) plan(result *scheduling.Result) Plan { return NewPlan(result, s.present(), s.now) }
+
+// requests are what the Writer sends for the plan, one function each; the status comes before the deletes.
+func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []func() {
+	var sent []func()
+
+	for _, write := range plan.Writes {
+		for _, request := range requests(plan.Form, write) {
+			sent = append(sent, func() { s.serve(t, request, write.Desired) })
+		}
+	}
+
+	status := NewStatus(result, plan, s.placement, s.now)
+	sent = append(sent, func() { s.say(status) })
+
+	for _, page := range plan.Deletes {
+		sent = append(sent, func() { delete(s.pages, page.Name) })
+	}
+
+	return sent
+}
+
+// serve does what an API server does with a request.
+func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
+	before := s.pages[desired.Name]
+	if (request.body == nil) != (before == nil) {
+		t.Fatalf("%s %s: it exists: %v", request.about, desired.Name, before != nil)
+	}
+
+	after := &record.Page{ObjectMeta: *desired.ObjectMeta.DeepCopy()}
+	if before != nil {
+		after.UID, after.Decisions = before.UID, before.Decisions
+	}
+
+	if _, mended := request.body["metadata"]; before != nil && !mended {
+		after.ObjectMeta = *before.ObjectMeta.DeepCopy()
+	}
+
+	// A server drops the subresource of what is created.
+	if request.action == ActionFill || request.action == ActionCreate && s.form().Subresource() == "" {
+		after.Decisions = desired.Decisions
+	}
+
+	s.put(after)
+}
+
+// union are the clusters in all pages.
+func (s *store) union() map[string]bool { return s.present().Incumbents() }
+
+// settle carries a plan out, checks what came of it, and that there is nothing left to do.
+func (s *store) settle(t rapid.TB, result *scheduling.Result) {
+	plan := s.plan(result)
+
+	for again := true; again; {
+		for _, request := range s.requests(t, result, plan) {
+			request()
+		}
+
+		s.check(t, result)
+
+		again = plan.Again
+		plan = s.plan(result)
+	}
+
+	if !plan.Empty() {
+		t.Fatalf("there is something left to do: %v", steps(plan))
+	}
+
+	if !sameStatus(s.placement.API, s.placement.Status, NewStatus(result, plan, s.placement, metav1.NewTime(now.Add(time.Hour)))) {
+		t.Fatalf("the status is not settled: %v", s.placement.Status)
+	}
+}
+
+// check looks at the pages as a consumer does.
+func (s *store) check(t rapid.TB, result *scheduling.Result) {
+	seen := map[string]string{}
+
+	for name, page := range s.pages {
+		if page.Decisions == nil || len(page.Decisions) > PageSize {
+			t.Fatalf("%s has %d decisions", name, len(page.Decisions))
+		}
+
+		if len(page.Decisions) == 0 && (len(s.pages) > 1 || len(result.Selected) > 0) {
+			t.Fatalf("%s is empty beside others", name)
+		}
+
+		for _, d := range page.Decisions {
+			if other, twice := seen[d.Cluster]; twice {
+				t.Fatalf("%s is in %s and in %s", d.Cluster, other, name)
+			}
+
+			seen[d.Cluster] = name
+			s.checkDecision(t, d, result)
+		}
+
+		if !slices.IsSortedFunc(page.Decisions, inOrder) {
+			t.Fatalf("%s is not sorted: %v", name, page.Decisions)
+		}
+	}
+
+	if len(seen) != len(result.Selected) {
+		t.Fatalf("%d clusters in the pages, want %d", len(seen), len(result.Selected))
+	}
+
+	for _, verdict := range result.Selected {
+		if seen[verdict.Cluster.Name] == "" {
+			t.Fatalf("%s is in no page", verdict.Cluster.Name)
+		}
+	}
+
+	if s.placement.API == record.V1beta1 {
+		s.checkStatus(t, len(result.Selected))
+	}
+}
+
+// inOrder is the order of a page: without scores only the names count.
+func inOrder(a, b record.Decision) int {
+	switch {
+	case a.Score != b.Score:
+		return int(b.Score - a.Score)
+	case a.Cluster < b.Cluster:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// checkDecision looks for what a decision must say, and must not say, beside its name (ours.md B7, v1alpha1-placement.md).
+func (s *store) checkDecision(t rapid.TB, d record.Decision, result *scheduling.Result) {
+	if d.Reason != "" || d.Score != 0 && result.Request.Order != scheduling.ByScore {
+		t.Fatalf("%s has reason %q and score %d", d.Cluster, d.Reason, d.Score)
+	}
+
+	known := result.Cluster(d.Cluster)
+	if want := s.placement.API == record.V1alpha1 && known != nil && known.Available; d.Available != want {
+		t.Fatalf("%s is said to be available: %v", d.Cluster, d.Available)
+	}
+}
+
+func (s *store) checkStatus(t rapid.TB, selected int) {
+	groups := map[string]bool{}
+	for _, page := range s.pages {
+		groups[page.Labels[clusterv1beta1.DecisionGroupIndexLabel]] = true
+	}
+
+	if s.placement.Status.Selected != selected {
+		t.Fatalf("%d clusters in the status, want %d", s.placement.Status.Selected, selected)
+	}
+
+	listed := 0
+
+	for index, group := range s.placement.Status.Groups {
+		if group.Index != index || !groups[strconv.Itoa(index)] {
+			t.Fatalf("group %d of the status has index %d; the pages know %v", index, group.Index, groups)
+		}
+
+		for _, name := range group.Pages {
+			if page := s.pages[name]; page == nil || page.Labels[clusterv1beta1.DecisionGroupNameLabel] != group.Name ||
+				page.Labels[clusterv1beta1.DecisionGroupIndexLabel] != strconv.Itoa(index) {
+				t.Fatalf("the status lists %s in group %d %q", name, index, group.Name)
+			}
+
+			listed++
+		}
+	}
+
+	if listed != len(s.pages) || len(groups) != len(s.placement.Status.Groups) {
+		t.Fatalf("the status lists %d of %d pages", listed, len(s.pages))
+	}
+}
+
+// drawFleet draws clusters of three prefixes, few or more than a page.
+func drawFleet(t *rapid.T) []string {
+	names := map[string]bool{}
+
+	for _, prefix := range []string{"a", "canary", "x"} {
+		from := rapid.IntRange(0, 3).Draw(t, prefix+" from")
+		size := rapid.OneOf(rapid.IntRange(0, 4), rapid.SampledFrom([]int{99, 100, 101, 200, 201})).Draw(t, prefix+" size")
+
+		for n := from; n < from+size; n++ {
+			names[fmt.Sprintf("%s-%03d", prefix, n)] = true
+		}
+	}
+
+	return slices.Collect(maps.Keys(names))
+}
+
+// drawWorld draws a fleet in which some clusters are available, and all are scored.
+func drawWorld(t *rapid.T) *inventory.Inventory { return shuffled(drawSeed(t), drawFleet(t)...) }
+
+func drawSeed(t *rapid.T) int { return rapid.IntRange(0, 9).Draw(t, "availability and scores") }
+
+// shuffled is a world in which the number decides who is available and what the scores are: some are equal, some 0 or less.
+func shuffled(seed int, clusters ...string) *inventory.Inventory {
+	i := worldOf()
+
+	for _, name := range clusters {
+		hash := fnv.New32a()
+		_, _ = fmt.Fprint(hash, name, seed)
+		drawn := hash.Sum32() >> 8
+		available := map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}[drawn%2 == 0]
+		cluster := clusterOf(name)
+		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available}}
+		i.SetCluster(cluster)
+		i.SetScores(scoreOf(name, int32(drawn/2%19)-9)) //nolint:gosec // It is small.
+	}
+
+	return i
+}
+
+func drawStrategy(t *rapid.T) clusterv1beta1.DecisionStrategy {
+	sizes := []intstr.IntOrString{
+		intstr.FromString("100%"), intstr.FromString("30%"), intstr.FromInt32(2), intstr.FromInt32(100), intstr.FromInt32(150),
+	}
+
+	return byPrefix(rapid.SampledFrom(sizes).Draw(t, "length"), rapid.SliceOfN(rapid.SampledFrom([]string{"canary", "x"}), 0, 2).Draw(t, "groups")...)
+}
