@@ -1,19 +1,27 @@
 // Package manifests carries everything that a Kubernetes API server must hold before the placement hub can work on it: the
-// CustomResourceDefinitions of the cluster.open-cluster-management.io group, the hub's namespace and ServiceAccount, and its
-// RBAC. The files are embedded in the binary (Objects), applied by it (Install), and packaged by deploy through the
-// kustomization.yaml beside each set of files.
+// CustomResourceDefinitions of the groups cluster.open-cluster-management.io and placement.open-cluster-management.io, the
+// hub's namespace and ServiceAccount, and its RBAC. The files are embedded in the binary (Objects), applied by it (Install),
+// and packaged by deploy through the kustomization.yaml beside each set of files.
 //
 // What is in the rooms:
 //
-//   - crds: the definitions of open-cluster-management.io/api, byte for byte. They are never edited here: go generate copies
-//     them from the module that go.mod pins, and a test compares the two.
+//   - crds: the definitions of open-cluster-management.io/api, byte for byte, and those of our own types in pkg/apis. None is
+//     edited here: make generate copies the former from the module that go.mod pins, and a test compares the two; it makes the
+//     latter of the markers on the Go types, with an overlay for what no marker reaches (internal/crdoverlay).
+//
 //   - rbac/placement: namespace open-cluster-management-hub, ServiceAccount placement-controller-sa, and the least privilege
 //     that the controller named "placement" needs. This is all that an installation beside the upstream controllers uses.
+//
+//   - rbac/placement-v1alpha1: what the controller "placement-v1alpha1" needs in addition.
+//
 //   - rbac/sets: what the controllers "clusterset" and "clustersetbinding" write, in addition. A standalone hub uses both.
 //
-// The roles are ClusterRole open-cluster-management:placement-hub:placement, ClusterRole
-// open-cluster-management:placement-hub:sets, and Role open-cluster-management:placement-hub:leader-election in the hub's
-// namespace; each is bound to the ServiceAccount by a binding of the same name. No rule has a wildcard.
+//   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
+//     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
+//
+// The roles are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets and
+// ...:multicluster, and Role open-cluster-management:placement-hub:leader-election in the hub's namespace; each is bound to the
+// ServiceAccount by a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.
@@ -24,3 +32,6 @@
 package manifests
 
 //go:generate go run ./internal/crdcopy -out crds
+//go:generate controller-gen crd paths=../pkg/apis/... output:crd:dir=crds
+//go:generate controller-gen crd paths=sigs.k8s.io/cluster-inventory-api/apis/v1alpha1 output:crd:dir=multicluster
+//go:generate go run ./internal/crdoverlay -crd crds/placement.open-cluster-management.io_placements.yaml -overlay internal/crdoverlay/placements.yaml

@@ -22,7 +22,7 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml multicluster/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is no Kubernetes object.
@@ -39,38 +39,37 @@ var applyOrder = map[string]int{
 	"RoleBinding":              6,
 }
 
-// Objects returns every embedded manifest in the order in which they are to be applied: CustomResourceDefinitions, the
+// roots are the directories of what every hub has; multicluster is beside them.
+var roots = []string{"crds", "rbac"}
+
+const multicluster = "multicluster"
+
+// Objects returns the manifests of a hub in the order in which they are to be applied: CustomResourceDefinitions, the
 // namespace, the ServiceAccount, RBAC. Within a kind they are sorted by name. Every call returns fresh copies.
 //
 // The empty status that the upstream CustomResourceDefinition files end with is left out: it belongs to the API server.
-func Objects() ([]*unstructured.Unstructured, error) {
+func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...) }
+
+// Multicluster returns what --sig-placement-decisions needs beyond Objects, in the order in which it is to be applied.
+func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(multicluster) }
+
+func objectsIn(directories ...string) ([]*unstructured.Unstructured, error) {
 	var objs []*unstructured.Unstructured
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() || path.Base(name) == kustomization {
-			return nil
-		}
-		content, err := files.ReadFile(name)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		decoded, err := Decode(bytes.NewReader(content), name)
-		if err != nil {
-			return err
-		}
-		for _, obj := range decoded {
-			if _, known := applyOrder[obj.GetKind()]; !known {
-				return fmt.Errorf("%s: kind %s has no place in the apply order", name, obj.GetKind())
+	for _, directory := range directories {
+		err := fs.WalkDir(files, directory, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
 			}
-			unstructured.RemoveNestedField(obj.Object, "status")
+			if entry.IsDir() || path.Base(name) == kustomization {
+				return nil
+			}
+			decoded, err := decodeFile(name)
+			objs = append(objs, decoded...)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read the embedded manifests: %w", err)
 		}
-		objs = append(objs, decoded...)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the embedded manifests: %w", err)
 	}
 	slices.SortFunc(objs, func(a, b *unstructured.Unstructured) int {
 		return cmp.Or(
@@ -82,15 +81,45 @@ func Objects() ([]*unstructured.Unstructured, error) {
 	return objs, nil
 }
 
+func decodeFile(name string) ([]*unstructured.Unstructured, error) {
+	content, err := files.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	decoded, err := Decode(bytes.NewReader(content), name)
+	if err != nil {
+		return nil, err
+	}
+	for _, obj := range decoded {
+		if _, known := applyOrder[obj.GetKind()]; !known {
+			return nil, fmt.Errorf("%s: kind %s has no place in the apply order", name, obj.GetKind())
+		}
+		unstructured.RemoveNestedField(obj.Object, "status")
+	}
+	return decoded, nil
+}
+
 // Install brings the API server behind cfg to hold every object of Objects, and returns when each CustomResourceDefinition
 // is established and its resource is served. It is Apply of Objects: repeating it is harmless.
 func Install(ctx context.Context, cfg *rest.Config) error {
-	objs, err := Objects()
-	if err != nil {
-		return err
-	}
-	if err := Apply(ctx, cfg, objs); err != nil {
+	if err := install(ctx, cfg, Objects); err != nil {
 		return fmt.Errorf("install the placement hub's manifests: %w", err)
 	}
 	return nil
+}
+
+// InstallMulticluster is Apply of Multicluster.
+func InstallMulticluster(ctx context.Context, cfg *rest.Config) error {
+	if err := install(ctx, cfg, Multicluster); err != nil {
+		return fmt.Errorf("install the manifests of %s: %w", multicluster, err)
+	}
+	return nil
+}
+
+func install(ctx context.Context, cfg *rest.Config, which func() ([]*unstructured.Unstructured, error)) error {
+	objs, err := which()
+	if err != nil {
+		return err
+	}
+	return Apply(ctx, cfg, objs)
 }

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"bytes"
 	"io/fs"
 	"path"
 	"slices"
@@ -9,10 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/manifests/internal/crdsource"
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
 func TestObjectsAreInApplyOrder(t *testing.T) {
@@ -27,12 +31,16 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"CustomResourceDefinition managedclustersetbindings.cluster.open-cluster-management.io",
 		"CustomResourceDefinition managedclustersets.cluster.open-cluster-management.io",
 		"CustomResourceDefinition placementdecisions.cluster.open-cluster-management.io",
+		"CustomResourceDefinition placementdecisions.placement.open-cluster-management.io",
 		"CustomResourceDefinition placements.cluster.open-cluster-management.io",
+		"CustomResourceDefinition placements.placement.open-cluster-management.io",
 		"Namespace open-cluster-management-hub",
 		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
 		"ClusterRole open-cluster-management:placement-hub:placement",
+		"ClusterRole open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRole open-cluster-management:placement-hub:sets",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
+		"ClusterRoleBinding open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRoleBinding open-cluster-management:placement-hub:sets",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
@@ -60,26 +68,69 @@ func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := definitionFiles(t, "cluster.open-cluster-management.io_")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("crds differ from open-cluster-management.io/api; run make generate (-module +here):\n%s", diff)
+	}
+}
+
+// That what stands in them is up to date is for make verify.
+func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
+	scheme := runtime.NewScheme()
+	if err := placementv1alpha1.Install(scheme); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for name, content := range definitionFiles(t, placementv1alpha1.GroupName+"_") {
+		objs, err := Decode(bytes.NewReader(content), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, obj := range objs {
+			var crd apiextensionsv1.CustomResourceDefinition
+			convert(t, obj, &crd)
+			for _, version := range crd.Spec.Versions {
+				gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
+				if !scheme.Recognizes(gvk) {
+					t.Errorf("%s: no Go type is registered for %s", name, gvk)
+				}
+			}
+			if want := crd.Spec.Group + "_" + crd.Spec.Names.Plural + ".yaml"; name != want {
+				t.Errorf("%s: want the name %s", name, want)
+			}
+			got = append(got, crd.Spec.Names.Kind)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"Placement", "PlacementDecision"}, got); diff != "" {
+		t.Errorf("kinds of %s (-want +got):\n%s", placementv1alpha1.GroupName, diff)
+	}
+	if all := len(definitionFiles(t, "")); all != len(got)+len(definitionFiles(t, "cluster.open-cluster-management.io_")) {
+		t.Errorf("%d files, some of which are of neither group", all)
+	}
+}
+
+// definitionFiles are the files in crds whose name has the prefix.
+func definitionFiles(t *testing.T, prefix string) map[string][]byte {
+	t.Helper()
 	entries, err := fs.ReadDir(files, "crds")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string][]byte{}
+	found := map[string][]byte{}
 	for _, entry := range entries {
-		if entry.Name() == kustomization {
+		if entry.Name() == kustomization || !strings.HasPrefix(entry.Name(), prefix) {
 			continue
 		}
-		if got[entry.Name()], err = files.ReadFile(path.Join("crds", entry.Name())); err != nil {
+		if found[entry.Name()], err = files.ReadFile(path.Join("crds", entry.Name())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("crds differ from open-cluster-management.io/api; run go generate ./manifests (-module +here):\n%s", diff)
-	}
+	return found
 }
 
 func TestRulesNameWhatTheyGrant(t *testing.T) {
-	for _, obj := range objects(t) {
+	for _, obj := range allObjects(t) {
 		if obj.GetKind() != "ClusterRole" && obj.GetKind() != "Role" {
 			continue
 		}
@@ -103,7 +154,10 @@ func TestRulesNameWhatTheyGrant(t *testing.T) {
 
 // Placements and sets: who may write what is a promise to admins, so the table is spelled out here a second time.
 func TestWriteRights(t *testing.T) {
-	const group = "cluster.open-cluster-management.io"
+	const (
+		group = "cluster.open-cluster-management.io"
+		older = "placement.open-cluster-management.io"
+	)
 	cases := []struct {
 		role, reason string
 		want         map[string][]string
@@ -132,6 +186,20 @@ func TestWriteRights(t *testing.T) {
 			},
 		},
 		{
+			role:   "open-cluster-management:placement-hub:placement-v1alpha1",
+			reason: "decisions and the status of placements of the older API too",
+			want: map[string][]string{
+				older + "/placementdecisions":    {"create", "delete", "patch"},
+				older + "/placements/status":     {"patch"},
+				older + "/placements/finalizers": {"update"},
+			},
+		},
+		{
+			role:   "open-cluster-management:placement-hub:multicluster",
+			reason: "ClusterProfiles belong to others",
+			want:   map[string][]string{"multicluster.x-k8s.io/placementdecisions": {"create", "delete", "patch"}},
+		},
+		{
 			role:   "open-cluster-management:placement-hub:leader-election",
 			reason: "leases in the hub's own namespace only",
 			want:   map[string][]string{"coordination.k8s.io/leases": {"create", "patch", "update"}},
@@ -149,7 +217,7 @@ func TestWriteRights(t *testing.T) {
 }
 
 func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
-	for _, obj := range objects(t) {
+	for _, obj := range allObjects(t) {
 		if obj.GetKind() != "ClusterRoleBinding" && obj.GetKind() != "RoleBinding" {
 			continue
 		}
@@ -196,10 +264,20 @@ func objects(t *testing.T) []*unstructured.Unstructured {
 	return objs
 }
 
+// allObjects are those of a hub and those beside it.
+func allObjects(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	beside, err := Multicluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(objects(t), beside...)
+}
+
 // named returns the object of that name and one of the kinds, and fails the test when there is none.
 func named(t *testing.T, name string, kinds ...string) *unstructured.Unstructured {
 	t.Helper()
-	for _, obj := range objects(t) {
+	for _, obj := range allObjects(t) {
 		if obj.GetName() == name && slices.Contains(kinds, obj.GetKind()) {
 			return obj
 		}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
@@ -64,6 +66,8 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
 		"Placements evaluated at the same time; 0 is the number of CPUs.")
 
+	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
+
 	fs.BoolVar(&o.election.Disable, "disable-leader-election", o.election.Disable,
 		"Run without a lease. Only one process may then run against the hub.")
 	fs.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", o.election.LeaseDuration,
@@ -80,6 +84,12 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
 		"Cipher suites served up to TLS 1.2; by default Go's choice. Preferred: "+strings.Join(cliflag.PreferredTLSCipherNames(), ", ")+".")
 	addLoggingFlags(fs)
+}
+
+func addProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
+	fs.BoolVar(value, "sig-placement-decisions", *value,
+		"Write the decisions of "+clusterv1beta1.GroupName+"/v1beta1 Placements as PlacementDecisions of multicluster.x-k8s.io too, "+
+			"which refer to ClusterProfiles.")
 }
 
 // surroundings are the parts of the process environment that complete reads.
@@ -175,8 +185,11 @@ func (o *controllerOptions) validate() error {
 	if o.controllers.Workers < 0 {
 		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for the number of CPUs", o.controllers.Workers))
 	}
-	if _, err := o.controllers.Enabled(); err != nil {
+	if enabled, err := o.controllers.Enabled(); err != nil {
 		errs = append(errs, fmt.Errorf("--controllers: %w", err))
+	} else if o.controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
+		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
+			"add placement to --controllers, or leave the flag out"))
 	}
 	return errors.Join(append(errs, o.election.Validate(), o.serving.Validate())...)
 }

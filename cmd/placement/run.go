@@ -32,7 +32,10 @@ when the directory is new, so that they do not undo your edits; --samples applie
 
 With --kubeconfig no control plane is started: the controllers run against that cluster, as the user of the
 kubeconfig, and take part in the leader election of 'placement controller'. The manifests are applied unless
---no-install is given, the samples only with --samples.`
+--no-install is given, the samples only with --samples.
+
+With --sig-placement-decisions the definitions of multicluster.x-k8s.io are installed as well, and decisions are
+also written as references to the ClusterProfiles that exist.`
 
 const runExample = `  # A hub to try things out; Ctrl-C ends it and removes everything
   placement run
@@ -52,6 +55,7 @@ type runOptions struct {
 	samples         bool
 	samplesAsked    bool // on the command line
 	once            bool
+	profiles        bool
 	timeout         time.Duration
 	ownsKubeconfigs bool // the kubeconfig is in the data directory, which only one process uses
 }
@@ -83,6 +87,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample world. Default: true for a new control plane, false otherwise.")
 	fs.BoolVar(&o.once, "once", false, "Print the placements once they have settled, and end: with code 1 when they do not in time.")
+	addProfileDecisionsFlag(fs, &o.profiles)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: how long the placements may take to settle.")
 	addLoggingFlags(fs)
 }

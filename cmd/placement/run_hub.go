@@ -24,7 +24,7 @@ type runHub struct {
 // startHub starts a control plane and sets it up. The hub it returns is to be closed even when there is an error; nil needs no close.
 func (o *runOptions) startHub(ctx context.Context, steps *live.Steps) (*runHub, error) {
 	options := embedded.Options{
-		DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs, Once: o.once,
+		DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs, Once: o.once, Multicluster: o.profiles,
 	}
 	if o.samplesAsked {
 		options.Samples = &o.samples
@@ -42,7 +42,7 @@ func (o *runOptions) startHub(ctx context.Context, steps *live.Steps) (*runHub, 
 func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub, error) {
 	settings := newControllerOptions()
 	settings.kubeconfig = o.kubeconfig
-	settings.controllers = allControllers()
+	settings.controllers = o.controllers()
 	if err := settings.complete(func(string) bool { return false }, processSurroundings()); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub
 	}
 	err = steps.Do("connecting to "+config.Host, func() error { return preflight.Reach(config) })
 	if err == nil && !o.noInstall {
-		err = embedded.Install(ctx, config, steps)
+		err = embedded.Install(ctx, config, steps, o.profiles)
 	}
 	if err == nil && o.samples {
 		err = embedded.ApplySamples(ctx, config, steps)

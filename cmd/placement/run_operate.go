@@ -16,10 +16,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
-func allControllers() controller.Options { return controller.Options{Controllers: []string{"*"}} }
+// controllers are all of them.
+func (o *runOptions) controllers() controller.Options {
+	return controller.Options{Controllers: []string{"*"}, ProfileDecisions: o.profiles}
+}
 
 // newManager makes the manager with every controller. Without election it leads at once.
-func (h *runHub) newManager() (manager.Manager, error) {
+func (h *runHub) newManager(controllers controller.Options) (manager.Manager, error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   controller.CacheOptions(),
@@ -37,7 +40,7 @@ func (h *runHub) newManager() (manager.Manager, error) {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
 	lock.RecordThrough(mgr)
-	if err := controller.Setup(mgr, allControllers()); err != nil {
+	if err := controller.Setup(mgr, controllers); err != nil {
 		return nil, fmt.Errorf("setting up the controllers: %w", err)
 	}
 	return mgr, nil
@@ -45,7 +48,7 @@ func (h *runHub) newManager() (manager.Manager, error) {
 
 // operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps, stdout io.Writer) error {
-	mgr, err := hub.newManager()
+	mgr, err := hub.newManager(o.controllers())
 	if err != nil {
 		return err
 	}

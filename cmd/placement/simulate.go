@@ -143,7 +143,7 @@ func checkWanted(world *explain.World, wanted map[types.NamespacedName]bool) err
 	}
 	missing := maps.Clone(wanted)
 	for _, placement := range world.Placements {
-		delete(missing, types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name})
+		delete(missing, types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()})
 	}
 	if len(missing) == 0 {
 		return nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -13,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -23,7 +26,7 @@ type reference struct {
 	compiler   *selector.Compiler
 	snapshot   *inventory.Snapshot
 	placements []clusterv1beta1.Placement
-	pages      map[inventory.PlacementKey][]*clusterv1beta1.PlacementDecision
+	pages      map[inventory.PlacementKey][]*record.Page
 	now        time.Time
 }
 
@@ -33,11 +36,10 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 		sets     clusterv1beta2.ManagedClusterSetList
 		bindings clusterv1beta2.ManagedClusterSetBindingList
 		scores   clusterv1alpha1.AddOnPlacementScoreList
-		pages    clusterv1beta1.PlacementDecisionList
 		all      clusterv1beta1.PlacementList
 	)
 
-	for _, list := range []client.ObjectList{&clusters, &sets, &bindings, &scores, &pages, &all} {
+	for _, list := range []client.ObjectList{&clusters, &sets, &bindings, &scores, &all} {
 		if err := api.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
@@ -45,7 +47,7 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 
 	r := &reference{
 		compiler: selector.NewCompiler(), placements: all.Items, now: time.Now(),
-		pages: map[inventory.PlacementKey][]*clusterv1beta1.PlacementDecision{},
+		pages: map[inventory.PlacementKey][]*record.Page{},
 	}
 	inv := inventory.New(r.compiler)
 
@@ -65,12 +67,10 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 		inv.SetClusterSet(&sets.Items[i])
 	}
 
-	for i := range pages.Items {
-		page := &pages.Items[i]
-		owner := inventory.PlacementKey{Namespace: page.Namespace, Name: page.Labels[clusterv1beta1.PlacementLabel]}
-		r.pages[owner] = append(r.pages[owner], page)
-
-		inv.SetDecision(page)
+	for _, which := range record.APIs() {
+		if err := r.readPages(ctx, api, which, inv); err != nil {
+			return nil, err
+		}
 	}
 
 	r.snapshot = inv.Snapshot()
@@ -78,9 +78,36 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 	return r, nil
 }
 
+// readPages takes in the decisions of an API: all of them count for Balance.
+func (r *reference) readPages(ctx context.Context, api client.Reader, which record.API, inv *inventory.Inventory) error {
+	list, ok := which.Form().EmptyList().(client.ObjectList)
+	if !ok {
+		return fmt.Errorf("%T is no list", which.Form().EmptyList())
+	}
+
+	if err := api.List(ctx, list); err != nil {
+		return fmt.Errorf("listing %T: %w", list, err)
+	}
+
+	err := meta.EachListItem(list, func(object runtime.Object) error {
+		page := which.Form().Read(object)
+		counted := record.Counted(which, page)
+		r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
+		inv.SetDecision(counted)
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading %T: %w", list, err)
+	}
+
+	return nil
+}
+
 // answer is what the engine says to a placement with the decisions it has, or with none.
 func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, decision.Present) {
-	present := decision.NewPresent(placement, r.pages[client.ObjectKeyFromObject(placement)])
+	asked := record.V1beta1.Read(placement)
+	present := decision.NewPresent(record.V1beta1.Form(), asked, r.pages[asked.Key()])
 	incumbents := present.Incumbents()
 
 	if afresh {
@@ -94,10 +121,8 @@ func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*s
 func (r *reference) selected(placement *clusterv1beta1.Placement) []string {
 	names := []string{}
 
-	for _, page := range r.pages[client.ObjectKeyFromObject(placement)] {
-		for _, d := range page.Status.Decisions {
-			names = append(names, d.ClusterName)
-		}
+	for _, page := range r.pages[record.V1beta1.Read(placement).Key()] {
+		names = append(names, page.Clusters()...)
 	}
 
 	slices.Sort(names)

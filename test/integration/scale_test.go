@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -98,8 +99,11 @@ func (w great) expectSettled(ctx context.Context, g Gomega) {
 		selected := r.selected(placement)
 
 		pages := []clusterv1beta1.PlacementDecision{}
-		for _, page := range r.pages[client.ObjectKeyFromObject(placement)] {
-			pages = append(pages, *page)
+		for _, page := range r.pages[record.V1beta1.Read(placement).Key()] {
+			written, ok := record.V1beta1.Form().Write(page).(*clusterv1beta1.PlacementDecision)
+			g.Expect(ok).To(BeTrue(), name)
+
+			pages = append(pages, *written)
 		}
 
 		expectConsumable(g, placement, pages)
@@ -124,7 +128,8 @@ func (w great) expectSettled(ctx context.Context, g Gomega) {
 		}
 
 		g.Expect(selected).To(Equal(chosen(result)), name)
-		g.Expect(decision.NewPlan(result, present).Empty()).To(BeTrue(), "%s: a settled placement leaves nothing to write", name)
+		plan := decision.NewPlan(result, present, metav1.NewTime(r.now))
+		g.Expect(plan.Empty()).To(BeTrue(), "%s: a settled placement leaves nothing to write", name)
 
 		if placement.Name != greatSteady {
 			afresh, _ := r.answer(placement, true)

@@ -16,6 +16,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // worldLabel marks what belongs to a world and lives in no namespace.
@@ -75,8 +77,11 @@ func (w *world) create(ctx context.Context, object client.Object) {
 func (w *world) destroy(ctx SpecContext) {
 	mine := client.MatchingLabels{worldLabel: w.namespace}
 
-	Expect(hub.DeleteAllOf(ctx, &clusterv1beta1.Placement{}, client.InNamespace(w.namespace))).To(Succeed())
-	Expect(hub.DeleteAllOf(ctx, &clusterv1beta1.PlacementDecision{}, client.InNamespace(w.namespace))).To(Succeed())
+	for _, api := range record.APIs() {
+		Expect(hub.DeleteAllOf(ctx, api.Empty(), client.InNamespace(w.namespace))).To(Succeed())
+		Expect(hub.DeleteAllOf(ctx, api.Form().Empty(), client.InNamespace(w.namespace))).To(Succeed())
+	}
+
 	Expect(hub.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
 	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
 

@@ -31,6 +31,8 @@ type Options struct {
 	Samples *bool
 	// Once is for a hub that ends as soon as it has given its answer: nobody needs its kubeconfig.
 	Once bool
+	// Multicluster installs the definitions of multicluster.x-k8s.io too.
+	Multicluster bool
 }
 
 // Hub is a control plane with all that the controllers need.
@@ -99,7 +101,7 @@ func (h *Hub) prepare(ctx context.Context, o Options, steps *live.Steps, isNew b
 		}
 	}
 	admin := h.environment.AdminConfig()
-	if err := Install(ctx, admin, steps); err != nil {
+	if err := Install(ctx, admin, steps, o.Multicluster); err != nil {
 		return err
 	}
 	switch {

@@ -14,9 +14,15 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 )
 
-// Install applies the CustomResourceDefinitions and RBAC of the hub, as a step.
-func Install(ctx context.Context, config *rest.Config, steps *live.Steps) error {
-	return steps.Do("installing CustomResourceDefinitions and RBAC", func() error { return manifests.Install(ctx, config) })
+// Install applies the CustomResourceDefinitions and RBAC of the hub, as a step, and those of multicluster.x-k8s.io too if asked to.
+func Install(ctx context.Context, config *rest.Config, steps *live.Steps, multicluster bool) error {
+	return steps.Do("installing CustomResourceDefinitions and RBAC", func() error {
+		err := manifests.Install(ctx, config)
+		if err == nil && multicluster {
+			err = manifests.InstallMulticluster(ctx, config)
+		}
+		return err
+	})
 }
 
 // ApplySamples applies the sample world, as a step.

@@ -9,20 +9,31 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // world is what a board shows.
 type world struct {
-	placements []clusterv1beta1.Placement
-	pages      []clusterv1beta1.PlacementDecision
+	placements []*record.Placement
+	pages      map[inventory.PlacementKey][]*record.Page // by the placements they may belong to
 	sets       []clusterv1beta2.ManagedClusterSet
 	bindings   []clusterv1beta2.ManagedClusterSetBinding
 	clusters   int
+}
+
+// addPage notes a page with the placements it may belong to.
+func (w *world) addPage(api record.API, page *record.Page) {
+	if w.pages == nil {
+		w.pages = map[inventory.PlacementKey][]*record.Page{}
+	}
+	for _, name := range decision.PlacementsOf(api.Form(), page) {
+		key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
+		w.pages[key] = append(w.pages[key], page)
+	}
 }
 
 // board is the state of a hub at one moment, for a person.
@@ -35,7 +46,7 @@ type board struct {
 
 // boardRow is one placement.
 type boardRow struct {
-	key       types.NamespacedName
+	key       inventory.PlacementKey
 	selected  string // "3/5", "3/all"
 	status    string // "Satisfied", "Misconfigured", or the reason why it is not satisfied
 	decisions string
@@ -50,20 +61,15 @@ func newBoard(w world) *board {
 		versions = append(versions, string(object.GetUID())+"@"+object.GetResourceVersion())
 	}
 
-	pages := map[types.NamespacedName][]*clusterv1beta1.PlacementDecision{}
-	for i := range w.pages {
-		page := &w.pages[i]
-		note(page)
-		for _, name := range decision.PlacementsOf(page) {
-			key := types.NamespacedName{Namespace: page.Namespace, Name: name}
-			pages[key] = append(pages[key], page)
+	for _, pages := range w.pages {
+		for _, page := range pages {
+			note(page)
 		}
 	}
-	for i := range w.placements {
-		placement := &w.placements[i]
+	for _, placement := range w.placements {
 		note(placement)
-		key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
-		b.rows = append(b.rows, newBoardRow(key, placement, decision.NewPresent(placement, pages[key]).Pages))
+		pages := w.pages[placement.Key()]
+		b.rows = append(b.rows, newBoardRow(placement, decision.NewPresent(placement.API.Form(), placement, pages)))
 	}
 	for i := range w.sets {
 		note(&w.sets[i])
@@ -81,8 +87,8 @@ func newBoard(w world) *board {
 	return b
 }
 
-func compareKeys(x, y types.NamespacedName) int {
-	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+func compareKeys(x, y inventory.PlacementKey) int {
+	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name), cmp.Compare(x.API, y.API))
 }
 
 // expect notes an object whose condition is missing. Whether it is true does not matter.
@@ -103,35 +109,36 @@ func (b *board) pending() []string {
 	return append(pending, b.unsettled...)
 }
 
-func newBoardRow(key types.NamespacedName, placement *clusterv1beta1.Placement, pages []*clusterv1beta1.PlacementDecision) boardRow {
+func newBoardRow(placement *record.Placement, present decision.Present) boardRow {
 	selected := 0
-	for _, page := range pages {
-		selected += len(page.Status.Decisions)
+	for _, page := range present.Pages {
+		selected += len(page.Decisions)
 	}
 	wanted := "all"
-	if placement.Spec.NumberOfClusters != nil {
-		wanted = strconv.Itoa(int(*placement.Spec.NumberOfClusters))
+	if placement.Wanted != nil {
+		wanted = strconv.Itoa(int(*placement.Wanted))
 	}
 	row := boardRow{
-		key:       key,
+		key:       placement.Key(),
 		selected:  strconv.Itoa(selected) + "/" + wanted,
-		decisions: describeDecisions(pages),
+		decisions: describeDecisions(present),
 		unsettled: unsettled(placement, selected),
 	}
 	row.status, row.message = describeStatus(placement)
 	return row
 }
 
-func describeStatus(placement *clusterv1beta1.Placement) (status, message string) {
-	satisfied := meta.FindStatusCondition(placement.Status.Conditions, clusterv1beta1.PlacementConditionSatisfied)
-	misconfigured := meta.FindStatusCondition(placement.Status.Conditions, clusterv1beta1.PlacementConditionMisconfigured)
+func describeStatus(placement *record.Placement) (status, message string) {
+	satisfied := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionSatisfied)
+	misconfigured := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionMisconfigured)
+	managed, reason := placement.Managed()
 	switch {
 	case !placement.DeletionTimestamp.IsZero():
 		return "Deleting", ""
 	case misconfigured != nil && misconfigured.Status == metav1.ConditionTrue:
 		return decision.ReasonMisconfigured, misconfigured.Message
-	case satisfied == nil && handsOff(placement):
-		return "Disabled", "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " tells the hub to leave it alone"
+	case satisfied == nil && !managed:
+		return "Disabled", reason
 	case satisfied == nil:
 		return "Pending", ""
 	case satisfied.Status == metav1.ConditionTrue:
@@ -141,17 +148,12 @@ func describeStatus(placement *clusterv1beta1.Placement) (status, message string
 	}
 }
 
-// handsOff tells whether the placement asks the hub to leave it alone.
-func handsOff(placement *clusterv1beta1.Placement) bool {
-	return placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true"
-}
-
 // unsettled says what the hub has not written yet about the placement as it is.
-func unsettled(placement *clusterv1beta1.Placement, selected int) string {
-	if handsOff(placement) || !placement.DeletionTimestamp.IsZero() {
+func unsettled(placement *record.Placement, selected int) string {
+	if managed, _ := placement.Managed(); !managed {
 		return ""
 	}
-	for _, kind := range []string{clusterv1beta1.PlacementConditionMisconfigured, clusterv1beta1.PlacementConditionSatisfied} {
+	for _, kind := range []string{decision.ConditionMisconfigured, decision.ConditionSatisfied} {
 		condition := meta.FindStatusCondition(placement.Status.Conditions, kind)
 		switch {
 		case condition == nil:
@@ -160,49 +162,45 @@ func unsettled(placement *clusterv1beta1.Placement, selected int) string {
 			return fmt.Sprintf("condition %s is about generation %d, the present one is %d", kind, condition.ObservedGeneration, placement.Generation)
 		}
 	}
-	if told := int(placement.Status.NumberOfSelectedClusters); told != selected {
+	if told := placement.Status.Selected; placement.API == record.V1beta1 && told != selected {
 		return fmt.Sprintf("its PlacementDecisions hold %d clusters, its status says %d", selected, told)
 	}
 	return ""
 }
 
 // describeDecisions lists the clusters: "eu1, eu2", or by group when there are several: "canary: eu1 | eu2 eu3".
-func describeDecisions(pages []*clusterv1beta1.PlacementDecision) string {
+func describeDecisions(present decision.Present) string {
 	type group struct {
-		index    int
-		name     string
+		record.Group
 		clusters []string
 	}
 	var groups []*group
-	for _, page := range pages {
-		if len(page.Status.Decisions) == 0 {
+	for _, page := range present.Pages {
+		if len(page.Decisions) == 0 {
 			continue
 		}
-		name := page.Labels[clusterv1beta1.DecisionGroupNameLabel]
-		index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
-		if err != nil {
-			index = 0 // Lost or never written; the hub puts it back.
+		named, found := present.Form.Group(page)
+		if !found {
+			named.Index = 0 // Lost or never written; the hub puts it back.
 		}
-		at := slices.IndexFunc(groups, func(g *group) bool { return g.index == index && g.name == name })
+		at := slices.IndexFunc(groups, func(g *group) bool { return g.Group == named })
 		if at < 0 {
-			at, groups = len(groups), append(groups, &group{index: index, name: name})
+			at, groups = len(groups), append(groups, &group{Group: named})
 		}
-		for _, decided := range page.Status.Decisions {
-			groups[at].clusters = append(groups[at].clusters, decided.ClusterName)
-		}
+		groups[at].clusters = append(groups[at].clusters, page.Clusters()...)
 	}
-	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(x.index, y.index) })
+	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(x.Index, y.Index) })
 	switch {
 	case len(groups) == 0:
 		return "none"
-	case len(groups) == 1 && groups[0].name == "":
+	case len(groups) == 1 && groups[0].Name == "":
 		return strings.Join(groups[0].clusters, ", ")
 	}
 	texts := make([]string, 0, len(groups))
 	for _, g := range groups {
 		text := strings.Join(g.clusters, " ")
-		if g.name != "" {
-			text = g.name + ": " + text
+		if g.Name != "" {
+			text = g.Name + ": " + text
 		}
 		texts = append(texts, text)
 	}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // decided is the placement "p" at generation 2 whose status says that it has settled with so many clusters.
@@ -54,8 +55,17 @@ func page(placement string, n int, group string, clusters ...string) clusterv1be
 	return d
 }
 
+// worldOf has one placement, and pages.
+func worldOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.PlacementDecision) world {
+	w := world{placements: []*record.Placement{record.V1beta1.Read(&placement)}}
+	for i := range pages {
+		w.addPage(record.V1beta1, record.V1beta1.Form().Read(&pages[i]))
+	}
+	return w
+}
+
 func TestBoardRows(t *testing.T) {
-	key := types.NamespacedName{Namespace: "team", Name: "p"}
+	key := inventory.NewPlacementKey(inventory.V1beta1, "team", "p")
 	for _, tc := range []struct {
 		reason    string
 		placement clusterv1beta1.Placement
@@ -111,13 +121,13 @@ func TestBoardRows(t *testing.T) {
 			}),
 			want: boardRow{
 				selected: "0/all", status: "Disabled", decisions: "none",
-				message: "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " tells the hub to leave it alone",
+				message: "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " is true",
 			},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			tc.want.key = key
-			b := newBoard(world{placements: []clusterv1beta1.Placement{tc.placement}, pages: tc.pages})
+			b := newBoard(worldOf(tc.placement, tc.pages...))
 			if diff := cmp.Diff([]boardRow{tc.want}, b.rows, cmp.AllowUnexported(boardRow{})); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
@@ -145,9 +155,9 @@ func TestBoardWaitsForSetsAndBindings(t *testing.T) {
 
 func TestSettling(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	settled := newBoard(world{placements: []clusterv1beta1.Placement{decided(0)}})
-	changed := newBoard(world{placements: []clusterv1beta1.Placement{decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })}})
-	open := newBoard(world{placements: []clusterv1beta1.Placement{decided(1)}})
+	settled := newBoard(worldOf(decided(0)))
+	changed := newBoard(worldOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
+	open := newBoard(worldOf(decided(1)))
 	var state settling
 	for i, step := range []struct {
 		reason  string

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // Feed reads boards from the informers of the manager, and tells when the next one may differ.
@@ -27,13 +30,12 @@ func NewFeed(ctx context.Context, informers cache.Cache) (*Feed, error) {
 		UpdateFunc: func(any, any) { feed.note() },
 		DeleteFunc: func(any) { feed.note() },
 	}
-	for _, object := range []client.Object{
-		&clusterv1beta1.Placement{},
-		&clusterv1beta1.PlacementDecision{},
-		&clusterv1beta2.ManagedClusterSet{},
-		&clusterv1beta2.ManagedClusterSetBinding{},
-		&clusterv1.ManagedCluster{},
-	} {
+	kinds := make([]client.Object, 0, 3+2*len(record.APIs()))
+	kinds = append(kinds, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1.ManagedCluster{})
+	for _, api := range record.APIs() {
+		kinds = append(kinds, api.Empty(), api.Form().Empty())
+	}
+	for _, object := range kinds {
 		informer, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
 			return nil, fmt.Errorf("watching %T: %w", object, err)
@@ -66,18 +68,45 @@ func (f *Feed) WaitForSync(ctx context.Context) error {
 // read makes the board of what the informers know now.
 func (f *Feed) read(ctx context.Context) (*board, error) {
 	var (
-		placements clusterv1beta1.PlacementList
-		pages      clusterv1beta1.PlacementDecisionList
-		sets       clusterv1beta2.ManagedClusterSetList
-		bindings   clusterv1beta2.ManagedClusterSetBindingList
-		clusters   clusterv1.ManagedClusterList
+		sets     clusterv1beta2.ManagedClusterSetList
+		bindings clusterv1beta2.ManagedClusterSetBindingList
+		clusters clusterv1.ManagedClusterList
 	)
-	for _, list := range []client.ObjectList{&placements, &pages, &sets, &bindings, &clusters} {
+	for _, list := range []client.ObjectList{&sets, &bindings, &clusters} {
 		if err := f.informers.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("reading %T: %w", list, err)
 		}
 	}
-	return newBoard(world{
-		placements: placements.Items, pages: pages.Items, sets: sets.Items, bindings: bindings.Items, clusters: len(clusters.Items),
-	}), nil
+	w := world{sets: sets.Items, bindings: bindings.Items, clusters: len(clusters.Items)}
+	for _, api := range record.APIs() {
+		if err := f.readAPI(ctx, api, &w); err != nil {
+			return nil, err
+		}
+	}
+	return newBoard(w), nil
+}
+
+// readAPI adds the placements of an API and their decisions.
+func (f *Feed) readAPI(ctx context.Context, api record.API, w *world) error {
+	each := func(list runtime.Object, take func(runtime.Object)) error {
+		objects, ok := list.(client.ObjectList)
+		if !ok {
+			return fmt.Errorf("reading %T: it is no list", list)
+		}
+		if err := f.informers.List(ctx, objects, client.UnsafeDisableDeepCopy); err != nil {
+			return fmt.Errorf("reading %T: %w", list, err)
+		}
+		return meta.EachListItem(list, func(object runtime.Object) error {
+			take(object)
+			return nil
+		})
+	}
+	if err := each(api.EmptyList(), func(object runtime.Object) {
+		w.placements = append(w.placements, api.Read(object))
+	}); err != nil {
+		return err
+	}
+	return each(api.Form().EmptyList(), func(object runtime.Object) {
+		w.addPage(api, api.Form().Read(object))
+	})
 }

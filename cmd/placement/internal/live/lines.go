@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // patience is how long a placement that is being decided may stay without a line.
@@ -19,12 +19,12 @@ type lineDisplay struct {
 	begin   time.Time // of the first board
 	started bool      // the heading is there
 	standby bool
-	shown   map[types.NamespacedName]string
-	waiting map[types.NamespacedName]time.Time
+	shown   map[inventory.PlacementKey]string
+	waiting map[inventory.PlacementKey]time.Time
 }
 
 func newLineDisplay(out io.Writer) *lineDisplay {
-	return &lineDisplay{out: out, shown: map[types.NamespacedName]string{}, waiting: map[types.NamespacedName]time.Time{}}
+	return &lineDisplay{out: out, shown: map[inventory.PlacementKey]string{}, waiting: map[inventory.PlacementKey]time.Time{}}
 }
 
 func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Duration, err error) {
@@ -39,7 +39,7 @@ func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Durat
 		d.started, d.standby = true, h.standby
 		lines = h.lines(b)
 	}
-	present := map[types.NamespacedName]bool{}
+	present := map[inventory.PlacementKey]bool{}
 	for _, row := range b.rows {
 		present[row.key] = true
 		line := changeLine(row)
@@ -62,7 +62,7 @@ func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Durat
 			lines = append(lines, key.String()+columnGap+"deleted")
 		}
 	}
-	maps.DeleteFunc(d.waiting, func(key types.NamespacedName, _ time.Time) bool { return !present[key] })
+	maps.DeleteFunc(d.waiting, func(key inventory.PlacementKey, _ time.Time) bool { return !present[key] })
 	if len(lines) == 0 {
 		return again, nil
 	}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
-func key(name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: "team", Name: name}
+func key(name string) inventory.PlacementKey {
+	return inventory.NewPlacementKey(inventory.V1beta1, "team", name)
 }
 
 func TestTable(t *testing.T) {

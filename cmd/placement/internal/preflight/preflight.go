@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/pkg/controller"
@@ -24,20 +21,6 @@ import (
 
 // requestTimeout bounds each request, so that an address that swallows packets is reported and not waited for.
 const requestTimeout = 15 * time.Second
-
-// requiredResources are served by the hub's CustomResourceDefinitions; without one of them the caches would never sync.
-var requiredResources = []metav1.GroupVersionResource{
-	requiredResource(clusterv1.GroupVersion.Version, "managedclusters"),
-	requiredResource(clusterv1beta2.GroupVersion.Version, "managedclustersets"),
-	requiredResource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings"),
-	requiredResource(clusterv1beta1.GroupVersion.Version, "placements"),
-	requiredResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"),
-	requiredResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores"),
-}
-
-func requiredResource(version, resource string) metav1.GroupVersionResource {
-	return metav1.GroupVersionResource{Group: clusterv1.GroupName, Version: version, Resource: resource}
-}
 
 // Run finds out, before anything starts, what would otherwise show as a process that hangs: a server that does not answer, missing
 // resource definitions, missing rights of the selected controllers, a lease that cannot be made.
@@ -49,14 +32,15 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 	if err := checkServer(client, config.Host); err != nil {
 		return err
 	}
-	if err := checkResources(client); err != nil {
-		return err
-	}
 	enabled, err := controllers.Enabled()
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
-	if err := checkRights(ctx, client, requiredRights(enabled, lease)); err != nil {
+	needs := needsOf(enabled, controllers.ProfileDecisions)
+	if err := checkResources(client, needs); err != nil {
+		return err
+	}
+	if err := checkRights(ctx, client, requiredRights(needs, lease)); err != nil {
 		return err
 	}
 	if lease.Disable {
@@ -97,32 +81,47 @@ func checkServer(client kubernetes.Interface, host string) error {
 	}
 }
 
-func checkResources(client kubernetes.Interface) error {
-	served := map[metav1.GroupVersionResource]bool{}
-	for _, version := range []string{"v1", "v1alpha1", "v1beta1", "v1beta2"} {
-		list, err := client.Discovery().ServerResourcesForGroupVersion(clusterv1.GroupName + "/" + version)
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("asking the API server for its resources of %s/%s: %w", clusterv1.GroupName, version, err)
-		}
-		for _, resource := range list.APIResources {
-			served[requiredResource(version, resource.Name)] = true
-		}
-	}
-	var missing []string
-	for _, r := range requiredResources {
-		if !served[r] {
+func checkResources(client kubernetes.Interface, needs []need) error {
+	served := map[string]map[string]bool{}
+	var missing, hints []string
+	for _, need := range needs {
+		for _, r := range need.reads {
+			version := r.GroupVersion().String()
+			if served[version] == nil {
+				resources, err := servedResources(client, version)
+				if err != nil {
+					return err
+				}
+				served[version] = resources
+			}
+			if served[version][r.Resource] {
+				continue
+			}
 			missing = append(missing, fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version))
+			if !slices.Contains(hints, need.hint) {
+				hints = append(hints, need.hint)
+			}
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the hub does not serve %s; apply the CustomResourceDefinitions in manifests/crds, "+
-		"or those of Open Cluster Management v1.3, then start again",
-		strings.Join(missing, ", "))
+	return fmt.Errorf("the hub does not serve %s; %s, then start again", strings.Join(missing, ", "), strings.Join(hints, "; "))
+}
+
+func servedResources(client kubernetes.Interface, version string) (map[string]bool, error) {
+	served := map[string]bool{}
+	list, err := client.Discovery().ServerResourcesForGroupVersion(version)
+	if apierrors.IsNotFound(err) {
+		return served, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("asking the API server for its resources of %s: %w", version, err)
+	}
+	for _, resource := range list.APIResources {
+		served[resource.Name] = true
+	}
+	return served, nil
 }
 
 // right is one thing that the process must be allowed to do.
@@ -140,47 +139,6 @@ func (r right) String() string {
 		text += " in namespace " + r.namespace
 	}
 	return text
-}
-
-// patchStatus is the right to write the status of a resource.
-func patchStatus(resource string) right {
-	return right{verb: "patch", group: clusterv1.GroupName, resource: resource, subresource: "status"}
-}
-
-// writeRights are what each controller changes.
-var writeRights = map[string][]right{
-	"placement": {
-		{verb: "create", group: clusterv1.GroupName, resource: "placementdecisions"},
-		{verb: "patch", group: clusterv1.GroupName, resource: "placementdecisions"},
-		{verb: "delete", group: clusterv1.GroupName, resource: "placementdecisions"},
-		patchStatus("placementdecisions"), patchStatus("placements"),
-	},
-	"clusterset": {
-		{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets"},
-		{verb: "update", group: clusterv1.GroupName, resource: "managedclustersets"},
-		patchStatus("managedclustersets"),
-	},
-	"clustersetbinding": {patchStatus("managedclustersetbindings")},
-}
-
-// requiredRights are those without which the caches of the enabled controllers would never sync, no decision could be written, or
-// the lease not be taken.
-func requiredRights(enabled []string, lease election.Options) []right {
-	var rights []right
-	for _, verb := range []string{"list", "watch"} {
-		for _, r := range requiredResources {
-			rights = append(rights, right{verb: verb, group: r.Group, resource: r.Resource})
-		}
-	}
-	for _, name := range enabled {
-		rights = append(rights, writeRights[name]...)
-	}
-	if !lease.Disable {
-		for _, verb := range []string{"get", "create", "update"} {
-			rights = append(rights, right{verb: verb, group: "coordination.k8s.io", resource: "leases", namespace: lease.Namespace})
-		}
-	}
-	return rights
 }
 
 func checkRights(ctx context.Context, client kubernetes.Interface, rights []right) error {

@@ -14,22 +14,27 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
 func TestCheckResources(t *testing.T) {
+	needs := needsOf(controller.Names(), true)
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
 		byVersion := map[string]*metav1.APIResourceList{}
-		for _, r := range requiredResources {
-			list, ok := byVersion[r.Version]
-			if !ok {
-				list = &metav1.APIResourceList{GroupVersion: r.Group + "/" + r.Version}
-				byVersion[r.Version] = list
-			}
-			if !slices.Contains(leaveOut, r.Resource) {
-				list.APIResources = append(list.APIResources, metav1.APIResource{Name: r.Resource})
+		for _, need := range needs {
+			for _, r := range need.reads {
+				version := r.GroupVersion().String()
+				list, ok := byVersion[version]
+				if !ok {
+					list = &metav1.APIResourceList{GroupVersion: version}
+					byVersion[version] = list
+				}
+				left := func(prefix string) bool { return strings.HasPrefix(r.Resource+"."+r.Group, prefix) }
+				if !slices.ContainsFunc(leaveOut, left) {
+					list.APIResources = append(list.APIResources, metav1.APIResource{Name: r.Resource})
+				}
 			}
 		}
 		for _, list := range byVersion {
@@ -45,20 +50,24 @@ func TestCheckResources(t *testing.T) {
 		want     []string
 	}{
 		{reason: "everything is there"},
-		{reason: "one resource of a version is missing", leaveOut: []string{"placements"},
+		{reason: "one resource of a version is missing", leaveOut: []string{"placements.cluster"},
 			want: []string{"placements.cluster.open-cluster-management.io/v1beta1", "CustomResourceDefinitions"}},
 		{reason: "a whole version is missing", leaveOut: []string{"addonplacementscores"},
 			want: []string{"addonplacementscores.cluster.open-cluster-management.io/v1alpha1"}},
-		{reason: "two are missing", leaveOut: []string{"managedclusters", "placementdecisions"},
+		{reason: "two are missing", leaveOut: []string{"managedclusters.", "placementdecisions.cluster"},
 			want: []string{"managedclusters", "placementdecisions"}},
+		{reason: "the older API is missing", leaveOut: []string{"placements.placement", "placementdecisions.placement"},
+			want: []string{"placements.placement.open-cluster-management.io/v1alpha1", "leave the controller placement-v1alpha1 off"}},
+		{reason: "there are no ClusterProfiles", leaveOut: []string{"clusterprofiles"},
+			want: []string{"clusterprofiles.multicluster.x-k8s.io/v1alpha1", "leave --sig-placement-decisions off"}},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { expect.Error(t, checkResources(serve(tc.leaveOut...)), tc.want) })
+		t.Run(tc.reason, func(t *testing.T) { expect.Error(t, checkResources(serve(tc.leaveOut...), needs), tc.want) })
 	}
 }
 
 func TestCheckRights(t *testing.T) {
 	lease := election.Options{Namespace: "hub"}
-	rights := requiredRights([]string{"placement"}, lease)
+	rights := requiredRights(needsOf([]string{"placement"}, false), lease)
 	for _, tc := range []struct {
 		reason string
 		denied []string
@@ -94,6 +103,7 @@ func TestRequiredRights(t *testing.T) {
 		reason        string
 		enabled       []string
 		disable       bool
+		profiles      bool
 		with, without string
 	}{
 		{reason: "placement writes decisions", enabled: []string{"placement"},
@@ -105,6 +115,15 @@ func TestRequiredRights(t *testing.T) {
 			without: "patch placements/status.cluster.open-cluster-management.io"},
 		{reason: "bindings get their condition", enabled: []string{"clustersetbinding"},
 			with: "patch managedclustersetbindings/status.cluster.open-cluster-management.io", without: createSets},
+		{reason: "the older API is its own controller", enabled: []string{"placement-v1alpha1"},
+			with:    "create placementdecisions.placement.open-cluster-management.io",
+			without: "create placementdecisions.cluster.open-cluster-management.io"},
+		{reason: "the older API is not needed for the newer one", enabled: []string{"placement"},
+			with: "list placements.cluster.open-cluster-management.io", without: "list placements.placement.open-cluster-management.io"},
+		{reason: "ClusterProfiles are read when they are referenced", enabled: []string{"placement"}, profiles: true,
+			with: "watch clusterprofiles.multicluster.x-k8s.io", without: createSets},
+		{reason: "and else not", enabled: []string{"placement"},
+			with: "list placements.cluster.open-cluster-management.io", without: "watch clusterprofiles.multicluster.x-k8s.io"},
 		{reason: "without election there is no lease", enabled: []string{"placement"}, disable: true,
 			with:    "patch placements/status.cluster.open-cluster-management.io",
 			without: "get leases.coordination.k8s.io in namespace hub"},
@@ -113,13 +132,26 @@ func TestRequiredRights(t *testing.T) {
 			lease := lease
 			lease.Disable = tc.disable
 			var got []string
-			for _, r := range requiredRights(tc.enabled, lease) {
+			for _, r := range requiredRights(needsOf(tc.enabled, tc.profiles), lease) {
 				got = append(got, r.String())
 			}
 			if !slices.Contains(got, tc.with) || slices.Contains(got, tc.without) {
 				t.Errorf("want %q and not %q in %q", tc.with, tc.without, got)
 			}
 		})
+	}
+}
+
+// A controller that nobody put down here would start without what it needs.
+func TestEveryControllerHasNeeds(t *testing.T) {
+	for _, name := range controller.Names() {
+		writes := 0
+		for _, need := range needsOf([]string{name}, false) {
+			writes += len(need.writes)
+		}
+		if writes == 0 {
+			t.Errorf("nothing is known of what the controller %s writes", name)
+		}
 	}
 }
 

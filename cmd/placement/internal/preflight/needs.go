@@ -1,0 +1,132 @@
+package preflight
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+)
+
+// need is what a part of the process needs of a hub.
+type need struct {
+	// controllers are those that need it.
+	controllers []string
+	// reads are the resources that are listed and watched: without one of them the caches would never sync.
+	reads []schema.GroupVersionResource
+	// writes are what is changed.
+	writes []right
+	// hint says what to do when a resource is not served.
+	hint string
+}
+
+const (
+	placement         = "placement"
+	placementV1alpha1 = "placement-v1alpha1"
+	clusterSet        = "clusterset"
+	clusterSetBinding = "clustersetbinding"
+)
+
+const applyDefinitions = "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
+
+var allNeeds = []need{
+	{
+		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding}, hint: applyDefinitions,
+		reads: []schema.GroupVersionResource{
+			resource(clusterv1.GroupVersion.Version, "managedclusters"),
+			resource(clusterv1beta2.GroupVersion.Version, "managedclustersets"),
+			resource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings"),
+		},
+	},
+	{
+		controllers: []string{placement, placementV1alpha1}, hint: applyDefinitions,
+		reads: []schema.GroupVersionResource{resource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")},
+	},
+	{
+		controllers: []string{placement}, hint: applyDefinitions,
+		reads: []schema.GroupVersionResource{
+			resource(clusterv1beta1.GroupVersion.Version, "placements"), resource(clusterv1beta1.GroupVersion.Version, "placementdecisions"),
+		},
+		writes: append(writeAll(clusterv1.GroupName, "placementdecisions"),
+			patchStatus(clusterv1.GroupName, "placementdecisions"), patchStatus(clusterv1.GroupName, "placements")),
+	},
+	{
+		controllers: []string{placementV1alpha1},
+		hint:        "apply the CustomResourceDefinitions in manifests/crds, or leave the controller placement-v1alpha1 off",
+		reads: []schema.GroupVersionResource{
+			placementv1alpha1.GroupVersion.WithResource("placements"), placementv1alpha1.GroupVersion.WithResource("placementdecisions"),
+		},
+		writes: append(writeAll(placementv1alpha1.GroupName, "placementdecisions"), patchStatus(placementv1alpha1.GroupName, "placements")),
+	},
+	{
+		controllers: []string{clusterSet},
+		writes: []right{
+			{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets"},
+			{verb: "update", group: clusterv1.GroupName, resource: "managedclustersets"},
+			patchStatus(clusterv1.GroupName, "managedclustersets"),
+		},
+	},
+	{controllers: []string{clusterSetBinding}, writes: []right{patchStatus(clusterv1.GroupName, "managedclustersetbindings")}},
+}
+
+// profileDecisions is what --sig-placement-decisions needs.
+var profileDecisions = need{
+	reads: []schema.GroupVersionResource{
+		clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions"),
+	},
+	writes: writeAll(clusterinventory.Group, "placementdecisions"),
+	hint:   "apply the CustomResourceDefinitions in manifests/multicluster, or leave --sig-placement-decisions off",
+}
+
+func resource(version, name string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: clusterv1.GroupName, Version: version, Resource: name}
+}
+
+// patchStatus is the right to write the status of a resource.
+func patchStatus(group, resource string) right {
+	return right{verb: "patch", group: group, resource: resource, subresource: "status"}
+}
+
+func writeAll(group, resource string) []right {
+	return []right{
+		{verb: "create", group: group, resource: resource},
+		{verb: "patch", group: group, resource: resource},
+		{verb: "delete", group: group, resource: resource},
+	}
+}
+
+// needsOf are the needs of the enabled controllers.
+func needsOf(enabled []string, profiles bool) []need {
+	needs := slices.DeleteFunc(slices.Clone(allNeeds), func(need need) bool {
+		return !slices.ContainsFunc(need.controllers, func(name string) bool { return slices.Contains(enabled, name) })
+	})
+	if profiles {
+		needs = append(needs, profileDecisions)
+	}
+	return needs
+}
+
+// requiredRights are those without which the caches would never sync, no decision could be written, or the lease not be taken.
+func requiredRights(needs []need, lease election.Options) []right {
+	var rights []right
+	for _, need := range needs {
+		for _, verb := range []string{"list", "watch"} {
+			for _, r := range need.reads {
+				rights = append(rights, right{verb: verb, group: r.Group, resource: r.Resource})
+			}
+		}
+		rights = append(rights, need.writes...)
+	}
+	if !lease.Disable {
+		for _, verb := range []string{"get", "create", "update"} {
+			rights = append(rights, right{verb: verb, group: "coordination.k8s.io", resource: "leases", namespace: lease.Namespace})
+		}
+	}
+	return rights
+}
