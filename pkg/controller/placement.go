@@ -174,13 +174,13 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 		return p, nil
 	}
 
-	present, err = r.present(ctx, multicluster{}, placement)
+	references, err := r.present(ctx, multicluster{}, placement)
 	if err != nil {
 		return nil, err
 	}
 
-	answer, missing := decision.Profiles(result, present)
-	p.outputs = append(p.outputs, output{present: present, plan: answer.Plan(present)})
+	answer, missing := decision.Profiles(result, present, references)
+	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan(references)})
 	p.further = decision.ProfilesFound(result, missing, placement)
 
 	return p, nil

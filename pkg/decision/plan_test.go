@@ -262,6 +262,9 @@ func TestHeldPlan(t *testing.T) {
 		{"keeps, and mends what is known", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
 			p.OwnerReferences = nil
 		})}, []string{`mend p-decision-1 group 0 "": c-9`}, []string{`0 "" [p-decision-1] 1`}, 1},
+		{"ours.md B7: keeps, without a reason", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
+			p.Decisions[0].Reason = "because"
+		})}, []string{`fill p-decision-1 group 0 "": c-9`}, []string{`0 "" [p-decision-1] 1`}, 1},
 		{"keeps a page that says nothing as it is", mistaken, pages{page(1, 0, "")}, []string{}, []string{`0 "" [p-decision-1] 0`}, 0},
 		{"new: one empty page", mistaken, nil, []string{`create and fill p-decision-1 group 0 "": `}, []string{`0 "" [p-decision-1] 0`}, 0},
 		{"a name that is too long: nothing", long, nil, []string{}, []string{}, 0},

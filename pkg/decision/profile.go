@@ -2,6 +2,7 @@ package decision
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,37 +28,55 @@ const longestMissing = 10
 
 // Profiles is the answer as references to ClusterProfiles: of each selected cluster the one in the namespace of the placement, or else
 // the first that there is by namespace and name. Clusters without one are left out and told, sorted by name.
-func Profiles(result *scheduling.Result, present Present) (answer Answer, missing []string) {
-	answer = Answer{Held: result.Held(), Length: PageSize, Say: present.decisions()}
+//
+// A held result keeps the references there are. Where there are none yet, they are those of the clusters that the placement's own
+// decisions keep.
+func Profiles(result *scheduling.Result, own, present Present) (answer Answer, missing []string) {
+	answer = Answer{Held: result.Held() && len(present.Pages) > 0, Length: PageSize, Say: present.decisions()}
 	if answer.Held {
 		return answer, nil
 	}
 
 	var portion Portion
 
-	for _, verdict := range result.Selected {
-		profile, found := profileFor(verdict.Cluster, present.Placement.Namespace)
+	for _, cluster := range decided(result, own) {
+		profile, found := profileFor(result.Cluster(cluster), present.Placement.Namespace)
 		if !found {
-			missing = append(missing, verdict.Cluster.Name)
+			missing = append(missing, cluster)
 
 			continue
 		}
 
-		decision := present.Form.Own(record.Decision{Cluster: verdict.Cluster.Name, Profile: profile})
+		decision := present.Form.Own(record.Decision{Cluster: cluster, Profile: profile})
 		answer.Say[decision.Cluster] = decision
 		portion.Clusters = append(portion.Clusters, decision.Cluster)
 	}
 
 	slices.Sort(portion.Clusters)
-	slices.Sort(missing)
 
 	answer.Portions = []Portion{portion}
 
 	return answer, missing
 }
 
+// decided are the clusters that the placement's own decisions have once they are written, sorted.
+func decided(result *scheduling.Result, own Present) []string {
+	if result.Held() {
+		return slices.Sorted(maps.Keys(own.Incumbents()))
+	}
+
+	clusters := make([]string, 0, len(result.Selected))
+	for _, verdict := range result.Selected {
+		clusters = append(clusters, verdict.Cluster.Name)
+	}
+
+	slices.Sort(clusters)
+
+	return clusters
+}
+
 func profileFor(f *facts.Facts, namespace string) (facts.Profile, bool) {
-	if len(f.Profiles) == 0 {
+	if f == nil || len(f.Profiles) == 0 {
 		return facts.Profile{}, false
 	}
 

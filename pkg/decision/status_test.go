@@ -210,6 +210,7 @@ func TestLongMessages(t *testing.T) {
 // ours.md A7: conditions tell only what was really written.
 func TestFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.LastScoreUpdateTime = &now
 	present := presentOf(placement, page(1, 0, "canary", "c-1"), page(2, 1, "", "c-2", "c-3"))
 	status := NewFailedStatus(selecting(placement, "c-7"), present, "Forbidden", now)
 
@@ -219,4 +220,5 @@ func TestFailedStatus(t *testing.T) {
 	expect(t, "satisfied", "PlacementSatisfied=False NotAllDecisionsScheduled: The decisions could not all be written: Forbidden",
 		brief(status.Conditions[1]))
 	expect(t, "observed generation", placement.Generation, status.Conditions[1].ObservedGeneration)
+	expect(t, "the time of the scores", &now, status.LastScoreUpdate)
 }

@@ -25,13 +25,14 @@ type objects struct {
 	sets      map[string]*clusterv1beta2.ManagedClusterSet
 	bindings  map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding
 	decisions map[DecisionKey]Page
+	profiles  map[facts.Profile]string
 }
 
 func noObjects() *objects {
 	return &objects{
 		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
 		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
-		decisions: map[DecisionKey]Page{},
+		decisions: map[DecisionKey]Page{}, profiles: map[facts.Profile]string{},
 	}
 }
 
@@ -45,7 +46,7 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 	cluster, namespace, set := pick(t, "cluster", "c1", "c2", "c3"), pick(t, "namespace", "ns1", "ns2"), pick(t, "set", "a", "b")
 	inNamespace := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: namespace, Name: name} }
 
-	switch pick(t, "kind", "cluster", "scores", "set", "binding", "decision") {
+	switch pick(t, "kind", "cluster", "scores", "set", "binding", "decision", "profile") {
 	case "cluster":
 		if gone {
 			delete(o.clusters, cluster)
@@ -93,6 +94,17 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 
 		o.bindings[inNamespace(set)] = binding(namespace, set)
 		i.SetBinding(o.bindings[inNamespace(set)].DeepCopy())
+	case "profile":
+		profile := facts.Profile{Namespace: namespace, Name: pick(t, "profile", "p1", "p2")}
+		if gone {
+			delete(o.profiles, profile)
+			i.DeleteProfile(profile)
+
+			return
+		}
+
+		o.profiles[profile] = cluster
+		i.SetProfile(cluster, profile)
 	case "decision":
 		key := NewPlacementKey(V1beta1, namespace, "").Decision(pick(t, "page", "p1", "p2"))
 		if gone {
@@ -118,6 +130,10 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 
 	for object := range maps.Values(o.clusters) {
 		i.SetCluster(object)
+	}
+
+	for profile, cluster := range o.profiles {
+		i.SetProfile(cluster, profile)
 	}
 
 	for object := range maps.Values(o.bindings) {
@@ -146,7 +162,7 @@ type view struct {
 func viewOf(s *Snapshot) view {
 	v := view{Bindings: s.bindings, Counts: maps.Clone(s.counts), Total: maps.Clone(s.total)}
 	for _, f := range s.Clusters {
-		v.Clusters = append(v.Clusters, fmt.Sprint(f.Name, f.Labels, f.Terminating, f.Scores))
+		v.Clusters = append(v.Clusters, fmt.Sprint(f.Name, f.Labels, f.Terminating, f.Scores, f.Profiles))
 	}
 
 	for name, set := range s.sets {

@@ -1,0 +1,91 @@
+package decision
+
+import (
+	"strconv"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// references writes decisions as the names of ClusterProfiles, in slices whose labels tell their index.
+type references struct{ record.Form }
+
+func (references) Labels(placement string, group record.Group) map[string]string {
+	return map[string]string{"placement": placement, "index": strconv.Itoa(group.Index)}
+}
+
+func (references) Placement(page *record.Page) string { return page.Labels["placement"] }
+
+func (references) Group(page *record.Page) (record.Group, bool) {
+	index, err := strconv.Atoi(page.Labels["index"])
+
+	return record.Group{Index: index}, err == nil
+}
+
+func (references) Own(d record.Decision) record.Decision {
+	return record.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
+}
+
+func referencesOf(plan Plan) [][]string {
+	slices := [][]string{}
+	for _, write := range plan.Writes {
+		slices = append(slices, write.Desired.Clusters())
+	}
+
+	return slices
+}
+
+// Only ClusterProfiles that exist are referenced; the one in the namespace of the placement comes first, and what is missing is told.
+func TestProfiles(t *testing.T) {
+	world := worldOf("c-1", "c-2", "c-3", "c-4")
+	for cluster, namespaces := range map[string][]string{"c-1": {"a", "ns", "z"}, "c-2": {"z", "b"}, "c-4": {"ns"}} {
+		for _, namespace := range namespaces {
+			world.SetProfile(cluster, facts.Profile{Namespace: namespace, Name: cluster})
+		}
+	}
+
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	asked := record.V1beta1.Read(placement)
+	form := references{record.V1beta1.Form()}
+	none := NewPresent(form, asked, nil)
+	own := NewPresent(asked.API.Form(), asked, []*record.Page{page(1, 0, "", "c-2", "c-3")})
+
+	result := resultOf(placement, world)
+	answer, missing := Profiles(result, own, none)
+	expect(t, "missing", []string{"c-3"}, missing)
+	expect(t, "references", [][]string{{"b/c-2", "ns/c-1", "ns/c-4"}}, referencesOf(answer.Plan(none)))
+
+	condition := ProfilesFound(result, missing, asked)[0]
+	expect(t, "condition", metav1.Condition{
+		Type: ConditionProfilesFound, Status: metav1.ConditionFalse, Reason: ReasonProfilesMissing,
+		Message: "1 of 4 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of multicluster.x-k8s.io: c-3",
+	}, condition)
+
+	world.SetProfile("c-3", facts.Profile{Namespace: "ns", Name: "c-3"})
+
+	_, missing = Profiles(resultOf(placement, world), own, none)
+	expect(t, "missing when there is one for all", 0, len(missing))
+	expect(t, "condition", metav1.ConditionTrue, ProfilesFound(result, missing, asked)[0].Status)
+
+	placement = placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
+	held := resultOf(placement, world)
+
+	answer, _ = Profiles(held, own, none)
+	expect(t, "ours.md A1: references to what is kept", [][]string{{"b/c-2", "ns/c-3"}}, referencesOf(answer.Plan(none)))
+
+	slice := page(1, 0, "")
+	slice.Labels = form.Labels("p", record.Group{})
+	slice.Decisions = []record.Decision{form.Own(record.Decision{Profile: facts.Profile{Namespace: "ns", Name: "c-9"}})}
+	some := NewPresent(form, asked, []*record.Page{slice})
+
+	answer, _ = Profiles(held, own, some)
+	if plan := answer.Plan(some); !plan.Empty() {
+		t.Errorf("ours.md A1: a held answer writes %v", referencesOf(plan))
+	}
+
+	expect(t, "condition while held", 0, len(ProfilesFound(held, nil, asked)))
+}
