@@ -1,7 +1,7 @@
 // Package manifests carries everything that a Kubernetes API server must hold before the placement hub can work on it: the
 // CustomResourceDefinitions of the groups cluster.open-cluster-management.io and placement.open-cluster-management.io, the
-// hub's namespace and ServiceAccount, and its RBAC. The files are embedded in the binary (Objects), applied by it (Install),
-// and packaged by deploy through the kustomization.yaml beside each set of files.
+// hub's namespace and ServiceAccount, its RBAC, and admission policies. The files are embedded in the binary (Objects), applied by
+// it (Install), and packaged by deploy through the kustomization.yaml beside each set of files.
 //
 // What is in the rooms:
 //
@@ -16,12 +16,17 @@
 //
 //   - rbac/sets: what the controllers "clusterset" and "clustersetbinding" write, in addition. A standalone hub uses both.
 //
+//   - rbac/vocabulary: what the controller "vocabulary" needs in addition, for the ConfigMap that a policy looks into.
+//
+//   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, in the
+//     words of the hub; "readable" denies what would make Placements unreadable; "vocabulary" warns of names that nothing has yet.
+//
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
-// The roles are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets and
-// ...:multicluster, and Role open-cluster-management:placement-hub:leader-election in the hub's namespace; each is bound to the
-// ServiceAccount by a binding of the same name. No rule has a wildcard.
+// The roles are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
+// ...:vocabulary and ...:multicluster, and in the hub's namespace the Roles ...:leader-election and ...:vocabulary; each is bound to
+// the ServiceAccount by a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.

@@ -22,7 +22,7 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml multicluster/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml multicluster/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is no Kubernetes object.
@@ -30,22 +30,24 @@ const kustomization = "kustomization.yaml"
 
 // applyOrder ranks the kinds that the manifests may hold: what others refer to or live in comes first.
 var applyOrder = map[string]int{
-	"CustomResourceDefinition": 0,
-	"Namespace":                1,
-	"ServiceAccount":           2,
-	"ClusterRole":              3,
-	"ClusterRoleBinding":       4,
-	"Role":                     5,
-	"RoleBinding":              6,
+	"CustomResourceDefinition":         0,
+	"Namespace":                        1,
+	"ServiceAccount":                   2,
+	"ClusterRole":                      3,
+	"ClusterRoleBinding":               4,
+	"Role":                             5,
+	"RoleBinding":                      6,
+	"ValidatingAdmissionPolicy":        7,
+	"ValidatingAdmissionPolicyBinding": 8,
 }
 
 // roots are the directories of what every hub has; multicluster is beside them.
-var roots = []string{"crds", "rbac"}
+var roots = []string{"crds", "rbac", "admission"}
 
 const multicluster = "multicluster"
 
 // Objects returns the manifests of a hub in the order in which they are to be applied: CustomResourceDefinitions, the
-// namespace, the ServiceAccount, RBAC. Within a kind they are sorted by name. Every call returns fresh copies.
+// namespace, the ServiceAccount, RBAC, admission policies. Within a kind they are sorted by name. Every call returns fresh copies.
 //
 // The empty status that the upstream CustomResourceDefinition files end with is left out: it belongs to the API server.
 func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...) }
@@ -100,7 +102,8 @@ func decodeFile(name string) ([]*unstructured.Unstructured, error) {
 }
 
 // Install brings the API server behind cfg to hold every object of Objects, and returns when each CustomResourceDefinition
-// is established and its resource is served. It is Apply of Objects: repeating it is harmless.
+// is established and its resource is served. It is Apply of Objects: repeating it is harmless. The API server puts an admission policy
+// in force a second or two later, which is not waited for: what gets in until then is judged by the hub alone.
 func Install(ctx context.Context, cfg *rest.Config) error {
 	if err := install(ctx, cfg, Objects); err != nil {
 		return fmt.Errorf("install the placement hub's manifests: %w", err)

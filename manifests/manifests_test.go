@@ -39,11 +39,21 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ClusterRole open-cluster-management:placement-hub:placement",
 		"ClusterRole open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRole open-cluster-management:placement-hub:sets",
+		"ClusterRole open-cluster-management:placement-hub:vocabulary",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRoleBinding open-cluster-management:placement-hub:sets",
+		"ClusterRoleBinding open-cluster-management:placement-hub:vocabulary",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-placements",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-vocabulary",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-placements",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-vocabulary",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Objects() (-want +got):\n%s", diff)
@@ -200,6 +210,11 @@ func TestWriteRights(t *testing.T) {
 			want:   map[string][]string{"multicluster.x-k8s.io/placementdecisions": {"create", "delete", "patch"}},
 		},
 		{
+			role:   "open-cluster-management:placement-hub:vocabulary",
+			reason: "one ConfigMap, of the hub's own namespace",
+			want:   map[string][]string{"configmaps": {"create", "patch", "update"}},
+		},
+		{
 			role:   "open-cluster-management:placement-hub:leader-election",
 			reason: "leases in the hub's own namespace only",
 			want:   map[string][]string{"coordination.k8s.io/leases": {"create", "patch", "update"}},
@@ -207,9 +222,7 @@ func TestWriteRights(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.role, func(t *testing.T) {
-			var role rbacv1.ClusterRole
-			convert(t, named(t, tc.role, "ClusterRole", "Role"), &role)
-			if diff := cmp.Diff(tc.want, writes(role.Rules)); diff != "" {
+			if diff := cmp.Diff(tc.want, writes(rules(t, tc.role))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
@@ -223,7 +236,7 @@ func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
 		}
 		var binding rbacv1.ClusterRoleBinding
 		convert(t, obj, &binding)
-		named(t, binding.RoleRef.Name, binding.RoleRef.Kind)
+		expectObject(t, binding.RoleRef.Kind, binding.RoleRef.Name)
 		if binding.RoleRef.Name != obj.GetName() || binding.RoleRef.Kind+"Binding" != obj.GetKind() {
 			t.Errorf("%s binds %s %s, want the role of its own name", describe(obj), binding.RoleRef.Kind, binding.RoleRef.Name)
 		}
@@ -232,6 +245,23 @@ func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
 			t.Errorf("%s: subjects (-want +got):\n%s", describe(obj), diff)
 		}
 	}
+}
+
+// rules are those of the ClusterRole and of the Role of a name.
+func rules(t *testing.T, name string) []rbacv1.PolicyRule {
+	t.Helper()
+	var found []rbacv1.PolicyRule
+	for _, obj := range allObjects(t) {
+		if obj.GetName() == name && (obj.GetKind() == "ClusterRole" || obj.GetKind() == "Role") {
+			var role rbacv1.ClusterRole
+			convert(t, obj, &role)
+			found = append(found, role.Rules...)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("no role with rules is named %q", name)
+	}
+	return found
 }
 
 // writes maps group/resource to the sorted verbs that change something.
@@ -274,16 +304,14 @@ func allObjects(t *testing.T) []*unstructured.Unstructured {
 	return append(objects(t), beside...)
 }
 
-// named returns the object of that name and one of the kinds, and fails the test when there is none.
-func named(t *testing.T, name string, kinds ...string) *unstructured.Unstructured {
+// expectObject fails the test when there is no object of that kind and name.
+func expectObject(t *testing.T, kind, name string) {
 	t.Helper()
-	for _, obj := range allObjects(t) {
-		if obj.GetName() == name && slices.Contains(kinds, obj.GetKind()) {
-			return obj
-		}
+	if !slices.ContainsFunc(allObjects(t), func(obj *unstructured.Unstructured) bool {
+		return obj.GetKind() == kind && obj.GetName() == name
+	}) {
+		t.Errorf("no %s is named %q", kind, name)
 	}
-	t.Fatalf("no %s is named %q", strings.Join(kinds, " or "), name)
-	return nil
 }
 
 // convert turns obj into a typed one; a field that the type does not know fails the test.

@@ -53,7 +53,8 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
-		"Namespace of the leader election lease. By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
+		"Namespace of the leader election lease and of the ConfigMap "+controller.VocabularyConfigMap+
+			". By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
 	fs.Float32Var(&o.qps, "kube-api-qps", o.qps,
@@ -120,6 +121,9 @@ func (o *controllerOptions) complete(changed func(flag string) bool, around surr
 			return err
 		}
 		o.namespace = namespace
+	}
+	if o.controllers.Namespace == "" {
+		o.controllers.Namespace = o.namespace
 	}
 	if o.election.Namespace == "" || changed("namespace") {
 		o.election.Namespace = o.namespace

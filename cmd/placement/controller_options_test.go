@@ -120,6 +120,9 @@ func TestNamespace(t *testing.T) {
 			if o.election.Namespace != tc.want {
 				t.Errorf("lease namespace = %q, want %q", o.election.Namespace, tc.want)
 			}
+			if tc.config == "" && o.controllers.Namespace != tc.want {
+				t.Errorf("namespace of the controllers = %q, want %q", o.controllers.Namespace, tc.want)
+			}
 			if o.election.Name != "placement-lock" {
 				t.Errorf("lease name = %q, want placement-lock (contract 1.14)", o.election.Name)
 			}

@@ -13,12 +13,13 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
-// controllers are all of them.
+// controllers are all of them, for what manifests.Install installs.
 func (o *runOptions) controllers() controller.Options {
-	return controller.Options{Controllers: []string{"*"}, ProfileDecisions: o.profiles}
+	return controller.Options{Controllers: []string{"*"}, Namespace: manifests.Namespace, ProfileDecisions: o.profiles}
 }
 
 // newManager makes the manager with every controller. Without election it leads at once.

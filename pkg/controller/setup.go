@@ -5,6 +5,9 @@ import (
 	"runtime"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
@@ -15,6 +18,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -30,17 +34,23 @@ const (
 	placementV1alpha1Name = "placement-v1alpha1"
 	clusterSetName        = "clusterset"
 	clusterSetBindingName = "clustersetbinding"
+	vocabularyName        = "vocabulary"
 )
+
+// defaultNamespace is where the hub lives unless Options say otherwise.
+const defaultNamespace = "open-cluster-management-hub"
 
 // Names lists every controller of this hub.
 func Names() []string {
-	return []string{placementName, placementV1alpha1Name, clusterSetName, clusterSetBindingName}
+	return []string{placementName, placementV1alpha1Name, clusterSetName, clusterSetBindingName, vocabularyName}
 }
 
 // Options say which controllers run and how.
 type Options struct {
 	// Controllers are patterns over Names: "*" all, "name" that one, "-name" not that one.
 	Controllers []string
+	// Namespace is where the ConfigMap of the vocabulary is kept; empty means open-cluster-management-hub.
+	Namespace string
 	// Workers is how many placements are evaluated at the same time; 0 means GOMAXPROCS.
 	Workers int
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
@@ -63,9 +73,14 @@ func Scheme() *apiruntime.Scheme {
 }
 
 // CacheOptions are the informer settings that the controllers rely on. What the API server notes about field managers is not kept: it
-// can be most of an object.
+// can be most of an object. Of all ConfigMaps only the vocabulary is listed and found.
 func CacheOptions() cache.Options {
-	return cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.ConfigMap{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, VocabularyConfigMap)},
+		},
+	}
 }
 
 // Setup adds the selected controllers to the manager.
@@ -77,6 +92,10 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
+	}
+
+	if o.Namespace == "" {
+		o.Namespace = defaultNamespace
 	}
 
 	if o.Clock == nil {
@@ -101,6 +120,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		{placementName, len(apis) > 0, outputs{apis: apis, profiles: o.ProfileDecisions}.setup},
 		{clusterSetName, slices.Contains(enabled, clusterSetName), setupClusterSet},
 		{clusterSetBindingName, slices.Contains(enabled, clusterSetBindingName), setupClusterSetBinding},
+		{vocabularyName, slices.Contains(enabled, vocabularyName), setupVocabulary},
 	} {
 		if !controller.enabled {
 			continue

@@ -90,7 +90,8 @@ func (a *Answer) schedule(result *scheduling.Result, present Present, now time.T
 	}
 
 	a.due = last.Add(result.Request.ScoreInterval)
-	a.sorted = !now.Before(a.due)
+	// A time that is far ahead was written by a clock that went wrong.
+	a.sorted = !now.Before(a.due) || last.After(now.Add(result.Request.ScoreInterval))
 }
 
 // portions divides the selected clusters: each rule in its order takes the matching ones that are left, and the rest comes last.

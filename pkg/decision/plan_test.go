@@ -195,8 +195,9 @@ func TestPlanAmongOthers(t *testing.T) {
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"neither label nor owner", func(p *record.Page) { p.Labels, p.OwnerReferences = nil, nil },
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"a page of the PlacementRule API is never touched", func(p *record.Page) { p.Labels["cluster.open-cluster-management.io/placementrule"] = "p" },
-			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
+		{"a page of the PlacementRule API is never touched", func(p *record.Page) {
+			p.Labels["cluster.open-cluster-management.io/placementrule"] = "p"
+		}, []string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"a page that is being deleted is not there any more, but its name is",
 			func(p *record.Page) { p.DeletionTimestamp = &now },
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},

@@ -46,13 +46,13 @@ func (s *store) tell() []string {
 
 	for _, page := range s.present().Pages {
 		group, _ := s.form().Group(page)
-		line := fmt.Sprintf("%s %d %q:", strings.TrimPrefix(page.Name, "p-decision-"), group.Index, group.Name)
+		words := []string{fmt.Sprintf("%s %d %q:", strings.TrimPrefix(page.Name, "p-decision-"), group.Index, group.Name)}
 
 		for _, d := range page.Decisions {
-			line += fmt.Sprintf(" %s=%d", d.Cluster, d.Score)
+			words = append(words, fmt.Sprintf("%s=%d", d.Cluster, d.Score))
 		}
 
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(words, " "))
 	}
 
 	return lines

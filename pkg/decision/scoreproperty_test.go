@@ -140,7 +140,8 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 		tries := 0
 
 		for plan := s.plan(result); len(plan.Writes) > 0; plan = s.plan(result) {
-			if tries++; tries > 10 {
+			tries++
+			if tries > 10 {
 				t.Fatalf("there is still something to write: %v", steps(plan))
 			}
 

@@ -110,9 +110,9 @@ func (s *store) say(status record.Status) {
 
 	switch said := s.placement.API.Status(status).(type) {
 	case clusterv1beta1.PlacementStatus:
-		object.(*clusterv1beta1.Placement).Status = said //nolint:forcetypeassert // It is of one API.
+		object.(*clusterv1beta1.Placement).Status = said
 	case placementv1alpha1.PlacementStatus:
-		object.(*placementv1alpha1.Placement).Status = said //nolint:forcetypeassert // It is of one API.
+		object.(*placementv1alpha1.Placement).Status = said
 	}
 
 	s.placement = s.placement.API.Read(object)
@@ -345,7 +345,7 @@ func shuffled(seed int, clusters ...string) *inventory.Inventory {
 		cluster := clusterOf(name)
 		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: available}}
 		i.SetCluster(cluster)
-		i.SetScores(scoreOf(name, int32(drawn/2%19)-9)) //nolint:gosec // It is small.
+		i.SetScores(scoreOf(name, int32(drawn/2%19)-9))
 	}
 
 	return i

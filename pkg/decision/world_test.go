@@ -161,7 +161,7 @@ func statusOf(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Pl
 
 // put puts a status in a placement, as the API writes it.
 func put(placement *clusterv1beta1.Placement, status record.Status) {
-	placement.Status = record.V1beta1.Status(status).(clusterv1beta1.PlacementStatus) //nolint:forcetypeassert // What else?
+	placement.Status = record.V1beta1.Status(status).(clusterv1beta1.PlacementStatus)
 }
 
 // clustersOf is "c-001..c-100" for a long page, and all names for a short one.

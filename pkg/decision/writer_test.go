@@ -337,7 +337,8 @@ func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 
 	expect(t, "requests", []string{
 		fmt.Sprintf(patch, 70) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":null,"numberOfSelectedClusters":3}`,
-		fmt.Sprintf(patch, 71) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":"2026-01-02T03:05:05Z","numberOfSelectedClusters":3}`,
+		fmt.Sprintf(patch, 71) + `{"conditions":null,"decisionGroups":null,"lastScoreUpdateTime":"2026-01-02T03:05:05Z",` +
+			`"numberOfSelectedClusters":3}`,
 	}, s.requests)
 }
 

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -98,6 +99,14 @@ func equalities(kind facts.Kind, values map[string]string) []requirement {
 func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requirement, field.ErrorList) {
 	errs := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 	if len(errs) > 0 {
+		// Those of matchLabels come first, in the order of a map.
+		rest := slices.IndexFunc(errs, func(err *field.Error) bool { return err.Field != errs[0].Field })
+		if rest < 0 {
+			rest = len(errs)
+		}
+
+		slices.SortFunc(errs[:rest], func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) })
+
 		return nil, errs
 	}
 

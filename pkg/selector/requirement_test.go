@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
@@ -213,5 +214,27 @@ func TestReads(t *testing.T) {
 
 	if goes := facts.Diff(c1, nil); facts.Touched(s.Reads(), goes) {
 		t.Errorf("touched by %v", goes)
+	}
+}
+
+// What is wrong is said in the same words each time: a condition that changes with the order of a map would not be quiet (ours.md B6).
+func TestMistakesInLabelsHaveAnOrder(t *testing.T) {
+	spec := Spec{Labels: metav1.LabelSelector{
+		MatchLabels:      map[string]string{"a": "1!", "b": "2!", "c": "3!", "d!": "4"},
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "e", Operator: metav1.LabelSelectorOpIn}},
+	}}
+	first := ""
+
+	for range 30 {
+		_, errs := NewCompiler().Compile(Paths{Labels: field.NewPath("labels")}, spec)
+		if len(errs) != 5 {
+			t.Fatalf("got %d mistakes, want 5: %v", len(errs), errs)
+		}
+
+		if text := errs.ToAggregate().Error(); first == "" {
+			first = text
+		} else if text != first {
+			t.Fatalf("two texts for one selector:\n%s\n%s", first, text)
+		}
 	}
 }

@@ -138,7 +138,7 @@ var _ = Describe("Decision groups", func() {
 	)
 
 	It("A1: a bad group selector keeps the groups there are", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2, labeled("group", "canary"))
 		w.clusters(ctx, "set", 3, 5)

@@ -65,7 +65,7 @@ var _ = Describe("A misconfigured placement", func() {
 	}
 
 	It("A1, A2, 8, 20: keeps the decisions it has, names field, value and rule, and recovers", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2)
 
@@ -95,7 +95,7 @@ var _ = Describe("A misconfigured placement", func() {
 	})
 
 	It("A1, A3, A6: a new one gets one empty page and both conditions even without clusters, and nothing loops", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.alone(ctx)
 		w.set(ctx, "set")
 		errors := w.activity(Default).Errors
@@ -117,7 +117,7 @@ var _ = Describe("A misconfigured placement", func() {
 	})
 
 	It("A6: says all its mistakes at once", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		spec := matching(byLabel("a", "b"), byCEL("true", "1 +"))
 		spec.NumberOfClusters = mistakes["count"].spec.NumberOfClusters
 		spec.Tolerations = mistakes["key"].spec.Tolerations
@@ -130,7 +130,7 @@ var _ = Describe("A misconfigured placement", func() {
 	})
 
 	It("A2: a name that cannot be a label gets its conditions, no page, and nothing loops", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.alone(ctx)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 1)

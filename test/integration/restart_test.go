@@ -14,7 +14,7 @@ import (
 var _ = Describe("A restart", Serial, func() {
 	// diverse fills a world with placements of every kind.
 	diverse := func(ctx context.Context) *world {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 105, labeled("cloud", "a"), claiming("zone", "1"), offering("4", "16"))
 		w.cluster(ctx, "set", "c106", tainted("key", "", clusterv1.TaintEffectNoSelectIfNew))
@@ -46,6 +46,7 @@ var _ = Describe("A restart", Serial, func() {
 	It("B6: writes nothing over a settled world", func(ctx SpecContext) {
 		w := diverse(ctx)
 		w.alone(ctx)
+		toldAll(ctx)
 
 		probe := newWorld(ctx)
 		elsewhere := func(g Gomega) []string {

@@ -55,7 +55,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func() { Expect(controlPlane.Stop()).To(Succeed()) })
 	Expect(manifests.Install(ctx, controlPlane.AdminConfig())).To(Succeed())
 
-	hub, err = client.New(controlPlane.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	admin := rest.CopyConfig(controlPlane.AdminConfig())
+	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
+	hub, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	stopHub = startHub(serviceAccount(ctx, controlPlane))

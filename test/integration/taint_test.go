@@ -24,7 +24,7 @@ var _ = Describe("Taints", func() {
 	}
 
 	It("8: a toleration that Exists and has a value selects nothing on a new placement, until it is removed", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 1)
 		spec := tolerating(clusterv1beta1.Toleration{Key: "key1", Operator: exists, Value: "value1"})

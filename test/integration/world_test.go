@@ -23,6 +23,9 @@ import (
 // worldLabel marks what belongs to a world and lives in no namespace.
 const worldLabel = "world"
 
+// admissionLabel with the value "off" leaves a namespace out of admission.
+const admissionLabel = "placement-hub.open-cluster-management.io/admission"
+
 var worlds atomic.Int64
 
 // world is a namespace with its own sets and clusters, whose names nothing else uses.
@@ -31,14 +34,25 @@ type world struct {
 }
 
 // newWorld makes the namespace; all that the world holds is deleted after the spec.
-func newWorld(ctx context.Context) *world {
+func newWorld(ctx context.Context, edits ...func(*corev1.Namespace)) *world {
 	GinkgoHelper()
 
 	w := &world{namespace: fmt.Sprintf("w%d", worlds.Add(1))}
-	w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}})
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+
+	for _, edit := range edits {
+		edit(namespace)
+	}
+
+	w.create(ctx, namespace)
 	DeferCleanup(w.destroy)
 
 	return w
+}
+
+// withoutAdmission lets a mistake into the namespace, as it got in before there were policies.
+func withoutAdmission(namespace *corev1.Namespace) {
+	namespace.Labels = map[string]string{admissionLabel: "off"}
 }
 
 // name makes a short name one that only this world has; the order of names stays.
@@ -82,6 +96,7 @@ func (w *world) destroy(ctx SpecContext) {
 		Expect(hub.DeleteAllOf(ctx, api.Form().Empty(), client.InNamespace(w.namespace))).To(Succeed())
 	}
 
+	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(w.namespace))).To(Succeed())
 	Expect(hub.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
 	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
 

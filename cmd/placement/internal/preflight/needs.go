@@ -12,6 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
 // need is what a part of the process needs of a hub.
@@ -31,13 +32,14 @@ const (
 	placementV1alpha1 = "placement-v1alpha1"
 	clusterSet        = "clusterset"
 	clusterSetBinding = "clustersetbinding"
+	vocabulary        = "vocabulary"
 )
 
 const applyDefinitions = "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
 
 var allNeeds = []need{
 	{
-		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding}, hint: applyDefinitions,
+		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding, vocabulary}, hint: applyDefinitions,
 		reads: []schema.GroupVersionResource{
 			resource(clusterv1.GroupVersion.Version, "managedclusters"),
 			resource(clusterv1beta2.GroupVersion.Version, "managedclustersets"),
@@ -101,12 +103,23 @@ func writeAll(group, resource string) []right {
 	}
 }
 
+// vocabularyOf is what the controller "vocabulary" needs: its ConfigMap is followed by its name alone.
+func vocabularyOf(namespace string) need {
+	named := right{resource: "configmaps", name: controller.VocabularyConfigMap}
+	list, watch, update := named, named, named
+	list.verb, watch.verb, update.verb, update.namespace = "list", "watch", "update", namespace
+	return need{writes: []right{list, watch, update, {verb: "create", resource: "configmaps", namespace: namespace}}}
+}
+
 // needsOf are the needs of the enabled controllers.
-func needsOf(enabled []string, profiles bool) []need {
+func needsOf(enabled []string, o controller.Options) []need {
 	needs := slices.DeleteFunc(slices.Clone(allNeeds), func(need need) bool {
 		return !slices.ContainsFunc(need.controllers, func(name string) bool { return slices.Contains(enabled, name) })
 	})
-	if profiles {
+	if slices.Contains(enabled, vocabulary) {
+		needs = append(needs, vocabularyOf(o.Namespace))
+	}
+	if o.ProfileDecisions {
 		needs = append(needs, profileDecisions)
 	}
 	return needs

@@ -36,7 +36,7 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
-	needs := needsOf(enabled, controllers.ProfileDecisions)
+	needs := needsOf(enabled, controllers)
 	if err := checkResources(client, needs); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func servedResources(client kubernetes.Interface, version string) (map[string]bo
 }
 
 // right is one thing that the process must be allowed to do.
-type right struct{ verb, group, resource, subresource, namespace string }
+type right struct{ verb, group, resource, subresource, name, namespace string }
 
 func (r right) String() string {
 	text := r.verb + " " + r.resource
@@ -134,6 +134,9 @@ func (r right) String() string {
 	}
 	if r.group != "" {
 		text += "." + r.group
+	}
+	if r.name != "" {
+		text += " named " + r.name
 	}
 	if r.namespace != "" {
 		text += " in namespace " + r.namespace
@@ -146,7 +149,7 @@ func checkRights(ctx context.Context, client kubernetes.Interface, rights []righ
 	for _, r := range rights {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Namespace: r.namespace,
+				Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name, Namespace: r.namespace,
 			},
 		}}
 		answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})

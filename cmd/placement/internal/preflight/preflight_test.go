@@ -19,7 +19,7 @@ import (
 )
 
 func TestCheckResources(t *testing.T) {
-	needs := needsOf(controller.Names(), true)
+	needs := needsOf(controller.Names(), controller.Options{ProfileDecisions: true})
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
 		byVersion := map[string]*metav1.APIResourceList{}
@@ -67,7 +67,7 @@ func TestCheckResources(t *testing.T) {
 
 func TestCheckRights(t *testing.T) {
 	lease := election.Options{Namespace: "hub"}
-	rights := requiredRights(needsOf([]string{"placement"}, false), lease)
+	rights := requiredRights(needsOf([]string{"placement"}, controller.Options{}), lease)
 	for _, tc := range []struct {
 		reason string
 		denied []string
@@ -124,6 +124,12 @@ func TestRequiredRights(t *testing.T) {
 			with: "watch clusterprofiles.multicluster.x-k8s.io", without: createSets},
 		{reason: "and else not", enabled: []string{"placement"},
 			with: "list placements.cluster.open-cluster-management.io", without: "watch clusterprofiles.multicluster.x-k8s.io"},
+		{reason: "the vocabulary is followed by its name", enabled: []string{"vocabulary"},
+			with: "watch configmaps named placement-vocabulary", without: createSets},
+		{reason: "and made where the hub lives", enabled: []string{"vocabulary"},
+			with: "create configmaps in namespace hub", without: "create configmaps"},
+		{reason: "nobody else needs ConfigMaps", enabled: []string{"placement", "clusterset", "clustersetbinding"},
+			with: createSets, without: "list configmaps named placement-vocabulary"},
 		{reason: "without election there is no lease", enabled: []string{"placement"}, disable: true,
 			with:    "patch placements/status.cluster.open-cluster-management.io",
 			without: "get leases.coordination.k8s.io in namespace hub"},
@@ -132,7 +138,7 @@ func TestRequiredRights(t *testing.T) {
 			lease := lease
 			lease.Disable = tc.disable
 			var got []string
-			for _, r := range requiredRights(needsOf(tc.enabled, tc.profiles), lease) {
+			for _, r := range requiredRights(needsOf(tc.enabled, controller.Options{Namespace: "hub", ProfileDecisions: tc.profiles}), lease) {
 				got = append(got, r.String())
 			}
 			if !slices.Contains(got, tc.with) || slices.Contains(got, tc.without) {
@@ -146,7 +152,7 @@ func TestRequiredRights(t *testing.T) {
 func TestEveryControllerHasNeeds(t *testing.T) {
 	for _, name := range controller.Names() {
 		writes := 0
-		for _, need := range needsOf([]string{name}, false) {
+		for _, need := range needsOf([]string{name}, controller.Options{}) {
 			writes += len(need.writes)
 		}
 		if writes == 0 {
