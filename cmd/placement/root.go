@@ -24,6 +24,21 @@ type usageError struct{ err error }
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
+// exitError ends the process with a code that says something of its own. Without an error there is nothing to report.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
 // newRootCommand builds the command tree. started is set as soon as a subcommand begins to run: any error before is one of usage.
 func newRootCommand(started *bool) *cobra.Command {
 	root := &cobra.Command{
@@ -41,7 +56,7 @@ func newRootCommand(started *bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(), newRunCommand(), newSimulateCommand(), newVersionCommand())
+	root.AddCommand(newControllerCommand(), newRunCommand(), newSimulateCommand(), newDiffCommand(), newVersionCommand())
 	return root
 }
 
@@ -60,6 +75,11 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code, hint := exitFailure, ""
 	var usage *usageError
+	if exit, coded := errors.AsType[*exitError](err); coded {
+		if code = exit.code; exit.err == nil {
+			return code
+		}
+	}
 	if !started || errors.As(err, &usage) {
 		code, hint = exitUsage, fmt.Sprintf("Run '%s --help' for usage.\n", cmd.CommandPath())
 	}

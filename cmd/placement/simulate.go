@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const simulateLong = `simulate evaluates every Placement in the given files against the ManagedClusters, ManagedClusterSets,
@@ -102,7 +103,9 @@ func (o *simulateOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, evaluation := range world.Evaluate(now, func(key types.NamespacedName) bool { return len(wanted) == 0 || wanted[key] }) {
+	for _, evaluation := range world.Evaluate(now, func(key inventory.PlacementKey) bool {
+		return len(wanted) == 0 || wanted[key.NamespacedName]
+	}) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
 	}
 	return explain.Write(cmd.OutOrStdout(), explain.Format(o.output), reports)
@@ -110,11 +113,8 @@ func (o *simulateOptions) run(cmd *cobra.Command) error {
 
 // parse checks the flags: what it returns as an error is a mistake in the command line.
 func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedName]bool, err error) {
-	now = time.Now()
-	if o.now != "" {
-		if now, err = time.Parse(time.RFC3339, o.now); err != nil {
-			return now, nil, fmt.Errorf("--now: %q is no time such as 2026-01-31T12:00:00Z: %w", o.now, err)
-		}
+	if now, err = parseNow(o.now); err != nil {
+		return now, nil, err
 	}
 	if len(o.files) == 0 {
 		return now, nil, errors.New("--filename: give at least one file, directory, or - for standard input")
@@ -134,6 +134,18 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 		wanted[types.NamespacedName{Namespace: namespace, Name: name}] = true
 	}
 	return now, wanted, nil
+}
+
+// parseNow reads the flag --now; without it the time is the present.
+func parseNow(text string) (time.Time, error) {
+	if text == "" {
+		return time.Now(), nil
+	}
+	now, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return now, fmt.Errorf("--now: %q is no time such as 2026-01-31T12:00:00Z: %w", text, err)
+	}
+	return now, nil
 }
 
 // checkWanted reports placements that were asked for and are not there: an empty answer would look like "selects nothing".

@@ -14,8 +14,14 @@ const stdinName = "-"
 // worldFileExtensions are those of the files that are read of a directory; a file that is named itself may have any.
 var worldFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// readWorldFiles hands over the content of every file: of directories, those directly in it that look like YAML or JSON, by name.
+// readWorldFiles reads what --filename names.
 func readWorldFiles(paths []string, stdin io.Reader, take func(name string, content []byte)) error {
+	return readPaths("--filename", paths, stdin, take)
+}
+
+// readPaths hands over the content of every file: of directories, those directly in it that look like YAML or JSON, by name. Errors name
+// the flag.
+func readPaths(flag string, paths []string, stdin io.Reader, take func(name string, content []byte)) error {
 	for _, path := range paths {
 		if path == stdinName {
 			content, err := io.ReadAll(stdin)
@@ -25,14 +31,14 @@ func readWorldFiles(paths []string, stdin io.Reader, take func(name string, cont
 			take("stdin", content)
 			continue
 		}
-		files, err := worldFiles(path)
+		files, err := worldFiles(flag, path)
 		if err != nil {
 			return err
 		}
 		for _, file := range files {
 			content, err := os.ReadFile(file)
 			if err != nil {
-				return fmt.Errorf("--filename: %w", err)
+				return fmt.Errorf("%s: %w", flag, err)
 			}
 			take(file, content)
 		}
@@ -41,17 +47,17 @@ func readWorldFiles(paths []string, stdin io.Reader, take func(name string, cont
 }
 
 // worldFiles is the path itself, or what is to be read of it when it is a directory.
-func worldFiles(path string) ([]string, error) {
+func worldFiles(flag, path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("--filename: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, fmt.Errorf("--filename: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	var files []string
 	for _, entry := range entries {
@@ -60,7 +66,7 @@ func worldFiles(path string) ([]string, error) {
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("--filename: directory %s has no file that ends in .yaml, .yml or .json; subdirectories are not read", path)
+		return nil, fmt.Errorf("%s: directory %s has no file that ends in .yaml, .yml or .json; subdirectories are not read", flag, path)
 	}
 	return files, nil
 }

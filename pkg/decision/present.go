@@ -90,6 +90,13 @@ func (p Present) Incumbents() map[string]bool {
 	return incumbents
 }
 
+// Groups describe the pages as they stand, in the order of the group indices.
+func (p Present) Groups() []record.GroupStatus {
+	groups, _ := describe(keep(p))
+
+	return groups
+}
+
 // groups are the groups that exist, by name and in the order of their indices. Pages with other names than ours have no group.
 func (p Present) groups() map[string][]Group {
 	byKey := map[record.Group]*Group{}

@@ -71,3 +71,14 @@ func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
 	expect(t, "pages to write", 1, len(present.Pages))
 	expect(t, "names in use", map[string]bool{"p-decision-1": true}, present.Taken)
 }
+
+func TestPresentGroupsAreThoseOfThePages(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	present := presentOf(placement, page(3, 1, "", "c-3"), page(1, 0, "canary", "c-1"), page(2, 0, "canary", "c-2"))
+
+	expect(t, "groups", []record.GroupStatus{
+		{Group: record.Group{Index: 0, Name: "canary"}, Pages: []string{"p-decision-1", "p-decision-2"}, Clusters: 2},
+		{Group: record.Group{Index: 1}, Pages: []string{"p-decision-3"}, Clusters: 1},
+	}, present.Groups())
+	expect(t, "groups without pages", 0, len(presentOf(placement).Groups()))
+}

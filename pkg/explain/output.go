@@ -42,21 +42,8 @@ func encode(text *bytes.Buffer, format Format, reports Reports) error {
 	switch format {
 	case FormatTable:
 		return tables(text, reports.Placements)
-	case FormatJSON:
-		encoder := json.NewEncoder(text)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-
-		if err := encoder.Encode(reports); err != nil {
-			return fmt.Errorf("encoding the reports as JSON: %w", err)
-		}
-	case FormatYAML:
-		encoded, err := yaml.Marshal(reports)
-		if err != nil {
-			return fmt.Errorf("encoding the reports as YAML: %w", err)
-		}
-
-		text.Write(encoded)
+	case FormatJSON, FormatYAML:
+		return marshal(text, format, reports)
 	case FormatName:
 		for _, report := range reports.Placements {
 			for _, cluster := range report.Selected {
@@ -65,6 +52,30 @@ func encode(text *bytes.Buffer, format Format, reports Reports) error {
 		}
 	default:
 		return fmt.Errorf("unknown format %q; use one of %v", format, Formats())
+	}
+
+	return nil
+}
+
+// marshal is for the formats that programs read.
+func marshal(text *bytes.Buffer, format Format, value any) error {
+	if format == FormatYAML {
+		encoded, err := yaml.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("encoding the answer as YAML: %w", err)
+		}
+
+		text.Write(encoded)
+
+		return nil
+	}
+
+	encoder := json.NewEncoder(text)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("encoding the answer as JSON: %w", err)
 	}
 
 	return nil

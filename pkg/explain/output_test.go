@@ -12,16 +12,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 
-func reportsOf(world *explain.World, all bool, wanted func(types.NamespacedName) bool) explain.Reports {
+func reportsOf(world *explain.World, all bool, wanted func(inventory.PlacementKey) bool) explain.Reports {
 	reports := explain.Reports{Now: metav1.NewTime(noon), Placements: []explain.Report{}}
 	for _, evaluation := range world.Evaluate(noon, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, all))
@@ -42,15 +42,15 @@ func testWorld(t *testing.T) *explain.World {
 }
 
 func TestOutputIsGolden(t *testing.T) {
-	one := func(name string) func(types.NamespacedName) bool {
-		return func(key types.NamespacedName) bool { return key.Name == name }
+	one := func(name string) func(inventory.PlacementKey) bool {
+		return func(key inventory.PlacementKey) bool { return key.Name == name }
 	}
 
 	for _, tc := range []struct {
 		golden, reason string
 		format         explain.Format
 		all            bool
-		wanted         func(types.NamespacedName) bool
+		wanted         func(inventory.PlacementKey) bool
 	}{
 		{golden: "table", reason: "everything that a report can say", format: explain.FormatTable},
 		{golden: "table-all", reason: "clusters out of scope are listed", format: explain.FormatTable, all: true, wanted: one("short")},

@@ -94,6 +94,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	placement := evaluation.Placement
 	report := Report{
 		Placement:    placement.Namespace + "/" + placement.Name,
+		API:          namedAPI(placement),
 		Skipped:      evaluation.Skipped,
 		Wanted:       placement.Wanted,
 		Selected:     []string{},
@@ -101,10 +102,6 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		Conditions:   append([]metav1.Condition{}, evaluation.Status.Conditions...),
 		Prioritizers: []PrioritizerReport{},
 		Clusters:     []ClusterReport{},
-	}
-
-	if placement.API != record.V1beta1 {
-		report.API = string(placement.API.Name())
 	}
 
 	result := evaluation.Result
@@ -141,6 +138,15 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	addClusters(&report, result, all)
 
 	return report
+}
+
+// namedAPI is the name of the API of a placement; empty for the one that is not said.
+func namedAPI(placement *record.Placement) string {
+	if placement.API == record.V1beta1 {
+		return ""
+	}
+
+	return string(placement.API.Name())
 }
 
 func addClusters(report *Report, result *scheduling.Result, all bool) {

@@ -23,12 +23,7 @@ const (
 
 // table is a report for people: a headline, what stands out, and a table of the clusters.
 func (r Report) table(out *bytes.Buffer) error {
-	title := r.Placement
-	if r.API != "" {
-		title += " (" + r.API + ")"
-	}
-
-	fmt.Fprintf(out, "%s: %s\n", title, r.headline())
+	fmt.Fprintf(out, "%s: %s\n", title(r.Placement, r.API), r.headline())
 
 	for _, condition := range r.Conditions {
 		if tells(condition) {
@@ -65,6 +60,15 @@ func (r Report) table(out *bytes.Buffer) error {
 	}
 
 	return nil
+}
+
+// title names a placement, with its API where that is said.
+func title(placement, api string) string {
+	if api == "" {
+		return placement
+	}
+
+	return placement + " (" + api + ")"
 }
 
 func (r Report) headline() string {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -27,11 +26,13 @@ type World struct {
 	// Placements and Decisions are of all APIs of package record.
 	Placements []record.Object
 	Decisions  []record.Object
+	// Uncounted are the APIs whose decisions could not be read, so that no prioritizer counts them.
+	Uncounted []record.API
 }
 
 // Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
 // of them sees the decisions of the world as they are, and none sees what another is answered now.
-func (w *World) Evaluate(now time.Time, wanted func(types.NamespacedName) bool) []Evaluation {
+func (w *World) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
 	compiler := selector.NewCompiler()
 	snapshot := w.inventory(compiler).Snapshot()
 	pages := w.pagesByPlacement()
@@ -39,7 +40,7 @@ func (w *World) Evaluate(now time.Time, wanted func(types.NamespacedName) bool) 
 
 	for _, placement := range w.placements() {
 		key := placement.Key()
-		if wanted != nil && !wanted(key.NamespacedName) {
+		if wanted != nil && !wanted(key) {
 			continue
 		}
 
@@ -120,6 +121,8 @@ type Evaluation struct {
 	Placement *record.Placement
 	// Skipped says why the controller leaves the placement alone; Result is nil then.
 	Skipped string
+	// Present are the decisions that the world has for it.
+	Present decision.Present
 	// Result is the answer.
 	Result *scheduling.Result
 	// Plan is what would be written to get from the present decisions to those in Pages.
@@ -132,7 +135,7 @@ type Evaluation struct {
 
 func evaluate(compiler *selector.Compiler, snapshot *inventory.Snapshot, present decision.Present, now time.Time) Evaluation {
 	placement := present.Placement
-	evaluation := Evaluation{Placement: placement, Status: placement.Status}
+	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status}
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 func TestEvaluateLeavesTheWorldAsItIs(t *testing.T) {
@@ -95,8 +95,8 @@ func TestPagesAreThoseAfterThePlan(t *testing.T) {
 }
 
 func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
-	wanted := types.NamespacedName{Namespace: "team-b", Name: "scores"}
-	reports := reportsOf(testWorld(t), false, func(key types.NamespacedName) bool { return key == wanted })
+	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-b", "scores")
+	reports := reportsOf(testWorld(t), false, func(key inventory.PlacementKey) bool { return key == wanted })
 
 	if len(reports.Placements) != 1 || reports.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %d reports, want that of %s", len(reports.Placements), wanted)
@@ -110,7 +110,7 @@ func TestImports(t *testing.T) {
 
 	for dir, rooms := range map[string][]string{
 		".":         {"pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record"},
-		"worldfile": {"pkg/explain", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
+		"worldfile": {"pkg/explain", "pkg/inventory", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
 	} {
 		for file, paths := range importsOf(t, dir) {
 			for _, path := range paths {

@@ -28,6 +28,7 @@ func TestCommandLine(t *testing.T) {
 		{"help of run", []string{"run", "--help"}, 0, []string{"placement run --once", "--data-dir", "--kubeconfig", "--timeout"}, nil},
 		{"help of controller", []string{"controller", "--help"}, 0, []string{"--leader-election-lease-duration", "--listen"}, nil},
 		{"help of simulate", []string{"simulate", "--help"}, 0, []string{"--filename", "deploy/samples"}, nil},
+		{"help of diff", []string{"diff", "--help"}, 0, []string{"--hub", "kubectl diff", "--show-kept"}, nil},
 		{"help of version", []string{"version", "--help"}, 0, []string{"--output"}, nil},
 		{"version", []string{"version"}, 0, []string{"placement ", "commit"}, nil},
 		{"an unknown command", []string{"rnu"}, 2, nil, []string{`unknown command "rnu"`, "Run 'placement --help'"}},

@@ -78,7 +78,7 @@ func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*defini
 // admit fills in the defaults of the object and says what is wrong with it, in the order in which an API server goes about it.
 func (d *definition) admit(object map[string]any) []finding {
 	findings := d.checkMetadata(object)
-	isMetadata := func(err *field.Error) bool { return err.Field == "metadata" } // That was said.
+	isMetadata := func(err *field.Error) bool { return err.Field == metadataKey } // That was said.
 
 	defaulting.Default(object, d.structural)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, d.structural)

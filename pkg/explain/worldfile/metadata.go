@@ -12,11 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// metadataKey is where an object has its name, namespace, labels and annotations.
+const metadataKey = "metadata"
+
 // checkMetadata finds what is wrong with the metadata, which no CustomResourceDefinition describes.
 func (d *definition) checkMetadata(object map[string]any) []finding {
-	metadata, isObject := object["metadata"].(map[string]any)
+	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
-		return []finding{{"metadata", "must be an object: add metadata.name" + d.orNamespace()}}
+		return []finding{{metadataKey, "must be an object: add metadata.name" + d.orNamespace()}}
 	}
 
 	if findings := notStrings(metadata); len(findings) > 0 {
@@ -111,7 +114,7 @@ func describe(value any) string {
 func malformed(err error) finding {
 	var wrongType *json.UnmarshalTypeError
 	if !errors.As(err, &wrongType) || wrongType.Field == "" {
-		return finding{"metadata", "cannot be read: " + err.Error()}
+		return finding{metadataKey, "cannot be read: " + err.Error()}
 	}
 
 	return finding{"metadata." + wrongType.Field, fmt.Sprintf("must be of type %s, and is a JSON %s", wrongType.Type, wrongType.Value)}

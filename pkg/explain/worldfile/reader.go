@@ -85,6 +85,8 @@ type Reader struct {
 	world       explain.World
 	seen        map[string]string
 	problems    []Problem
+
+	changes *changes // nil: everything is taken as it stands
 }
 
 // NewReader makes a Reader that checks by the given definitions, which must serve every kind that a world is made of.
@@ -160,6 +162,9 @@ func (r *Reader) take(at place, value any) {
 		return // Namespaces hold what is placed, and say nothing about where.
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:
 		r.takeItems(at, kind, object)
+	case r.changes != nil && !r.changes.takes(gvk):
+		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out, only %s can; what it means for placements shows once it is applied",
+			kind, apiVersion, r.changes.takenKinds())
 	case stores[gvk] == nil:
 		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, knownKinds())
 	default:
@@ -179,7 +184,7 @@ func (r *Reader) takeUntyped(at place, hasVersion, hasKind bool) {
 
 func (r *Reader) takeItems(at place, kind string, list map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(list)) {
-		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "items"}, key) {
+		if !slices.Contains([]string{"apiVersion", "kind", metadataKey, "items"}, key) {
 			r.reportf(at, kind, key, "unknown field: a list has items, and nothing beside them")
 		}
 	}
@@ -195,8 +200,11 @@ func (r *Reader) takeItems(at place, kind string, list map[string]any) {
 }
 
 func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[string]any) {
+	r.changes.setNamespace(object)
+
 	identity := identify(gvk, object)
-	findings := r.definitions[gvk].admit(object)
+	asGiven := r.changes.copyOf(object)
+	findings := append(r.definitions[gvk].admit(object), r.changes.check(object)...)
 
 	for _, finding := range findings {
 		r.reportf(at, identity, finding.path, "%s", finding.text)
@@ -216,7 +224,11 @@ func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[st
 
 	if err := stores[gvk](&r.world, object); err != nil {
 		r.reportf(at, identity, "", "%v", err)
+
+		return
 	}
+
+	r.changes.keep(identity, asGiven)
 }
 
 // identify names an object as far as that can be told: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other
@@ -227,7 +239,7 @@ func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 		kind += "." + gvk.Group
 	}
 
-	metadata, isObject := object["metadata"].(map[string]any)
+	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
 		return kind
 	}

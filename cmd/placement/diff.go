@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// The exit codes of diff are those of kubectl diff; 0 is no difference.
+const (
+	exitDiffers     = 1
+	exitNotCompared = 2
+)
+
+const diffLong = `diff says which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
+which clusters would change their decision group. It evaluates with the very code of the controller, and changes
+nothing: it only reads from the hub.
+
+What is compared with what:
+  - Before: the PlacementDecisions that are written on the hub, which is what consumers act on.
+  - After: what the hub would write after kubectl apply. As there, fields of the live Placement that the file does
+    not set stay, unless the last kubectl apply set them; a note names them.
+  - When the written decisions are behind the hub's present state, a part of the difference comes without the file
+    too: such lines say "due anyway".
+  - A cluster in the written decisions stays an incumbent, as the prioritizer Steady has it.
+  - Each Placement is answered on its own: the prioritizer Balance counts the decisions that are written now, for
+    other Placements in the same files too. Changes of Placements that are not in the files are not told.
+
+Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 can stand in
+the same files.
+
+The hub is found as kubectl finds it; the user needs the verb list on managedclusters, managedclustersets,
+addonplacementscores and placementdecisions, and on placements and managedclustersetbindings in the namespaces of
+the files; of placements and placementdecisions, those of the APIs in the files are enough, though Balance and Spread
+then leave the decisions of the other API out, and a note says so. With --hub it is read from files instead, such as
+placement simulate reads.
+
+The exit code is 0 without a difference, 1 with one, and 2 for an error, as that of kubectl diff. A Placement that
+the hub could not answer, because it has a mistake or a cluster set is broken, is an error: it would keep its last
+decisions. What is said of the others is still printed.`
+
+const diffExample = `  # Before it is applied, on the hub of the current context
+  placement diff -f new-placement.yaml
+
+  # A directory, another context, the names of the clusters that stay
+  placement diff -f placements/ --context prod --show-kept
+
+  # Does a change take a cluster away from anybody?
+  kustomize build . | placement diff -f - -o name | grep ' -'
+
+  # Against a hub in files; if it serves them, add {placements,placementdecisions}.placement.open-cluster-management.io
+  kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions \
+    -A -o yaml > hub.yaml
+  placement diff -f new-placement.yaml --hub hub.yaml`
+
+// diffOptions are the flags of the command.
+type diffOptions struct {
+	hubFlags
+
+	files    []string
+	hub      []string
+	now      string
+	output   string
+	showKept bool
+}
+
+func newDiffCommand() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:     "diff -f FILE",
+		Short:   "Say what would change if placements were applied, without applying them",
+		Long:    diffLong,
+		Example: diffExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			switch {
+			case err != nil:
+				return &exitError{code: exitNotCompared, err: err}
+			case differs:
+				return &exitError{code: exitDiffers}
+			default:
+				return nil
+			}
+		},
+	}
+	flags := cmd.Flags()
+	o.add(flags)
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"File or directory with Placements, or - for standard input. May be repeated.")
+	flags.StringArrayVar(&o.hub, "hub", nil,
+		"File or directory with what the hub holds, or - for standard input, instead of a live hub. May be repeated.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
+	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
+		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved).")
+	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
+	return cmd
+}
+
+// run compares and prints.
+func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
+	now, err := o.parse()
+	if err != nil {
+		return false, &usageError{err}
+	}
+	crds, err := customResourceDefinitions()
+	if err != nil {
+		return false, err
+	}
+	config, namespace, err := o.findHub()
+	if err != nil {
+		return false, err
+	}
+	changes, placements, err := o.readChanges(crds, namespace, stdin)
+	if err != nil {
+		return false, err
+	}
+	hub, err := o.readWorld(ctx, config, crds, placements, stdin)
+	if err != nil {
+		return false, err
+	}
+	after, applied, err := changes.ApplyTo(hub)
+	if err != nil {
+		return false, err
+	}
+	differences := compare(hub, after, applied, now)
+	if err := explain.WriteDifferences(stdout, explain.Format(o.output), differences, o.showKept); err != nil {
+		return false, err
+	}
+	return differences.Differ(), unanswered(differences)
+}
+
+// parse checks the flags: what it returns as an error is a mistake in the command line.
+func (o *diffOptions) parse() (now time.Time, err error) {
+	if now, err = parseNow(o.now); err != nil {
+		return now, err
+	}
+	inputs := slices.Concat(o.files, o.hub)
+	first := slices.Index(inputs, stdinName)
+	switch {
+	case len(o.files) == 0:
+		return now, errors.New("--filename: give at least one file, directory, or - for standard input")
+	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+		return now, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
+	case len(o.hub) > 0 && (o.kubeconfig != "" || o.context != ""):
+		return now, errors.New("--hub: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	case !slices.Contains(explain.Formats(), explain.Format(o.output)):
+		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, explain.Formats())
+	}
+	return now, nil
+}
+
+// findHub finds out where the hub is, unless it is in files, and which namespace the files are for.
+func (o *diffOptions) findHub() (config *rest.Config, namespace worldfile.Namespace, err error) {
+	namespace = worldfile.Namespace{Name: o.namespace, Enforced: o.namespace != ""}
+	if len(o.hub) > 0 {
+		return nil, namespace, nil
+	}
+	config, namespace.Name, err = o.find()
+	return config, namespace, err
+}
+
+func (o *diffOptions) readChanges(
+	crds []*apiextensionsv1.CustomResourceDefinition, namespace worldfile.Namespace, stdin io.Reader,
+) (*worldfile.ChangeReader, []inventory.PlacementKey, error) {
+	changes, err := worldfile.NewChangeReader(crds, namespace)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := readWorldFiles(o.files, stdin, changes.Read); err != nil {
+		return nil, nil, err
+	}
+	placements, err := changes.Placements()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(placements) == 0 {
+		return nil, nil, fmt.Errorf("there is no Placement in %s, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
+	}
+	keys := make([]inventory.PlacementKey, 0, len(placements))
+	for _, placement := range placements {
+		keys = append(keys, placement.Key())
+	}
+	return changes, keys, nil
+}
+
+// readWorld reads what the hub holds, from the hub or from files.
+func (o *diffOptions) readWorld(
+	ctx context.Context, config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, placements []inventory.PlacementKey,
+	stdin io.Reader,
+) (*explain.World, error) {
+	if len(o.hub) == 0 {
+		return readHub(ctx, config, placements)
+	}
+	reader, err := worldfile.NewReader(crds)
+	if err != nil {
+		return nil, err
+	}
+	if err := readPaths("--hub", o.hub, stdin, reader.Read); err != nil {
+		return nil, err
+	}
+	return reader.World()
+}
+
+func compare(hub, after *explain.World, applied []worldfile.Applied, now time.Time) explain.Differences {
+	kept := make(map[inventory.PlacementKey][]string, len(applied))
+	for _, placement := range applied {
+		kept[placement.Placement] = placement.Kept
+	}
+	wanted := func(key inventory.PlacementKey) bool { _, is := kept[key]; return is }
+	differences := explain.Diff(hub, after, wanted, now)
+	for i := range differences.Placements {
+		difference := &differences.Placements[i]
+		if fields := kept[difference.Key]; len(fields) > 0 {
+			difference.Notes = append(difference.Notes,
+				"taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: "+strings.Join(fields, ", "))
+		}
+	}
+	return differences
+}
+
+// unanswered is an error when a placement has no answer.
+func unanswered(differences explain.Differences) error {
+	var errs []error
+	for _, difference := range differences.Placements {
+		if difference.Held != "" {
+			errs = append(errs, fmt.Errorf("no answer for Placement %s, which would keep its last decisions if this were applied: %s",
+				difference.Key, difference.Held))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// readTimeout bounds each request, so that a hub that stops answering is reported and not waited for.
+const readTimeout = time.Minute
+
+// hubFlags find a hub as kubectl does.
+type hubFlags struct {
+	kubeconfig string
+	context    string
+	namespace  string
+}
+
+func (f *hubFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, ~/.kube/config, or the pod's service account.")
+	flags.StringVar(&f.context, "context", "", "Context of the kubeconfig to use. Default: its current context.")
+	flags.StringVarP(&f.namespace, "namespace", "n", "",
+		"Namespace of placements that name none; those that name another are refused. Default: the namespace of the context.")
+}
+
+func (f *hubFlags) clientConfig() clientcmd.ClientConfig {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: f.context}
+	overrides.Context.Namespace = f.namespace
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+}
+
+// find returns the connection and the namespace of the context.
+func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
+	found := f.clientConfig()
+	config, err = found.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, "", errors.New("no hub to connect to: name a kubeconfig with --kubeconfig or $KUBECONFIG, or files with --hub")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("loading the kubeconfig: %w; correct it, or name another with --kubeconfig or --context", err)
+	}
+	if namespace, _, err = found.Namespace(); err != nil {
+		return nil, "", fmt.Errorf("loading the kubeconfig: %w; name a namespace with --namespace", err)
+	}
+	config.UserAgent = rest.DefaultKubernetesUserAgent()
+	config.Timeout = readTimeout
+	return config, namespace, nil
+}
+
+// readHub lists what the placements are decided by.
+func readHub(ctx context.Context, config *rest.Config, placements []inventory.PlacementKey) (*explain.World, error) {
+	if err := preflight.Reach(config); err != nil {
+		return nil, err
+	}
+	scheme, err := liveworld.Scheme()
+	if err != nil {
+		return nil, err
+	}
+	hub, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
+	}
+	return liveworld.Read(ctx, hub, placements)
+}

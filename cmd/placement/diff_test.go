@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
+
+const (
+	diffedHub = simulatedClusters + `---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: all, namespace: team-a}
+spec: {numberOfClusters: 1, tolerations: [{key: gpu, operator: Exists}]}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: PlacementDecision
+metadata:
+  name: all-decision-1
+  namespace: team-a
+  labels: {cluster.open-cluster-management.io/placement: all}
+status: {decisions: [{clusterName: c1, reason: ""}]}
+`
+	olderDiffed = `---
+apiVersion: placement.open-cluster-management.io/v1alpha1
+kind: Placement
+metadata: {name: all, namespace: team-a}
+spec: {numberOfClusters: 1}
+---
+apiVersion: placement.open-cluster-management.io/v1alpha1
+kind: PlacementDecision
+metadata: {name: all-decision-1, namespace: team-a, labels: {placement.open-cluster-management.io: all}}
+decisions: [{clusterName: c1, available: true}]
+`
+	olderHead  = "apiVersion: placement.open-cluster-management.io/v1alpha1\nkind: Placement\n"
+	diffedHead = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"
+	unchanged  = diffedHead + "metadata: {name: all, namespace: team-a}\nspec: {numberOfClusters: 1}\n"
+	emptied    = diffedHead + "metadata: {name: all, namespace: team-a}\nspec: {numberOfClusters: 0}\n"
+)
+
+// diffNow makes evaluations of tests the same every day.
+const diffNow = "2026-01-31T12:00:00Z"
+
+func TestDiff(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string { return expect.File(t, filepath.Join(dir, name), content) }
+	hub, same, empty := file("hub/hub.yaml", diffedHub), filepath.Dir(file("same/same.yaml", unchanged)), file("empty.yaml", emptied)
+	noNamespace := file("nonamespace.yaml", diffedHead+"metadata: {name: all}\nspec: {numberOfClusters: 0}\n")
+	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
+	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
+		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate\n" +
+		"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.tolerations\n" +
+		"  - c1  rank 1 of 1, 0 wanted\n"
+
+	for _, tc := range []struct {
+		reason     string
+		stdin      string
+		args       []string
+		wantCode   int
+		wantStdout string
+		wantStderr []string
+	}{
+		{
+			reason: "no difference", args: []string{"-f", same, "--hub", filepath.Join(dir, "hub"), "--show-kept"},
+			wantStdout: "team-a/all: no difference, 1 kept; 1 of 1 wanted\n" +
+				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.tolerations\n" +
+				"  = c1\n",
+		},
+		{reason: "a difference is code 1 without an error", args: []string{"-f", empty, "--hub", hub}, wantCode: exitDiffers, wantStdout: lossTable},
+		{
+			reason: "files of standard input", stdin: emptied, args: []string{"-f", "-", "--hub", hub, "-o", "name"}, wantCode: exitDiffers,
+			wantStdout: "team-a/all -c1\n",
+		},
+		{
+			reason: "a hub of standard input", stdin: diffedHub, args: []string{"-f", empty, "--hub", "-", "-o", "name"}, wantCode: exitDiffers,
+			wantStdout: "team-a/all -c1\n",
+		},
+		{
+			reason: "several files, and a namespace for the placement that names none", wantCode: exitDiffers,
+			args: []string{"-f", noNamespace, "-f", file("new.yaml", diffedHead+"metadata: {name: new, namespace: team-a}\nspec: {}\n"),
+				"--hub", hub, "-n", "team-a", "-o", "name"},
+			wantStdout: "team-a/all -c1\nteam-a/new +c1\n",
+		},
+		{
+			reason: "ours.md A1: a mistake is an error, the others are still told", wantCode: exitNotCompared,
+			args: []string{"-f", empty, "--hub", hub, "-o", "name",
+				"-f", file("broken.yaml", diffedHead+"metadata: {name: broken, namespace: team-a}\nspec: {prioritizerPolicy: {mode: Sometimes}}\n")},
+			wantStdout: "team-a/all -c1\n",
+			wantStderr: []string{"Error: no answer for Placement team-a/broken, which would keep its last decisions if this were applied: " +
+				"spec.prioritizerPolicy.mode: Unsupported value: \"Sometimes\"", "correct it in the file"},
+		},
+		{
+			reason: "the older API, beside a placement of the same name", wantCode: exitDiffers,
+			args: []string{"-f", file("both.yaml", emptied+"---\n"+olderHead+"metadata: {name: all}\nspec: {predicates: [{clusterName: c2}]}\n"),
+				"--hub", file("both-hub.yaml", diffedHub+olderDiffed), "-n", "team-a"},
+			wantStdout: lossTable + "\nteam-a/all (placement.open-cluster-management.io): 0 gained, 1 lost, 0 kept; 0 of 1 wanted\n" +
+				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled\n" +
+				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters\n" +
+				"  - c1  predicate 1 name is c1, not c2\n",
+		},
+		{
+			reason: "a mistake in the older API", wantCode: exitNotCompared,
+			args: []string{"-f", file("older.yaml", olderHead+"metadata: {name: all}\nspec: {antiAffinity: {topologyKey: a}}\n"),
+				"--hub", hub, "-n", "b", "-o", "name"},
+			wantStderr: []string{"no answer for Placement b/all (placement.open-cluster-management.io), which", "spec.antiAffinity.topologyKeyType"},
+		},
+		{
+			reason: "a placement without a namespace, and nowhere to put it", args: []string{"-f", noNamespace, "--hub", hub},
+			wantCode: exitNotCompared, wantStderr: []string{noNamespace + ":3: Placement all: metadata.namespace: is required"},
+		},
+		{
+			reason: "another namespace than asked for", args: []string{"-f", empty, "--hub", hub, "-n", "team-b"}, wantCode: exitNotCompared,
+			wantStderr: []string{empty + ":3: Placement team-a/all: metadata.namespace: is team-a, and --namespace says team-b: change one"},
+		},
+		{
+			reason: "a file that is not there", args: []string{"-f", filepath.Join(dir, "nosuch.yaml"), "--hub", hub}, wantCode: exitNotCompared,
+			wantStderr: []string{"--filename", "nosuch.yaml"},
+		},
+		{
+			reason: "a hub that is not there", args: []string{"-f", empty, "--hub", filepath.Join(dir, "nosuch")}, wantCode: exitNotCompared,
+			wantStderr: []string{"--hub: ", "nosuch"},
+		},
+		{
+			reason: "no YAML", args: []string{"-f", file("bad.yaml", "a: b: c\n"), "--hub", hub}, wantCode: exitNotCompared,
+			wantStderr: []string{"bad.yaml:1: not valid YAML", "check the indentation"},
+		},
+		{
+			reason: "a file of nothing", args: []string{"-f", file("nothing.yaml", "# no\n---\n"), "--hub", hub}, wantCode: exitNotCompared,
+			wantStderr: []string{"there is no Placement in ", "nothing.yaml", "add one with -f"},
+		},
+		{
+			reason: "another kind", args: []string{"-f", file("clusters.yaml", simulatedClusters), "--hub", hub}, wantCode: exitNotCompared,
+			wantStderr: []string{"the input has 3 mistakes", "clusters.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 " +
+				"cannot be compared: leave it out"},
+		},
+		{
+			reason: "a mistake in the files of the hub", wantCode: exitNotCompared,
+			args:       []string{"-f", empty, "--hub", file("typo.yaml", strings.Replace(diffedHub, "clusterSet:", "set:", 1))},
+			wantStderr: []string{"typo.yaml:", "ManagedClusterSetBinding team-a/default: spec.set: unknown field"},
+		},
+		{
+			reason: "a hub that does not answer", args: []string{"-f", empty, "--kubeconfig", unreachable}, wantCode: exitNotCompared,
+			wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig names the right one"},
+		},
+		{
+			reason: "a kubeconfig that is not there", args: []string{"-f", empty, "--kubeconfig", filepath.Join(dir, "none")},
+			wantCode: exitNotCompared, wantStderr: []string{"loading the kubeconfig", "none", "name another with --kubeconfig"},
+		},
+		{
+			reason: "a context that is not there", args: []string{"-f", empty, "--kubeconfig", unreachable, "--context", "nosuch"},
+			wantCode: exitNotCompared, wantStderr: []string{"loading the kubeconfig", "nosuch", "--context"},
+		},
+		{
+			reason: "no file", args: []string{"--hub", hub}, wantCode: exitUsage,
+			wantStderr: []string{"--filename: give at least one", "Run 'placement diff --help'"},
+		},
+		{
+			reason: "standard input for both", args: []string{"-f", "-", "--hub", "-"}, wantCode: exitUsage,
+			wantStderr: []string{"standard input (-) can be read only once"},
+		},
+		{
+			reason: "two hubs", args: []string{"-f", empty, "--hub", hub, "--context", "prod"}, wantCode: exitUsage,
+			wantStderr: []string{"--hub: the hub is read from files"},
+		},
+		{
+			reason: "an unknown format", args: []string{"-f", empty, "--hub", hub, "-o", "xml"}, wantCode: exitUsage,
+			wantStderr: []string{`--output: unknown format "xml"`},
+		},
+		{
+			reason: "a time that is none", args: []string{"-f", empty, "--hub", hub, "--now", "noon"}, wantCode: exitUsage,
+			wantStderr: []string{`--now: "noon" is no time such as`},
+		},
+		{reason: "an unknown flag", args: []string{"--files"}, wantCode: exitUsage, wantStderr: []string{"unknown flag: --files"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := executeWithInput(t, tc.stdin, append([]string{"diff", "--now", diffNow}, tc.args...), &stdout, &stderr)
+			if code != tc.wantCode {
+				t.Errorf("exit code %d, want %d", code, tc.wantCode)
+			}
+			if diff := cmp.Diff(tc.wantStdout, stdout.String()); diff != "" {
+				t.Errorf("stdout (-want +got):\n%s", diff)
+			}
+			for _, part := range tc.wantStderr {
+				if !strings.Contains(stderr.String(), part) {
+					t.Errorf("stderr does not contain %q:\n%s", part, stderr.String())
+				}
+			}
+			if len(tc.wantStderr) == 0 && stderr.String() != "" {
+				t.Errorf("stderr is %q", stderr.String())
+			}
+		})
+	}
+}
+
+// A hub is found as kubectl finds it: by $KUBECONFIG too, with the namespace of the context.
+func TestDiffFindsTheHub(t *testing.T) {
+	kubeconfig := expect.File(t, filepath.Join(t.TempDir(), "config"), strings.Replace(kubeconfigFor("https://127.0.0.1:1"),
+		"context: {", "context: {namespace: team-z, ", 1))
+	t.Setenv("KUBECONFIG", kubeconfig)
+
+	var flags hubFlags
+	config, namespace, err := flags.find()
+	expect.NoError(t, err)
+	if config.Host != "https://127.0.0.1:1" || namespace != "team-z" || config.Timeout != readTimeout {
+		t.Errorf("found %s, namespace %s, timeout %v", config.Host, namespace, config.Timeout)
+	}
+	flags.namespace = "team-a"
+	if _, namespace, err = flags.find(); err != nil || namespace != "team-a" {
+		t.Errorf("namespace %s, error %v", namespace, err)
+	}
+}
+
+func TestDiffWithoutAHub(t *testing.T) {
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	home := clientcmd.RecommendedHomeFile // read when the process starts
+	clientcmd.RecommendedHomeFile = filepath.Join(t.TempDir(), "none")
+	defer func() { clientcmd.RecommendedHomeFile = home }()
+
+	var flags hubFlags
+	_, _, err := flags.find()
+	expect.Error(t, err, []string{"no hub to connect to", "--kubeconfig", "--hub"})
+}
+
+func TestDiffReportsWriteErrors(t *testing.T) {
+	dir := t.TempDir()
+	o := diffOptions{
+		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(explain.FormatTable),
+		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)},
+	}
+	if _, err := o.run(t.Context(), strings.NewReader(""), closedOutput{}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("error is %v, want %v", err, os.ErrClosed)
+	}
+}
+
+type closedOutput struct{}
+
+func (closedOutput) Write([]byte) (int, error) { return 0, os.ErrClosed }

@@ -1,0 +1,273 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// Differences is what the formats json and yaml print of a comparison.
+type Differences struct {
+	// Now is the time of the evaluation.
+	Now metav1.Time `json:"now"`
+	// Placements are sorted by namespace, name and API.
+	Placements []Difference `json:"placements"`
+}
+
+// Difference is how the decisions of one placement would differ from those that are written now, which is what consumers see. Its JSON
+// names are stable: fields may be added, and none is renamed or removed.
+type Difference struct {
+	// Key names the placement.
+	Key inventory.PlacementKey `json:"-"`
+	// Placement is "namespace/name".
+	Placement string `json:"placement"`
+	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
+	API string `json:"api,omitempty"`
+	// New says that the hub has no such placement yet.
+	New bool `json:"new,omitempty"`
+	// Skipped says why the controller would leave the placement alone; nothing differs then.
+	Skipped string `json:"skipped,omitempty"`
+	// Held says why there is no answer, and what to mend. The decisions would stay as they are.
+	Held string `json:"held,omitempty"`
+	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
+	Wanted *int32 `json:"wanted,omitempty"`
+	// Selected is how many clusters the decisions would have.
+	Selected int `json:"selected"`
+	// Gained are clusters that no decision has yet, best first.
+	Gained []Gain `json:"gained"`
+	// Lost are clusters that would leave the decisions, by name.
+	Lost []Loss `json:"lost"`
+	// Moved are those of the kept clusters that would stand in another decision group, by name.
+	Moved []Move `json:"moved"`
+	// Kept are the clusters that would stay in the decisions, by name.
+	Kept []string `json:"kept"`
+	// Notes are what a user should know beside that.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// DecisionGroup names a decision group.
+type DecisionGroup struct {
+	// Index counts from 0.
+	Index int32 `json:"index"`
+	// Name is the groupName of the rule that makes the group; empty for the rest.
+	Name string `json:"name"`
+}
+
+// Gain is a cluster that would get into the decisions.
+type Gain struct {
+	Cluster string `json:"cluster"`
+	// Rank counts from 1 over the feasible clusters, and Score is the weighted sum of the prioritizers.
+	Rank  int   `json:"rank"`
+	Score int64 `json:"score"`
+	// Group is where it would stand.
+	Group DecisionGroup `json:"group"`
+	// Reason is why it was selected.
+	Reason string `json:"reason"`
+	// Anyway says that the hub is about to do the same without the change.
+	Anyway bool `json:"anyway,omitempty"`
+}
+
+// Loss is a cluster that would leave the decisions.
+type Loss struct {
+	Cluster string `json:"cluster"`
+	// Reason is the exact clause that keeps it out.
+	Reason string `json:"reason"`
+	// Anyway says that the hub is about to do the same without the change.
+	Anyway bool `json:"anyway,omitempty"`
+}
+
+// Move is a cluster that would change its decision group.
+type Move struct {
+	Cluster string        `json:"cluster"`
+	From    DecisionGroup `json:"from"`
+	To      DecisionGroup `json:"to"`
+	// Anyway says that the hub is about to do the same without the change.
+	Anyway bool `json:"anyway,omitempty"`
+}
+
+// Differs reports whether any cluster would be gained, lost or moved.
+func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Moved) > 0 }
+
+// Differ reports whether any placement would.
+func (d Differences) Differ() bool { return slices.ContainsFunc(d.Placements, Difference.Differs) }
+
+// Diff says what would become of the decisions of the wanted placements if the hub became the world after. The base are the decisions as
+// they are written on the hub; what the hub is about to change by itself is told apart by an evaluation of the placement as it is. Every
+// placement is answered on its own, as Evaluate does.
+func Diff(hub, after *World, wanted func(inventory.PlacementKey) bool, now time.Time) Differences {
+	untouched := map[inventory.PlacementKey]Evaluation{}
+	for _, evaluation := range hub.Evaluate(now, wanted) {
+		untouched[evaluation.Placement.Key()] = evaluation
+	}
+
+	differences := Differences{Now: metav1.NewTime(now), Placements: []Difference{}}
+
+	for _, evaluation := range after.Evaluate(now, wanted) {
+		before, exists := untouched[evaluation.Placement.Key()]
+
+		difference := newDifference(evaluation)
+		difference.New = !exists
+		difference.Notes = notesOf(evaluation, after)
+
+		if exists {
+			markAnyway(&difference, before)
+		}
+
+		differences.Placements = append(differences.Placements, difference)
+	}
+
+	return differences
+}
+
+// newDifference compares the decisions that are written with those that would be.
+func newDifference(evaluation Evaluation) Difference {
+	key := evaluation.Placement.Key()
+	difference := Difference{
+		Key: key, Placement: key.NamespacedName.String(), API: namedAPI(evaluation.Placement), Skipped: evaluation.Skipped,
+		Wanted: evaluation.Placement.Wanted,
+		Gained: []Gain{}, Lost: []Loss{}, Moved: []Move{}, Kept: []string{},
+	}
+	present := evaluation.Present.Incumbents()
+	result := evaluation.Result
+
+	if result == nil || result.Held() {
+		difference.Kept = slices.AppendSeq(difference.Kept, maps.Keys(present))
+		slices.Sort(difference.Kept)
+		difference.Selected = len(present)
+
+		if result != nil {
+			difference.Held = held(result)
+		}
+
+		return difference
+	}
+
+	difference.Selected = len(result.Selected)
+	groups := groupsAfter(evaluation)
+	selected := make(map[string]bool, len(result.Selected))
+
+	for _, verdict := range result.Selected {
+		name := verdict.Cluster.Name
+		selected[name] = true
+
+		if !present[name] {
+			difference.Gained = append(difference.Gained, Gain{
+				Cluster: name, Rank: verdict.Rank, Score: verdict.Score, Group: groups[name], Reason: result.Reason(verdict),
+			})
+		}
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(present)) {
+		if selected[name] {
+			difference.Kept = append(difference.Kept, name)
+		} else {
+			difference.Lost = append(difference.Lost, Loss{Cluster: name, Reason: lossReason(result, name)})
+		}
+	}
+
+	difference.Moved = moves(difference.Kept, groupsBefore(evaluation), groups)
+
+	return difference
+}
+
+func lossReason(result *scheduling.Result, cluster string) string {
+	verdict, known := result.Verdict(cluster)
+	if !known {
+		return "there is no ManagedCluster of this name"
+	}
+
+	return result.Reason(verdict)
+}
+
+// moves compares the groups of the clusters that stay. A cluster that stands in two groups, because the hub is about to move it, moves
+// only when it would stand in neither.
+func moves(kept []string, before map[string][]DecisionGroup, after map[string]DecisionGroup) []Move {
+	moved := []Move{}
+
+	for _, name := range kept {
+		if groups := before[name]; len(groups) > 0 && !slices.Contains(groups, after[name]) {
+			moved = append(moved, Move{Cluster: name, From: groups[0], To: after[name]})
+		}
+	}
+
+	return moved
+}
+
+// groupsBefore are the decision groups of the clusters as they are written. A cluster has none if its only page is being deleted.
+func groupsBefore(evaluation Evaluation) map[string][]DecisionGroup {
+	holds := make(map[string][]string, len(evaluation.Present.Pages))
+	for _, page := range evaluation.Present.Pages {
+		holds[page.Name] = page.Clusters()
+	}
+
+	groups := map[string][]DecisionGroup{}
+
+	eachInGroup(evaluation.Present.Groups(), holds, func(cluster string, group DecisionGroup) {
+		groups[cluster] = append(groups[cluster], group)
+	})
+
+	return groups
+}
+
+func groupsAfter(evaluation Evaluation) map[string]DecisionGroup {
+	groups := map[string]DecisionGroup{}
+
+	eachInGroup(evaluation.Plan.Groups, evaluation.Pages, func(cluster string, group DecisionGroup) { groups[cluster] = group })
+
+	return groups
+}
+
+func eachInGroup(groups []record.GroupStatus, pages map[string][]string, take func(string, DecisionGroup)) {
+	for _, status := range groups {
+		group := DecisionGroup{Index: int32(status.Index), Name: status.Name}
+
+		for _, page := range status.Pages {
+			for _, cluster := range pages[page] {
+				take(cluster, group)
+			}
+		}
+	}
+}
+
+// markAnyway finds the differences that come without the change too.
+func markAnyway(d *Difference, before Evaluation) {
+	if before.Result == nil || before.Result.Held() {
+		return
+	}
+
+	groups := groupsAfter(before)
+	count := 0
+
+	mark := func(anyway bool, flag *bool) {
+		if *flag = anyway; anyway {
+			count++
+		}
+	}
+
+	for i := range d.Gained {
+		_, selected := groups[d.Gained[i].Cluster]
+		mark(selected, &d.Gained[i].Anyway)
+	}
+
+	for i := range d.Lost {
+		_, selected := groups[d.Lost[i].Cluster]
+		mark(!selected, &d.Lost[i].Anyway)
+	}
+
+	for i := range d.Moved {
+		group, selected := groups[d.Moved[i].Cluster]
+		mark(selected && group == d.Moved[i].To, &d.Moved[i].Anyway)
+	}
+
+	if count > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf(
+			"due anyway: %d of the differences, because the written decisions are behind the present state of the hub", count))
+	}
+}

@@ -1,0 +1,95 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// held says why there is no answer, and what has to be mended.
+func held(result *scheduling.Result) string {
+	texts := make([]string, 0, len(result.Mistakes)+len(result.BrokenSets))
+
+	for _, mistake := range result.Mistakes {
+		texts = append(texts, strings.TrimSuffix(mistake.Error(), ".")+"; correct it in the file")
+	}
+
+	for _, set := range result.BrokenSets {
+		texts = append(texts, set.Err.Error()+"; mend this set on the hub first")
+	}
+
+	return strings.Join(texts, "; ")
+}
+
+// notesOf are what stands out of an answer: sets that the placement asks for and cannot use, conditions that tell of a problem, warnings.
+func notesOf(evaluation Evaluation, world *World) []string {
+	result := evaluation.Result
+	if result == nil || result.Held() {
+		return nil
+	}
+
+	notes := append(unboundSets(result, world), uncounted(result, world)...)
+
+	for _, condition := range evaluation.Status.Conditions {
+		if tells(condition) {
+			notes = append(notes, fmt.Sprintf("%s=%s (%s): %s", condition.Type, condition.Status, condition.Reason, condition.Message))
+		}
+	}
+
+	for i, warning := range result.Warnings {
+		if i == warningsShown {
+			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings)-warningsShown))
+
+			break
+		}
+
+		notes = append(notes, "warning: "+warning.Source+": "+warning.Message)
+	}
+
+	return notes
+}
+
+// uncounted tells of decisions that the prioritizers of an answer would have counted.
+func uncounted(result *scheduling.Result, world *World) []string {
+	var counting []string
+
+	for _, scores := range result.Prioritizers {
+		if name := scores.Prioritizer.BuiltIn; name == scheduling.Balance || name == scheduling.SpreadScore {
+			counting = append(counting, name)
+		}
+	}
+
+	if len(counting) == 0 {
+		return nil
+	}
+
+	notes := make([]string, 0, len(world.Uncounted))
+	for _, api := range world.Uncounted {
+		notes = append(notes, fmt.Sprintf("%s cannot count the placementdecisions.%s, which this user may not list: "+
+			"ranks can differ from the hub's; ask for that right if it matters", strings.Join(counting, " and "), api.Name()))
+	}
+
+	return notes
+}
+
+func unboundSets(result *scheduling.Result, world *World) []string {
+	var notes []string
+
+	for _, name := range result.Request.ClusterSets {
+		exists := slices.ContainsFunc(world.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name })
+
+		switch {
+		case !exists:
+			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s does not exist: correct spec.clusterSets, or create it", name))
+		case !slices.Contains(result.Eligible, name):
+			notes = append(notes, fmt.Sprintf("ManagedClusterSet %s is not bound to namespace %s: create the ManagedClusterSetBinding %s there",
+				name, result.Request.Key.Namespace, name))
+		}
+	}
+
+	return notes
+}

@@ -1,0 +1,67 @@
+package liveworld
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// pageSize is how many objects one request asks for.
+const pageSize = 500
+
+// list lists the objects of a kind, of which an empty list is given, in one namespace or in all. A list whose next page has expired on the
+// server is read anew, in one piece.
+func list[T runtime.Object](ctx context.Context, hub client.Reader, namespace string, empty runtime.Object) ([]T, error) {
+	var (
+		objects []T
+		next    string
+	)
+
+	for limit := int64(pageSize); ; {
+		page, isList := empty.DeepCopyObject().(client.ObjectList)
+		if !isList {
+			return nil, fmt.Errorf("%T is no list", empty)
+		}
+
+		err := hub.List(ctx, page, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))
+		if apierrors.IsResourceExpired(err) && next != "" {
+			objects, next, limit = nil, "", 0
+
+			continue
+		}
+
+		if err != nil {
+			return nil, err //nolint:wrapcheck // Its kind decides what the user is told.
+		}
+
+		if objects, err = appendItems(objects, page); err != nil {
+			return nil, err
+		}
+
+		if next = page.GetContinue(); next == "" {
+			return objects, nil
+		}
+	}
+}
+
+func appendItems[T runtime.Object](objects []T, page runtime.Object) ([]T, error) {
+	err := meta.EachListItem(page, func(object runtime.Object) error {
+		typed, isOne := object.(T)
+		if !isOne {
+			return fmt.Errorf("%T holds a %T", page, object)
+		}
+
+		objects = append(objects, typed)
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading a list: %w", err)
+	}
+
+	return objects, nil
+}

@@ -1,0 +1,164 @@
+package liveworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Scheme knows the types that Read asks for.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+
+	for _, add := range []func(*runtime.Scheme) error{
+		clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install, placementv1alpha1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("registering the types of the hub: %w", err)
+		}
+	}
+
+	return scheme, nil
+}
+
+// Read makes a World of what the hub holds, to evaluate the given placements in it, whether they exist or not: of their namespaces the
+// bindings and the placements of the same API, of everything else all, decisions of every API included, because the prioritizers Balance
+// and Spread count them. An API that none of the given placements is of may be missing on the hub, or in the rights of the user: then
+// World.Uncounted names it.
+func Read(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.World, error) {
+	r := &reader{hub: hub}
+	world := &explain.World{
+		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),
+		ClusterSets: read[*clusterv1beta2.ManagedClusterSet](ctx, r, "ManagedClusterSets", "", &clusterv1beta2.ManagedClusterSetList{}),
+		Scores:      read[*clusterv1alpha1.AddOnPlacementScore](ctx, r, "AddOnPlacementScores", "", &clusterv1alpha1.AddOnPlacementScoreList{}),
+	}
+
+	for _, namespace := range namespacesOf(placements, record.APIs()...) {
+		world.Bindings = append(world.Bindings, read[*clusterv1beta2.ManagedClusterSetBinding](
+			ctx, r, "ManagedClusterSetBindings", namespace, &clusterv1beta2.ManagedClusterSetBindingList{})...)
+	}
+
+	for _, api := range record.APIs() {
+		r.readAPI(ctx, world, api, namespacesOf(placements, api))
+	}
+
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+
+	return world, nil
+}
+
+// namespacesOf are the namespaces of the placements of some APIs, each once and sorted.
+func namespacesOf(placements []inventory.PlacementKey, apis ...record.API) []string {
+	var namespaces []string
+
+	for _, key := range placements {
+		if slices.ContainsFunc(apis, func(api record.API) bool { return api.Name() == key.API }) {
+			namespaces = append(namespaces, key.Namespace)
+		}
+	}
+
+	slices.Sort(namespaces)
+
+	return slices.Compact(namespaces)
+}
+
+// reader collects what goes wrong. Missing rights do not end it, so that all are found at once; anything else does.
+type reader struct {
+	hub       client.Reader
+	forbidden []error
+	failed    error
+}
+
+// readAPI adds the decisions of an API, and its placements in the namespaces. Without a namespace the decisions are there to be counted
+// only, and the answers stand without them.
+func (r *reader) readAPI(ctx context.Context, world *explain.World, api record.API, namespaces []string) {
+	if r.failed != nil {
+		return
+	}
+
+	decisions, err := list[record.Object](ctx, r.hub, "", api.Form().EmptyList())
+
+	switch {
+	case err == nil:
+		world.Decisions = append(world.Decisions, decisions...)
+	case len(namespaces) == 0 && unserved(err): // Then there are none.
+	case len(namespaces) == 0 && apierrors.IsForbidden(err):
+		world.Uncounted = append(world.Uncounted, api)
+	default:
+		r.note(nameOf("PlacementDecisions", api), err)
+	}
+
+	for _, namespace := range namespaces {
+		world.Placements = append(world.Placements, read[record.Object](ctx, r, nameOf("Placements", api), namespace, api.EmptyList())...)
+	}
+}
+
+// nameOf names a kind for messages.
+func nameOf(kind string, api record.API) string {
+	if api == record.V1beta1 {
+		return kind
+	}
+
+	return kind + "." + string(api.Name())
+}
+
+func (r *reader) err() error {
+	switch {
+	case r.failed != nil:
+		return r.failed
+	case len(r.forbidden) > 0:
+		return fmt.Errorf("the hub does not allow this user to read what placements are decided by:\n%w\n"+
+			"ask an administrator of the hub for the verb list on these resources, by a ClusterRole and its binding; "+
+			"for placements and managedclustersetbindings a RoleBinding in the namespace is enough", errors.Join(r.forbidden...))
+	default:
+		return nil
+	}
+}
+
+func (r *reader) note(kind string, err error) {
+	switch {
+	case apierrors.IsForbidden(err):
+		r.forbidden = append(r.forbidden, fmt.Errorf("  %w", err))
+	case unserved(err):
+		r.failed = fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub, "+
+			"or apply the CustomResourceDefinitions in manifests/crds to it", kind, err)
+	case apierrors.IsUnauthorized(err):
+		r.failed = fmt.Errorf("listing %s: the hub does not accept the credentials: %w; renew them, or name another kubeconfig or context",
+			kind, err)
+	default:
+		r.failed = fmt.Errorf("listing %s: %w; check the connection to the hub and try again", kind, err)
+	}
+}
+
+func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
+
+// read lists objects that have to be there, and notes what goes wrong.
+func read[T runtime.Object](ctx context.Context, r *reader, kind, namespace string, empty runtime.Object) []T {
+	if r.failed != nil {
+		return nil
+	}
+
+	objects, err := list[T](ctx, r.hub, namespace, empty)
+	if err != nil {
+		r.note(kind, err)
+	}
+
+	return objects
+}

@@ -1,0 +1,170 @@
+package worldfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Namespace is where placements go that name no namespace.
+type Namespace struct {
+	// Name is empty when every placement must name its namespace.
+	Name string
+	// Enforced refuses placements of other namespaces.
+	Enforced bool
+}
+
+// ChangeReader reads the Placements that are to be applied to a hub, as strictly as a Reader. It is used by one goroutine.
+type ChangeReader struct {
+	reader *Reader
+}
+
+// Applied is a placement of the files that was put on a world.
+type Applied struct {
+	// Placement is its key.
+	Placement inventory.PlacementKey
+	// Kept are the fields of the spec that the hub has, the file does not set, and applying leaves as they are.
+	Kept []string
+}
+
+// NewChangeReader makes a ChangeReader that checks by the given definitions.
+func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace Namespace) (*ChangeReader, error) {
+	reader, err := NewReader(crds)
+	if err != nil {
+		return nil, err
+	}
+
+	reader.changes = &changes{namespace: namespace, given: map[string]map[string]any{}}
+
+	return &ChangeReader{reader: reader}, nil
+}
+
+// Read takes in a file, as Reader.Read does.
+func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
+
+// Placements are those of the files, with defaults filled in as if none of them were on a hub yet. The error is an *InputError.
+func (c *ChangeReader) Placements() ([]*record.Placement, error) {
+	if len(c.reader.problems) > 0 {
+		return nil, &InputError{Problems: c.reader.problems}
+	}
+
+	placements := make([]*record.Placement, 0, len(c.reader.world.Placements))
+	for _, object := range c.reader.world.Placements {
+		placements = append(placements, record.Read(object))
+	}
+
+	return placements, nil
+}
+
+// ApplyTo puts the placements on a world as `kubectl apply` puts them on a hub: fields that the file sets are changed, fields that the
+// last apply set and the file lacks are removed, and fields of others stay. The given world is not changed.
+func (c *ChangeReader) ApplyTo(hub *explain.World) (*explain.World, []Applied, error) {
+	placements, err := c.Placements()
+	if err != nil {
+		return nil, nil, err
+	}
+
+	after := *hub
+	after.Placements = slices.Clone(hub.Placements)
+	applied := make([]Applied, 0, len(placements))
+
+	for _, alone := range placements {
+		key := alone.Key()
+
+		at := slices.IndexFunc(hub.Placements, func(live record.Object) bool { return record.Read(live).Key() == key })
+		if at < 0 {
+			after.Placements = append(after.Placements, alone.Object)
+			applied = append(applied, Applied{Placement: key})
+
+			continue
+		}
+
+		merged, err := c.merge(alone, hub.Placements[at])
+		if err != nil {
+			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
+		}
+
+		kept, err := differingFields(alone.Object, merged)
+		if err != nil {
+			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
+		}
+
+		after.Placements[at] = merged
+		applied = append(applied, Applied{Placement: key, Kept: kept})
+	}
+
+	return &after, applied, nil
+}
+
+// changes are the rules for files that are to be applied. A nil one has no rule.
+type changes struct {
+	namespace Namespace
+	given     map[string]map[string]any // by identity, before defaults were filled in
+}
+
+func (*changes) takes(gvk schema.GroupVersionKind) bool {
+	return slices.ContainsFunc(record.APIs(), func(api record.API) bool { return kindIn(api) == gvk })
+}
+
+func (*changes) takenKinds() string {
+	apis := record.APIs()
+	versions := make([]string, 0, len(apis))
+
+	for _, api := range apis {
+		versions = append(versions, kindIn(api).GroupVersion().String())
+	}
+
+	return "Placements of " + strings.Join(versions, " and ")
+}
+
+// kindIn is the kind of the placements of an API.
+func kindIn(api record.API) schema.GroupVersionKind { return api.Form().Owner() }
+
+func (c *changes) setNamespace(object map[string]any) {
+	metadata, isObject := object[metadataKey].(map[string]any)
+	if c == nil || !isObject || c.namespace.Name == "" {
+		return
+	}
+
+	if named, isThere := metadata["namespace"]; !isThere || named == "" || named == nil {
+		metadata["namespace"] = c.namespace.Name
+	}
+}
+
+func (c *changes) copyOf(object map[string]any) map[string]any {
+	if c == nil {
+		return nil
+	}
+
+	return runtime.DeepCopyJSON(object)
+}
+
+func (c *changes) check(object map[string]any) []finding {
+	if c == nil || !c.namespace.Enforced {
+		return nil
+	}
+
+	metadata, _ := object[metadataKey].(map[string]any)
+
+	named, hasNamespace := text(metadata, "namespace")
+	if !hasNamespace || named == c.namespace.Name {
+		return nil
+	}
+
+	return []finding{{"metadata.namespace", fmt.Sprintf("is %s, and --namespace says %s: change one of the two, or leave --namespace out",
+		named, c.namespace.Name)}}
+}
+
+func (c *changes) keep(identity string, object map[string]any) {
+	if c != nil {
+		c.given[identity] = object
+	}
+}

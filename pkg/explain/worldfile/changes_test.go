@@ -1,0 +1,265 @@
+package worldfile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+const olderHead = "apiVersion: placement.open-cluster-management.io/v1alpha1\nkind: Placement\n"
+
+func readChanges(tb testing.TB, namespace Namespace, content string) *ChangeReader {
+	tb.Helper()
+
+	changes, err := NewChangeReader(definitionsOfHub(tb), namespace)
+	if err != nil {
+		tb.Fatal(err)
+	}
+
+	changes.Read("new.yaml", []byte(content))
+
+	return changes
+}
+
+func TestChangesAreRefused(t *testing.T) {
+	for _, tc := range []struct {
+		reason, content string
+		namespace       Namespace
+		want            []string
+	}{
+		{
+			reason: "another kind of the world", content: clusterHead + "metadata: {name: c1}\n",
+			want: []string{"new.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 cannot be compared: leave it out, " +
+				"only Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 can"},
+		},
+		{
+			reason: "any other kind", content: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
+			want: []string{"new.yaml:2: kind: Secret of v1 cannot be compared"},
+		},
+		{
+			reason: "no namespace, and none to put it into", content: placementHead + "metadata: {name: a}\nspec: {}\n",
+			want: []string{"new.yaml:3: Placement a: metadata.namespace: is required"},
+		},
+		{
+			reason: "another namespace than the one asked for", content: placementHead + "metadata: {name: a, namespace: ns}\nspec: {}\n",
+			namespace: Namespace{Name: "other", Enforced: true},
+			want:      []string{"new.yaml:3: Placement ns/a: metadata.namespace: is ns, and --namespace says other: change one of the two"},
+		},
+		{
+			reason:  "what an API server would refuse",
+			content: placementHead + "metadata: {name: a, namespace: ns}\nspec: {numberOfClusters: many, clusters: 3}\n",
+			want:    []string{"spec.numberOfClusters", "spec.clusters: unknown field"},
+		},
+		{
+			reason:  "one placement twice",
+			content: strings.Repeat(placementHead+"metadata: {name: a, namespace: ns}\nspec: {}\n---\n", 2),
+			want:    []string{"Placement ns/a: was given at new.yaml:1 already"},
+		},
+		{
+			reason:  "decisions",
+			content: "apiVersion: placement.open-cluster-management.io/v1alpha1\nkind: PlacementDecision\nmetadata: {name: a, namespace: ns}\n",
+			want:    []string{"kind: PlacementDecision of placement.open-cluster-management.io/v1alpha1 cannot be compared"},
+		},
+		{
+			reason: "what the older API does not know", content: olderHead + "metadata: {name: a, namespace: ns}\nspec: {tolerations: []}\n",
+			want: []string{"Placement.placement.open-cluster-management.io ns/a: spec.tolerations: unknown field"},
+		},
+		{
+			reason:    "twice, once with the namespace and once without",
+			content:   placementHead + "metadata: {name: a, namespace: ns}\nspec: {}\n---\n" + placementHead + "metadata: {name: a}\nspec: {}\n",
+			namespace: Namespace{Name: "ns"},
+			want:      []string{"Placement ns/a: was given at new.yaml:1 already"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			_, _, err := readChanges(t, tc.namespace, tc.content).ApplyTo(&explain.World{})
+			for _, part := range tc.want {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("error is %v, want one with %q", err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestNamespacesThatAreNamedAndNot(t *testing.T) {
+	content := placementHead + "metadata: {name: a}\nspec: {}\n---\n" + placementHead + "metadata: {name: b, namespace: other}\nspec: {}\n" +
+		"---\n" + olderHead + "metadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
+
+	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).ApplyTo(&explain.World{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	want := []Applied{
+		{Placement: inventory.NewPlacementKey(inventory.V1beta1, "ns", "a")},
+		{Placement: inventory.NewPlacementKey(inventory.V1beta1, "other", "b")},
+		{Placement: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "a")},
+	}
+	if diff := cmp.Diff(want, applied); diff != "" {
+		t.Errorf("applied (-want +got):\n%s", diff)
+	}
+}
+
+// What comes out is what kubectl apply leaves on a hub.
+func TestApplyMergesAsKubectlDoes(t *testing.T) {
+	const last = `kubectl.kubernetes.io/last-applied-configuration: '{"metadata":{"annotations":{"old":"x"}},"spec":{"numberOfClusters":3,` +
+		`"clusterSets":["a"],"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":2}}}}'`
+
+	for _, tc := range []struct {
+		reason, annotations, live, file string
+		wantSpec                        string // as a file of its own would give it
+		wantKept                        []string
+	}{
+		{
+			reason: "what the last apply set and the file lacks is removed", annotations: last + ", old: x",
+			live:     "{numberOfClusters: 3, clusterSets: [a], decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 2}}}",
+			file:     "{clusterSets: [b]}",
+			wantSpec: "{clusterSets: [b]}",
+		},
+		{
+			reason: "what others set stays", annotations: last,
+			live: "{numberOfClusters: 3, clusterSets: [a], tolerations: [{key: gpu, operator: Exists}], " +
+				"decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 2, decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}",
+			file: "{clusterSets: [a], decisionStrategy: {groupStrategy: {}}}",
+			wantSpec: "{clusterSets: [a], tolerations: [{key: gpu, operator: Exists}], " +
+				"decisionStrategy: {groupStrategy: {decisionGroups: [{groupName: gg, groupClusterSelector: {}}]}}}",
+			wantKept: []string{"spec.decisionStrategy", "spec.tolerations"},
+		},
+		{
+			reason: "without a record of the last apply nothing is removed", annotations: "a: b",
+			live: "{numberOfClusters: 3, clusterSets: [a]}", file: "{clusterSets: [b]}", wantSpec: "{numberOfClusters: 3, clusterSets: [b]}",
+			wantKept: []string{"spec.numberOfClusters"},
+		},
+		{
+			reason: "null removes, and lists are replaced as a whole", annotations: "a: b",
+			live: "{numberOfClusters: 3, clusterSets: [a, b]}", file: "{numberOfClusters: null, clusterSets: [c]}", wantSpec: "{clusterSets: [c]}",
+		},
+		{
+			reason: "a default of the file is no value of the file", annotations: "a: b",
+			live: "{prioritizerPolicy: {mode: Exact}}", file: "{prioritizerPolicy: {}}", wantSpec: "{prioritizerPolicy: {mode: Exact}}",
+			wantKept: []string{"spec.prioritizerPolicy"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			hub := read(t, fmt.Sprintf("%smetadata: {name: a, namespace: ns, uid: u1, labels: {team: x}, annotations: {%s}}\nspec: %s\n"+
+				"status: {numberOfSelectedClusters: 7, decisionGroups: [], conditions: []}\n", placementHead, tc.annotations, tc.live))
+			untouched := hub.Placements[0].DeepCopyObject()
+			changes := readChanges(t, Namespace{}, placementHead+
+				"metadata: {name: a, namespace: ns, uid: other, annotations: {mine: given}}\nspec: "+tc.file+"\n")
+
+			after, applied, err := changes.ApplyTo(hub)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			want := placementIn[*clusterv1beta1.Placement](t, read(t, placementHead+"metadata: {name: a, namespace: ns}\nspec: "+tc.wantSpec+"\n"))
+			got := placementIn[*clusterv1beta1.Placement](t, after)
+
+			if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+
+			if diff := cmp.Diff(tc.wantKept, applied[0].Kept); diff != "" {
+				t.Errorf("fields that stay (-want +got):\n%s", diff)
+			}
+
+			if _, old := got.Annotations["old"]; got.UID != "u1" || got.Status.NumberOfSelectedClusters != 7 || got.Labels["team"] != "x" ||
+				got.Annotations["mine"] != "given" || old {
+				t.Errorf("metadata and status are %+v, %+v", got.ObjectMeta, got.Status)
+			}
+
+			if diff := cmp.Diff(untouched, hub.Placements[0]); diff != "" {
+				t.Errorf("the hub was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// placementIn is the first placement of a world.
+func placementIn[T record.Object](t *testing.T, world *explain.World) T {
+	t.Helper()
+
+	placement, isOne := world.Placements[0].(T)
+	if !isOne {
+		t.Fatalf("the placement is a %T", world.Placements[0])
+	}
+
+	return placement
+}
+
+// A placement of one API is not touched by one of the other that has its name.
+func TestApplyMergesTheOlderAPI(t *testing.T) {
+	const last = `kubectl.kubernetes.io/last-applied-configuration: '{"spec":{"numberOfClusters":3,"antiAffinity":` +
+		`{"topologyKey":"region","topologyKeyType":"Label"}}}'`
+
+	for _, tc := range []struct {
+		reason, live, file, wantSpec string
+		wantKept                     []string
+	}{
+		{
+			reason: "what the last apply set and the file lacks is removed, what others set stays",
+			live: "{numberOfClusters: 3, clusterSets: [a], predicates: [{clusterName: c1}], " +
+				"antiAffinity: {topologyKey: region, topologyKeyType: Label}}",
+			file: "{clusterSets: [b]}", wantSpec: "{clusterSets: [b], predicates: [{clusterName: c1}]}", wantKept: []string{"spec.predicates"},
+		},
+		{
+			reason: "objects are merged by their keys",
+			live:   "{antiAffinity: {topologyKey: region, topologyKeyType: Label}}", file: "{antiAffinity: {topologyKey: zone}}",
+			wantSpec: "{antiAffinity: {topologyKey: zone}}", wantKept: nil,
+		},
+		{
+			reason: "nothing is drawn into what is empty", live: "{}", file: "{numberOfClusters: 1}", wantSpec: "{numberOfClusters: 1}",
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			hub := read(t, fmt.Sprintf("%smetadata: {name: a, namespace: ns, uid: u1, annotations: {%s}}\nspec: %s\n"+
+				"status: {conditions: [{type: A, status: \"True\", reason: R, message: m, lastTransitionTime: \"2026-01-31T12:00:00Z\"}]}\n"+
+				"---\n%smetadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 7}\n", olderHead, last, tc.live, placementHead))
+			changes := readChanges(t, Namespace{Name: "ns"}, olderHead+"metadata: {name: a, labels: {mine: given}}\nspec: "+tc.file+"\n")
+
+			after, applied, err := changes.ApplyTo(hub)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			want := placementIn[*placementv1alpha1.Placement](t, read(t, olderHead+"metadata: {name: a, namespace: ns}\nspec: "+tc.wantSpec+"\n"))
+			got := placementIn[*placementv1alpha1.Placement](t, after)
+
+			if diff := cmp.Diff(want.Spec, got.Spec); diff != "" {
+				t.Errorf("spec (-want +got):\n%s", diff)
+			}
+
+			wantApplied := []Applied{{Placement: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "a"), Kept: tc.wantKept}}
+			if diff := cmp.Diff(wantApplied, applied); diff != "" {
+				t.Errorf("applied (-want +got):\n%s", diff)
+			}
+
+			if got.UID != "u1" || got.Labels["mine"] != "given" || len(got.Status.Conditions) != 1 {
+				t.Errorf("metadata and status are %+v, %+v", got.ObjectMeta, got.Status)
+			}
+
+			if diff := cmp.Diff(hub.Placements[1:], after.Placements[1:]); diff != "" {
+				t.Errorf("the placement of the other API (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestApplyNamesWhatTheHubHasWrong(t *testing.T) {
+	const head = "metadata: {name: a, namespace: ns, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{'}}\nspec: {}\n"
+
+	_, _, err := readChanges(t, Namespace{}, placementHead+"metadata: {name: a, namespace: ns}\nspec: {}\n").
+		ApplyTo(read(t, placementHead+head))
+	if err == nil || !strings.Contains(err.Error(), "applying Placement ns/a") || !strings.Contains(err.Error(), "remove the annotation") {
+		t.Errorf("error is %v", err)
+	}
+}

@@ -1,0 +1,190 @@
+package worldfile
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// merge is the live placement once the file is applied. alone is the same placement made of the file only.
+func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (record.Object, error) {
+	kind := kindIn(alone.API)
+
+	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the hub has: %w", err)
+	}
+
+	current := desired(runtime.DeepCopyJSON(stored))
+	dropEmpty(current)
+
+	last := map[string]any{}
+	if applied := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; applied != "" {
+		if err := json.Unmarshal([]byte(applied), &last); err != nil {
+			return nil, fmt.Errorf("the hub has a damaged annotation %s, which kubectl apply refuses too; remove the annotation: %w",
+				corev1.LastAppliedConfigAnnotation, err)
+		}
+	}
+
+	given := c.reader.changes.given[identityOf(kind, alone)]
+	object := threeWay(desired(last), desired(given), current)
+	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
+
+	if findings := c.reader.definitions[kind].admit(object); len(findings) > 0 {
+		return nil, fmt.Errorf("together with what the hub has, %s: %s", findings[0].path, findings[0].text)
+	}
+
+	merged := alone.API.Empty()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(restore(object, stored), merged, true); err != nil {
+		return nil, fmt.Errorf("reading the result: %w", err)
+	}
+
+	return merged, nil
+}
+
+// restore is a merged object with what of the stored one is not its user's.
+func restore(object, stored map[string]any) map[string]any {
+	whole := maps.Clone(object)
+	if status, has := stored["status"]; has {
+		whole["status"] = status
+	}
+
+	own, _ := object[metadataKey].(map[string]any)
+	rest, _ := stored[metadataKey].(map[string]any)
+	metadata := maps.Clone(rest)
+
+	for _, key := range userMetadata {
+		delete(metadata, key)
+	}
+
+	maps.Copy(metadata, own)
+	whole[metadataKey] = metadata
+
+	return whole
+}
+
+func identityOf(kind schema.GroupVersionKind, placement *record.Placement) string {
+	return identify(kind, map[string]any{metadataKey: map[string]any{"namespace": placement.Namespace, "name": placement.Name}})
+}
+
+// userMetadata is the part of metadata that its user decides.
+var userMetadata = []string{"name", "namespace", "labels", "annotations"}
+
+// desired is what of an object its user decides; the rest is the API server's and the controller's.
+func desired(object map[string]any) map[string]any {
+	metadata, _ := object[metadataKey].(map[string]any)
+	own := map[string]any{}
+
+	for _, key := range userMetadata {
+		if value, has := metadata[key]; has {
+			own[key] = value
+		}
+	}
+
+	result := map[string]any{metadataKey: own}
+	if spec, has := object["spec"]; has {
+		result["spec"] = spec
+	}
+
+	return result
+}
+
+// dropEmpty takes out the empty objects that Go types have where the hub has nothing; those would draw defaults into them. Lists stay as
+// they are: what is empty in them says something.
+func dropEmpty(object map[string]any) {
+	for key, value := range object {
+		fields, isObject := value.(map[string]any)
+		if !isObject {
+			continue
+		}
+
+		dropEmpty(fields)
+
+		if len(fields) == 0 {
+			delete(object, key)
+		}
+	}
+}
+
+// threeWay merges as `kubectl apply` does for custom resources: objects by their keys, everything else, lists too, as a whole. Nothing
+// that is passed in is changed.
+func threeWay(last, given, live map[string]any) map[string]any {
+	merged := map[string]any{}
+	if live != nil {
+		merged = runtime.DeepCopyJSON(live)
+	}
+
+	for key := range last {
+		if _, still := given[key]; !still {
+			delete(merged, key)
+		}
+	}
+
+	for key, value := range given {
+		fields, isObject := value.(map[string]any)
+
+		switch {
+		case value == nil:
+			delete(merged, key)
+		case isObject:
+			lastFields, _ := last[key].(map[string]any)
+			liveFields, _ := live[key].(map[string]any)
+			merged[key] = threeWay(lastFields, fields, liveFields)
+		default:
+			merged[key] = runtime.DeepCopyJSONValue(value)
+		}
+	}
+
+	return merged
+}
+
+// differingFields are the paths of the fields of the specs of two objects that are not the same, sorted.
+func differingFields(a, b record.Object) ([]string, error) {
+	one, err := specOf(a)
+	if err != nil {
+		return nil, err
+	}
+
+	other, err := specOf(b)
+	if err != nil {
+		return nil, err
+	}
+
+	all := maps.Clone(one)
+	maps.Copy(all, other)
+
+	var paths []string
+
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if !reflect.DeepEqual(one[key], other[key]) {
+			paths = append(paths, "spec."+key)
+		}
+	}
+
+	return paths, nil
+}
+
+func specOf(placement record.Object) (map[string]any, error) {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement)
+	if err != nil {
+		return nil, fmt.Errorf("comparing: %w", err)
+	}
+
+	spec, _ := object["spec"].(map[string]any)
+	if policy, has := spec["prioritizerPolicy"].(map[string]any); has && policy["mode"] == string(clusterv1beta1.PrioritizerPolicyModeAdditive) {
+		delete(policy, "mode") // Absent, it means the same.
+	}
+
+	dropEmpty(spec)
+
+	return spec, nil
+}
