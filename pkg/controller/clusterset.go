@@ -40,7 +40,7 @@ func setupClusterSet(mgr manager.Manager, o Options) error {
 							For(&clusterv1beta2.ManagedClusterSet{}).
 							Watches(&clusterv1.ManagedCluster{}, r.membershipChanges()).
 							WatchesRawSource(standardSetsSource{}).
-							WithOptions(controllerOptions[reconcile.Request](o.Workers)).
+							WithOptions(controllerOptions[reconcile.Request](o.Workers, o.Patience)).
 							Complete(r)
 }
 

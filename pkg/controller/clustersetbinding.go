@@ -51,7 +51,7 @@ func setupClusterSetBinding(mgr manager.Manager, o Options) error {
 							For(&clusterv1beta2.ManagedClusterSetBinding{}).
 							Watches(&clusterv1beta2.ManagedClusterSet{}, handler.EnqueueRequestsFromMapFunc(r.bindingsOf),
 			builder.WithPredicates(existence)).
-		WithOptions(controllerOptions[reconcile.Request](o.Workers)).
+		WithOptions(controllerOptions[reconcile.Request](o.Workers, o.Patience)).
 		Complete(r)
 }
 

@@ -29,6 +29,8 @@ const (
 	placementField = "placement"
 	// notSyncedDelay is how long a placement waits for the initial lists.
 	notSyncedDelay = time.Second
+	// admitTimeout is how long it may take to say that writes got no answer.
+	admitTimeout = 5 * time.Second
 )
 
 // placementReconciler keeps the decisions and the status of placements.
@@ -62,7 +64,7 @@ func (o outputs) setup(mgr manager.Manager, options Options) error {
 		}
 	}
 
-	typed := controllerOptions[inventory.PlacementKey](options.Workers)
+	typed := controllerOptions[inventory.PlacementKey](options.Workers, options.Patience)
 	typed.Reconciler = r
 
 	controller, err := ctrlcontroller.NewTyped(placementName, mgr, typed)
@@ -275,6 +277,14 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 
 // admit says in the status that pages could not be written, and returns that error. It alone decides how the retry goes.
 func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		// Nobody answered in time. Another request may be answered all the same.
+		var cancel context.CancelFunc
+
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), admitTimeout)
+		defer cancel()
+	}
+
 	now, err := r.present(ctx, p.own().present.Form, p.placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,9 @@ const (
 	vocabularyName        = "vocabulary"
 )
 
+// defaultPatience is how long one evaluation may take unless Options say otherwise.
+const defaultPatience = time.Minute
+
 // defaultNamespace is where the hub lives unless Options say otherwise.
 const defaultNamespace = "open-cluster-management-hub"
 
@@ -55,6 +59,9 @@ type Options struct {
 	Workers int
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
 	ProfileDecisions bool
+	// Patience is how long one evaluation may take with all that it writes; 0 means a minute. A request that nobody answers holds its worker
+	// no longer than that.
+	Patience time.Duration
 	// Clock is the time by which tolerations and scores expire; nil means the system's.
 	Clock clock.PassiveClock
 }
@@ -98,6 +105,10 @@ func Setup(mgr manager.Manager, o Options) error {
 		o.Namespace = defaultNamespace
 	}
 
+	if o.Patience <= 0 {
+		o.Patience = defaultPatience
+	}
+
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
@@ -135,9 +146,10 @@ func Setup(mgr manager.Manager, o Options) error {
 }
 
 // controllerOptions are common to all controllers: only the leader works, and a standby keeps its queue and caches warm.
-func controllerOptions[request comparable](workers int) ctrlcontroller.TypedOptions[request] {
+func controllerOptions[request comparable](workers int, patience time.Duration) ctrlcontroller.TypedOptions[request] {
 	return ctrlcontroller.TypedOptions[request]{
 		MaxConcurrentReconciles: workers,
+		ReconciliationTimeout:   patience,
 		NeedLeaderElection:      ptr.To(true),
 		EnableWarmup:            ptr.To(true),
 		// A test may run several hubs in one process.

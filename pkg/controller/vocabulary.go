@@ -63,7 +63,7 @@ func setupVocabulary(mgr manager.Manager, o Options) error {
 							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: saysOther})).
 							Watches(&clusterv1beta2.ManagedClusterSetBinding{}, enqueue, builder.WithPredicates(existence)).
 							Watches(&corev1.ConfigMap{}, enqueue, builder.WithPredicates(ours)).
-							WithOptions(controllerOptions[reconcile.Request](1)).
+							WithOptions(controllerOptions[reconcile.Request](1, o.Patience)).
 							Complete(r)
 }
 

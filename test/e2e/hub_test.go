@@ -56,11 +56,17 @@ func startHub(t *testing.T) *hub {
 	h := &hub{story: t, environment: environment}
 	h.client, err = client.New(environment.AdminConfig(), client.Options{Scheme: controller.Scheme()})
 	must(t, err)
-	account, err := environment.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
+	account, err := h.account(t)
 	must(t, err)
 	h.kubeconfig = writeKubeconfig(t, account)
 	h.adminKubeconfig = writeKubeconfig(t, environment.AdminConfig())
 	return h
+}
+
+// account is what the controllers are to the control plane.
+func (h *hub) account(t *testing.T) (*rest.Config, error) {
+	t.Helper()
+	return h.environment.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
 }
 
 func writeKubeconfig(t *testing.T, config *rest.Config) string {

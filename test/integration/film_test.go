@@ -6,102 +6,64 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/film"
 )
 
-// film holds every state that the pages of a world go through, in the order in which the API server shows them to consumers.
-type film struct {
-	events  <-chan watch.Event
-	pages   map[types.UID]*clusterv1beta1.PlacementDecision
-	frames  []*clusterv1beta1.PlacementDecision
+// recording is a film of the pages of a world, and the clusters that are to be in them all the time.
+type recording struct {
+	*film.Film
+
 	staying []string
-	missed  []string
-	armed   bool
 }
 
-// watchPages starts to watch all pages of the world.
-func (w *world) watchPages(ctx context.Context) *film {
+// watchPages starts to record all pages of the world.
+func (w *world) watchPages(ctx context.Context) *recording {
 	GinkgoHelper()
 
-	watching, err := client.NewWithWatch(controlPlane.AdminConfig(), client.Options{Scheme: hub.Scheme()})
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx)) // Later specs of a container go on with it.
+	DeferCleanup(cancel)
+
+	recorded, err := film.Record(watching, controlPlane.AdminConfig(), w.namespace)
 	Expect(err).NotTo(HaveOccurred())
 
-	opened, err := watching.Watch(ctx, &clusterv1beta1.PlacementDecisionList{}, client.InNamespace(w.namespace))
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(opened.Stop)
-
-	events := make(chan watch.Event, 10_000) // The API server drops a watch that is read too slowly.
-
-	go func() {
-		defer close(events)
-
-		for event := range opened.ResultChan() {
-			events <- event
-		}
-	}()
-
-	return &film{events: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
+	return &recording{Film: recorded}
 }
 
 // stays demands that from the moment that all of these clusters are in the pages, they are in the union of the pages at every moment.
-func (f *film) stays(clusters ...string) { f.staying = clusters }
+func (r *recording) stays(clusters ...string) { r.staying = clusters }
 
-// until plays the film up to the point where the pages are these, and returns all states seen.
-func (f *film) until(ctx context.Context, last []clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+// until plays the film up to the point where the pages are these, and returns all states of them that were seen.
+func (r *recording) until(ctx context.Context, last []clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	GinkgoHelper()
 
-	for !f.shows(last) {
-		var event watch.Event
+	timed, cancel := context.WithTimeout(ctx, settle)
+	defer cancel()
 
-		Eventually(f.events).WithContext(ctx).WithTimeout(settle).Should(Receive(&event))
-		f.play(event)
-	}
+	Expect(r.Until(timed, last)).To(Succeed())
+	r.expectStays()
 
-	Expect(f.missed).To(BeEmpty(), "clusters that stay selected and were in no page for a moment")
+	var seen []*clusterv1beta1.PlacementDecision
 
-	return f.frames
-}
-
-func (f *film) play(event watch.Event) {
-	GinkgoHelper()
-
-	page, ok := event.Object.(*clusterv1beta1.PlacementDecision)
-	Expect(ok).To(BeTrue(), "unexpected event %v", event)
-
-	if event.Type == watch.Deleted {
-		delete(f.pages, page.UID)
-	} else {
-		f.pages[page.UID] = page
-		f.frames = append(f.frames, page)
-	}
-
-	union := map[string]bool{}
-
-	for _, page := range f.pages {
-		for _, decision := range page.Status.Decisions {
-			union[decision.ClusterName] = true
+	for _, frame := range r.Frames() {
+		if frame.Type != watch.Deleted {
+			seen = append(seen, frame.Page)
 		}
 	}
 
-	absent := func(cluster string) bool { return !union[cluster] }
-	f.armed = f.armed || len(f.staying) > 0 && !slices.ContainsFunc(f.staying, absent)
-
-	if i := slices.IndexFunc(f.staying, absent); f.armed && i >= 0 {
-		f.missed = append(f.missed, f.staying[i]+" after "+string(event.Type)+" of "+page.Name)
-	}
+	return seen
 }
 
-func (f *film) shows(last []clusterv1beta1.PlacementDecision) bool {
-	if len(f.pages) != len(last) {
-		return false
+// expectStays looks at what was played so far.
+func (r *recording) expectStays() {
+	GinkgoHelper()
+
+	frames := r.Frames()
+	complete := slices.IndexFunc(frames, func(frame film.Frame) bool { return len(film.MissingOf(r.staying, []film.Frame{frame})) == 0 })
+
+	if complete >= 0 {
+		Expect(film.MissingOf(r.staying, frames[complete:])).To(BeEmpty(), "B1: clusters that stay selected and were in no page for a moment")
 	}
-
-	return !slices.ContainsFunc(last, func(page clusterv1beta1.PlacementDecision) bool {
-		seen := f.pages[page.UID]
-
-		return seen == nil || seen.ResourceVersion != page.ResourceVersion
-	})
 }

@@ -79,12 +79,21 @@ func serviceAccount(ctx context.Context, environment *env.Environment) *rest.Con
 func startHub(config *rest.Config) (stop func()) {
 	GinkgoHelper()
 
+	return startHubOf(config, controller.Options{})
+}
+
+// startHubOf is startHub with options, of which Controllers are always all.
+func startHubOf(config *rest.Config, options controller.Options) (stop func()) {
+	GinkgoHelper()
+
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: controller.Scheme(), Cache: controller.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Expect(controller.Setup(mgr, controller.Options{Controllers: []string{"*"}})).To(Succeed())
+
+	options.Controllers = []string{"*"}
+	Expect(controller.Setup(mgr, options)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

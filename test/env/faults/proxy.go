@@ -1,0 +1,298 @@
+package faults
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+)
+
+// loopback is where the proxy listens.
+const loopback = "127.0.0.1"
+
+// headerTimeout is how long a client may take to send the header of a request.
+const headerTimeout = 10 * time.Second
+
+// requestInfo tells what a path and a method ask for.
+var requestInfo = apirequest.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+// Proxy forwards requests to an API server, but for those that a rule breaks. Its methods may be called concurrently.
+type Proxy struct {
+	target *rest.Config
+	url    string
+	trust  []byte // the certificate of the proxy
+	pair   tls.Certificate
+	pass   *httputil.ReverseProxy
+
+	mu       sync.Mutex
+	server   *http.Server // nil while connections are refused
+	rules    []*rule
+	requests []Request
+	open     map[*watching]bool
+}
+
+// rule is a Rule in force.
+type rule struct {
+	Rule
+
+	passed int
+	ended  chan struct{}
+}
+
+// watching is a watch that is open.
+type watching struct {
+	request Request
+	cancel  context.CancelFunc
+}
+
+// Start listens on a free port of loopback until Close. The target must be reachable by a bearer token: a client certificate ends at the
+// proxy.
+func Start(target *rest.Config) (*Proxy, error) {
+	if len(target.CertData) > 0 || target.CertFile != "" {
+		return nil, errors.New("a proxy cannot pass a client certificate on: use the configuration of a service account")
+	}
+	upstream, err := url.Parse(target.Host)
+	if err != nil {
+		return nil, fmt.Errorf("the address of the API server: %w", err)
+	}
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(target))
+	if err != nil {
+		return nil, fmt.Errorf("a transport to %s: %w", target.Host, err)
+	}
+	certificate, key, err := cert.GenerateSelfSignedCertKey(loopback, []net.IP{net.ParseIP(loopback)}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("making a certificate: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the new certificate: %w", err)
+	}
+	p := &Proxy{target: target, trust: certificate, pair: pair, open: map[*watching]bool{}}
+	p.pass = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
+		Transport:     transport,
+		FlushInterval: -1,                         // The events of a watch are passed on as they come.
+		ErrorLog:      log.New(io.Discard, "", 0), // What a client or a rule breaks off is no news.
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	address, err := p.listen(net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return nil, err
+	}
+	p.url = "https://" + address
+	return p, nil
+}
+
+// listen serves at an address and returns it.
+func (p *Proxy) listen(address string) (string, error) {
+	// Without HTTP/2 every request has a connection of its own, which can be broken without harm to others.
+	listener, err := tls.Listen("tcp", address, &tls.Config{
+		Certificates: []tls.Certificate{p.pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
+	if err != nil {
+		return "", fmt.Errorf("listening for clients: %w", err)
+	}
+	// What a client or a rule breaks off is no news.
+	server := &http.Server{Handler: http.HandlerFunc(p.serve), ReadHeaderTimeout: headerTimeout, ErrorLog: log.New(io.Discard, "", 0)}
+	p.mu.Lock()
+	p.server = server
+	p.mu.Unlock()
+	go func() { _ = server.Serve(listener) }() // Ends with ErrServerClosed, by Close and Refuse alone.
+	return listener.Addr().String(), nil
+}
+
+// Close ends all connections.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	server := p.server
+	p.server = nil
+	p.mu.Unlock()
+	if server == nil {
+		return nil
+	}
+	if err := server.Close(); err != nil {
+		return fmt.Errorf("closing the proxy at %s: %w", p.url, err)
+	}
+	return nil
+}
+
+// Refuse ends all connections and accepts none until the returned function is called.
+func (p *Proxy) Refuse() (accept func() error, err error) {
+	if err := p.Close(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		_, err := p.listen(strings.TrimPrefix(p.url, "https://"))
+		return err
+	}, nil
+}
+
+// Config is the configuration of the target, by way of the proxy.
+func (p *Proxy) Config() *rest.Config {
+	config := rest.CopyConfig(p.target)
+	config.Host = p.url
+	config.TLSClientConfig = rest.TLSClientConfig{CAData: p.trust}
+	return config
+}
+
+// Break puts a rule into force and returns the function that ends it, of which further calls do nothing. The first rule that matches a
+// request counts. Watches that are open and match are broken off.
+func (p *Proxy) Break(r Rule) (mend func()) {
+	added := &rule{Rule: r, ended: make(chan struct{})}
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rules = append(p.rules, added)
+	for w := range p.open {
+		if r.Matches(w.request) {
+			w.cancel()
+		}
+	}
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.rules = slices.DeleteFunc(p.rules, func(other *rule) bool { return other == added })
+		close(added.ended)
+	})
+}
+
+// Requests are the requests so far that match, in the order in which they came.
+func (p *Proxy) Requests(m Match) []Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.requests), func(r Request) bool { return !m.Matches(r) })
+}
+
+// enter counts a request and finds the rule that breaks it; nil when there is none.
+func (p *Proxy) enter(r Request) *rule {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, r)
+	i := slices.IndexFunc(p.rules, func(rule *rule) bool { return rule.Matches(r) })
+	switch {
+	case i < 0:
+		return nil
+	case p.rules[i].passed < p.rules[i].After:
+		p.rules[i].passed++
+		return nil
+	default:
+		return p.rules[i]
+	}
+}
+
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
+	asked, err := parse(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	broken := p.enter(asked)
+	switch {
+	case broken == nil && asked.Verb == "watch":
+		p.watch(w, r, asked)
+	case broken == nil:
+		p.pass.ServeHTTP(w, r)
+	case broken.Fault == Hang:
+		select {
+		case <-broken.ended:
+		case <-r.Context().Done():
+		}
+		reset(w)
+	case broken.Fault == Reset:
+		reset(w)
+	case broken.Fault == Lost:
+		p.pass.ServeHTTP(&discarded{header: http.Header{}}, r)
+		reset(w)
+	default:
+		answer(w, broken.Fault, asked)
+	}
+}
+
+// watch passes a watch on until a rule breaks it off.
+func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	open := &watching{request: asked, cancel: cancel}
+	p.mu.Lock()
+	p.open[open] = true
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.open, open)
+	}()
+	p.pass.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// parse tells what is asked for.
+func parse(r *http.Request) (Request, error) {
+	info, err := requestInfo.NewRequestInfo(r)
+	if err != nil {
+		return Request{}, fmt.Errorf("what %s %s asks for: %w", r.Method, r.URL, err)
+	}
+	return Request{
+		Verb: info.Verb, Resource: path.Join(info.Resource, info.Subresource), Namespace: info.Namespace, Name: info.Name,
+	}, nil
+}
+
+// answer refuses a request as an API server does.
+func answer(w http.ResponseWriter, fault Fault, asked Request) {
+	status := statuses[fault]
+	body, err := json.Marshal(metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(status.code), Reason: status.reason,
+		Message: fmt.Sprintf("a fault was asked for: %s of %s %q is refused", asked.Verb, asked.Resource, asked.Name),
+	})
+	if err != nil {
+		panic(err) // A Status is made of strings.
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if fault == TooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.WriteHeader(status.code)
+	_, _ = w.Write(body) // A client that has gone needs no answer.
+}
+
+// reset drops the connection at once, without a farewell.
+func reset(w http.ResponseWriter) {
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		panic(http.ErrAbortHandler)
+	}
+	connection, _, err := hijacker.Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if secured, ok := connection.(*tls.Conn); ok {
+		connection = secured.NetConn()
+	}
+	if tcp, ok := connection.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // Without it the close is a polite one, which breaks the connection as well.
+	}
+	_ = connection.Close() // There is nobody left to tell.
+}
+
+// discarded is an answer that nobody gets.
+type discarded struct{ header http.Header }
+
+func (d *discarded) Header() http.Header         { return d.header }
+func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discarded) WriteHeader(int)             {}

@@ -1,0 +1,224 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// target is a server that notes what reaches it. A watch stays open until its client goes.
+type target struct {
+	*httptest.Server
+
+	mu   sync.Mutex
+	seen []string
+	gone chan struct{}
+}
+
+func startTarget(t *testing.T) *target {
+	t.Helper()
+	s := &target{gone: make(chan struct{}, 10)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.seen = append(s.seen, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+		s.mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Query().Get("watch") != "" {
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			s.gone <- struct{}{}
+			return
+		}
+		_, _ = w.Write([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}`))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *target) requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.seen)
+}
+
+func startProxy(t *testing.T) (*target, *Proxy, kubernetes.Interface) {
+	t.Helper()
+	s := startTarget(t)
+	p, err := Start(&rest.Config{Host: s.URL, BearerToken: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	api, err := kubernetes.NewForConfig(p.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, p, api
+}
+
+func create(ctx context.Context, api kubernetes.Interface) error {
+	_, err := api.CoreV1().ConfigMaps("ns").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{})
+	return err
+}
+
+func dropped(err error) bool {
+	return err != nil && (errors.Is(err, syscall.ECONNRESET) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown)
+}
+
+func TestFaults(t *testing.T) {
+	creation := Request{Verb: "create", Resource: "configmaps", Namespace: "ns"}
+	for _, tc := range []struct {
+		reason  string
+		fault   Fault
+		want    func(error) bool
+		carried int // requests that reach the target
+	}{
+		{"the client may come back, and client-go does so by itself", TooManyRequests, func(err error) bool { return err != nil }, 0},
+		{"an answer like that of an API server", InternalError, apierrors.IsInternalError, 0},
+		{"an answer like that of an API server", Unavailable, apierrors.IsServiceUnavailable, 0},
+		{"an answer like that of an API server", Conflict, apierrors.IsConflict, 0},
+		{"the connection breaks before anything happens", Reset, dropped, 0},
+		{"it happens, and the answer is lost", Lost, dropped, 1},
+		{"the client gives up", Hang, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, 0},
+	} {
+		t.Run(string(tc.fault), func(t *testing.T) {
+			s, p, api := startProxy(t)
+			mend := p.Break(Rule{Match: Match{Verbs: []string{"create"}, Resources: []string{"configmaps"}}, Fault: tc.fault})
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			if tc.fault == Hang || tc.fault == TooManyRequests {
+				cancel()
+				ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
+			}
+			defer cancel()
+			if err := create(ctx, api); !tc.want(err) {
+				t.Errorf("%s: the client gets %v", tc.reason, err)
+			}
+			if got := s.requests(); len(got) != tc.carried {
+				t.Errorf("%s: the target sees %q, want %d requests", tc.reason, got, tc.carried)
+			}
+			if _, err := api.CoreV1().ConfigMaps("ns").Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
+				t.Errorf("another verb is broken too: %v", err)
+			}
+			mend()
+			mend()
+			if err := create(t.Context(), api); err != nil {
+				t.Errorf("the rule has ended: %v", err)
+			}
+			if got := p.Requests(Match{Verbs: []string{"create"}}); !slices.Equal(got, []Request{creation, creation}) {
+				t.Errorf("the proxy has counted %v", got)
+			}
+			if got := s.requests(); got[len(got)-1] != "POST /api/v1/namespaces/ns/configmaps Bearer secret" {
+				t.Errorf("the target sees %q", got)
+			}
+		})
+	}
+}
+
+func TestAfterLetsSomePass(t *testing.T) {
+	s, p, api := startProxy(t)
+	mend := p.Break(Rule{Match: Match{Namespace: "ns"}, Fault: Conflict, After: 2})
+	defer mend()
+	for n, want := range []bool{false, false, true, true} {
+		if err := create(t.Context(), api); (err != nil) != want {
+			t.Errorf("request %d: %v", n, err)
+		}
+	}
+	if got := len(s.requests()); got != 2 {
+		t.Errorf("the target sees %d requests, want 2", got)
+	}
+}
+
+func TestHangingEndsWithItsRule(t *testing.T) {
+	_, p, api := startProxy(t)
+	mend := p.Break(Rule{Fault: Hang})
+	ended := make(chan error, 1)
+	go func() { ended <- create(t.Context(), api) }()
+	for len(p.Requests(Match{})) == 0 {
+		select {
+		case err := <-ended:
+			t.Fatalf("it does not hang: %v", err)
+		default:
+		}
+	}
+	mend()
+	if err := <-ended; !dropped(err) {
+		t.Errorf("the client gets %v, want a broken connection", err)
+	}
+}
+
+func TestOpenWatchesAreBrokenOff(t *testing.T) {
+	s, p, api := startProxy(t)
+	open := map[string]watch.Interface{}
+	for _, namespace := range []string{"ns", "other"} {
+		watching, err := api.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(watching.Stop)
+		open[namespace] = watching
+	}
+	mend := p.Break(Rule{Match: Match{Verbs: []string{"watch"}, Namespace: "ns"}, Fault: Unavailable})
+	defer mend()
+	if event, more := <-open["ns"].ResultChan(); more {
+		t.Errorf("the watch tells of %v, and is to end", event)
+	}
+	<-s.gone
+	if _, err := api.CoreV1().ConfigMaps("ns").Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("a new watch gets %v", err)
+	}
+	select {
+	case <-open["other"].ResultChan():
+		t.Error("a watch that the rule does not mean has ended")
+	default:
+	}
+}
+
+func TestClientCertificatesAreRefused(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CertData: []byte("certificate")}}
+	if _, err := Start(config); err == nil {
+		t.Error("a certificate would silently be lost")
+	}
+}
+
+// Who talks to a proxy that refuses is refused at once, also on a connection that is open; afterwards all is as before.
+func TestRefuse(t *testing.T) {
+	_, proxy, client := startProxy(t)
+	get := func() error {
+		_, err := client.CoreV1().ConfigMaps("ns").Get(t.Context(), "a", metav1.GetOptions{})
+		return err
+	}
+	if err := get(); err != nil {
+		t.Fatal(err)
+	}
+	accept, err := proxy.Refuse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := get(); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("got %v, want that the connection is refused", err)
+	}
+	if err := accept(); err != nil {
+		t.Fatal(err)
+	}
+	if err := get(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,118 @@
+package film
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// Moved says where more clusters changed their page in a step than stable slots allow (ours.md B2), and which pages were given up without
+// need. Both states are settled; the length is the one asked for after the step, 0 for none.
+//
+// A cluster keeps its page unless
+//
+//   - it belongs to a portion of another name now, or
+//   - its page had to be given up, or
+//   - its group was longer than it may be now, for no more clusters than are too many.
+//
+// A page has to be given up for one of three reasons, which are bounded by the clusters that stay in their portion, because a portion
+// never has less than these on the way:
+//
+//   - its group has an index that may be needed no more: not less than the number of groups that the staying clusters fill,
+//   - its group is one of those that its portion has too many,
+//   - its group has more pages than the clusters that stay in the group fill.
+//
+// The only page of a placement may be made anew besides, because it has to be called "-1".
+func Moved(before, after State, length int) []string {
+	was, is := before.places(), after.places()
+	portions, groups := map[string]int{}, map[Group]int{}
+
+	for cluster, place := range was {
+		now, selected := is[cluster]
+		if !selected {
+			continue
+		}
+
+		if now.group.Name == place.group.Name {
+			portions[place.group.Name]++
+		}
+
+		if now.group == place.group {
+			groups[place.group]++
+		}
+	}
+
+	return append(needlesslyMoved(before, after, length), needlesslyGone(before, after, portions, groups, length)...)
+}
+
+func needlesslyMoved(before, after State, length int) []string {
+	was, is := before.places(), after.places()
+	surplus := map[Group]int{}
+
+	for group, pages := range before.groups() {
+		if length > 0 {
+			surplus[group] = max(0, len(pages.Union())-length)
+		}
+	}
+
+	moved := map[Group][]string{}
+
+	for cluster, place := range was {
+		now, selected := is[cluster]
+		if selected && now.page != place.page && now.group.Name == place.group.Name && after.has(place.page) {
+			moved[place.group] = append(moved[place.group], cluster)
+		}
+	}
+
+	var findings []string
+
+	for group, clusters := range moved {
+		if len(clusters) > surplus[group] {
+			slices.Sort(clusters)
+			findings = append(findings, fmt.Sprintf("B2: %d clusters left pages of group %d %q that are still there, and %d were too many: %s",
+				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(shown, len(clusters))], " ")))
+		}
+	}
+
+	return findings
+}
+
+func needlesslyGone(before, after State, portions map[string]int, groups map[Group]int, length int) []string {
+	lowest := 0
+	for _, staying := range portions {
+		lowest += pieces(staying, length)
+	}
+
+	left := map[string]int{}
+	stays := after.groups()
+
+	for group := range before.groups() {
+		left[group.Name]++
+	}
+
+	for name := range left {
+		left[name] -= pieces(portions[name], length) // so many groups the portion may give up
+	}
+
+	var findings []string
+
+	for _, group := range slices.SortedFunc(maps.Keys(before.groups()), func(a, b Group) int { return a.Index - b.Index }) {
+		pages := before.groups()[group]
+		gone := len(slices.DeleteFunc(slices.Clone(pages), func(page *clusterv1beta1.PlacementDecision) bool { return after.has(page.UID) }))
+		spare := len(pages) - pieces(groups[group], PageSize)
+
+		switch {
+		case group.Index >= lowest, len(after) == 1, gone <= spare && len(stays[group]) > 0:
+		case left[group.Name] > 0:
+			left[group.Name]--
+		default:
+			findings = append(findings, fmt.Sprintf("B2: %d of %d pages of group %d %q are gone, of which %d could be spared",
+				gone, len(pages), group.Index, group.Name, spare))
+		}
+	}
+
+	return findings
+}

@@ -1,0 +1,116 @@
+package film
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+)
+
+// PageSize is the greatest number of decisions in one PlacementDecision.
+const PageSize = 100
+
+// State is all pages of one placement at a moment, by number.
+type State []*clusterv1beta1.PlacementDecision
+
+func newState(pages iter.Seq[*clusterv1beta1.PlacementDecision]) State {
+	return slices.SortedFunc(pages, func(a, b *clusterv1beta1.PlacementDecision) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+}
+
+// StateOf is the state that a list of pages shows.
+func StateOf(pages []clusterv1beta1.PlacementDecision) State {
+	return newState(func(yield func(*clusterv1beta1.PlacementDecision) bool) {
+		for i := range pages {
+			if !yield(&pages[i]) {
+				return
+			}
+		}
+	})
+}
+
+// Group is a decision group as the labels of its pages name it.
+type Group struct {
+	Index int
+	Name  string
+}
+
+// GroupOf reads the group of a page; an error when a label is missing or not a number.
+func GroupOf(page *clusterv1beta1.PlacementDecision) (Group, error) {
+	name, named := page.Labels[clusterv1beta1.DecisionGroupNameLabel]
+
+	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
+	if err != nil || !named {
+		return Group{}, fmt.Errorf("%s has the labels %v, not a group index and a group name", page.Name, page.Labels)
+	}
+
+	return Group{Index: index, Name: name}, nil
+}
+
+// Union are the clusters in all pages.
+func (s State) Union() map[string]bool {
+	union := map[string]bool{}
+
+	for _, page := range s {
+		for _, decision := range page.Status.Decisions {
+			union[decision.ClusterName] = true
+		}
+	}
+
+	return union
+}
+
+// place is where a cluster stands.
+type place struct {
+	page  types.UID
+	group Group
+}
+
+// places tells where every cluster stands; of several pages the last one counts.
+func (s State) places() map[string]place {
+	places := map[string]place{}
+
+	for _, page := range s {
+		group, err := GroupOf(page)
+		if err != nil {
+			continue // The rules find it.
+		}
+
+		for _, decision := range page.Status.Decisions {
+			places[decision.ClusterName] = place{page: page.UID, group: group}
+		}
+	}
+
+	return places
+}
+
+// groups are the pages of every group.
+func (s State) groups() map[Group]State {
+	groups := map[Group]State{}
+
+	for _, page := range s {
+		if group, err := GroupOf(page); err == nil {
+			groups[group] = append(groups[group], page)
+		}
+	}
+
+	return groups
+}
+
+func (s State) has(uid types.UID) bool {
+	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool { return page.UID == uid })
+}
+
+// pieces is how many containers of a size so many members need; 0 for a size means no bound.
+func pieces(members, size int) int {
+	if members == 0 || size <= 0 {
+		return min(members, 1)
+	}
+
+	return (members + size - 1) / size
+}

@@ -1,0 +1,106 @@
+package integration
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+// schemaRules are what a schema can demand of a value beyond its type.
+var schemaRules = []string{
+	"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "required", "x-kubernetes-validations",
+}
+
+// trust has the specs of this container run on an API server that lets everything in: it has no admission policies, and its schema asks
+// nothing of the spec of a Placement but types. So objects got in that are older than a rule, or before the policies were there.
+func trust(ctx context.Context) {
+	GinkgoHelper()
+	separate(ctx, "/trusting", trusting)
+}
+
+// separate has the specs of this container, or the rest of this spec, run on an API server and a hub of their own, with the manifests as
+// changed. Nobody collects garbage there.
+func separate(ctx context.Context, prefix string, change func([]*unstructured.Unstructured) []*unstructured.Unstructured) {
+	GinkgoHelper()
+
+	another, err := controlPlane.AnotherAPIServer(ctx, prefix, env.Options{AuditLog: true, Log: GinkgoWriter})
+	Expect(err).NotTo(HaveOccurred())
+
+	objects, err := manifests.Objects()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(manifests.Apply(ctx, another.AdminConfig(), change(objects))).To(Succeed())
+
+	api, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+
+	sharedPlane, sharedHub, stopShared := controlPlane, hub, stopHub
+	controlPlane, hub, stopHub = another, api, startHub(serviceAccount(ctx, another)) //nolint:contextcheck // It runs until stopHub.
+
+	DeferCleanup(func() {
+		stopHub()
+
+		controlPlane, hub, stopHub = sharedPlane, sharedHub, stopShared
+
+		Expect(another.Stop()).To(Succeed())
+	})
+}
+
+// trusting leaves out what would keep a mistake away.
+func trusting(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
+	GinkgoHelper()
+
+	var kept []*unstructured.Unstructured
+
+	for _, object := range objects {
+		if strings.Contains(object.GetKind(), "AdmissionPolicy") || strings.Contains(object.GetKind(), "WebhookConfiguration") {
+			continue
+		}
+
+		if object.GetName() == "placements.cluster.open-cluster-management.io" {
+			versions, found, err := unstructured.NestedSlice(object.Object, "spec", "versions")
+			Expect(err).NotTo(HaveOccurred())
+			Expect(found).To(BeTrue())
+
+			for _, version := range versions {
+				spec, found, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema", "properties", "spec")
+				Expect(err).NotTo(HaveOccurred())
+				Expect(found).To(BeTrue())
+				dropRules(spec.(map[string]any))
+			}
+
+			Expect(unstructured.SetNestedSlice(object.Object, versions, "spec", "versions")).To(Succeed())
+		}
+
+		kept = append(kept, object)
+	}
+
+	return kept
+}
+
+// dropRules takes the rules out of a schema and all that it holds.
+func dropRules(schema map[string]any) {
+	for _, rule := range schemaRules {
+		delete(schema, rule)
+	}
+
+	if items, ok := schema["items"].(map[string]any); ok {
+		dropRules(items)
+	}
+
+	for _, holder := range []string{"properties", "additionalProperties"} {
+		properties, _ := schema[holder].(map[string]any)
+		for _, property := range properties {
+			if inner, ok := property.(map[string]any); ok {
+				dropRules(inner)
+			}
+		}
+	}
+}
