@@ -97,9 +97,32 @@ func TestBesideUpstreamTouchesNothingOfOthers(t *testing.T) {
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"Service open-cluster-management-hub/placement-hub-metrics",
 		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
 	}
 	if diff := cmp.Diff(want, ids(build(t, "overlays/beside-upstream"))); diff != "" {
-		t.Errorf("no definitions and no rights over sets beside upstream (-want +got):\n%s", diff)
+		t.Errorf("no definitions, no rights over sets and no rules of taste beside upstream (-want +got):\n%s", diff)
+	}
+}
+
+// Upstream's registration controllers keep sets and bindings, and nothing there defines the older placement API.
+func TestBesideUpstreamRunsPlacementAlone(t *testing.T) {
+	patches := load(t, "overlays/beside-upstream").Patches
+	if len(patches) != 1 || patches[0].Target.Kind != "Deployment" {
+		t.Fatalf("patches are %+v, want one of the Deployment", patches)
+	}
+	var operations []struct {
+		Op, Path string
+		Value    []string
+	}
+	if err := yaml.UnmarshalStrict([]byte(patches[0].Patch), &operations); err != nil {
+		t.Fatal(err)
+	}
+	if len(operations) != 1 || operations[0].Op != "replace" || operations[0].Path != "/spec/template/spec/containers/0/args" {
+		t.Fatalf("operations are %+v, want one that replaces the arguments", operations)
+	}
+	if diff := cmp.Diff([]string{"controller", "--controllers=placement"}, operations[0].Value); diff != "" {
+		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml multicluster/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is no Kubernetes object.

@@ -230,18 +230,24 @@ func sampleNames(report explain.Report) string {
 // expectedOfSamples reads "# Expected: <names>" and the name of the placement that follows it.
 func expectedOfSamples(t *testing.T) map[string]string {
 	t.Helper()
-	content, err := fs.ReadFile(samples.Files(), "50-placements.yaml")
+	files, err := fs.Glob(samples.Files(), "*-placements*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	expected, last := map[string]string{}, ""
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimRight(line, "\r\n")
-		if names, found := strings.CutPrefix(line, "# Expected: "); found {
-			last = names
+	for _, file := range files {
+		content, err := fs.ReadFile(samples.Files(), file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if name, found := strings.CutPrefix(line, "  name: "); found && last != "" {
-			expected[name], last = last, ""
+		for line := range strings.Lines(string(content)) {
+			line = strings.TrimRight(line, "\r\n")
+			if names, found := strings.CutPrefix(line, "# Expected: "); found {
+				last = names
+			}
+			if name, found := strings.CutPrefix(line, "  name: "); found && last != "" {
+				expected[name], last = last, ""
+			}
 		}
 	}
 	if len(expected) == 0 {

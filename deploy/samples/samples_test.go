@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
@@ -87,6 +88,10 @@ func TestReferencesPointBack(t *testing.T) {
 func TestTheWorldIsAsDescribed(t *testing.T) {
 	got := map[string]int{}
 	for _, obj := range world(t) {
+		if obj.GroupVersionKind() == placementv1alpha1.GroupVersion.WithKind("Placement") {
+			got["Placement of v1alpha1"]++
+			continue
+		}
 		got[obj.GetKind()]++
 		if obj.GetKind() == "ManagedCluster" {
 			got["in set "+obj.GetLabels()["cluster.open-cluster-management.io/clusterset"]]++
@@ -94,7 +99,7 @@ func TestTheWorldIsAsDescribed(t *testing.T) {
 	}
 	want := map[string]int{
 		"Namespace": 22, "ManagedClusterSet": 3, "ManagedCluster": 20, "AddOnPlacementScore": 11,
-		"ManagedClusterSetBinding": 4, "Placement": 6,
+		"ManagedClusterSetBinding": 4, "Placement": 6, "Placement of v1alpha1": 3,
 		"in set prod": 10, "in set staging": 5, "in set default": 5,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -104,37 +109,46 @@ func TestTheWorldIsAsDescribed(t *testing.T) {
 
 // The comment of every placement says what it selects; the clusters must exist and be sorted as decisions are.
 func TestExpectationsNameClusters(t *testing.T) {
-	content, err := fs.ReadFile(Files(), "50-placements.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	clusters := map[string]bool{}
 	for _, obj := range world(t) {
 		clusters[obj.GetName()] = clusters[obj.GetName()] || obj.GetKind() == "ManagedCluster"
 	}
-	var expectations int
-	for line := range strings.Lines(string(content)) {
-		list, found := strings.CutPrefix(strings.TrimSpace(line), "# Expected: ")
-		if !found {
-			continue
-		}
-		expectations++
-		if list == "none" {
-			continue
-		}
-		names := strings.Split(list, ", ")
-		if !slices.IsSorted(names) {
-			t.Errorf("%q is not sorted", list)
-		}
-		for _, name := range names {
-			if !clusters[name] {
-				t.Errorf("%q: no cluster is named %q", list, name)
+	for file, placements := range map[string]int{"50-placements.yaml": 6, "60-placements-v1alpha1.yaml": 3} {
+		lists := expectations(t, file)
+		for _, list := range lists {
+			if list == "none" {
+				continue
+			}
+			names := strings.Split(list, ", ")
+			if !slices.IsSorted(names) {
+				t.Errorf("%s: %q is not sorted", file, list)
+			}
+			for _, name := range names {
+				if !clusters[name] {
+					t.Errorf("%s: %q: no cluster is named %q", file, list, name)
+				}
 			}
 		}
+		if len(lists) != placements {
+			t.Errorf("%s: %d placements say what they select, want all %d", file, len(lists), placements)
+		}
 	}
-	if expectations != 6 {
-		t.Errorf("%d placements say what they select, want all 6", expectations)
+}
+
+// expectations are what the comments of a file say is selected.
+func expectations(t *testing.T, file string) []string {
+	t.Helper()
+	content, err := fs.ReadFile(Files(), file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	var lists []string
+	for line := range strings.Lines(string(content)) {
+		if list, found := strings.CutPrefix(strings.TrimSpace(line), "# Expected: "); found {
+			lists = append(lists, list)
+		}
+	}
+	return lists
 }
 
 // world decodes all files in the order in which they are applied.

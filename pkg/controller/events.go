@@ -44,7 +44,10 @@ func (r reporter) report(
 		}
 
 		emit(kind, "Update", "updated", suffix)
-		r.recorder.Eventf(placement.Object, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores(result))
+
+		if !result.Held() { // Otherwise there are no scores.
+			r.recorder.Eventf(placement.Object, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores(result))
+		}
 	case decision.ActionMend:
 	}
 }

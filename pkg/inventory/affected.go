@@ -41,10 +41,13 @@ func (i *Inventory) affected(cause Cause, concerns func(PlacementKey, Interest) 
 }
 
 // affectedByCluster names the placements whose scope holds the cluster before or after, and that either gain or lose it or read a fact
-// that has changed.
+// that has changed. Decisions may keep a cluster that is in no scope any more (ours.md A1, A4): those that tell whether it is available go
+// on following it.
 func (i *Inventory) affectedByCluster(before, after *facts.Facts, changes []facts.Key) Affected {
 	was, is := i.setsHolding(before), i.setsHolding(after)
+	name := cmp.Or(before, after).Name
 	existence := slices.ContainsFunc(changes, func(key facts.Key) bool { return key.Kind == facts.Name })
+	availability := existence || slices.Contains(changes, facts.Key{Kind: facts.Availability})
 	cause := CauseCluster
 
 	if !slices.ContainsFunc(changes, func(key facts.Key) bool { return key.Kind != facts.Score }) {
@@ -54,7 +57,8 @@ func (i *Inventory) affectedByCluster(before, after *facts.Facts, changes []fact
 	return i.affected(cause, func(key PlacementKey, interest Interest) bool {
 		held, holds := i.inScope(key, interest, was), i.inScope(key, interest, is)
 
-		return held != holds || held && (existence || facts.Touched(interest.Reads, changes))
+		return held != holds || held && (existence || facts.Touched(interest.Reads, changes)) ||
+			availability && i.counts[key][name] > 0 && slices.Contains(interest.Reads, facts.Key{Kind: facts.Availability})
 	})
 }
 

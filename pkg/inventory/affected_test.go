@@ -63,6 +63,15 @@ func TestAffected(t *testing.T) {
 	available := managed("b1", "b")
 	available.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 
+	// kept has a1 in decisions of ns/b1, whose scope does not hold it.
+	kept := func(i *Inventory) *Inventory {
+		i.SetDecision(decided("ns", "b1-decision-1", "b1", "a1"))
+
+		return i
+	}
+	back := managed("a1", "a", "region", "eu")
+	back.Status.Conditions = available.Status.Conditions
+
 	heartbeat := managed("a1", "a", "region", "eu")
 	heartbeat.ResourceVersion = "2"
 
@@ -77,6 +86,12 @@ func TestAffected(t *testing.T) {
 		{"a taint", func(i *Inventory) Affected { return i.SetCluster(tainted) }, CauseCluster, []string{"ns/all", "other/all"}},
 		{"availability wakes those who tell of it, and those who read everything", func(i *Inventory) Affected { return i.SetCluster(available) },
 			CauseCluster, []string{"ns/b1", "ns/only-b"}},
+		{"ours.md A1: availability of a cluster that decisions keep, though it is in their scope no more",
+			func(i *Inventory) Affected { return kept(i).SetCluster(back) }, CauseCluster, []string{"ns/b1", "other/all"}},
+		{"ours.md A1: a cluster that decisions keep goes", func(i *Inventory) Affected { return kept(i).DeleteCluster("a1") }, CauseCluster,
+			[]string{"eu/all", "ns/all", "ns/b1", "ns/region", "ns/score", "other/all"}},
+		{"what decisions do not tell of a cluster that they keep", func(i *Inventory) Affected { return kept(i).SetCluster(tainted) },
+			CauseCluster, []string{"ns/all", "other/all"}},
 		{"a label does not change a name", func(i *Inventory) Affected { return i.SetCluster(managed("b1", "b", "x", "y")) }, CauseCluster,
 			[]string{"ns/only-b"}},
 		{"another cluster comes into the scope of a name", func(i *Inventory) Affected { return i.SetCluster(managed("b2", "b")) }, CauseCluster,

@@ -22,10 +22,12 @@ func TestRunOnceShowsWhatTheSamplesPromise(t *testing.T) {
 	p.wantExit(t, 0)
 	wantDecisions(t, tableDecisions(t, p.stdout.String()))
 	for _, part := range []string{
-		"20 clusters, 5 sets, 6 placements",
+		"20 clusters, 5 sets, 9 placements, 3 of them of placement.open-cluster-management.io/v1alpha1\n",
 		"\nteam-a/rollout                11/all    Satisfied                 " +
 			"canary: stage-eu1 stage-eu2 | staging: stage-ap1 stage-us1 stage-us2 | ap1 eu1 eu2 eu3 | us1 us2\n",
 		"\nteam-a/standby                1/2       NotAllDecisionsScheduled  ap1\n  1 cluster decisions unscheduled",
+		"\nteam-a/ledger (v1alpha1)      2/3       NotAllDecisionsScheduled  eu1, us1\n  1 cluster decisions unscheduled",
+		"\nteam-a/rehearsal (v1alpha1)   4/all     Satisfied                 stage-ap1, stage-eu1, stage-us1, stage-us2\n",
 		"\nteam-b/typo                   0/all     Misconfigured             none\n  spec.tolerations[0].value: ",
 	} {
 		if !strings.Contains(p.stdout.String(), part) {
@@ -175,7 +177,7 @@ func tableDecisions(t *testing.T, text string) map[string][]string {
 	}
 	decisions := map[string][]string{}
 	for line := range strings.Lines(rows) {
-		fields := strings.Fields(line)
+		fields := strings.Fields(strings.Replace(line, " (v1alpha1)", "", 1))
 		if len(fields) < 4 || strings.HasPrefix(line, " ") {
 			continue // the rest of the head, or a message
 		}
@@ -202,11 +204,21 @@ func wantDecisions(t *testing.T, got map[string][]string) {
 // expectedDecisions reads the lines "# Expected:" of the samples.
 func expectedDecisions(t *testing.T) map[string][]string {
 	t.Helper()
-	const file = "50-placements.yaml"
-	content, err := fs.ReadFile(samples.Files(), file)
+	files, err := fs.Glob(samples.Files(), "*-placements*.yaml")
 	must(t, err)
 	expected := map[string][]string{}
-	for document := range strings.SplitSeq(string(content), "\n---\n") {
+	for _, file := range files {
+		content, err := fs.ReadFile(samples.Files(), file)
+		must(t, err)
+		maps.Copy(expected, expectedOf(t, file, string(content)))
+	}
+	return expected
+}
+
+func expectedOf(t *testing.T, file, content string) map[string][]string {
+	t.Helper()
+	expected := map[string][]string{}
+	for document := range strings.SplitSeq(content, "\n---\n") {
 		objects, err := manifests.Decode(strings.NewReader(document), file)
 		must(t, err)
 		_, list, found := strings.Cut(document, "# Expected: ")

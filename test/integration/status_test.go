@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 var _ = Describe("Placement status", func() {
@@ -61,7 +63,7 @@ var _ = Describe("Placement status", func() {
 
 	It("A5, A7: is written when decisions cannot be created, tells what stands, and recovers", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		quota := w.forbidPages(ctx, 0)
+		quota := w.forbidPages(ctx, record.V1beta1.Form(), 0)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2)
 
@@ -95,7 +97,7 @@ var _ = Describe("Placement status", func() {
 		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		w.expectSelected(ctx, "p", allScheduled, shorts(1, 100)...)
 
-		quota := w.forbidPages(ctx, 1)
+		quota := w.forbidPages(ctx, record.V1beta1.Form(), 1)
 		w.cluster(ctx, "set", newcomer)
 		Eventually(func(g Gomega) {
 			seen := w.look(ctx, g, "p")
@@ -133,12 +135,12 @@ var _ = Describe("Placement status", func() {
 	})
 })
 
-// forbidPages makes a quota that lets the namespace have so many PlacementDecisions, which it is taken to have already.
-func (w *world) forbidPages(ctx context.Context, present int) *corev1.ResourceQuota {
+// forbidPages makes a quota that lets the namespace have so many PlacementDecisions of an API, which it is taken to have already.
+func (w *world) forbidPages(ctx context.Context, form record.Form, present int) *corev1.ResourceQuota {
 	GinkgoHelper()
 
 	resources := corev1.ResourceList{
-		"count/placementdecisions.cluster.open-cluster-management.io": *resource.NewQuantity(int64(present), resource.DecimalSI),
+		corev1.ResourceName("count/placementdecisions." + form.Owner().Group): *resource.NewQuantity(int64(present), resource.DecimalSI),
 	}
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pages"}, Spec: corev1.ResourceQuotaSpec{Hard: resources},
@@ -154,9 +156,9 @@ func (w *world) forbidPages(ctx context.Context, present int) *corev1.ResourceQu
 	Eventually(func() error {
 		attempt++
 
-		return hub.Create(ctx, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		return hub.Create(ctx, form.Write(&record.Page{ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.namespace, Name: fmt.Sprintf("attempt-%d", attempt),
-		}})
+		}}))
 	}).WithContext(ctx).WithTimeout(settle).Should(MatchError(ContainSubstring("exceeded quota")))
 
 	return quota

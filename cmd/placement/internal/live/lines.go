@@ -59,7 +59,7 @@ func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Durat
 	for _, key := range slices.SortedFunc(maps.Keys(d.shown), compareKeys) {
 		if !present[key] {
 			delete(d.shown, key)
-			lines = append(lines, key.String()+columnGap+"deleted")
+			lines = append(lines, title(key)+columnGap+"deleted")
 		}
 	}
 	maps.DeleteFunc(d.waiting, func(key inventory.PlacementKey, _ time.Time) bool { return !present[key] })

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const columnGap = "  "
@@ -19,8 +22,8 @@ type Heading struct {
 
 // lines are those above the table.
 func (h Heading) lines(b *board) []string {
-	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s", h.Server,
-		count(b.clusters, "cluster"), count(b.sets, "set"), count(len(b.rows), "placement"))}
+	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s%s", h.Server,
+		count(b.clusters, "cluster"), count(b.sets, "set"), count(len(b.rows), "placement"), ofOtherAPIs(b))}
 	if h.standby {
 		lines = append(lines, "another process holds the lease "+h.Lease+" and decides; the controllers here stand by")
 	}
@@ -34,12 +37,39 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
+// ofOtherAPIs says how many placements are not of v1beta1, for the sake of the short version that stands in their titles.
+func ofOtherAPIs(b *board) string {
+	var text strings.Builder
+	for _, api := range record.APIs() {
+		of := 0
+		for _, row := range b.rows {
+			if row.key.API == api.Name() {
+				of++
+			}
+		}
+		if api != record.V1beta1 && of > 0 {
+			fmt.Fprintf(&text, ", %d of them of %s", of, api.Form().Owner().GroupVersion())
+		}
+	}
+	return text.String()
+}
+
+// title is "namespace/name", with the version of the API if that is not v1beta1: two APIs may have placements of one name.
+func title(key inventory.PlacementKey) string {
+	for _, api := range record.APIs() {
+		if api != record.V1beta1 && api.Name() == key.API {
+			return fmt.Sprintf("%s (%s)", key.NamespacedName, api.Form().Owner().Version)
+		}
+	}
+	return key.NamespacedName.String()
+}
+
 // table lays the placements out, with the message of each that is not satisfied below it.
 func table(b *board) []string {
 	rows := make([][]string, 0, len(b.rows)+1)
 	rows = append(rows, []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"})
 	for _, row := range b.rows {
-		rows = append(rows, []string{row.key.String(), row.selected, row.status, row.decisions})
+		rows = append(rows, []string{title(row.key), row.selected, row.status, row.decisions})
 	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -67,7 +97,7 @@ func table(b *board) []string {
 
 // changeLine is a placement in one line.
 func changeLine(row boardRow) string {
-	line := strings.Join([]string{row.key.String(), row.selected, row.status, row.decisions}, columnGap)
+	line := strings.Join([]string{title(row.key), row.selected, row.status, row.decisions}, columnGap)
 	if row.message != "" {
 		line += columnGap + "(" + oneLine(row.message) + ")"
 	}

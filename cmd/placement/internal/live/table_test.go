@@ -45,6 +45,41 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestTableTellsTheAPIsApart(t *testing.T) {
+	older := inventory.NewPlacementKey(inventory.V1alpha1, "team", "a")
+	b := &board{rows: []boardRow{
+		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
+		{key: older, selected: "1/all", status: "Satisfied", decisions: "eu1"},
+	}}
+	want := []string{
+		"NAMESPACE/NAME     SELECTED  STATUS     DECISIONS",
+		"team/a             2/2       Satisfied  eu1, eu2",
+		"team/a (v1alpha1)  1/all     Satisfied  eu1",
+	}
+	if diff := cmp.Diff(want, table(b)); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	wantHead := []string{
+		"placement hub at h: 0 clusters, 0 sets, 2 placements, 1 of them of placement.open-cluster-management.io/v1alpha1",
+	}
+	if diff := cmp.Diff(wantHead, Heading{Server: "h"}.lines(b)); diff != "" {
+		t.Errorf("heading (-want +got):\n%s", diff)
+	}
+	if got, want := changeLine(b.rows[1]), "team/a (v1alpha1)  1/all  Satisfied  eu1"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+	var out bytes.Buffer
+	d := newLineDisplay(&out)
+	for _, b := range []*board{b, {rows: b.rows[:1]}} {
+		out.Reset()
+		_, err := d.show(Heading{Server: "h"}, b, time.Time{})
+		expect.NoError(t, err)
+	}
+	if got, want := out.String(), "team/a (v1alpha1)  deleted\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
 func TestFit(t *testing.T) {
 	lines := []string{"alpha", "béta-gamma", "delta", "epsilon"}
 	for _, tc := range []struct {
