@@ -7,14 +7,16 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
 // reel is how many events wait to be played: an API server drops a watch that is read too slowly.
@@ -33,8 +35,26 @@ func (f Frame) String() string {
 	return fmt.Sprintf("%s of %s with %d decisions", f.Type, f.Page.Name, len(f.Page.Status.Decisions))
 }
 
+// Lens shows objects of another kind as PlacementDecisions.
+type Lens struct {
+	// List is an empty list of the kind.
+	List client.ObjectList
+	// Show makes a PlacementDecision of an object: its metadata, and the clusters as its decisions. Nil when it is of another type.
+	Show func(runtime.Object) *clusterv1beta1.PlacementDecision
+}
+
+// plain is the lens for PlacementDecisions as they are.
+func plain() Lens {
+	return Lens{List: &clusterv1beta1.PlacementDecisionList{}, Show: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
+		page, _ := object.(*clusterv1beta1.PlacementDecision)
+
+		return page
+	}}
+}
+
 // Film is a recording. Its methods are for one goroutine.
 type Film struct {
+	lens   Lens
 	events <-chan watch.Event
 	pages  map[types.UID]*clusterv1beta1.PlacementDecision
 	frames []Frame
@@ -42,27 +62,35 @@ type Film struct {
 
 // Record starts to watch the PlacementDecisions of a namespace until ctx ends. Those that exist already belong to the first frame.
 func Record(ctx context.Context, config *rest.Config, namespace string) (*Film, error) {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(clusterv1beta1.Install(scheme))
+	return RecordThrough(ctx, config, namespace, plain())
+}
 
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+// RecordThrough is Record of what a lens shows.
+func RecordThrough(ctx context.Context, config *rest.Config, namespace string, lens Lens) (*Film, error) {
+	api, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 
-	list := &clusterv1beta1.PlacementDecisionList{}
-	if err := api.List(ctx, list, client.InNamespace(namespace)); err != nil {
+	if err := api.List(ctx, lens.List, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing PlacementDecisions of namespace %s: %w", namespace, err)
 	}
 
-	film := &Film{pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
-	for i := range list.Items {
-		film.pages[list.Items[i].UID] = &list.Items[i]
+	film := &Film{lens: lens, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
+
+	err = meta.EachListItem(lens.List, func(object runtime.Object) error {
+		page := lens.Show(object)
+		film.pages[page.UID] = page
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading PlacementDecisions of namespace %s: %w", namespace, err)
 	}
 
-	from := &client.ListOptions{Namespace: namespace, Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}}
+	from := &client.ListOptions{Namespace: namespace, Raw: &metav1.ListOptions{ResourceVersion: lens.List.GetResourceVersion()}}
 
-	opened, err := api.Watch(ctx, &clusterv1beta1.PlacementDecisionList{}, from)
+	opened, err := api.Watch(ctx, lens.List, from)
 	if err != nil {
 		return nil, fmt.Errorf("watching PlacementDecisions of namespace %s: %w", namespace, err)
 	}
@@ -135,8 +163,8 @@ func (f *Film) Frames() []Frame { return slices.Clone(f.frames) }
 func (f *Film) Now() State { return newState(maps.Values(f.pages)) }
 
 func (f *Film) play(event watch.Event) (Frame, error) {
-	page, ok := event.Object.(*clusterv1beta1.PlacementDecision)
-	if !ok {
+	page := f.lens.Show(event.Object)
+	if page == nil {
 		return Frame{}, fmt.Errorf("the watch of PlacementDecisions says %s: %v", event.Type, event.Object)
 	}
 

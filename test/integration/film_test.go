@@ -23,13 +23,30 @@ type recording struct {
 func (w *world) watchPages(ctx context.Context) *recording {
 	GinkgoHelper()
 
+	return recorded(ctx, func(watching context.Context) (*film.Film, error) {
+		return film.Record(watching, controlPlane.AdminConfig(), w.namespace)
+	})
+}
+
+// watchThrough starts to record what a lens shows of the world.
+func (w *world) watchThrough(ctx context.Context, lens film.Lens) *recording {
+	GinkgoHelper()
+
+	return recorded(ctx, func(watching context.Context) (*film.Film, error) {
+		return film.RecordThrough(watching, controlPlane.AdminConfig(), w.namespace, lens)
+	})
+}
+
+func recorded(ctx context.Context, start func(context.Context) (*film.Film, error)) *recording {
+	GinkgoHelper()
+
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx)) // Later specs of a container go on with it.
 	DeferCleanup(cancel)
 
-	recorded, err := film.Record(watching, controlPlane.AdminConfig(), w.namespace)
+	shot, err := start(watching)
 	Expect(err).NotTo(HaveOccurred())
 
-	return &recording{Film: recorded}
+	return &recording{Film: shot}
 }
 
 // stays demands that from the moment that all of these clusters are in the pages, they are in the union of the pages at every moment.

@@ -16,7 +16,8 @@ import (
 
 // schemaRules are what a schema can demand of a value beyond its type.
 var schemaRules = []string{
-	"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "required", "x-kubernetes-validations",
+	"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "maxProperties", "required",
+	"x-kubernetes-validations",
 }
 
 // trust has the specs of this container run on an API server that lets everything in: it has no admission policies, and its schema asks
@@ -65,24 +66,39 @@ func trusting(objects []*unstructured.Unstructured) []*unstructured.Unstructured
 		}
 
 		if object.GetName() == "placements.cluster.open-cluster-management.io" {
-			versions, found, err := unstructured.NestedSlice(object.Object, "spec", "versions")
-			Expect(err).NotTo(HaveOccurred())
-			Expect(found).To(BeTrue())
-
-			for _, version := range versions {
-				spec, found, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema", "properties", "spec")
+			for _, schema := range schemasOf(object) {
+				spec, found, err := unstructured.NestedFieldNoCopy(schema, "properties", "spec")
 				Expect(err).NotTo(HaveOccurred())
 				Expect(found).To(BeTrue())
 				dropRules(spec.(map[string]any))
 			}
-
-			Expect(unstructured.SetNestedSlice(object.Object, versions, "spec", "versions")).To(Succeed())
 		}
 
 		kept = append(kept, object)
 	}
 
 	return kept
+}
+
+// schemasOf are the schemas of a definition, to be changed.
+func schemasOf(definition *unstructured.Unstructured) []map[string]any {
+	GinkgoHelper()
+
+	versions, found, err := unstructured.NestedFieldNoCopy(definition.Object, "spec", "versions")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(found).To(BeTrue())
+
+	var schemas []map[string]any
+
+	for _, version := range versions.([]any) {
+		schema, found, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(found).To(BeTrue())
+
+		schemas = append(schemas, schema.(map[string]any))
+	}
+
+	return schemas
 }
 
 // dropRules takes the rules out of a schema and all that it holds.

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -232,7 +231,10 @@ func withoutRules(ctx SpecContext, do func()) {
 
 	strict := definitionIn(placementv1alpha1.GroupName)
 	lax := strict.DeepCopy()
-	dropRules(lax.Object["spec"])
+
+	for _, schema := range schemasOf(lax) {
+		dropRules(schema)
+	}
 
 	probe := func(ctx context.Context) error {
 		return hub.Create(ctx, &placementv1alpha1.Placement{
@@ -251,24 +253,4 @@ func withoutRules(ctx SpecContext, do func()) {
 	Eventually(func() error { return probe(ctx) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 	do()
 	restore(ctx)
-}
-
-// dropRules takes out of a schema what it demands of values beyond their types.
-func dropRules(schema any) {
-	rules := []string{"x-kubernetes-validations", "minimum", "minLength", "maxLength", "pattern", "enum", "maxItems", "maxProperties"}
-
-	switch schema := schema.(type) {
-	case map[string]any:
-		for key, value := range schema {
-			if slices.Contains(rules, key) {
-				delete(schema, key)
-			} else {
-				dropRules(value)
-			}
-		}
-	case []any:
-		for _, value := range schema {
-			dropRules(value)
-		}
-	}
 }

@@ -9,13 +9,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/test/film"
 )
 
 // promptly is how soon a consumer may expect to read that a cluster has become unavailable.
@@ -117,33 +118,20 @@ var _ = Describe("v1alpha1-placement.md: the PlacementDecisions", func() {
 	})
 })
 
-// watchAlphaPages films the pages of v1alpha1 in the form of v1beta1.
-func (w *world) watchAlphaPages(ctx context.Context) *film {
+// watchAlphaPages records the pages of v1alpha1 in the form of v1beta1.
+func (w *world) watchAlphaPages(ctx context.Context) *recording {
 	GinkgoHelper()
 
-	watching, err := client.NewWithWatch(controlPlane.AdminConfig(), client.Options{Scheme: hub.Scheme()})
-	Expect(err).NotTo(HaveOccurred())
-
-	opened, err := watching.Watch(ctx, &placementv1alpha1.PlacementDecisionList{}, client.InNamespace(w.namespace))
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(opened.Stop)
-
-	events := make(chan watch.Event, 10_000) // The API server drops a watch that is read too slowly.
-
-	go func() {
-		defer close(events)
-
-		for event := range opened.ResultChan() {
-			if page, ok := event.Object.(*placementv1alpha1.PlacementDecision); ok {
-				same := asV1beta1(page)
-				event.Object = &same
+	return w.watchThrough(ctx, film.Lens{
+		List: &placementv1alpha1.PlacementDecisionList{}, Show: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
+			page, ok := object.(*placementv1alpha1.PlacementDecision)
+			if !ok {
+				return nil
 			}
 
-			events <- event
-		}
-	}()
-
-	return &film{events: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
+			return ptr.To(asV1beta1(page))
+		},
+	})
 }
 
 // asV1beta1 has the clusters of a page.
