@@ -238,7 +238,7 @@ func (r *placementReconciler) present(ctx context.Context, form record.Form, pla
 func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 	start := r.clock.Now()
 
-	var others error
+	var failure, others error
 
 	for i := range p.outputs {
 		output := &p.outputs[i]
@@ -246,21 +246,29 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 		var err error
 
 		output.written, err = r.writer.Write(ctx, output.plan, r.observer(ctx, p, output))
+		if err == nil {
+			continue
+		}
+
+		output.plan.Deletes = nil // They may be all that a cluster stands in.
 
 		switch {
-		case err != nil && i > 0:
+		case i > 0:
 			others = errors.Join(others, err)
-			output.plan.Deletes = nil // They may be all that a cluster stands in.
 		case decision.Outdated(err), decision.Terminating(err):
 			return err
-		case err != nil:
-			return r.admit(ctx, p, err)
+		default:
+			failure = err
 		}
 	}
 
-	status := decision.NewStatus(p.result, p.own().plan, p.placement, metav1.Time{Time: r.clock.Now()}, p.further...)
-	if err := r.writeStatus(ctx, p.placement, status); err != nil {
-		return errors.Join(err, others)
+	if failure != nil {
+		r.admit(ctx, p, failure)
+	} else {
+		status := decision.NewStatus(p.result, p.own().plan, p.placement, metav1.Time{Time: r.clock.Now()}, p.further...)
+		if err := r.writeStatus(ctx, p.placement, status); err != nil {
+			return errors.Join(err, others)
+		}
 	}
 
 	for i := range p.outputs {
@@ -268,15 +276,15 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 		others = errors.Join(others, r.writer.Delete(ctx, output.plan, output.written, r.observer(ctx, p, output)))
 	}
 
-	if !p.own().plan.Empty() {
+	if failure == nil && !p.own().plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
 	}
 
-	return others
+	return errors.Join(failure, others) // The first one decides how the retry goes.
 }
 
-// admit says in the status that pages could not be written, and returns that error. It alone decides how the retry goes.
-func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) error {
+// admit says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
+func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		// Nobody answered in time. Another request may be answered all the same.
 		var cancel context.CancelFunc
@@ -296,8 +304,6 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error)
 	if err := r.writeStatus(ctx, p.placement, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
-
-	return failure
 }
 
 func (r *placementReconciler) writeStatus(ctx context.Context, placement *record.Placement, status record.Status) error {

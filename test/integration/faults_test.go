@@ -41,15 +41,18 @@ var allFaults = []faults.Fault{
 	faults.TooManyRequests, faults.InternalError, faults.Unavailable, faults.Conflict, faults.Hang, faults.Reset, faults.Lost,
 }
 
-// throughProxy has the hub of this suite, with these options, talk through a proxy until the end of the container.
-func throughProxy(ctx context.Context, options controller.Options) *faults.Proxy {
+// manyHands are manyWorkers.
+func manyHands(o *controller.Options) { o.Workers = manyWorkers }
+
+// throughProxy has the hub of this suite, with these settings, talk through a proxy until the end of the container.
+func throughProxy(ctx context.Context, settings ...func(*controller.Options)) *faults.Proxy {
 	GinkgoHelper()
 	stopHub()
 
 	proxy, err := faults.Start(serviceAccount(ctx, controlPlane))
 	Expect(err).NotTo(HaveOccurred())
 
-	stopHub = startHubOf(proxy.Config(), options) //nolint:contextcheck // It runs until stopHub.
+	stopHub = startHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until stopHub.
 
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The same.
 		stopHub()
@@ -222,7 +225,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 	var rows map[string]*brokenWrite
 
 	BeforeAll(func(ctx SpecContext) {
-		proxy := throughProxy(ctx, controller.Options{Workers: manyWorkers})
+		proxy := throughProxy(ctx, manyHands)
 		rows = brokenWrites(ctx, proxy)
 
 		before := map[string]int{}
@@ -277,7 +280,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 
 var _ = Describe("An API server that gives no answer", Ordered, Serial, func() {
 	It("A7: holds a worker for a while only, and the placement says so", func(ctx SpecContext) {
-		proxy := throughProxy(ctx, controller.Options{Workers: 1, Patience: time.Second})
+		proxy := throughProxy(ctx, func(o *controller.Options) { o.Workers, o.Patience = 1, time.Second })
 		w, other := newWorld(ctx), newWorld(ctx)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2)
@@ -307,7 +310,7 @@ var _ = Describe("An API server that gives no answer", Ordered, Serial, func() {
 	})
 
 	It("A7: and one that refuses connections, is waited for", func(ctx SpecContext) {
-		proxy := throughProxy(ctx, controller.Options{})
+		proxy := throughProxy(ctx)
 		w := newWorld(ctx)
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2)

@@ -28,14 +28,13 @@ var _ = Describe("Decision groups", func() {
 	sizes := func(ctx SpecContext, w *world, want ...string) {
 		GinkgoHelper()
 		Eventually(func(g Gomega) {
-			w.look(ctx, g, "p")
-
 			seen := []string{}
 			for _, group := range w.read(ctx, g, "p").Status.DecisionGroups {
 				seen = append(seen, fmt.Sprintf("%s %d", group.DecisionGroupName, group.ClustersCount))
 			}
 
 			g.Expect(seen).To(HaveExactElements(want))
+			w.look(ctx, g, "p") // Last: surplus pages go after the status is written.
 		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 	}
 

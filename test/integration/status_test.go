@@ -139,8 +139,15 @@ var _ = Describe("Placement status", func() {
 func (w *world) forbidPages(ctx context.Context, form record.Form, present int) *corev1.ResourceQuota {
 	GinkgoHelper()
 
+	return w.forbid(ctx, "placementdecisions."+form.Owner().Group, present, form.Write(&record.Page{}))
+}
+
+// forbid makes a quota that lets the namespace have so many objects of a kind, which it is taken to have already; empty is one of them.
+func (w *world) forbid(ctx context.Context, kind string, present int, empty client.Object) *corev1.ResourceQuota {
+	GinkgoHelper()
+
 	resources := corev1.ResourceList{
-		corev1.ResourceName("count/placementdecisions." + form.Owner().Group): *resource.NewQuantity(int64(present), resource.DecimalSI),
+		corev1.ResourceName("count/" + kind): *resource.NewQuantity(int64(present), resource.DecimalSI),
 	}
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "pages"}, Spec: corev1.ResourceQuotaSpec{Hard: resources},
@@ -156,9 +163,11 @@ func (w *world) forbidPages(ctx context.Context, form record.Form, present int) 
 	Eventually(func() error {
 		attempt++
 
-		return hub.Create(ctx, form.Write(&record.Page{ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.namespace, Name: fmt.Sprintf("attempt-%d", attempt),
-		}}))
+		empty.SetNamespace(w.namespace)
+		empty.SetName(fmt.Sprintf("attempt-%d", attempt))
+		empty.SetResourceVersion("")
+
+		return hub.Create(ctx, empty)
 	}).WithContext(ctx).WithTimeout(settle).Should(MatchError(ContainSubstring("exceeded quota")))
 
 	return quota

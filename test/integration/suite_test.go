@@ -75,24 +75,20 @@ func serviceAccount(ctx context.Context, environment *env.Environment) *rest.Con
 	return config
 }
 
-// startHub runs every controller in this process until the returned function is called.
-func startHub(config *rest.Config) (stop func()) {
+// startHub runs every controller in this process until the returned function is called; the settings may change how.
+func startHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 
-	return startHubOf(config, controller.Options{})
-}
-
-// startHubOf is startHub with options, of which Controllers are always all.
-func startHubOf(config *rest.Config, options controller.Options) (stop func()) {
-	GinkgoHelper()
+	options := controller.Options{Controllers: []string{"*"}}
+	for _, set := range settings {
+		set(&options)
+	}
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: controller.Scheme(), Cache: controller.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())
-
-	options.Controllers = []string{"*"}
 	Expect(controller.Setup(mgr, options)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background())

@@ -136,10 +136,10 @@ func (w *world) watchAlphaPages(ctx context.Context) *recording {
 
 // asV1beta1 has the clusters of a page.
 func asV1beta1(page *placementv1alpha1.PlacementDecision) clusterv1beta1.PlacementDecision {
-	same := clusterv1beta1.PlacementDecision{ObjectMeta: page.ObjectMeta}
+	clusters := []string{}
 	for _, decision := range page.Decisions {
-		same.Status.Decisions = append(same.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: decision.ClusterName})
+		clusters = append(clusters, decision.ClusterName)
 	}
 
-	return same
+	return *shown(page.ObjectMeta, clusters)
 }

@@ -12,7 +12,6 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -94,7 +93,7 @@ func (u unseen) sees(ctx context.Context, w *world) {
 var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure, Serial, func() {
 	var proxy *faults.Proxy
 
-	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx, controller.Options{Workers: manyWorkers}) })
+	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx, manyHands) })
 
 	DescribeTable("law 6: keeps the decisions while a kind cannot be watched, tries again with patience, and catches up",
 		func(ctx SpecContext, resource string, fault faults.Fault) {
@@ -152,7 +151,7 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 			mend := proxy.Break(faults.Rule{Match: reads(resource), Fault: fault})
 			DeferCleanup(mend)
 
-			stopHub = startHubOf(proxy.Config(), controller.Options{Workers: manyWorkers})
+			stopHub = startHub(proxy.Config(), manyHands)
 
 			Eventually(func() int { return len(proxy.Requests(reads(resource))) }).
 				WithContext(ctx).WithTimeout(settle).Should(BeNumerically(">", read), "the fault has struck")
