@@ -56,7 +56,7 @@ func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 		plan.ScoresAt = last
 	case answer.order != scheduling.ByScore:
 	case answer.sorted && (last == nil || !plan.Empty()):
-		plan.ScoresAt = &now
+		plan.ScoresAt = wholeSecond(now)
 	default:
 		plan.ScoresAt = last
 
@@ -67,6 +67,16 @@ func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 	}
 
 	return plan
+}
+
+// wholeSecond is the time as an API server keeps it. It is rounded up, so that what waits for the interval after it waits long enough.
+func wholeSecond(t metav1.Time) *metav1.Time {
+	rounded := metav1.NewTime(t.Truncate(time.Second))
+	if rounded.Time.Before(t.Time) {
+		rounded.Time = rounded.Add(time.Second)
+	}
+
+	return &rounded
 }
 
 // Plan compares the answer with what exists. A held one keeps the decisions there are, and makes an empty page only where there is none;

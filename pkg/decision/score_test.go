@@ -307,3 +307,13 @@ func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s.settle(t, s.schedule(changed.world()))
 	s.expectScores(t, changed, "0s", "1m0s", `1 0 "": a=1`)
 }
+
+// An API server keeps whole seconds. A time that is cut off would have the next update come before the interval is over.
+func TestTimeOfScoresIsRoundedUp(t *testing.T) {
+	for _, tc := range []struct {
+		after, want time.Duration
+	}{{0, 0}, {time.Nanosecond, time.Second}, {999 * time.Millisecond, time.Second}, {time.Second, time.Second}} {
+		got := wholeSecond(metav1.NewTime(now.Add(tc.after)))
+		expect(t, tc.after.String(), now.Add(tc.want), got.Time)
+	}
+}

@@ -332,6 +332,6 @@ var _ = Describe("An API server that gives no answer", Ordered, Serial, func() {
 		Expect(up()).To(Succeed())
 		w.expectSelected(ctx, "p", allScheduled, "c001", "c002", "c003")
 		w.expectSelected(ctx, "new", allScheduled, "c001", "c002", "c003")
-		film.until(ctx, w.pages(ctx, Default, "p"))
+		film.until(ctx, allPages(ctx, w))
 	})
 })

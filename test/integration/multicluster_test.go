@@ -29,7 +29,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 	profiled := func(o *controller.Options) { o.ProfileDecisions = true }
 	// prepared is a world with a bound set, and a namespace for ClusterProfiles.
 	prepared := func(ctx context.Context) *world {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name("fleet")}})
 		w.set(ctx, "set")
 

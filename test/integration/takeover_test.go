@@ -24,7 +24,7 @@ const ruleLabel = "cluster.open-cluster-management.io/placementrule"
 
 var _ = Describe("Taking over from the upstream controller", Serial, func() {
 	It("B6: writes no PlacementDecision that agrees, and the status of each Placement once", func(ctx SpecContext) {
-		w, unbound := newWorld(ctx), newWorld(ctx)
+		w, unbound := newWorld(ctx, withoutAdmission), newWorld(ctx)
 		w.alone(ctx)
 
 		resume := pause(ctx)
@@ -97,7 +97,7 @@ var _ = Describe("Taking over from the upstream controller", Serial, func() {
 	})
 
 	It("B1: closes what upstream was in the middle of, without a gap for a cluster that stays", func(ctx SpecContext) {
-		w := newWorld(ctx)
+		w := newWorld(ctx, withoutAdmission)
 		w.alone(ctx)
 
 		resume := pause(ctx)

@@ -67,10 +67,7 @@ func trusting(objects []*unstructured.Unstructured) []*unstructured.Unstructured
 
 		if object.GetName() == "placements.cluster.open-cluster-management.io" {
 			for _, schema := range schemasOf(object) {
-				spec, found, err := unstructured.NestedFieldNoCopy(schema, "properties", "spec")
-				Expect(err).NotTo(HaveOccurred())
-				Expect(found).To(BeTrue())
-				dropRules(spec.(map[string]any))
+				dropRules(specOf(schema))
 			}
 		}
 
@@ -101,22 +98,33 @@ func schemasOf(definition *unstructured.Unstructured) []map[string]any {
 	return schemas
 }
 
+// specOf is what a schema says of the spec.
+func specOf(schema map[string]any) map[string]any {
+	GinkgoHelper()
+
+	spec, found, err := unstructured.NestedFieldNoCopy(schema, "properties", "spec")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(found).To(BeTrue())
+
+	return spec.(map[string]any)
+}
+
 // dropRules takes the rules out of a schema and all that it holds.
 func dropRules(schema map[string]any) {
 	for _, rule := range schemaRules {
 		delete(schema, rule)
 	}
 
-	if items, ok := schema["items"].(map[string]any); ok {
-		dropRules(items)
+	for _, holder := range []string{"items", "additionalProperties"} {
+		if inner, ok := schema[holder].(map[string]any); ok {
+			dropRules(inner)
+		}
 	}
 
-	for _, holder := range []string{"properties", "additionalProperties"} {
-		properties, _ := schema[holder].(map[string]any)
-		for _, property := range properties {
-			if inner, ok := property.(map[string]any); ok {
-				dropRules(inner)
-			}
+	properties, _ := schema["properties"].(map[string]any)
+	for _, property := range properties {
+		if inner, ok := property.(map[string]any); ok {
+			dropRules(inner)
 		}
 	}
 }
