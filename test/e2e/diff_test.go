@@ -107,7 +107,7 @@ func TestDiffTellsWhatApplyingDoes(t *testing.T) {
 			}
 		}
 		// Which of the two Balance prefers is a matter of the other placements.
-		if !regexp.MustCompile(`  - (eu1 .* is taken by eu2|eu2 .* is taken by eu1)`).MatchString(table.stdout.String()) {
+		if !regexp.MustCompile(` {2}- (eu1 .* is taken by eu2|eu2 .* is taken by eu1)`).MatchString(table.stdout.String()) {
 			t.Errorf("the table does not say whose place it is; %s", table)
 		}
 		h.wantOnlyReads(t, "system:serviceaccount:default:diff-reader")

@@ -93,7 +93,7 @@ func (r *recording) until(ctx context.Context, last []clusterv1beta1.PlacementDe
 func (r *recording) expectStays() {
 	GinkgoHelper()
 
-	frames := append(r.Frames()[r.from:], film.Frame{Pages: r.Now()}) // Nothing may have happened.
+	frames := slices.Concat(r.Frames()[r.from:], []film.Frame{{Pages: r.Now()}}) // Nothing may have happened.
 	complete := slices.IndexFunc(frames, func(frame film.Frame) bool { return len(film.MissingOf(r.staying, []film.Frame{frame})) == 0 })
 
 	if len(r.staying) > 0 {
