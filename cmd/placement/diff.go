@@ -57,8 +57,9 @@ const diffExample = `  # Before it is applied, on the hub of the current context
   # A directory, another context, the names of the clusters that stay
   placement diff -f placements/ --context prod --show-kept
 
-  # Does a change take a cluster away from anybody?
-  kustomize build . | placement diff -f - -o name | grep ' -'
+  # Does a change take a cluster away from anybody? Exit code 2 means that there is no answer
+  placement diff -f placements/ -o name > changes || [ $? = 1 ]
+  grep ' -' changes
 
   # Against a hub in files; if it serves them, add {placements,placementdecisions}.placement.open-cluster-management.io
   kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions \
@@ -104,7 +105,7 @@ func newDiffCommand() *cobra.Command {
 		"File or directory with what the hub holds, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
-		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved).")
+		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; @GROUP follows the name of placements of another API).")
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	return cmd
 }

@@ -249,7 +249,7 @@ func TestDiff(t *testing.T) {
 				"  - eu2        label region=eu is taken by eu1, rank 1\n" +
 				"  - eu3-large  label region=eu is taken by eu1, rank 1\n" +
 				"  = 2 kept\n",
-			wantNames: "ns/a -eu2\nns/a -eu3-large\n",
+			wantNames: "ns/a@placement.open-cluster-management.io -eu2\nns/a@placement.open-cluster-management.io -eu3-large\n",
 		},
 		{
 			reason: "two APIs with one name are told apart",
@@ -262,7 +262,7 @@ func TestDiff(t *testing.T) {
 				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +
 				"  + us2  score 100, rank 1 of 1 (due anyway)\n" +
 				"  - eu1  predicate 1 name is eu1, not us2\n",
-			wantNames: "ns/a -us1\nns/a +us2\nns/a -eu1\n",
+			wantNames: "ns/a -us1\nns/a@placement.open-cluster-management.io +us2\nns/a@placement.open-cluster-management.io -eu1\n",
 		},
 		{
 			reason: "ours.md A1, for the older API",

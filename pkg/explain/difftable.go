@@ -59,7 +59,7 @@ func encodeDifferences(text *bytes.Buffer, format Format, differences Difference
 }
 
 func (d Difference) names(out *bytes.Buffer) {
-	line := func(mark, cluster string) { fmt.Fprintf(out, "%s %s%s\n", d.Placement, mark, cluster) }
+	line := func(mark, cluster string) { fmt.Fprintf(out, "%s %s%s\n", word(d.Placement, d.API), mark, cluster) }
 
 	for _, gain := range d.Gained {
 		line(markGained, gain.Cluster)

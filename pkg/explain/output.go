@@ -12,7 +12,8 @@ import (
 // Format is how reports are printed.
 type Format string
 
-// The formats. FormatName prints "namespace/name cluster" for every cluster of every placement, best first.
+// The formats. FormatName prints "namespace/name cluster" for every cluster of every placement, best first; "@" and the API group follow the
+// name of a placement that is not of v1beta1.
 const (
 	FormatTable Format = "table"
 	FormatJSON  Format = "json"
@@ -47,7 +48,7 @@ func encode(text *bytes.Buffer, format Format, reports Reports) error {
 	case FormatName:
 		for _, report := range reports.Placements {
 			for _, cluster := range report.Selected {
-				fmt.Fprintf(text, "%s %s\n", report.Placement, cluster)
+				fmt.Fprintf(text, "%s %s\n", word(report.Placement, report.API), cluster)
 			}
 		}
 	default:

@@ -62,6 +62,15 @@ func (r Report) table(out *bytes.Buffer) error {
 	return nil
 }
 
+// word names a placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
+func word(placement, api string) string {
+	if api == "" {
+		return placement
+	}
+
+	return placement + "@" + api
+}
+
 // title names a placement, with its API where that is said.
 func title(placement, api string) string {
 	if api == "" {

@@ -73,8 +73,8 @@ func TestAntiAffinity(t *testing.T) {
 		{"a key that nobody has", apart(ptr.To[int32](1), &facts.Key{Kind: facts.Label, Name: "planet"}), []string{}, 1, nil},
 		{"spreading sees the best of each value: racks x of a1 and b1, z of c1",
 			apart(ptr.To[int32](2), byZone, softly(clusterv1beta1.TopologyKeyTypeClaim, "rack")), []string{"a1", "c1"}, 0, map[string]string{
-				"a2": takenA1, "b1": "Rank: rank 3 of 6, 2 wanted, the spread constraints prefer the domains of others",
-				"b2": "Rank: rank 4 of 6, 2 wanted, the spread constraints prefer the domains of others",
+				"a2": takenA1, "b1": "Rank: rank 3 of 6, 2 wanted, the spread constraints prefer the domains of c1",
+				"b2": "Rank: rank 4 of 6, 2 wanted, the spread constraints prefer the domains of c1",
 			}},
 		{"the domains of a constraint are those of the clusters that anti-affinity leaves: zone b is none",
 			apart(nil, byRack, over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)),

@@ -30,7 +30,7 @@ func (e *evaluation) choose() {
 
 	for i, verdict := range ranked {
 		if verdict.Stage != StageSelected {
-			ranked[i].Stage = keptOut(verdict, ranked, len(chosen) < wanted)
+			ranked[i].Stage = keptOut(verdict, ranked, len(chosen) < wanted || outside(spreads, verdict.Cluster))
 		}
 	}
 
@@ -67,8 +67,8 @@ func (e *evaluation) rank() []Verdict {
 	return ranked
 }
 
-// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, something forbids it;
-// otherwise it was not needed, unless it could not have been taken beside those that were.
+// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
+// however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
 func keptOut(v Verdict, ranked []Verdict, room bool) Stage {
 	switch {
 	case v.apart == withoutKey:

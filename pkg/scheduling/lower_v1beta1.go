@@ -59,7 +59,7 @@ func (l *lowering) predicates(path *field.Path, predicates []clusterv1beta1.Clus
 }
 
 // prioritizers resolves the weights: the mode's defaults first, then the configurations; of two for one coordinate the last one wins
-// (ours.md C4), and weight 0 switches off.
+// (ours.md C4), and weight 0 switches off, whatever it is of.
 func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
 	var chosen []Prioritizer
 
@@ -75,6 +75,10 @@ func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.Prioriti
 
 	for i, configuration := range policy.Configurations {
 		prioritizer, err := coordinate(path.Child("configurations").Index(i).Child("scoreCoordinate"), configuration.ScoreCoordinate)
+		if err != nil && configuration.ScoreCoordinate != nil && configuration.Weight == 0 {
+			continue
+		}
+
 		if err != nil {
 			l.mistake(err)
 

@@ -310,3 +310,19 @@ func TestLoweredInterest(t *testing.T) {
 		t.Errorf("interest (-want +got):\n%s", diff)
 	}
 }
+
+// As upstream has it: what is switched off is not looked at, but for a coordinate that is not there at all.
+func TestSwitchedOffIsNoMistake(t *testing.T) {
+	off := func(c *clusterv1beta1.ScoreCoordinate) clusterv1beta1.PrioritizerConfig {
+		return clusterv1beta1.PrioritizerConfig{ScoreCoordinate: c}
+	}
+	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: additive(
+		off(&clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "Customize"}),
+		off(&clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeAddOn}),
+	)}))
+	expect(t, "mistakes", 0, len(request.Mistakes))
+	expect(t, "prioritizers", 2, len(request.Prioritizers))
+
+	request = LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: additive(off(nil))}))
+	expect(t, "mistakes of a coordinate that is not there", 1, len(request.Mistakes))
+}

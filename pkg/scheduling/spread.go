@@ -127,6 +127,29 @@ func blocked(spreads []Spread, f *facts.Facts) string {
 	return ""
 }
 
+// outside reports whether a hard constraint never lets the cluster in, because it is in no domain.
+func outside(spreads []Spread, f *facts.Facts) bool {
+	return slices.ContainsFunc(spreads, func(s Spread) bool {
+		_, found := s.Constraint.domain(f)
+
+		return s.Constraint.Hard && !found
+	})
+}
+
+// before is how the selected clusters lay before a cluster was taken.
+func before(spreads []Spread, taken *facts.Facts) []Spread {
+	earlier := slices.Clone(spreads)
+
+	for i, spread := range earlier {
+		if domain, found := spread.Constraint.domain(taken); found {
+			earlier[i].Selected = maps.Clone(spread.Selected)
+			earlier[i].Selected[domain]--
+		}
+	}
+
+	return earlier
+}
+
 // load is how full the domains of a cluster are, in the order of the constraints; a domain that it does not have counts as fullest.
 func load(spreads []Spread, f *facts.Facts) []int {
 	load := make([]int, 0, len(spreads))

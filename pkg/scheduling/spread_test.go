@@ -54,7 +54,12 @@ func TestSpread(t *testing.T) {
 	}{
 		{"without constraints the names decide", ptr.To[int32](3), nil, []string{"a1", "a2", "a3"}, 0, nil},
 		{"emptier domains first", ptr.To[int32](2), []clusterv1beta1.SpreadConstraintsTerm{zone(1, soft)}, []string{"a1", "b1"}, 0,
-			map[string]string{"a2": "rank 2 of 5, 2 wanted, the spread constraints prefer the domains of others"}},
+			map[string]string{"a2": "rank 2 of 5, 2 wanted, the spread constraints prefer the domains of b1"}},
+		{"among domains that are as empty the names decide, and what has none is out whatever the room", ptr.To[int32](1),
+			[]clusterv1beta1.SpreadConstraintsTerm{zone(1, hard)}, []string{"a1"}, 0, map[string]string{
+				"b1": "rank 4 of 5, 1 wanted, as many points as a1, which comes first by name",
+				"n1": "has no label zone, over which the clusters must be spread",
+			}},
 		{"a soft skew may be exceeded; without the key last", nil, []clusterv1beta1.SpreadConstraintsTerm{zone(1, soft)},
 			[]string{"a1", "b1", "a2", "a3", "n1"}, 0, nil},
 		{"a hard skew may not; without the key never", ptr.To[int32](5), []clusterv1beta1.SpreadConstraintsTerm{zone(1, hard)},

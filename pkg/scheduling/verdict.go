@@ -77,13 +77,20 @@ func (r *Result) rankReason(v Verdict) string {
 		return text
 	}
 
+	// The last one that was taken was taken in its stead.
 	last := r.Selected[len(r.Selected)-1]
-	if last.Avoid < v.Avoid {
-		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
+	spreads := before(r.Spreads, last.Cluster)
+
+	if reason := blocked(spreads, v.Cluster); reason != "" {
+		return text + ", " + reason
 	}
 
-	if len(r.Spreads) > 0 {
-		return text + ", the spread constraints prefer the domains of others"
+	if slices.Compare(load(spreads, v.Cluster), load(spreads, last.Cluster)) > 0 {
+		return text + ", the spread constraints prefer the domains of " + last.Cluster.Name
+	}
+
+	if last.Avoid < v.Avoid {
+		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
 	}
 
 	if behind := last.Score - v.Score; behind > 0 {

@@ -133,6 +133,8 @@ var _ = Describe("Admission of a placement", func() {
 			`configurations[0].scoreCoordinate.builtIn: Unsupported value: "": supported values: "Balance", "Steady", "Resource`),
 		Entry("a number of 33 bits", "{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 2147483648}}}",
 			`clustersPerDecisionGroup: Invalid value: "2147483648": must be a number of clusters or a percentage`, "value out of range"),
+		Entry("a number that is written as a fraction", "{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: 3000000000.0}}}",
+			`clustersPerDecisionGroup: Invalid value: "3000000000": must be a number of clusters or a percentage`),
 		Entry("a quoted one", `{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: "99999999999999999999"}}}`,
 			`clustersPerDecisionGroup: Invalid value: "99999999999999999999": must be a number of clusters`, "value out of range"),
 		Entry("a number below 32 bits", "{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: -2147483649}}}",
@@ -184,6 +186,8 @@ var _ = Describe("Admission of a placement", func() {
 		Expect(engineMistakes(placement)).To(BeEmpty())
 	},
 		Entry("nothing at all", "{}"),
+		Entry("what is switched off", "{prioritizerPolicy: {configurations: [{weight: 0, scoreCoordinate: {builtIn: Customize}}, "+
+			"{weight: 0, scoreCoordinate: {type: AddOn}}]}}"),
 		Entry("nulls", "{clusterSets: null, numberOfClusters: null, predicates: null, tolerations: null, prioritizerPolicy: null, "+
 			"spreadPolicy: null, decisionStrategy: null}"),
 		Entry("empty lists and objects", "{clusterSets: [], predicates: [], tolerations: [], prioritizerPolicy: {configurations: []}, "+

@@ -140,6 +140,12 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 			wantKept: []string{"spec.numberOfClusters"},
 		},
 		{
+			reason: "a weight 0, which Go leaves out, is not the default", annotations: "a: b",
+			live: "{prioritizerPolicy: {configurations: [{scoreCoordinate: {builtIn: Balance}, weight: 0}]}}", file: "{numberOfClusters: 1}",
+			wantSpec: "{numberOfClusters: 1, prioritizerPolicy: {configurations: [{scoreCoordinate: {builtIn: Balance}, weight: 0}]}}",
+			wantKept: []string{"spec.prioritizerPolicy"},
+		},
+		{
 			reason: "null removes, and lists are replaced as a whole", annotations: "a: b",
 			live: "{numberOfClusters: 3, clusterSets: [a, b]}", file: "{numberOfClusters: null, clusterSets: [c]}", wantSpec: "{clusterSets: [c]}",
 		},

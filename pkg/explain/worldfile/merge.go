@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -23,6 +24,8 @@ func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (recor
 	if err != nil {
 		return nil, fmt.Errorf("reading what the hub has: %w", err)
 	}
+
+	restoreWeights(live, stored)
 
 	current := desired(runtime.DeepCopyJSON(stored))
 	dropEmpty(current)
@@ -49,6 +52,23 @@ func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (recor
 	}
 
 	return merged, nil
+}
+
+// restoreWeights puts the weights 0 back, which the Go type leaves out and the definition would fill with 1.
+func restoreWeights(live record.Object, stored map[string]any) {
+	placement, ok := live.(*clusterv1beta1.Placement)
+	if !ok {
+		return
+	}
+
+	configurations, _, err := unstructured.NestedFieldNoCopy(stored, "spec", "prioritizerPolicy", "configurations")
+	if list, isList := configurations.([]any); err == nil && isList {
+		for i, configuration := range placement.Spec.PrioritizerPolicy.Configurations {
+			if fields, isMap := list[i].(map[string]any); isMap {
+				fields["weight"] = int64(configuration.Weight)
+			}
+		}
+	}
 }
 
 // restore is a merged object with what of the stored one is not its user's.
