@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"slices"
 	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -46,7 +48,16 @@ func (multicluster) Key(namespace, name string) inventory.DecisionKey {
 
 func (multicluster) Owner() schema.GroupVersionKind { return record.V1beta1.Form().Owner() }
 
-func (multicluster) Foreign(page *record.Page) bool { return page.Scheduler != SchedulerName }
+func (multicluster) Scheduler() string { return SchedulerName }
+
+// Foreign is also what says nothing of its scheduler, unless a Placement owns it: then the name was lost.
+func (f multicluster) Foreign(page *record.Page) bool {
+	owned := slices.ContainsFunc(page.OwnerReferences, func(owner metav1.OwnerReference) bool {
+		return owner.Kind == f.Owner().Kind && owner.APIVersion == f.Owner().GroupVersion().String()
+	})
+
+	return page.Scheduler != SchedulerName && (page.Scheduler != "" || !owned)
+}
 
 func (multicluster) Placement(page *record.Page) string {
 	return page.Labels[clusterinventory.PlacementKeyLabel]

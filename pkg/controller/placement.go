@@ -29,8 +29,8 @@ const (
 	placementField = "placement"
 	// notSyncedDelay is how long a placement waits for the initial lists.
 	notSyncedDelay = time.Second
-	// admitTimeout is how long it may take to say that writes got no answer.
-	admitTimeout = 5 * time.Second
+	// graceTimeout bounds what comes after the writes of a placement's own decisions.
+	graceTimeout = 5 * time.Second
 )
 
 // placementReconciler keeps the decisions and the status of placements.
@@ -133,7 +133,6 @@ type pass struct {
 type output struct {
 	present decision.Present
 	plan    decision.Plan
-	written decision.Written
 }
 
 func (p *pass) own() *output { return &p.outputs[0] }
@@ -232,66 +231,88 @@ func (r *placementReconciler) present(ctx context.Context, form record.Form, pla
 	return decision.NewPresent(form, placement, r.pages[form].latest(placement.Key(), cached)), nil
 }
 
-// carryOut writes the plans in their order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
-// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7). What cannot be written in one form holds
-// nothing up in another.
+// carryOut has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
+// in another.
 func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
+	err := r.carryOutOwn(ctx, p)
+	if decision.Outdated(err) || decision.Terminating(err) {
+		return err
+	}
+
+	for i := range p.outputs[1:] {
+		output := &p.outputs[i+1]
+
+		other := r.repeat(ctx, p, output)
+		if decision.Outdated(other) {
+			r.pages[output.present.Form].forget(p.placement.Key())
+		}
+
+		err = errors.Join(err, other) // The first one decides how the retry goes.
+	}
+
+	return err
+}
+
+// carryOutOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
+// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
+func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	start := r.clock.Now()
+	own := p.own()
+	observe := r.observer(ctx, p, own)
 
-	var failure, others error
+	written, err := r.writer.Write(ctx, own.plan, observe)
 
-	for i := range p.outputs {
-		output := &p.outputs[i]
+	switch {
+	case decision.Outdated(err), decision.Terminating(err):
+		return err
+	case err != nil:
+		r.admit(ctx, p, err)
 
-		var err error
-
-		output.written, err = r.writer.Write(ctx, output.plan, r.observer(ctx, p, output))
-		if err == nil {
-			continue
-		}
-
-		output.plan.Deletes = nil // They may be all that a cluster stands in.
-
-		switch {
-		case i > 0:
-			others = errors.Join(others, err)
-		case decision.Outdated(err), decision.Terminating(err):
-			return err
-		default:
-			failure = err
-		}
+		return err
 	}
 
-	if failure != nil {
-		r.admit(ctx, p, failure)
-	} else {
-		status := decision.NewStatus(p.result, p.own().plan, p.placement, metav1.Time{Time: r.clock.Now()}, p.further...)
-		if err := r.writeStatus(ctx, p.placement, status); err != nil {
-			return errors.Join(err, others)
-		}
+	status := decision.NewStatus(p.result, own.plan, p.placement, metav1.Time{Time: r.clock.Now()}, p.further...)
+	if err := r.writeStatus(ctx, p.placement, status); err != nil {
+		return err
 	}
 
-	for i := range p.outputs {
-		output := &p.outputs[i]
-		others = errors.Join(others, r.writer.Delete(ctx, output.plan, output.written, r.observer(ctx, p, output)))
-	}
+	err = r.writer.Delete(ctx, own.plan, written, observe)
 
-	if failure == nil && !p.own().plan.Empty() {
+	if !own.plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
 	}
 
-	return errors.Join(failure, others) // The first one decides how the retry goes.
+	return err
+}
+
+// repeat writes the decisions in another form, in a time of its own: nobody waits for long for what is said twice.
+func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *output) error {
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	observe := r.observer(ctx, p, output)
+
+	written, err := r.writer.Write(ctx, output.plan, observe)
+	if err != nil {
+		return err // What is surplus may be all that a cluster stands in.
+	}
+
+	return r.writer.Delete(ctx, output.plan, written, observe)
+}
+
+// grace is a short time for what is still to be done, also when that of the evaluation is over because nobody answered.
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		ctx = context.WithoutCancel(ctx)
+	}
+
+	return context.WithTimeout(ctx, graceTimeout)
 }
 
 // admit says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
 func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		// Nobody answered in time. Another request may be answered all the same.
-		var cancel context.CancelFunc
-
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), admitTimeout)
-		defer cancel()
-	}
+	ctx, cancel := grace(ctx)
+	defer cancel()
 
 	now, err := r.present(ctx, p.own().present.Form, p.placement)
 	if err != nil {

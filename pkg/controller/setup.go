@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -36,6 +37,12 @@ const (
 	clusterSetName        = "clusterset"
 	clusterSetBindingName = "clustersetbinding"
 	vocabularyName        = "vocabulary"
+)
+
+// firstRetry and longestRetry bound the time until something that failed is tried again.
+const (
+	firstRetry   = 5 * time.Millisecond
+	longestRetry = time.Minute
 )
 
 // defaultPatience is how long one evaluation may take unless Options say otherwise.
@@ -128,7 +135,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		enabled bool
 		setup   func(manager.Manager, Options) error
 	}{
-		{placementName, len(apis) > 0, outputs{apis: apis, profiles: o.ProfileDecisions}.setup},
+		{placementName, len(apis) > 0, outputs{apis: apis, profiles: o.ProfileDecisions && slices.Contains(enabled, placementName)}.setup},
 		{clusterSetName, slices.Contains(enabled, clusterSetName), setupClusterSet},
 		{clusterSetBindingName, slices.Contains(enabled, clusterSetBindingName), setupClusterSetBinding},
 		{vocabularyName, slices.Contains(enabled, vocabularyName), setupVocabulary},
@@ -150,8 +157,10 @@ func controllerOptions[request comparable](workers int, patience time.Duration) 
 	return ctrlcontroller.TypedOptions[request]{
 		MaxConcurrentReconciles: workers,
 		ReconciliationTimeout:   patience,
-		NeedLeaderElection:      ptr.To(true),
-		EnableWarmup:            ptr.To(true),
+		// What fails is tried again within a minute, so that what is due at a time is not late by more than that.
+		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstRetry, longestRetry),
+		NeedLeaderElection: ptr.To(true),
+		EnableWarmup:       ptr.To(true),
 		// A test may run several hubs in one process.
 		SkipNameValidation: ptr.To(true),
 	}

@@ -89,6 +89,10 @@ func (a *Answer) Plan(present Present) Plan {
 		pages = Paginate(present, Groups(a.Portions, a.Length, present), a.sorted)
 	case len(present.Pages) > 0:
 		pages = keep(present)
+	case len(present.leaving) > 0 && labelFits(present.Placement.Name):
+		// All pages are being deleted: what they hold is kept in new ones.
+		kept := slices.Sorted(maps.Keys(present.Incumbents()))
+		pages = Paginate(present, Groups([]Portion{{Clusters: kept}}, max(len(kept), 1), present), false)
 	case labelFits(present.Placement.Name):
 		pages = Paginate(present, []Group{{}}, false)
 	}
@@ -189,7 +193,8 @@ func newWrite(present Present, page Page, decisions []record.Decision) Write {
 		Mend: page.Current != nil && (!maps.Equal(current.Labels, desired.Labels) ||
 			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences)),
 		// An absent list is not the same as an empty one: consumers rely on its presence.
-		Fill: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions),
+		Fill: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
+			page.Current != nil && current.Scheduler != present.Form.Scheduler(),
 	}
 }
 

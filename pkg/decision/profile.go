@@ -32,7 +32,7 @@ const longestMissing = 10
 // A held result keeps the references there are. Where there are none yet, they are those of the clusters that the placement's own
 // decisions keep.
 func Profiles(result *scheduling.Result, own, present Present) (answer Answer, missing []string) {
-	answer = Answer{Held: result.Held() && len(present.Pages) > 0, Length: PageSize, Say: present.decisions()}
+	answer = Answer{Held: result.Held() && (len(present.Pages) > 0 || !labelFits(present.Placement.Name)), Length: PageSize, Say: present.decisions()}
 	if answer.Held {
 		return answer, nil
 	}

@@ -209,6 +209,9 @@ func (s *sequence) park(open []*slot) {
 
 		return
 	}
+
+	// Nothing waits for anything, but there is no room: somebody's pages hold more than pages may. A group grows for a moment.
+	s.write(open[0], open[0].target)
 }
 
 // spare is an empty page behind the last group that goes: one that was made to park clusters, by a plan that was cut off before it could

@@ -20,6 +20,7 @@ func TestSimulateAgreesWithTheHub(t *testing.T) {
 		if !found {
 			t.Fatalf("line %q is not a placement and a cluster; %s", line, p)
 		}
+		placement, _, _ = strings.Cut(placement, "@")
 		got[placement] = append(got[placement], cluster)
 	}
 	wantDecisions(t, got)

@@ -78,6 +78,8 @@ type Naming interface {
 	Key(namespace, name string) inventory.DecisionKey
 	// Owner is the kind of the placements that own the pages.
 	Owner() schema.GroupVersionKind
+	// Scheduler is who the pages say they are from; empty where the API does not say it.
+	Scheduler() string
 	// Foreign reports that a page is of somebody else who shares the names or labels of the form. It is never touched.
 	Foreign(page *Page) bool
 	// Placement is the placement that the labels of a page name; empty when they name none.

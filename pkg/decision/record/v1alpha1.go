@@ -51,6 +51,8 @@ func (v1alpha1Form) Owner() schema.GroupVersionKind {
 	return placementv1alpha1.GroupVersion.WithKind("Placement")
 }
 
+func (v1alpha1Form) Scheduler() string { return "" }
+
 func (v1alpha1Form) Foreign(*Page) bool { return false }
 
 func (v1alpha1Form) Placement(page *Page) string {

@@ -78,6 +78,8 @@ func (v1beta1Form) Owner() schema.GroupVersionKind {
 	return schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")
 }
 
+func (v1beta1Form) Scheduler() string { return "" }
+
 func (v1beta1Form) Foreign(page *Page) bool {
 	_, older := page.Labels[placementRuleLabel]
 

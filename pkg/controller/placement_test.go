@@ -1,0 +1,69 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// ours.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the placement says so.
+func TestOtherFormsHoldUpNothing(t *testing.T) {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
+	both := outputs{apis: []record.API{record.V1beta1}, profiles: true}
+	builder := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(placement).
+		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+				if _, other := object.(*clusterinventory.PlacementDecision); other {
+					<-ctx.Done()
+
+					return fmt.Errorf("no answer: %w", ctx.Err())
+				}
+
+				return c.Create(ctx, object, options...)
+			},
+		})
+
+	for _, form := range both.forms() {
+		builder = builder.WithIndex(form.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(form, form.Read(object))
+		})
+	}
+
+	api := builder.Build()
+	r := &placementReconciler{
+		memory: newMemory(both, clock.RealClock{}), client: api, writer: decision.Writer{Client: api}, clock: clock.RealClock{},
+		reporter: reporter{recorder: events.NewFakeRecorder(10)}, outdated: newBackoff[inventory.PlacementKey](),
+	}
+	r.synced.Store(true)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+
+	if _, err := r.Reconcile(ctx, record.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want that the time is over", err)
+	}
+
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
+		t.Fatal(err)
+	}
+
+	if len(placement.Status.Conditions) < 2 || len(placement.Status.DecisionGroups) != 1 {
+		t.Errorf("the status is %+v, want conditions and a group", placement.Status)
+	}
+}

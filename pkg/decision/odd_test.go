@@ -1,0 +1,98 @@
+package decision
+
+import (
+	"strings"
+	"testing"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// Pages that somebody else has filled beyond what pages may hold, with the same clusters several times, are put right all the same: there
+// is a plan, and no cluster that stays is ever in no page.
+func TestOverfullPagesArePutRight(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := fleet(200)
+		placement := record.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
+
+		var pages []*record.Page
+		for n := range rapid.IntRange(1, 4).Draw(t, "pages") {
+			holds := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 150, rapid.ID[string]).Draw(t, "holds")
+			pages = append(pages, page(n+1, 0, "", holds...))
+		}
+
+		present := NewPresent(placement.API.Form(), placement, pages)
+		result := selecting(placementOf(clusterv1beta1.PlacementSpec{}), names[:rapid.IntRange(1, 200).Draw(t, "selected")]...)
+		plan := NewPlan(result, present, now)
+		before := present.Incumbents()
+
+		now := map[string]*record.Page{}
+		for _, page := range pages {
+			now[page.Name] = page
+		}
+
+		for _, write := range plan.Writes {
+			now[write.Desired.Name] = write.Desired
+			union := map[string]bool{}
+
+			for _, page := range now {
+				for _, cluster := range page.Clusters() {
+					union[cluster] = true
+				}
+			}
+
+			for _, verdict := range result.Selected {
+				if name := verdict.Cluster.Name; before[name] && !union[name] {
+					t.Fatalf("%s is in no page after the write of %s", name, write.Desired.Name)
+				}
+			}
+		}
+
+		for _, gone := range plan.Deletes {
+			delete(now, gone.Name)
+		}
+
+		total := 0
+		for name, page := range now {
+			if total += len(page.Decisions); len(page.Decisions) > PageSize {
+				t.Fatalf("%s has %d decisions in the end", name, len(page.Decisions))
+			}
+		}
+
+		if total != len(result.Selected) {
+			t.Fatalf("%d decisions in the end, want %d", total, len(result.Selected))
+		}
+	})
+}
+
+// ours.md A1, B3: what is held is kept in new pages while the present ones are being deleted.
+func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
+	leaving := page(1, 0, "", "c-1", "c-2")
+	leaving.DeletionTimestamp = &now
+
+	asked := record.V1beta1.Read(placement)
+	plan := NewPlan(resultOf(placement, worldOf("c-1", "c-2")), NewPresent(asked.API.Form(), asked, []*record.Page{leaving}), now)
+
+	expect(t, "steps", []string{`create and fill p-decision-2 group 0 "": c-1 c-2`}, steps(plan))
+	expect(t, "selected", 2, plan.Selected)
+}
+
+// ours.md A2: a name that cannot label a page labels no page of another form either.
+func TestProfilesOfALongName(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Name = strings.Repeat("p", 64)
+	world := worldOf("c-1")
+	world.SetProfile("c-1", facts.Profile{Namespace: "ns", Name: "c-1"})
+
+	asked := record.V1beta1.Read(placement)
+	none := NewPresent(references{record.V1beta1.Form()}, asked, nil)
+
+	answer, _ := Profiles(resultOf(placement, world), NewPresent(asked.API.Form(), asked, nil), none)
+	if plan := answer.Plan(none); !plan.Empty() {
+		t.Errorf("writes %v", referencesOf(plan))
+	}
+}
