@@ -74,7 +74,8 @@ func newSimulateCommand() *cobra.Command {
 	flags.StringArrayVar(&o.placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
-		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster; @GROUP follows the name of placements of another API).")
+		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster; "+
+			"@GROUP follows the name of placements of another API).")
 	flags.BoolVar(&o.all, "all", false, "List clusters out of scope too, instead of counting them.")
 	return cmd
 }
