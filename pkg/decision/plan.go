@@ -89,12 +89,10 @@ func (a *Answer) Plan(present Present) Plan {
 		pages = Paginate(present, Groups(a.Portions, a.Length, present), a.sorted)
 	case len(present.Pages) > 0:
 		pages = keep(present)
-	case len(present.leaving) > 0 && labelFits(present.Placement.Name):
-		// All pages are being deleted: what they hold is kept in new ones.
+	case labelFits(present.Placement.Name):
+		// What stands in pages that are being deleted is kept in new ones.
 		kept := slices.Sorted(maps.Keys(present.Incumbents()))
 		pages = Paginate(present, Groups([]Portion{{Clusters: kept}}, max(len(kept), 1), present), false)
-	case labelFits(present.Placement.Name):
-		pages = Paginate(present, []Group{{}}, false)
 	}
 
 	plan := Plan{Form: present.Form}

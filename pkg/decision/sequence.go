@@ -179,8 +179,9 @@ func (s *sequence) fits(p *slot) bool {
 	return len(after) <= max(s.length, len(before))
 }
 
-// park lets the clusters for which the first blocked page waits stand in a page of their own, behind the last group. There is such a
-// page: as long as every open page may be written, one of them makes its group no longer than it was or may be.
+// park lets the clusters for which the first blocked page waits stand in a page of their own, behind the last group. Among pages that hold
+// no more than they may there is such a page: as long as every open page may be written, one of them makes its group no longer than it
+// was or may be.
 func (s *sequence) park(open []*slot) {
 	for _, p := range open {
 		missing := s.missing(p)

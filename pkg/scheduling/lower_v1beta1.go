@@ -75,12 +75,10 @@ func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.Prioriti
 
 	for i, configuration := range policy.Configurations {
 		prioritizer, err := coordinate(path.Child("configurations").Index(i).Child("scoreCoordinate"), configuration.ScoreCoordinate)
-		if err != nil && configuration.ScoreCoordinate != nil && configuration.Weight == 0 {
-			continue
-		}
-
 		if err != nil {
-			l.mistake(err)
+			if configuration.ScoreCoordinate == nil || configuration.Weight != 0 {
+				l.mistake(err)
+			}
 
 			continue
 		}
