@@ -18,8 +18,9 @@ type recording struct {
 	*film.Film
 
 	staying []string
-	// from is the frame from which on they are to be there.
+	// from is the number of frames before they were asked for, and all says that they were all there then.
 	from int
+	all  bool
 }
 
 // watchPages starts to record all pages of the world.
@@ -65,7 +66,8 @@ func shown(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.Placeme
 // stays demands that from the moment that all of these clusters are in the pages, they are in the union of the pages at every moment.
 func (r *recording) stays(clusters ...string) {
 	r.staying = clusters
-	r.from = max(len(r.Frames())-1, 0)
+	r.from = len(r.Frames())
+	r.all = len(film.MissingOf(clusters, []film.Frame{{Pages: r.Now()}})) == 0
 }
 
 // until plays the film up to the point where the pages are these, and returns all states of them that were seen.
@@ -95,6 +97,10 @@ func (r *recording) expectStays() {
 
 	frames := slices.Concat(r.Frames()[r.from:], []film.Frame{{Pages: r.Now()}}) // Nothing may have happened.
 	complete := slices.IndexFunc(frames, func(frame film.Frame) bool { return len(film.MissingOf(r.staying, []film.Frame{frame})) == 0 })
+
+	if r.all { // To be missing in the first frame, and back in a later one, is to be missing.
+		complete = 0
+	}
 
 	if len(r.staying) > 0 {
 		Expect(complete).To(BeNumerically(">=", 0), "all clusters that are to stay are there once")
