@@ -1,10 +1,8 @@
 package controller
 
 import (
-	"slices"
 	"strconv"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -50,14 +48,7 @@ func (multicluster) Owner() schema.GroupVersionKind { return record.V1beta1.Form
 
 func (multicluster) Scheduler() string { return SchedulerName }
 
-// Foreign is also what says nothing of its scheduler, unless a Placement owns it: then the name was lost.
-func (f multicluster) Foreign(page *record.Page) bool {
-	owned := slices.ContainsFunc(page.OwnerReferences, func(owner metav1.OwnerReference) bool {
-		return owner.Kind == f.Owner().Kind && owner.APIVersion == f.Owner().GroupVersion().String()
-	})
-
-	return page.Scheduler != SchedulerName && (page.Scheduler != "" || !owned)
-}
+func (multicluster) Foreign(*record.Page) bool { return false }
 
 func (multicluster) Placement(page *record.Page) string {
 	return page.Labels[clusterinventory.PlacementKeyLabel]

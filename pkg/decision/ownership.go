@@ -54,9 +54,11 @@ func PlacementsOf(form record.Form, page *record.Page) []string {
 }
 
 // Owns reports whether a page is the placement's: it is owned by it, or it carries its label and no other placement owns it. A page that
-// came back from a backup carries the label and an owner of the same name with an old uid, and is adopted.
+// came back from a backup carries the label and an owner of the same name with an old uid, and is adopted. Where pages say who they are
+// from, one of another scheduler never is, and one that has lost the name only if the placement owns it.
 func Owns(form record.Form, placement *record.Placement, page *record.Page) bool {
-	if form.Foreign(page) || page.Namespace != placement.Namespace {
+	named := page.Scheduler == form.Scheduler()
+	if form.Foreign(page) || page.Namespace != placement.Namespace || !named && page.Scheduler != "" {
 		return false
 	}
 
@@ -70,7 +72,7 @@ func Owns(form record.Form, placement *record.Placement, page *record.Page) bool
 		}
 	}
 
-	return form.Placement(page) == placement.Name
+	return named && form.Placement(page) == placement.Name
 }
 
 func isPlacement(form record.Form, owner metav1.OwnerReference) bool {
