@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 )
 
 const (
@@ -53,7 +54,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
-		"Namespace of the leader election lease and of the ConfigMap "+controller.VocabularyConfigMap+
+		"Namespace of the leader election lease and of the ConfigMap "+fleet.VocabularyConfigMap+
 			". By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")

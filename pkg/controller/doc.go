@@ -1,10 +1,10 @@
 // Package controller connects the hub to an API server: informers feed the inventory, the inventory says which placements a change
 // concerns, and a reconciler for each of them asks the engine and has the answer written. There is no scheduling logic here.
 //
-// The controllers are placement and placement-v1alpha1 (PlacementDecisions and the status of Placements, of the two APIs that there are),
-// clusterset (the condition ClusterSetEmpty and the sets default and global), clustersetbinding (the condition Bound) and vocabulary (the
-// ConfigMap that admission policies look into). The first two are one in fact: they share the informers, the inventory and the queue. The
-// decisions of v1beta1 can be written a second time, as references to ClusterProfiles.
+// The controllers of this package are placement and placement-v1alpha1: PlacementDecisions and the status of Placements, of the two APIs
+// that there are. They are one in fact: they share the informers, the inventory and the queue. The decisions of v1beta1 can be written a
+// second time, as references to ClusterProfiles. The others have rooms of their own: sets says who may place where, fleet follows the
+// clusters as a whole. All of them work their queues as work says, and Setup wires those that are switched on.
 //
 // Promises: the initial lists are in the inventory before the first placement is evaluated, also on a standby, which keeps its caches
 // warm; a placement is evaluated by one worker at a time; what was just written is seen by the next evaluation even while the cache

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -41,18 +42,18 @@ type placementReconciler struct {
 	writer   decision.Writer
 	reporter reporter
 	clock    clock.PassiveClock
-	outdated backoff[inventory.PlacementKey]
+	outdated work.Retry[inventory.PlacementKey]
 }
 
 // setup serves the placements of the APIs.
-func (o outputs) setup(mgr manager.Manager, options Options) error {
+func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 	r := &placementReconciler{
-		memory:   newMemory(o, options.Clock),
+		memory:   newMemory(o, settings.Clock),
 		client:   mgr.GetClient(),
 		writer:   decision.Writer{Client: mgr.GetClient()},
 		reporter: reporter{recorder: mgr.GetEventRecorder("placement-controller")},
-		clock:    options.Clock,
-		outdated: newBackoff[inventory.PlacementKey](),
+		clock:    settings.Clock,
+		outdated: work.NewRetry[inventory.PlacementKey](),
 	}
 
 	for _, form := range r.forms() {
@@ -64,7 +65,7 @@ func (o outputs) setup(mgr manager.Manager, options Options) error {
 		}
 	}
 
-	typed := controllerOptions[inventory.PlacementKey](options.Workers, options.Patience)
+	typed := work.Queue[inventory.PlacementKey](settings)
 	typed.Reconciler = r
 
 	controller, err := ctrlcontroller.NewTyped(placementName, mgr, typed)
@@ -112,7 +113,7 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		r.forgetWrites(key)
 	}
 
-	if again, err := r.outdated.settle(ctx, key, err); err != nil || again.RequeueAfter > 0 {
+	if again, err := r.outdated.Settle(ctx, key, err); err != nil || again.RequeueAfter > 0 {
 		return again, err
 	}
 

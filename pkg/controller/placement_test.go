@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -48,7 +49,7 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 	api := builder.Build()
 	r := &placementReconciler{
 		memory: newMemory(both, clock.RealClock{}), client: api, writer: decision.Writer{Client: api}, clock: clock.RealClock{},
-		reporter: reporter{recorder: events.NewFakeRecorder(10)}, outdated: newBackoff[inventory.PlacementKey](),
+		reporter: reporter{recorder: events.NewFakeRecorder(10)}, outdated: work.NewRetry[inventory.PlacementKey](),
 	}
 	r.synced.Store(true)
 

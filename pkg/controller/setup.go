@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,9 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -21,12 +20,14 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/sets"
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
@@ -34,15 +35,6 @@ import (
 const (
 	placementName         = "placement"
 	placementV1alpha1Name = "placement-v1alpha1"
-	clusterSetName        = "clusterset"
-	clusterSetBindingName = "clustersetbinding"
-	vocabularyName        = "vocabulary"
-)
-
-// firstRetry and longestRetry bound the time until something that failed is tried again.
-const (
-	firstRetry   = 5 * time.Millisecond
-	longestRetry = time.Minute
 )
 
 // defaultPatience is how long one evaluation may take unless Options say otherwise.
@@ -53,7 +45,7 @@ const defaultNamespace = "open-cluster-management-hub"
 
 // Names lists every controller of this hub.
 func Names() []string {
-	return []string{placementName, placementV1alpha1Name, clusterSetName, clusterSetBindingName, vocabularyName}
+	return []string{placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, fleet.Vocabulary}
 }
 
 // Options say which controllers run and how.
@@ -92,7 +84,7 @@ func CacheOptions() cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, VocabularyConfigMap)},
+			&corev1.ConfigMap{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.VocabularyConfigMap)},
 		},
 	}
 }
@@ -104,64 +96,56 @@ func Setup(mgr manager.Manager, o Options) error {
 		return err
 	}
 
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-
-	if o.Namespace == "" {
-		o.Namespace = defaultNamespace
-	}
-
-	if o.Patience <= 0 {
-		o.Patience = defaultPatience
-	}
-
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
-
-	var apis []record.API
-
-	if slices.Contains(enabled, placementName) {
-		apis = append(apis, record.V1beta1)
-	}
-
-	if slices.Contains(enabled, placementV1alpha1Name) {
-		apis = append(apis, record.V1alpha1)
-	}
+	settings := o.settings()
 
 	for _, controller := range []struct {
-		name    string
-		enabled bool
-		setup   func(manager.Manager, Options) error
+		names []string // any of them has it set up
+		setup func(manager.Manager, work.Settings) error
 	}{
-		{placementName, len(apis) > 0, outputs{apis: apis, profiles: o.ProfileDecisions && slices.Contains(enabled, placementName)}.setup},
-		{clusterSetName, slices.Contains(enabled, clusterSetName), setupClusterSet},
-		{clusterSetBindingName, slices.Contains(enabled, clusterSetBindingName), setupClusterSetBinding},
-		{vocabularyName, slices.Contains(enabled, vocabularyName), setupVocabulary},
+		{[]string{placementName, placementV1alpha1Name}, o.outputs(enabled).setup},
+		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
+		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
+		{[]string{fleet.Vocabulary}, fleet.SetupVocabulary},
 	} {
-		if !controller.enabled {
+		if !slices.ContainsFunc(controller.names, func(name string) bool { return slices.Contains(enabled, name) }) {
 			continue
 		}
 
-		if err := controller.setup(mgr, o); err != nil {
-			return fmt.Errorf("setting up controller %s: %w", controller.name, err)
+		if err := controller.setup(mgr, settings); err != nil {
+			return fmt.Errorf("setting up controller %s: %w", controller.names[0], err)
 		}
 	}
 
 	return nil
 }
 
-// controllerOptions are common to all controllers: only the leader works, and a standby keeps its queue and caches warm.
-func controllerOptions[request comparable](workers int, patience time.Duration) ctrlcontroller.TypedOptions[request] {
-	return ctrlcontroller.TypedOptions[request]{
-		MaxConcurrentReconciles: workers,
-		ReconciliationTimeout:   patience,
-		// What fails is tried again within a minute, so that what is due at a time is not late by more than that.
-		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstRetry, longestRetry),
-		NeedLeaderElection: ptr.To(true),
-		EnableWarmup:       ptr.To(true),
-		// A test may run several hubs in one process.
-		SkipNameValidation: ptr.To(true),
+// settings are what the controllers have in common, with defaults for what was left out.
+func (o Options) settings() work.Settings {
+	settings := work.Settings{
+		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Patience: max(o.Patience, 0), Clock: o.Clock,
 	}
+	settings.Workers = cmp.Or(settings.Workers, runtime.GOMAXPROCS(0))
+	settings.Patience = cmp.Or(settings.Patience, defaultPatience)
+
+	if settings.Clock == nil {
+		settings.Clock = clock.RealClock{}
+	}
+
+	return settings
+}
+
+// outputs are what is written for placements.
+func (o Options) outputs(enabled []string) outputs {
+	var written outputs
+
+	if slices.Contains(enabled, placementName) {
+		written.apis = append(written.apis, record.V1beta1)
+		written.profiles = o.ProfileDecisions
+	}
+
+	if slices.Contains(enabled, placementV1alpha1Name) {
+		written.apis = append(written.apis, record.V1alpha1)
+	}
+
+	return written
 }

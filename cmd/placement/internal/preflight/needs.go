@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 )
 
 // need is what a part of the process needs of a hub.
@@ -105,7 +106,7 @@ func writeAll(group, resource string) []right {
 
 // vocabularyOf is what the controller "vocabulary" needs: its ConfigMap is followed by its name alone.
 func vocabularyOf(namespace string) need {
-	named := right{resource: "configmaps", name: controller.VocabularyConfigMap}
+	named := right{resource: "configmaps", name: fleet.VocabularyConfigMap}
 	list, watch, update := named, named, named
 	list.verb, watch.verb, update.verb, update.namespace = "list", "watch", "update", namespace
 	return need{writes: []right{list, watch, update, {verb: "create", resource: "configmaps", namespace: namespace}}}

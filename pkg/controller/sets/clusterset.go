@@ -1,4 +1,4 @@
-package controller
+package sets
 
 import (
 	"context"
@@ -20,27 +20,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
+// ClusterSet is the name of the controller that keeps the status of sets, and the standard sets.
+const ClusterSet = "clusterset"
+
 // clusterSetReconciler writes the condition ClusterSetEmpty of every set, and keeps the sets default and global.
 type clusterSetReconciler struct {
 	client   client.Client
 	compiler *selector.Compiler
-	outdated backoff[reconcile.Request]
+	outdated work.Retry[reconcile.Request]
 }
 
-func setupClusterSet(mgr manager.Manager, o Options) error {
-	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler(), outdated: newBackoff[reconcile.Request]()}
+// SetupClusterSet adds the controller ClusterSet to the manager.
+func SetupClusterSet(mgr manager.Manager, s work.Settings) error {
+	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler(), outdated: work.NewRetry[reconcile.Request]()}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(clusterSetName).
+							Named(ClusterSet).
 							For(&clusterv1beta2.ManagedClusterSet{}).
 							Watches(&clusterv1.ManagedCluster{}, r.membershipChanges()).
 							WatchesRawSource(standardSetsSource{}).
-							WithOptions(controllerOptions[reconcile.Request](o.Workers, o.Patience)).
+							WithOptions(work.Queue[reconcile.Request](s)).
 							Complete(r)
 }
 
@@ -54,7 +59,7 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if apierrors.IsNotFound(err) {
-		return r.outdated.settle(ctx, request, r.createStandard(ctx, request.Name))
+		return r.outdated.Settle(ctx, request, r.createStandard(ctx, request.Name))
 	}
 
 	if !set.DeletionTimestamp.IsZero() {
@@ -62,10 +67,10 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if rolledBack, err := r.rollBack(ctx, set); err != nil || rolledBack {
-		return r.outdated.settle(ctx, request, err) // The event of the roll-back comes next.
+		return r.outdated.Settle(ctx, request, err) // The event of the roll-back comes next.
 	}
 
-	return r.outdated.settle(ctx, request, r.writeEmpty(ctx, set))
+	return r.outdated.Settle(ctx, request, r.writeEmpty(ctx, set))
 }
 
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {

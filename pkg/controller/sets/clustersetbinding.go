@@ -1,4 +1,4 @@
-package controller
+package sets
 
 import (
 	"context"
@@ -17,7 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 )
+
+// ClusterSetBinding is the name of the controller that keeps the status of bindings.
+const ClusterSetBinding = "clustersetbinding"
 
 // bindingSetField indexes bindings by the set they name.
 const bindingSetField = "spec.clusterSet"
@@ -25,11 +30,12 @@ const bindingSetField = "spec.clusterSet"
 // clusterSetBindingReconciler writes the condition Bound of every binding: whether its set exists.
 type clusterSetBindingReconciler struct {
 	client   client.Client
-	outdated backoff[reconcile.Request]
+	outdated work.Retry[reconcile.Request]
 }
 
-func setupClusterSetBinding(mgr manager.Manager, o Options) error {
-	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: newBackoff[reconcile.Request]()}
+// SetupClusterSetBinding adds the controller ClusterSetBinding to the manager.
+func SetupClusterSetBinding(mgr manager.Manager, s work.Settings) error {
+	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: work.NewRetry[reconcile.Request]()}
 
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta2.ManagedClusterSetBinding{}, bindingSetField,
 		func(object client.Object) []string {
@@ -47,11 +53,11 @@ func setupClusterSetBinding(mgr manager.Manager, o Options) error {
 	existence := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(clusterSetBindingName).
+							Named(ClusterSetBinding).
 							For(&clusterv1beta2.ManagedClusterSetBinding{}).
 							Watches(&clusterv1beta2.ManagedClusterSet{}, handler.EnqueueRequestsFromMapFunc(r.bindingsOf),
 			builder.WithPredicates(existence)).
-		WithOptions(controllerOptions[reconcile.Request](o.Workers, o.Patience)).
+		WithOptions(work.Queue[reconcile.Request](s)).
 		Complete(r)
 }
 
@@ -111,5 +117,5 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 		err = fmt.Errorf("writing the status of ManagedClusterSetBinding %s: %w", request, err)
 	}
 
-	return r.outdated.settle(ctx, request, err)
+	return r.outdated.Settle(ctx, request, err)
 }

@@ -1,4 +1,4 @@
-package controller
+package fleet
 
 import (
 	"context"
@@ -22,7 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 )
+
+// Vocabulary is the name of the controller that keeps the words of the fleet.
+const Vocabulary = "vocabulary"
 
 // VocabularyConfigMap is the name of the ConfigMap that holds the words a Placement can use.
 const VocabularyConfigMap = "placement-vocabulary"
@@ -36,13 +41,14 @@ type vocabularyReconciler struct {
 	clock    clock.PassiveClock
 	key      types.NamespacedName
 	next     time.Time // not to look again before
-	outdated backoff[reconcile.Request]
+	outdated work.Retry[reconcile.Request]
 }
 
-func setupVocabulary(mgr manager.Manager, o Options) error {
+// SetupVocabulary adds the controller Vocabulary to the manager.
+func SetupVocabulary(mgr manager.Manager, s work.Settings) error {
 	r := &vocabularyReconciler{
-		client: mgr.GetClient(), clock: o.Clock, outdated: newBackoff[reconcile.Request](),
-		key: types.NamespacedName{Namespace: o.Namespace, Name: VocabularyConfigMap},
+		client: mgr.GetClient(), clock: s.Clock, outdated: work.NewRetry[reconcile.Request](),
+		key: types.NamespacedName{Namespace: s.Namespace, Name: VocabularyConfigMap},
 	}
 	request := reconcile.Request{NamespacedName: r.key}
 	enqueue := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
@@ -58,12 +64,12 @@ func setupVocabulary(mgr manager.Manager, o Options) error {
 	})
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(vocabularyName).
+							Named(Vocabulary).
 							WatchesRawSource(start).
 							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: saysOther})).
 							Watches(&clusterv1beta2.ManagedClusterSetBinding{}, enqueue, builder.WithPredicates(existence)).
 							Watches(&corev1.ConfigMap{}, enqueue, builder.WithPredicates(ours)).
-							WithOptions(controllerOptions[reconcile.Request](1, o.Patience)).
+							WithOptions(work.OneAtATime[reconcile.Request](s)).
 							Complete(r)
 }
 
@@ -100,17 +106,17 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if maps.Equal(known.Data, data) {
-		return r.outdated.settle(ctx, request, nil)
+		return r.outdated.Settle(ctx, request, nil)
 	}
 
 	changed := known.DeepCopy()
 	changed.Data = data
 
 	if err := r.client.Update(ctx, changed); err != nil {
-		return r.outdated.settle(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
+		return r.outdated.Settle(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
 	}
 
-	return r.outdated.settle(ctx, request, nil)
+	return r.outdated.Settle(ctx, request, nil)
 }
 
 func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Request, data map[string]string) (reconcile.Result, error) {
@@ -125,7 +131,7 @@ func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Req
 		err = fmt.Errorf("creating ConfigMap %s: %w", r.key, err)
 	}
 
-	return r.outdated.settle(ctx, request, err)
+	return r.outdated.Settle(ctx, request, err)
 }
 
 // look reads the words of the whole fleet from the cache.
