@@ -176,11 +176,10 @@ func TestWriteRights(t *testing.T) {
 			role:   "open-cluster-management:placement-hub:placement",
 			reason: "only decisions and the status of placements are written by the placement controller",
 			want: map[string][]string{
-				"events":                                    {"create", "patch", "update"},
-				"events.k8s.io/events":                      {"create", "patch", "update"},
-				group + "/placementdecisions":               {"create", "delete", "patch", "update"},
-				group + "/placementdecisions/status":        {"patch", "update"},
-				group + "/placements/status":                {"patch", "update"},
+				"events.k8s.io/events":                      {"create"},
+				group + "/placementdecisions":               {"create", "delete", "patch"},
+				group + "/placementdecisions/status":        {"patch"},
+				group + "/placements/status":                {"patch"},
 				group + "/placements/finalizers":            {"update"},
 				"authentication.k8s.io/tokenreviews":        {"create"},
 				"authorization.k8s.io/subjectaccessreviews": {"create"},
@@ -190,9 +189,9 @@ func TestWriteRights(t *testing.T) {
 			role:   "open-cluster-management:placement-hub:sets",
 			reason: "sets are never deleted by the hub, and bindings only get their condition",
 			want: map[string][]string{
-				group + "/managedclustersets":               {"create", "patch", "update"},
-				group + "/managedclustersets/status":        {"patch", "update"},
-				group + "/managedclustersetbindings/status": {"patch", "update"},
+				group + "/managedclustersets":               {"create", "update"},
+				group + "/managedclustersets/status":        {"patch"},
+				group + "/managedclustersetbindings/status": {"patch"},
 			},
 		},
 		{
@@ -212,12 +211,12 @@ func TestWriteRights(t *testing.T) {
 		{
 			role:   "open-cluster-management:placement-hub:vocabulary",
 			reason: "one ConfigMap, of the hub's own namespace",
-			want:   map[string][]string{"configmaps": {"create", "patch", "update"}},
+			want:   map[string][]string{"configmaps": {"create", "update"}},
 		},
 		{
 			role:   "open-cluster-management:placement-hub:leader-election",
 			reason: "leases in the hub's own namespace only",
-			want:   map[string][]string{"coordination.k8s.io/leases": {"create", "patch", "update"}},
+			want:   map[string][]string{"coordination.k8s.io/leases": {"create", "update"}},
 		},
 	}
 	for _, tc := range cases {

@@ -43,9 +43,9 @@ type hub struct {
 	kubeconfig      string // of the controllers
 }
 
-func startHub(t *testing.T) *hub {
+func startHub(t *testing.T, apiServerArgs ...string) *hub {
 	t.Helper()
-	environment, err := env.Start(t.Context(), env.Options{ControllerManager: true, AuditLog: true})
+	environment, err := env.Start(t.Context(), env.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {
