@@ -16,6 +16,8 @@
 //
 //   - rbac/sets: what the controllers "clusterset" and "clustersetbinding" write, in addition. A standalone hub uses both.
 //
+//   - rbac/managedcluster-taints: what the controller "managedcluster-taints" needs in addition.
+//
 //   - rbac/vocabulary: what the controller "vocabulary" needs in addition, for the ConfigMap that a policy looks into.
 //
 //   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, in the
@@ -25,8 +27,8 @@
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
 // The roles are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
-// ...:vocabulary and ...:multicluster, and in the hub's namespace the Roles ...:leader-election and ...:vocabulary; each is bound to
-// the ServiceAccount by a binding of the same name. No rule has a wildcard.
+// ...:managedcluster-taints, ...:vocabulary and ...:multicluster, and in the hub's namespace the Roles ...:leader-election and
+// ...:vocabulary; each is bound to the ServiceAccount by a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.

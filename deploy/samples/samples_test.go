@@ -7,7 +7,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
@@ -82,6 +86,38 @@ func TestReferencesPointBack(t *testing.T) {
 			}
 		}
 		seen[key(obj)] = true
+	}
+}
+
+// simulate takes the taints as they are written, and a hub makes them of the condition: both must say the same.
+func TestTaintsFollowTheCondition(t *testing.T) {
+	taintsOf := map[metav1.ConditionStatus][]string{
+		metav1.ConditionTrue:    nil,
+		metav1.ConditionFalse:   {clusterv1.ManagedClusterTaintUnavailable},
+		metav1.ConditionUnknown: {clusterv1.ManagedClusterTaintUnreachable},
+	}
+	for _, obj := range world(t) {
+		if obj.GetKind() != "ManagedCluster" {
+			continue
+		}
+		var cluster clusterv1.ManagedCluster
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &cluster); err != nil {
+			t.Fatalf("%s: %v", key(obj), err)
+		}
+		available := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
+		if available == nil {
+			t.Errorf("%s: nobody says whether it is available, so a hub taints it", key(obj))
+			continue
+		}
+		var got []string
+		for _, taint := range cluster.Spec.Taints {
+			if taint.Key == clusterv1.ManagedClusterTaintUnavailable || taint.Key == clusterv1.ManagedClusterTaintUnreachable {
+				got = append(got, taint.Key)
+			}
+		}
+		if want := taintsOf[available.Status]; !slices.Equal(got, want) {
+			t.Errorf("%s: condition %s, taints %q, want %q", key(obj), available.Status, got, want)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ const defaultNamespace = "open-cluster-management-hub"
 
 // Names lists every controller of this hub.
 func Names() []string {
-	return []string{placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, fleet.Vocabulary}
+	return []string{placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, fleet.ManagedClusterTaints, fleet.Vocabulary}
 }
 
 // Options say which controllers run and how.
@@ -105,6 +105,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		{[]string{placementName, placementV1alpha1Name}, o.outputs(enabled).setup},
 		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
 		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
+		{[]string{fleet.ManagedClusterTaints}, fleet.SetupManagedClusterTaints},
 		{[]string{fleet.Vocabulary}, fleet.SetupVocabulary},
 	} {
 		if !slices.ContainsFunc(controller.names, func(name string) bool { return slices.Contains(enabled, name) }) {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -38,11 +39,11 @@ func TestLeaseThatCannotBeWritten(t *testing.T) {
 	} {
 		must(t, h.client.Create(t.Context(), object))
 	}
-	leader := h.startReplica(t, quickElection...)
+	leader := h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
 	h.wantHolder(t, leader)
 	h.wantDecisions(t, key, "c1")
 	h.kubeconfig = direct
-	second := h.startReplica(t, quickElection...)
+	second := h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
 
 	before := len(proxy.Requests(leaseWrites))
 	mend := proxy.Break(faults.Rule{Match: leaseWrites, Fault: faults.Unavailable})

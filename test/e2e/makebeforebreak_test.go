@@ -43,7 +43,7 @@ func TestMakeBeforeBreakAtSize(t *testing.T) {
 	recorded, err := film.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
 	must(t, err)
 	scene.film = recorded
-	scene.replica = h.startReplica(t, "--disable-leader-election=true")
+	scene.replica = h.startReplica(t, "--disable-leader-election=true", unjudged)
 	must(t, h.client.Create(t.Context(), f.placement()))
 	scene.judge(t)
 
@@ -152,7 +152,7 @@ func (s *scene) kill(t *testing.T, step step, survive int) (cutOff string) {
 	s.replica.signal(t, syscall.SIGKILL)
 	s.replica.wantExit(t, -1)
 	mend()
-	s.replica = s.hub.startReplica(t, "--disable-leader-election=true")
+	s.replica = s.hub.startReplica(t, "--disable-leader-election=true", unjudged)
 	return cutOff
 }
 

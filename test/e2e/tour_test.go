@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -39,6 +40,7 @@ func tour(t *testing.T, h *hub) {
 	h.losePages(t)
 	h.loseSets(t)
 	h.loseVocabulary(t)
+	h.loseCluster(t)
 	h.stop(t, leader)
 	// An API server that cannot stream its lists, as those before Kubernetes 1.34 by default, is asked for them.
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
@@ -206,6 +208,20 @@ func (h *hub) loseVocabulary(t *testing.T) {
 	eventually(t, "waiting for its words", func() error {
 		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(words), words)
 		if err == nil && len(words.Data) == 0 {
+			err = errors.New("it has none")
+		}
+		return err
+	})
+}
+
+// loseCluster adds a cluster that nobody hears of.
+func (h *hub) loseCluster(t *testing.T) {
+	t.Helper()
+	silent := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "silent"}}
+	must(t, h.client.Create(t.Context(), silent))
+	eventually(t, "waiting for its taint", func() error {
+		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(silent), silent)
+		if err == nil && len(silent.Spec.Taints) == 0 {
 			err = errors.New("it has none")
 		}
 		return err

@@ -21,12 +21,13 @@ import (
 // decisionGetter reads decisions for the tracker of the SDK.
 type decisionGetter struct {
 	ctx context.Context //nolint:containedctx // The interface of the SDK has no place for it.
+	api client.Reader
 }
 
 // List answers from the API server.
 func (d decisionGetter) List(selector labels.Selector, namespace string) ([]*clusterv1beta1.PlacementDecision, error) {
 	list := &clusterv1beta1.PlacementDecisionList{}
-	if err := hub.List(d.ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+	if err := d.api.List(d.ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return nil, fmt.Errorf("listing PlacementDecisions: %w", err)
 	}
 
@@ -62,7 +63,7 @@ var _ = Describe("Consumers", func() {
 			Satisfied: allScheduled, Misconfigured: configured,
 		})
 
-		tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(placement, decisionGetter{ctx}, nil)
+		tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(placement, decisionGetter{ctx, hub}, nil)
 		added, removed, err := tracker.GetClusterChanges()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(added).To(HaveLen(103))

@@ -75,11 +75,12 @@ func serviceAccount(ctx context.Context, environment *env.Environment) *rest.Con
 	return config
 }
 
-// startHub runs every controller in this process until the returned function is called; the settings may change how.
+// startHub runs the controllers in this process until the returned function is called; the settings may change how. All run but the one
+// that taints every cluster of which nobody says that it is available, as most clusters of the specs are.
 func startHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 
-	options := controller.Options{Controllers: []string{"*"}}
+	options := controller.Options{Controllers: []string{"*", "-managedcluster-taints"}}
 	for _, set := range settings {
 		set(&options)
 	}

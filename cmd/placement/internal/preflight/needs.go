@@ -29,20 +29,25 @@ type need struct {
 }
 
 const (
-	placement         = "placement"
-	placementV1alpha1 = "placement-v1alpha1"
-	clusterSet        = "clusterset"
-	clusterSetBinding = "clustersetbinding"
-	vocabulary        = "vocabulary"
+	placement            = "placement"
+	placementV1alpha1    = "placement-v1alpha1"
+	clusterSet           = "clusterset"
+	clusterSetBinding    = "clustersetbinding"
+	managedClusterTaints = "managedcluster-taints"
+	vocabulary           = "vocabulary"
 )
 
 const applyDefinitions = "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
 
 var allNeeds = []need{
 	{
+		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding, managedClusterTaints, vocabulary},
+		hint:        applyDefinitions,
+		reads:       []schema.GroupVersionResource{resource(clusterv1.GroupVersion.Version, "managedclusters")},
+	},
+	{
 		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding, vocabulary}, hint: applyDefinitions,
 		reads: []schema.GroupVersionResource{
-			resource(clusterv1.GroupVersion.Version, "managedclusters"),
 			resource(clusterv1beta2.GroupVersion.Version, "managedclustersets"),
 			resource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings"),
 		},
@@ -76,6 +81,10 @@ var allNeeds = []need{
 		},
 	},
 	{controllers: []string{clusterSetBinding}, writes: []right{patchStatus(clusterv1.GroupName, "managedclustersetbindings")}},
+	{
+		controllers: []string{managedClusterTaints},
+		writes:      []right{{verb: "patch", group: clusterv1.GroupName, resource: "managedclusters"}},
+	},
 }
 
 // profileDecisions is what --sig-placement-decisions needs.
