@@ -20,15 +20,20 @@
 //
 //   - rbac/vocabulary: what the controller "vocabulary" needs in addition, for the ConfigMap that a policy looks into.
 //
+//   - rbac/clusterset-roles: what the controller "clusterset-roles" needs in addition, and holds because it grants it.
+//
+//   - rbac/people: roles for people, which nobody is bound to here: three that are aggregated to view, edit and admin, and "tenant".
+//
 //   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, in the
 //     words of the hub; "readable" denies what would make Placements unreadable; "vocabulary" warns of names that nothing has yet.
+//     "bindings" and "clusters" ask the authorizer who may bind a set, move a cluster and accept one.
 //
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
-// The roles are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
-// ...:managedcluster-taints, ...:vocabulary and ...:multicluster, and in the hub's namespace the Roles ...:leader-election and
-// ...:vocabulary; each is bound to the ServiceAccount by a binding of the same name. No rule has a wildcard.
+// The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
+// ...:clusterset-roles, ...:managedcluster-taints, ...:vocabulary and ...:multicluster, and in the hub's namespace the Roles
+// ...:leader-election and ...:vocabulary; each is bound to the ServiceAccount by a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.

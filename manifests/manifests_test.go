@@ -36,11 +36,17 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"CustomResourceDefinition placements.placement.open-cluster-management.io",
 		"Namespace open-cluster-management-hub",
 		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
+		"ClusterRole open-cluster-management:placement-hub:admin",
+		"ClusterRole open-cluster-management:placement-hub:clusterset-roles",
+		"ClusterRole open-cluster-management:placement-hub:edit",
 		"ClusterRole open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRole open-cluster-management:placement-hub:placement",
 		"ClusterRole open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRole open-cluster-management:placement-hub:sets",
+		"ClusterRole open-cluster-management:placement-hub:tenant",
+		"ClusterRole open-cluster-management:placement-hub:view",
 		"ClusterRole open-cluster-management:placement-hub:vocabulary",
+		"ClusterRoleBinding open-cluster-management:placement-hub:clusterset-roles",
 		"ClusterRoleBinding open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement-v1alpha1",
@@ -50,9 +56,13 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-bindings",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-clusters",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-vocabulary",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-clusters",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-vocabulary",
@@ -170,6 +180,7 @@ func TestWriteRights(t *testing.T) {
 		group = "cluster.open-cluster-management.io"
 		older = "placement.open-cluster-management.io"
 	)
+	everyWrite := []string{"create", "delete", "deletecollection", "patch", "update"}
 	cases := []struct {
 		role, reason string
 		want         map[string][]string
@@ -197,6 +208,17 @@ func TestWriteRights(t *testing.T) {
 			},
 		},
 		{
+			role:   "open-cluster-management:placement-hub:clusterset-roles",
+			reason: "ClusterRoles are made and put back, and what they grant is held; nothing is deleted",
+			want: map[string][]string{
+				"rbac.authorization.k8s.io/clusterroles":                     {"create", "update"},
+				group + "/managedclustersets/bind":                           {"create"},
+				group + "/managedclustersets/join":                           {"create"},
+				group + "/managedclusters":                                   {"create"},
+				"register.open-cluster-management.io/managedclusters/accept": {"update"},
+			},
+		},
+		{
 			role:   "open-cluster-management:placement-hub:managedcluster-taints",
 			reason: "taints are in the spec; clusters are neither made, nor deleted, nor is their status written",
 			want:   map[string][]string{group + "/managedclusters": {"patch"}},
@@ -220,6 +242,20 @@ func TestWriteRights(t *testing.T) {
 			reason: "one ConfigMap, of the hub's own namespace",
 			want:   map[string][]string{"configmaps": {"create", "update"}},
 		},
+		{role: "open-cluster-management:placement-hub:view", reason: "who views writes nothing", want: map[string][]string{}},
+		{
+			role: "open-cluster-management:placement-hub:edit", reason: "nobody but the hub writes decisions or a status",
+			want: map[string][]string{
+				group + "/placements": everyWrite, group + "/managedclustersetbindings": everyWrite, older + "/placements": everyWrite,
+			},
+		},
+		{
+			role: "open-cluster-management:placement-hub:admin", reason: "nor does who administers a namespace",
+			want: map[string][]string{
+				group + "/placements": everyWrite, group + "/managedclustersetbindings": everyWrite, older + "/placements": everyWrite,
+			},
+		},
+		{role: "open-cluster-management:placement-hub:tenant", reason: "sets are looked up", want: map[string][]string{}},
 		{
 			role:   "open-cluster-management:placement-hub:leader-election",
 			reason: "leases in the hub's own namespace only",
@@ -250,6 +286,39 @@ func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
 		if diff := cmp.Diff(want, binding.Subjects); diff != "" {
 			t.Errorf("%s: subjects (-want +got):\n%s", describe(obj), diff)
 		}
+	}
+}
+
+// Who gets the roles for people is for the admin of a hub to say. The labels are those of Kubernetes for its own roles.
+func TestRolesForPeople(t *testing.T) {
+	const prefix = "open-cluster-management:placement-hub:"
+	want := map[string]map[string]string{
+		prefix + "view":   {"rbac.authorization.k8s.io/aggregate-to-view": "true"},
+		prefix + "edit":   {"rbac.authorization.k8s.io/aggregate-to-edit": "true"},
+		prefix + "admin":  {"rbac.authorization.k8s.io/aggregate-to-admin": "true"},
+		prefix + "tenant": nil,
+	}
+	got := map[string]map[string]string{}
+	for _, obj := range allObjects(t) {
+		switch obj.GetKind() {
+		case "ClusterRole":
+			if _, found := want[obj.GetName()]; found || len(obj.GetLabels()) > 0 {
+				got[obj.GetName()] = obj.GetLabels()
+			}
+		case "ClusterRoleBinding":
+			if _, found := want[obj.GetName()]; found {
+				t.Errorf("%s gives a role for people away", describe(obj))
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("labels of the roles for people (-want +got):\n%s", diff)
+	}
+	wantTenant := []rbacv1.PolicyRule{{
+		APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclustersets"}, Verbs: []string{"get", "list"},
+	}}
+	if diff := cmp.Diff(wantTenant, rules(t, prefix+"tenant")); diff != "" {
+		t.Errorf("consumers.md: tenants get and list cluster sets (-want +got):\n%s", diff)
 	}
 }
 

@@ -45,7 +45,10 @@ const defaultNamespace = "open-cluster-management-hub"
 
 // Names lists every controller of this hub.
 func Names() []string {
-	return []string{placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, fleet.ManagedClusterTaints, fleet.Vocabulary}
+	return []string{
+		placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetRoles,
+		fleet.ManagedClusterTaints, fleet.Vocabulary,
+	}
 }
 
 // Options say which controllers run and how.
@@ -105,6 +108,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		{[]string{placementName, placementV1alpha1Name}, o.outputs(enabled).setup},
 		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
 		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
+		{[]string{sets.ClusterSetRoles}, sets.SetupClusterSetRoles},
 		{[]string{fleet.ManagedClusterTaints}, fleet.SetupManagedClusterTaints},
 		{[]string{fleet.Vocabulary}, fleet.SetupVocabulary},
 	} {

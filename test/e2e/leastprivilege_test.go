@@ -79,11 +79,27 @@ func holdings() []holding {
 			},
 		}
 	}
+	// Nobody may grant what he does not hold.
+	grants := func(verb, group, resource string) holding {
+		return holding{
+			privilege{role: manifestRole + "clusterset-roles", verb: verb, group: group, resource: resource},
+			func() client.Object {
+				return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "never"}, Rules: []rbacv1.PolicyRule{
+					{Verbs: []string{verb}, APIGroups: []string{group}, Resources: []string{resource}},
+				}}
+			},
+		}
+	}
 	return []holding{
 		finalizers("placement", clusterv1beta1.GroupName, &clusterv1beta1.PlacementDecision{}),
 		finalizers("placement-v1alpha1", placementv1alpha1.GroupName, &placementv1alpha1.PlacementDecision{
 			Decisions: []placementv1alpha1.ClusterDecision{},
 		}),
+		grants("get", clusterv1beta1.GroupName, "managedclustersets"),
+		grants("create", clusterv1beta1.GroupName, "managedclustersets/bind"),
+		grants("create", clusterv1beta1.GroupName, "managedclustersets/join"),
+		grants("create", clusterv1beta1.GroupName, "managedclusters"),
+		grants("update", "register.open-cluster-management.io", "managedclusters/accept"),
 	}
 }
 
@@ -99,8 +115,18 @@ func checkHolding(t *testing.T, h *hub, holding holding) {
 	must(t, err)
 	attempt := func() error { return api.Create(t.Context(), holding.attempt(), client.DryRunAll) }
 	eventually(t, "attempting it with the privilege", attempt)
-	restore := h.withhold(t, rbacv1.RoleRef{Kind: "ClusterRole", Name: holding.role}, holding.privilege)
-	defer restore()
+	var restores []func()
+	defer func() {
+		for _, restore := range restores {
+			restore()
+		}
+	}()
+	for _, granted := range distinct(h.granted(t)) {
+		same := granted
+		if same.role = holding.role; same == holding.privilege { // Another controller may hold it, too.
+			restores = append(restores, h.withhold(t, rbacv1.RoleRef{Kind: "ClusterRole", Name: granted.role}, granted))
+		}
+	}
 	eventually(t, "attempting it without the privilege", func() error {
 		if err := attempt(); !apierrors.IsForbidden(err) {
 			return fmt.Errorf("want it to be forbidden, got: %w", errors.Join(err, errors.New("not forbidden")))

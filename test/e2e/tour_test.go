@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -39,6 +40,7 @@ func tour(t *testing.T, h *hub) {
 	h.exchange(t)
 	h.losePages(t)
 	h.loseSets(t)
+	h.loseRoles(t)
 	h.loseVocabulary(t)
 	h.loseCluster(t)
 	h.stop(t, leader)
@@ -193,6 +195,23 @@ func (h *hub) loseSets(t *testing.T) {
 		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(global), global)
 		if err == nil && global.Spec.ClusterSelector.SelectorType != clusterv1beta2.LabelSelector {
 			err = errors.New("it has not been put back")
+		}
+		return err
+	})
+}
+
+// loseRoles deletes and edits the ClusterRoles of a set.
+func (h *hub) loseRoles(t *testing.T) {
+	t.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "open-cluster-management:managedclusterset:bind:global"}}
+	h.wantMade(t, role)
+	must(t, h.client.Delete(t.Context(), role))
+	h.wantMade(t, role)
+	must(t, h.client.Patch(t.Context(), role, mergePatch(`{"rules":null}`)))
+	eventually(t, "waiting for its rules", func() error {
+		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(role), role)
+		if err == nil && len(role.Rules) == 0 {
+			err = errors.New("it has none")
 		}
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -99,6 +100,8 @@ func (w *world) destroy(ctx SpecContext) {
 	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(w.namespace))).To(Succeed())
 	Expect(hub.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
 	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
+	Expect(hub.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, mine)).To(Succeed())
+	Expect(hub.DeleteAllOf(ctx, &rbacv1.ClusterRole{}, mine)).To(Succeed())
 
 	clusters := &clusterv1.ManagedClusterList{}
 	Expect(hub.List(ctx, clusters, mine)).To(Succeed())

@@ -1,6 +1,8 @@
 // Package sets keeps what says who may place where: the condition ClusterSetEmpty of ManagedClusterSets and the sets default and global
-// (clusterset), and the condition Bound of ManagedClusterSetBindings (clustersetbinding).
+// (clusterset), the condition Bound of ManagedClusterSetBindings (clustersetbinding), and the ClusterRoles by which an admin hands a set
+// to people (clusterset-roles).
 //
 // Promises: a condition is written only when it changes, and nothing is written when nothing changed; of a standard set only the selector
-// is put back, and not where its annotation opts out; a set whose selector is broken keeps the condition it has.
+// is put back, and not where its annotation opts out; a set whose selector is broken keeps the condition it has; a ClusterRole
+// that somebody else made is left alone, and none is deleted here.
 package sets

@@ -3,6 +3,7 @@ package preflight
 import (
 	"slices"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -33,6 +34,7 @@ const (
 	placementV1alpha1    = "placement-v1alpha1"
 	clusterSet           = "clusterset"
 	clusterSetBinding    = "clustersetbinding"
+	clusterSetRoles      = "clusterset-roles"
 	managedClusterTaints = "managedcluster-taints"
 	vocabulary           = "vocabulary"
 )
@@ -82,6 +84,13 @@ var allNeeds = []need{
 	},
 	{controllers: []string{clusterSetBinding}, writes: []right{patchStatus(clusterv1.GroupName, "managedclustersetbindings")}},
 	{
+		controllers: []string{clusterSetRoles}, hint: applyDefinitions,
+		reads: []schema.GroupVersionResource{
+			resource(clusterv1beta2.GroupVersion.Version, "managedclustersets"), rbacv1.SchemeGroupVersion.WithResource("clusterroles"),
+		},
+		writes: setRoles(),
+	},
+	{
 		controllers: []string{managedClusterTaints},
 		writes:      []right{{verb: "patch", group: clusterv1.GroupName, resource: "managedclusters"}},
 	},
@@ -110,6 +119,21 @@ func writeAll(group, resource string) []right {
 		{verb: "create", group: group, resource: resource},
 		{verb: "patch", group: group, resource: resource},
 		{verb: "delete", group: group, resource: resource},
+	}
+}
+
+// setRoles is what the controller "clusterset-roles" writes, and what it must hold because the roles of a set grant it.
+func setRoles() []right {
+	const create, update, sets = "create", "update", "managedclustersets"
+	return []right{
+		{verb: create, group: rbacv1.GroupName, resource: "clusterroles"},
+		{verb: update, group: rbacv1.GroupName, resource: "clusterroles"},
+		{verb: "get", group: clusterv1.GroupName, resource: sets},
+		{verb: update, group: clusterv1.GroupName, resource: sets},
+		{verb: create, group: clusterv1.GroupName, resource: sets, subresource: "bind"},
+		{verb: create, group: clusterv1.GroupName, resource: sets, subresource: "join"},
+		{verb: create, group: clusterv1.GroupName, resource: "managedclusters"},
+		{verb: update, group: "register.open-cluster-management.io", resource: "managedclusters", subresource: "accept"},
 	}
 }
 

@@ -1,0 +1,183 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const clusters = "managedclusters"
+
+// reachedAt has the cluster reached at URLs.
+func reachedAt(urls ...string) func(*clusterv1.ManagedCluster) {
+	return func(c *clusterv1.ManagedCluster) {
+		c.Spec.ManagedClusterClientConfigs = nil
+		for _, url := range urls {
+			c.Spec.ManagedClusterClientConfigs = append(c.Spec.ManagedClusterClientConfigs, clusterv1.ClientConfig{URL: url, CABundle: []byte("ca")})
+		}
+	}
+}
+
+func accepted(c *clusterv1.ManagedCluster) { c.Spec.HubAcceptsClient = true }
+
+func movedTo(set string) func(*clusterv1.ManagedCluster) {
+	return func(c *clusterv1.ManagedCluster) {
+		metav1.SetMetaDataLabel(&c.ObjectMeta, clusterv1beta2.ClusterSetLabel, set)
+	}
+}
+
+var _ = Describe("Admission of a cluster", func() {
+	// registrar may write clusters, and may have them join the set that clusters without a set get.
+	registrar := func(ctx context.Context, w *world, comes func(context.Context, *world, string) *person) *person {
+		w.accessInForce(ctx)
+
+		p := comes(ctx, w, "registrar")
+		w.grant(ctx, p.subject(), mayWrite(clusters), mayJoin("default"))
+		Eventually(func() error { return p.tries(ctx, w.newCluster("c", "default")) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+
+		return p
+	}
+
+	for way, comes := range ways {
+		It("upstream 3.2 case 39: with "+way+", a cluster is made", func(ctx SpecContext) {
+			w := newWorld(ctx)
+			p, set := registrar(ctx, w, comes), w.name("set")
+
+			By("without a set and with an empty one, which is the default at most")
+			Expect(p.tries(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name("c")}})).To(Succeed())
+			Expect(p.tries(ctx, w.newCluster("c", ""))).To(Succeed())
+
+			By("accepted")
+			Expect(p.tries(ctx, w.newCluster("c", "default", accepted))).To(cannotAccept(p, w.name("c")))
+			Expect(p.tries(ctx, w.newCluster("c", "default", accepted))).
+				To(MatchError(ContainSubstring(`the verb "update" on managedclusters/accept of ` + registerGroup)))
+
+			By("in a set")
+			Expect(p.tries(ctx, w.newCluster("c", set))).To(cannotMove(p, set))
+			Expect(p.tries(ctx, w.newCluster("c", set))).To(MatchError(ContainSubstring(`the verb "create" on managedclustersets/join`)))
+
+			By("with the rights")
+			w.grant(ctx, p.subject(), mayJoin(set), mayAccept(w.name("c")))
+			Eventually(func() error { return p.Create(ctx, w.newCluster("c", set, accepted)) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+			Expect(p.tries(ctx, w.newCluster("other", set, accepted))).To(cannotAccept(p, w.name("other")))
+			Expect(p.tries(ctx, w.newCluster("other", "global"))).To(cannotMove(p, "global"))
+		})
+
+		It("upstream 3.2 case 40: with "+way+", a cluster is changed", func(ctx SpecContext) {
+			w := newWorld(ctx)
+			p, from, to := registrar(ctx, w, comes), w.name("from"), w.name("to")
+			cluster := w.cluster(ctx, "from", "c")
+
+			By("a field that is nobody's in particular")
+			Expect(changes(ctx, p, cluster, func(c *clusterv1.ManagedCluster) {
+				c.Spec.LeaseDurationSeconds = 30
+				c.Spec.Taints = []clusterv1.Taint{{Key: "a", Effect: clusterv1.TaintEffectNoSelect}}
+				metav1.SetMetaDataLabel(&c.ObjectMeta, "a", "b")
+				metav1.SetMetaDataAnnotation(&c.ObjectMeta, "a", "b")
+				c.Finalizers = []string{"example.com/hold"}
+			})).To(Succeed())
+
+			By("accepted")
+			Expect(changes(ctx, p, cluster, accepted)).To(cannotAccept(p, cluster.Name))
+
+			By("moved: the right is needed for the set it leaves and for the one it joins")
+			Expect(changes(ctx, p, cluster, movedTo(to))).To(cannotMove(p, from))
+			revoke := w.grant(ctx, p.subject(), mayJoin(from))
+			Eventually(func() error { return changes(ctx, p, cluster, movedTo(to)) }).WithContext(ctx).WithTimeout(settle).
+				Should(cannotMove(p, to))
+			Expect(changes(ctx, p, cluster, movedTo("default"))).To(Succeed())
+			revoke()
+			w.grant(ctx, p.subject(), mayJoin(to), mayAccept())
+			Eventually(func() error { return changes(ctx, p, cluster, accepted) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+			Eventually(func() error { return changes(ctx, p, cluster, movedTo("default")) }).WithContext(ctx).WithTimeout(settle).
+				Should(cannotMove(p, from))
+			Expect(changes(ctx, p, cluster, func(c *clusterv1.ManagedCluster) { c.Labels = nil })).To(cannotMove(p, from))
+			w.grant(ctx, p.subject(), mayJoin(from))
+			Eventually(func() error { return changes(ctx, p, cluster, movedTo(to)) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+		})
+	}
+
+	It("upstream 3.2 cases 39 and 40: names and URLs must be good", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.accessInForce(ctx)
+
+		for name, words := range map[string]string{
+			"a.b":                   `metadata.name: Invalid value: "a.b": names the namespace of the cluster: must not contain dots`,
+			strings.Repeat("n", 64): "must be no more than 63",
+		} {
+			Expect(tryOut(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(beInvalid(words))
+		}
+
+		Expect(tryOut(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("n", 63)}})).To(Succeed())
+
+		const good = "https://api.example.com:6443/a?b=c"
+
+		cluster := w.cluster(ctx, "", "c", reachedAt(good))
+		for _, bad := range []string{"http://example.com", "example.com", "", "HTTP://a", "https//a", "://", "/etc", "file:///etc", "https://a b"} {
+			words := fmt.Sprintf("spec.managedClusterClientConfigs: Invalid value: %q: the url must be an https URL", bad)
+			Expect(tryOut(ctx, w.newCluster("other", "", reachedAt(good, bad)))).To(beInvalid(words))
+			Expect(changes(ctx, adminOf(), cluster, reachedAt(good, bad))).To(beInvalid(words))
+		}
+
+		for _, fine := range [][]string{nil, {good}, {"https://[::1]:6443"}, {"HTTPS://10.0.0.1", good}} {
+			Expect(tryOut(ctx, w.newCluster("other", "", reachedAt(fine...)))).To(Succeed())
+			Expect(changes(ctx, adminOf(), cluster, reachedAt(fine...))).To(Succeed())
+		}
+	})
+
+	It("accepts once: to take it back, and to say it again, needs no right", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		p := registrar(ctx, w, ways["impersonation"])
+		cluster := w.cluster(ctx, "", "c", accepted)
+
+		Expect(changes(ctx, p, cluster, func(c *clusterv1.ManagedCluster) { metav1.SetMetaDataLabel(&c.ObjectMeta, "a", "b") })).To(Succeed())
+		Expect(changes(ctx, p, cluster, func(c *clusterv1.ManagedCluster) { c.Spec.HubAcceptsClient = false })).To(Succeed())
+		Expect(p.Patch(ctx, cluster.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"spec":null}`)))).To(Succeed())
+		Expect(p.Patch(ctx, cluster.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"hubAcceptsClient":true}}`)))).
+			To(cannotAccept(p, cluster.Name))
+		Expect(p.Patch(ctx, w.newCluster("new", ""), client.RawPatch("application/apply-patch+yaml", []byte(
+			`{"apiVersion":"`+clusterv1.GroupVersion.String()+`","kind":"ManagedCluster","metadata":{"name":"`+w.name("new")+
+				`"},"spec":{"hubAcceptsClient":true}}`)), client.FieldOwner("new"))).To(cannotAccept(p, w.name("new")))
+	})
+
+	It("cannot be moved or accepted through its status", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		p := registrar(ctx, w, ways["a client certificate"])
+		w.grant(ctx, p.subject(), mayWrite(clusters+"/status"))
+
+		cluster := w.cluster(ctx, "set", "c")
+		patch := `{"metadata":{"labels":{"` + clusterv1beta2.ClusterSetLabel + `":"default"}},"spec":{"hubAcceptsClient":true}}`
+		Eventually(func() error {
+			return p.Status().Patch(ctx, cluster.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(patch)))
+		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+		Expect(hub.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+		Expect(cluster.Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, w.name("set")))
+		Expect(cluster.Spec.HubAcceptsClient).To(BeFalse())
+	})
+
+	It("admits objects of any size", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.accessInForce(ctx)
+
+		var urls []string
+		for i := range 3000 {
+			urls = append(urls, fmt.Sprintf("https://api%d.example.com:6443/%s", i, strings.Repeat("path", 25)))
+		}
+
+		cluster := w.newCluster("c", "default", reachedAt(urls...))
+		Expect(tryOut(ctx, cluster.DeepCopy())).To(Succeed())
+
+		cluster.Spec.ManagedClusterClientConfigs[2999].URL = "http://example.com"
+		Expect(tryOut(ctx, cluster)).To(beInvalid(`"http://example.com": the url must be an https URL`))
+	})
+})
+
+// adminOf is the admin of the hub.
+func adminOf() *person { return &person{Client: hub, user: "admin"} }

@@ -1,0 +1,245 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
+)
+
+const (
+	clusterGroup  = clusterv1.GroupName
+	registerGroup = "register.open-cluster-management.io"
+)
+
+// mustMatch is the rule about the name of a binding (consumers.md).
+const mustMatch = "The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet"
+
+// person is somebody the API server knows, with no rights but those that a spec grants.
+type person struct {
+	client.Client
+	user string
+}
+
+// ways are those in which a person can come to the API server.
+var ways = map[string]func(ctx context.Context, w *world, short string) *person{
+	"a client certificate": func(_ context.Context, w *world, short string) *person { return w.person(short) },
+	"impersonation":        func(_ context.Context, w *world, short string) *person { return w.impersonated(short) },
+	"a ServiceAccount's token": func(ctx context.Context, w *world, short string) *person {
+		return w.account(ctx, short)
+	},
+}
+
+// person comes with a client certificate.
+func (w *world) person(short string, groups ...string) *person {
+	GinkgoHelper()
+
+	config, err := controlPlane.UserConfig(w.name(short), groups...)
+	Expect(err).NotTo(HaveOccurred())
+
+	return newPerson(config, w.name(short))
+}
+
+// impersonated is somebody whom an admin speaks for.
+func (w *world) impersonated(short string) *person {
+	GinkgoHelper()
+
+	config := controlPlane.AdminConfig()
+	config.Impersonate = rest.ImpersonationConfig{UserName: w.name(short), Groups: []string{"system:authenticated"}}
+
+	return newPerson(config, w.name(short))
+}
+
+// account is a ServiceAccount of this world with its token.
+func (w *world) account(ctx context.Context, short string) *person {
+	GinkgoHelper()
+	w.create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: short}})
+
+	config, err := controlPlane.ServiceAccountConfig(ctx, w.namespace, short)
+	Expect(err).NotTo(HaveOccurred())
+
+	return newPerson(config, "system:serviceaccount:"+w.namespace+":"+short)
+}
+
+func newPerson(config *rest.Config, user string) *person {
+	GinkgoHelper()
+
+	c, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: hub.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+
+	return &person{Client: c, user: user}
+}
+
+// subject is the person in the words of RBAC, which takes a ServiceAccount by its user name too.
+func (p *person) subject() rbacv1.Subject {
+	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: p.user}
+}
+
+// tries asks the API server whether the person could create an object.
+func (p *person) tries(ctx context.Context, object client.Object) error {
+	return client.NewDryRunClient(p).Create(ctx, object)
+}
+
+// changes asks the API server whether the person could change an object as it is now, and again when the hub was faster.
+func changes[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, p *person, object P, change func(P)) error {
+	for {
+		fresh := P(new(T))
+		if err := hub.Get(ctx, client.ObjectKeyFromObject(object), fresh); err != nil {
+			return fmt.Errorf("reading what is to be changed: %w", err)
+		}
+
+		change(fresh)
+
+		if err := client.NewDryRunClient(p).Update(ctx, fresh); !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+}
+
+var grants atomic.Int64
+
+// grant gives rights in the whole hub, and returns how to take them back. The API server knows of both a moment later.
+func (w *world) grant(ctx context.Context, subject rbacv1.Subject, rules ...rbacv1.PolicyRule) (revoke func()) {
+	GinkgoHelper()
+
+	name := w.name(fmt.Sprintf("grant%d", grants.Add(1)))
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	w.create(ctx, role)
+
+	return w.bindRole(ctx, subject, name)
+}
+
+// bindRole gives the rights of a ClusterRole in the whole hub, and returns how to take them back.
+func (w *world) bindRole(ctx context.Context, subject rbacv1.Subject, role string) (revoke func()) {
+	GinkgoHelper()
+
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: w.name(fmt.Sprintf("grant%d", grants.Add(1)))},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{subject},
+	}
+	w.create(ctx, binding)
+
+	return func() { Expect(hub.Delete(ctx, binding)).To(Succeed()) }
+}
+
+// roleHere gives the rights of a ClusterRole in the namespace of the world.
+func (w *world) roleHere(ctx context.Context, subject rbacv1.Subject, role string) {
+	GinkgoHelper()
+	w.create(ctx, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("grant%d", grants.Add(1))},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects:   []rbacv1.Subject{subject},
+	})
+}
+
+// right is a rule of RBAC about one resource, by names or of every name.
+func right(group, resource string, verbs []string, names ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs, ResourceNames: names}
+}
+
+func mayWrite(resource string) rbacv1.PolicyRule {
+	return right(clusterGroup, resource, []string{"get", "list", "create", "update", "patch", "delete"})
+}
+
+func mayBind(sets ...string) rbacv1.PolicyRule {
+	return right(clusterGroup, "managedclustersets/bind", []string{"create"}, sets...)
+}
+
+func mayJoin(sets ...string) rbacv1.PolicyRule {
+	return right(clusterGroup, "managedclustersets/join", []string{"create"}, sets...)
+}
+
+func mayAccept(clusters ...string) rbacv1.PolicyRule {
+	return right(registerGroup, "managedclusters/accept", []string{"update"}, clusters...)
+}
+
+// can asks the authorizer about a subject.
+func can(ctx context.Context, user string, attributes authorizationv1.ResourceAttributes) bool {
+	GinkgoHelper()
+
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user, Groups: []string{"system:authenticated"}, ResourceAttributes: &attributes,
+	}}
+	Expect(hub.Create(ctx, review)).To(Succeed())
+
+	return review.Status.Allowed
+}
+
+// newBinding is a binding of this world's namespace, which is not made.
+func (w *world) newBinding(name, set string) *clusterv1beta2.ManagedClusterSetBinding {
+	return &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+	}
+}
+
+// newCluster is a cluster of this world in a set, which is not made.
+func (w *world) newCluster(short, set string, edits ...func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: w.name(short), Labels: map[string]string{worldLabel: w.namespace, clusterv1beta2.ClusterSetLabel: set},
+	}}
+	for _, edit := range edits {
+		edit(cluster)
+	}
+
+	return cluster
+}
+
+// accessInForce waits until the API server has taken up the policies about bindings and clusters.
+func (w *world) accessInForce(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func() error { return tryOut(ctx, w.newBinding("a", "b")) }).WithContext(ctx).WithTimeout(settle).Should(beInvalid(mustMatch))
+	Eventually(func() error { return tryOut(ctx, w.newCluster("not.a-namespace", "")) }).WithContext(ctx).WithTimeout(settle).
+		Should(beInvalid("metadata.name: Invalid value: "))
+}
+
+// notAllowedToBind is the denial of a binding (consumers.md).
+func notAllowedToBind(p *person, set string) OmegaMatcher {
+	return beForbidden(fmt.Sprintf("user %q is not allowed to bind cluster set %q", p.user, set))
+}
+
+// cannotMove is the denial of a change of sets.
+func cannotMove(p *person, set string) OmegaMatcher {
+	return beForbidden(fmt.Sprintf("user %q cannot add/remove a ManagedCluster to/from ManagedClusterSet %q", p.user, set))
+}
+
+// cannotAccept is the denial to accept a cluster.
+func cannotAccept(p *person, cluster string) OmegaMatcher {
+	return beForbidden(fmt.Sprintf("user %q cannot accept ManagedCluster %q", p.user, cluster))
+}
+
+func beForbidden(words string) OmegaMatcher { return beRefused(http.StatusForbidden, words) }
+
+func beInvalid(words string) OmegaMatcher { return beRefused(http.StatusUnprocessableEntity, words) }
+
+// beRefused matches an answer of the API server by its code and by what it says.
+func beRefused(code int32, words string) OmegaMatcher {
+	codeOf := func(err error) int32 {
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+			return status.Status().Code
+		}
+
+		return 0
+	}
+
+	return And(HaveOccurred(), WithTransform(codeOf, Equal(code)), MatchError(ContainSubstring(words)))
+}
