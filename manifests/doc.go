@@ -16,6 +16,9 @@
 //
 //   - rbac/sets: what the controllers "clusterset" and "clustersetbinding" write, in addition. A standalone hub uses both.
 //
+//   - rbac/clustersetbinding-rbac: what the controller "clustersetbinding-rbac" needs in addition: to read who may bind which sets, and to
+//     write bindings.
+//
 //   - rbac/managedcluster-taints: what the controller "managedcluster-taints" needs in addition.
 //
 //   - rbac/vocabulary: what the controller "vocabulary" needs in addition, for the ConfigMap that a policy looks into.
@@ -32,8 +35,9 @@
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
-// ...:clusterset-roles, ...:managedcluster-taints, ...:vocabulary and ...:multicluster, and in the hub's namespace the Roles
-// ...:leader-election and ...:vocabulary; each is bound to the ServiceAccount by a binding of the same name. No rule has a wildcard.
+// ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:vocabulary and ...:multicluster, and in the hub's
+// namespace the Roles ...:leader-election and ...:vocabulary; each is bound to the ServiceAccount by a binding of the same name. No rule
+// has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.

@@ -38,6 +38,7 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
 		"ClusterRole open-cluster-management:placement-hub:admin",
 		"ClusterRole open-cluster-management:placement-hub:clusterset-roles",
+		"ClusterRole open-cluster-management:placement-hub:clustersetbinding-rbac",
 		"ClusterRole open-cluster-management:placement-hub:edit",
 		"ClusterRole open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRole open-cluster-management:placement-hub:placement",
@@ -47,6 +48,7 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ClusterRole open-cluster-management:placement-hub:view",
 		"ClusterRole open-cluster-management:placement-hub:vocabulary",
 		"ClusterRoleBinding open-cluster-management:placement-hub:clusterset-roles",
+		"ClusterRoleBinding open-cluster-management:placement-hub:clustersetbinding-rbac",
 		"ClusterRoleBinding open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement-v1alpha1",
@@ -205,6 +207,14 @@ func TestWriteRights(t *testing.T) {
 				group + "/managedclustersets":               {"create", "update"},
 				group + "/managedclustersets/status":        {"patch"},
 				group + "/managedclustersetbindings/status": {"patch"},
+			},
+		},
+		{
+			role:   "open-cluster-management:placement-hub:clustersetbinding-rbac",
+			reason: "bindings are kept whole, and their creator may bind every set; roles and accounts are only read",
+			want: map[string][]string{
+				group + "/managedclustersetbindings": {"create", "delete", "update"},
+				group + "/managedclustersets/bind":   {"create"},
 			},
 		},
 		{

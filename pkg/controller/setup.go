@@ -29,6 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/sets"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
 // The names of the controllers, as --controllers takes them.
@@ -46,7 +47,7 @@ const defaultNamespace = "open-cluster-management-hub"
 // Names lists every controller of this hub.
 func Names() []string {
 	return []string{
-		placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetRoles,
+		placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetBindingRBAC, sets.ClusterSetRoles,
 		fleet.ManagedClusterTaints, fleet.Vocabulary,
 	}
 }
@@ -82,12 +83,14 @@ func Scheme() *apiruntime.Scheme {
 }
 
 // CacheOptions are the informer settings that the controllers rely on. What the API server notes about field managers is not kept: it
-// can be most of an object. Of all ConfigMaps only the vocabulary is listed and found.
+// can be most of an object. Of all ConfigMaps only the vocabulary is listed and found, and of all ServiceAccounts those whose rights bind
+// their namespaces.
 func CacheOptions() cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.VocabularyConfigMap)},
+			&corev1.ConfigMap{}:      {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.VocabularyConfigMap)},
+			&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
 		},
 	}
 }
@@ -108,6 +111,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		{[]string{placementName, placementV1alpha1Name}, o.outputs(enabled).setup},
 		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
 		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
+		{[]string{sets.ClusterSetBindingRBAC}, sets.SetupClusterSetBindingRBAC},
 		{[]string{sets.ClusterSetRoles}, sets.SetupClusterSetRoles},
 		{[]string{fleet.ManagedClusterTaints}, fleet.SetupManagedClusterTaints},
 		{[]string{fleet.Vocabulary}, fleet.SetupVocabulary},

@@ -12,6 +12,7 @@ import (
 var floors = map[string]int{
 	"apis":       0, // types only
 	"facts":      1,
+	"scope":      1,
 	"selector":   2,
 	"inventory":  3,
 	"scheduling": 4,

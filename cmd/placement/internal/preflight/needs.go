@@ -3,6 +3,7 @@ package preflight
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -15,6 +16,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
 // need is what a part of the process needs of a hub.
@@ -30,13 +32,14 @@ type need struct {
 }
 
 const (
-	placement            = "placement"
-	placementV1alpha1    = "placement-v1alpha1"
-	clusterSet           = "clusterset"
-	clusterSetBinding    = "clustersetbinding"
-	clusterSetRoles      = "clusterset-roles"
-	managedClusterTaints = "managedcluster-taints"
-	vocabulary           = "vocabulary"
+	placement             = "placement"
+	placementV1alpha1     = "placement-v1alpha1"
+	clusterSet            = "clusterset"
+	clusterSetBinding     = "clustersetbinding"
+	clusterSetBindingRBAC = "clustersetbinding-rbac"
+	clusterSetRoles       = "clusterset-roles"
+	managedClusterTaints  = "managedcluster-taints"
+	vocabulary            = "vocabulary"
 )
 
 const applyDefinitions = "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
@@ -48,7 +51,7 @@ var allNeeds = []need{
 		reads:       []schema.GroupVersionResource{resource(clusterv1.GroupVersion.Version, "managedclusters")},
 	},
 	{
-		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding, vocabulary}, hint: applyDefinitions,
+		controllers: []string{placement, placementV1alpha1, clusterSet, clusterSetBinding, clusterSetBindingRBAC, vocabulary}, hint: applyDefinitions,
 		reads: []schema.GroupVersionResource{
 			resource(clusterv1beta2.GroupVersion.Version, "managedclustersets"),
 			resource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings"),
@@ -76,13 +79,22 @@ var allNeeds = []need{
 	},
 	{
 		controllers: []string{clusterSet},
-		writes: []right{
-			{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets"},
-			{verb: "update", group: clusterv1.GroupName, resource: "managedclustersets"},
-			patchStatus(clusterv1.GroupName, "managedclustersets"),
-		},
+		writes: append(write(clusterv1.GroupName, "managedclustersets", "create", "update"),
+			patchStatus(clusterv1.GroupName, "managedclustersets")),
 	},
 	{controllers: []string{clusterSetBinding}, writes: []right{patchStatus(clusterv1.GroupName, "managedclustersetbindings")}},
+	{
+		controllers: []string{clusterSetBindingRBAC},
+		hint:        "let the API server serve rbac.authorization.k8s.io/v1, or leave the controller clustersetbinding-rbac off",
+		reads: []schema.GroupVersionResource{
+			rbacv1.SchemeGroupVersion.WithResource("clusterroles"), rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"),
+			corev1.SchemeGroupVersion.WithResource("namespaces"),
+		},
+		writes: append(write(clusterv1.GroupName, "managedclustersetbindings", "create", "update", "delete"),
+			right{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets", subresource: "bind"},
+			right{verb: "list", resource: "serviceaccounts", name: scope.Account}, // They are followed by their name alone.
+			right{verb: "watch", resource: "serviceaccounts", name: scope.Account}),
+	},
 	{
 		controllers: []string{clusterSetRoles}, hint: applyDefinitions,
 		reads: []schema.GroupVersionResource{
@@ -115,11 +127,15 @@ func patchStatus(group, resource string) right {
 }
 
 func writeAll(group, resource string) []right {
-	return []right{
-		{verb: "create", group: group, resource: resource},
-		{verb: "patch", group: group, resource: resource},
-		{verb: "delete", group: group, resource: resource},
+	return write(group, resource, "create", "patch", "delete")
+}
+
+func write(group, resource string, verbs ...string) []right {
+	rights := make([]right, 0, len(verbs))
+	for _, verb := range verbs {
+		rights = append(rights, right{verb: verb, group: group, resource: resource})
 	}
+	return rights
 }
 
 // setRoles is what the controller "clusterset-roles" writes, and what it must hold because the roles of a set grant it.

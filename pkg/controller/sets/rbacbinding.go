@@ -1,0 +1,188 @@
+package sets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/scope"
+)
+
+// ClusterSetBindingRBAC is the name of the controller that keeps the bindings that follow from the RBAC of ServiceAccounts.
+const ClusterSetBindingRBAC = scope.Manager
+
+// rbacBindingReconciler keeps the bindings of a namespace as its account placement is granted them (scope.md). It keeps no state but what
+// it has just done and what it is about to delete: what is true stands in the cache, whose initial lists are there before the first look.
+type rbacBindingReconciler struct {
+	client   client.Client
+	grants   *compiledGrants
+	unseen   *unseenWrites
+	doubts   *doubts
+	outdated work.Retry[reconcile.Request]
+}
+
+func newRBACBindingReconciler(api client.Client, c clock.PassiveClock) *rbacBindingReconciler {
+	return &rbacBindingReconciler{
+		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c), doubts: newDoubts(c),
+		outdated: work.NewRetry[reconcile.Request](),
+	}
+}
+
+// Reconcile keeps the bindings of one namespace, which is the name in the request.
+func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	namespace := request.Name
+
+	found := &corev1.Namespace{}
+	err := r.client.Get(ctx, types.NamespacedName{Name: namespace}, found, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // It gets nothing, and what it has goes with it.
+		r.doubts.forget(namespace)
+
+		return r.outdated.Settle(ctx, request, nil)
+	}
+
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("reading Namespace %s: %w", namespace, err)
+	}
+
+	wanted, err := r.wanted(ctx, namespace)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+
+	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
+	if err := r.client.List(ctx, bindings, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return reconcile.Result{}, fmt.Errorf("listing the ManagedClusterSetBindings of namespace %s: %w", namespace, err)
+	}
+
+	planned := planBindings(wanted.sets, bindings.Items)
+	due, wait := r.doubts.confirm(namespace, planned.revoke)
+	planned.revoke = due
+
+	err = r.carryOut(ctx, namespace, planned, wanted)
+	if err != nil && wait > 0 { // What is to be deleted soon must not wait for what fails, and may fail for long. Then it is told.
+		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
+
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+
+	if err == nil && !planned.empty() { // Events tell that it came to pass; if they got lost, it is written again.
+		wait = earliest(wait, unseenFor)
+	}
+
+	result, err := r.outdated.Settle(ctx, request, err)
+	if err == nil {
+		result.RequeueAfter = earliest(wait, result.RequeueAfter)
+	}
+
+	return result, err
+}
+
+// carryOut writes what is planned; what is new comes first, and what is revoked last. What the hub refuses does not keep the rest from
+// being written.
+func (r *rbacBindingReconciler) carryOut(ctx context.Context, namespace string, planned bindingPlan, wanted entitlement) error {
+	var (
+		failed   []error
+		outdated error
+	)
+
+	note := func(err error) {
+		switch {
+		case err == nil, decision.Terminating(err):
+		case decision.Outdated(err):
+			outdated = err
+		default:
+			failed = append(failed, err)
+		}
+	}
+
+	for _, set := range planned.create {
+		note(r.create(ctx, namespace, set))
+	}
+
+	for _, binding := range planned.restore {
+		note(r.restore(ctx, binding))
+	}
+
+	for _, binding := range planned.revoke {
+		note(r.revoke(ctx, binding, wanted.whyNot(binding.Name)))
+	}
+
+	if len(failed) > 0 {
+		return errors.Join(failed...)
+	}
+
+	return outdated
+}
+
+func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string) error {
+	key := types.NamespacedName{Namespace: namespace, Name: set}
+
+	return r.unseen.write(key, "", func() error {
+		binding := &clusterv1beta2.ManagedClusterSetBinding{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: namespace, Name: set, Labels: map[string]string{scope.ManagedByLabel: scope.Manager},
+			},
+			Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+		}
+		if err := r.client.Create(ctx, binding); err != nil {
+			return fmt.Errorf("creating ManagedClusterSetBinding %s: %w", key, err)
+		}
+
+		klog.FromContext(ctx).V(2).Info("Bound a cluster set that the ServiceAccount may bind",
+			"managedClusterSetBinding", klog.KObj(binding), "serviceAccount", klog.KRef(namespace, scope.Account))
+
+		return nil
+	})
+}
+
+// restore puts the spec of a binding back.
+func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding) error {
+	return r.unseen.write(client.ObjectKeyFromObject(binding), binding.ResourceVersion, func() error {
+		changed := binding.DeepCopy()
+		changed.Spec.ClusterSet = binding.Name
+
+		if err := r.client.Update(ctx, changed); err != nil {
+			return fmt.Errorf("putting the spec of ManagedClusterSetBinding %s back: %w", client.ObjectKeyFromObject(binding), err)
+		}
+
+		klog.FromContext(ctx).V(2).Info("Put the spec of a ManagedClusterSetBinding back",
+			"managedClusterSetBinding", klog.KObj(binding), "was", binding.Spec.ClusterSet)
+
+		return nil
+	})
+}
+
+// revoke deletes a binding as it was looked at: if it changed meanwhile, it may have been handed over.
+func (r *rbacBindingReconciler) revoke(ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why string) error {
+	key := client.ObjectKeyFromObject(binding)
+
+	return r.unseen.write(key, binding.ResourceVersion, func() error {
+		doomed := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+
+		err := r.client.Delete(ctx, doomed, client.Preconditions{UID: &binding.UID, ResourceVersion: &binding.ResourceVersion})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+
+		if err != nil {
+			return fmt.Errorf("deleting ManagedClusterSetBinding %s: %w", key, err)
+		}
+
+		klog.FromContext(ctx).V(2).Info("Deleted a ManagedClusterSetBinding",
+			"managedClusterSetBinding", klog.KObj(binding), "reason", why)
+
+		return nil
+	})
+}

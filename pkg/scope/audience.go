@@ -1,0 +1,123 @@
+package scope
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// Account is the name of the ServiceAccount whose rights bind a namespace.
+const Account = "placement"
+
+// How the API server calls service accounts.
+const (
+	userPrefix         = "system:serviceaccount:"
+	groupPrefix        = "system:serviceaccounts:"
+	allAccounts        = "system:serviceaccounts"
+	allAuthenticated   = "system:authenticated"
+	accountOfNamespace = ":" + Account
+)
+
+// Audience is the namespaces that something concerns, whether they exist or not. The zero Audience is none.
+type Audience struct {
+	// Everyone says every namespace, also those that are created later.
+	Everyone bool
+	// Namespaces are single namespaces by name. They may be given beside Everyone.
+	Namespaces sets.Set[string]
+}
+
+// AudienceOf is the namespaces whose account is among the subjects of a ClusterRoleBinding.
+func AudienceOf(subjects []rbacv1.Subject) Audience {
+	var audience Audience
+
+	for i := range subjects {
+		namespace, everyone := reach(&subjects[i])
+		audience.Everyone = audience.Everyone || everyone
+
+		if namespace != "" {
+			if audience.Namespaces == nil {
+				audience.Namespaces = sets.New[string]()
+			}
+
+			audience.Namespaces.Insert(namespace)
+		}
+	}
+
+	return audience
+}
+
+// Holds reports whether a namespace belongs to the audience.
+func (a Audience) Holds(namespace string) bool { return a.Everyone || a.Namespaces.Has(namespace) }
+
+// Empty reports whether there is no namespace in the audience.
+func (a Audience) Empty() bool { return !a.Everyone && len(a.Namespaces) == 0 }
+
+// Union holds the namespaces of either audience. It may share its namespaces with one of them.
+func (a Audience) Union(other Audience) Audience {
+	union := Audience{Everyone: a.Everyone || other.Everyone, Namespaces: a.Namespaces}
+
+	switch {
+	case len(a.Namespaces) == 0:
+		union.Namespaces = other.Namespaces
+	case len(other.Namespaces) > 0:
+		union.Namespaces = a.Namespaces.Union(other.Namespaces)
+	}
+
+	return union
+}
+
+// Difference holds every namespace that one of the audiences holds and the other does not.
+func (a Audience) Difference(other Audience) Audience {
+	switch {
+	case a.Everyone && other.Everyone:
+		return Audience{}
+	case a.Everyone || other.Everyone:
+		return Audience{Everyone: true}
+	default:
+		return Audience{Namespaces: a.Namespaces.SymmetricDifference(other.Namespaces)}
+	}
+}
+
+// reach is the namespace whose account a subject is, "" for none, and whether it is the account of every namespace. The names are
+// compared as they are: neither users nor groups have wildcards, and the API group of a subject is nothing to the API server.
+func reach(subject *rbacv1.Subject) (namespace string, everyone bool) {
+	switch subject.Kind {
+	case rbacv1.ServiceAccountKind:
+		if subject.Name == Account {
+			namespace = subject.Namespace
+		}
+	case rbacv1.UserKind:
+		if rest, ok := strings.CutPrefix(subject.Name, userPrefix); ok {
+			namespace, ok = strings.CutSuffix(rest, accountOfNamespace)
+			if !ok {
+				namespace = ""
+			}
+		}
+	case rbacv1.GroupKind:
+		if subject.Name == allAccounts || subject.Name == allAuthenticated {
+			return "", true
+		}
+
+		if rest, ok := strings.CutPrefix(subject.Name, groupPrefix); ok {
+			namespace = rest
+		}
+	}
+
+	if strings.Contains(namespace, ":") { // No namespace has such a name.
+		return "", false
+	}
+
+	return namespace, false
+}
+
+// concerns reports whether the account of a namespace is among the subjects. It is AudienceOf(subjects).Holds(namespace) without the
+// audience.
+func concerns(subjects []rbacv1.Subject, namespace string) bool {
+	return slices.ContainsFunc(subjects, func(subject rbacv1.Subject) bool {
+		one, everyone := reach(&subject)
+
+		return everyone || one != "" && one == namespace
+	})
+}

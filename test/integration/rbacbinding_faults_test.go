@@ -1,0 +1,89 @@
+package integration
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/test/env/faults"
+)
+
+var _ = Describe("Bindings that follow from RBAC on an API server that fails", Ordered, ContinueOnFailure, Serial, func() {
+	var proxy *faults.Proxy
+
+	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx, manyHands) })
+
+	DescribeTable("law 6: are not deleted at the start until everything was seen",
+		func(ctx SpecContext, resource string, fault faults.Fault) {
+			w := newRBACWorld(ctx)
+			w.unboundSet(ctx, "blue")
+			w.unboundSet(ctx, "red")
+			w.role(ctx, "blue", bindRule(w.name("blue")))
+			w.grant(ctx, "blue", accountOf(w.namespace))
+			w.expectBound(ctx, w.namespace, "blue")
+			stopHub()
+
+			w.role(ctx, "red", bindRule(w.name("red")))
+			w.grant(ctx, "red", accountOf(w.namespace))
+
+			here := func(g Gomega) []string {
+				return bindingWrites(g, func(namespace string) bool { return namespace == w.namespace })
+			}
+			before := here(Default)
+			read := len(proxy.Requests(reads(resource)))
+			mend := proxy.Break(faults.Rule{Match: reads(resource), Fault: fault})
+			DeferCleanup(mend)
+
+			stopHub = startHub(proxy.Config(), manyHands)
+
+			Eventually(func() int { return len(proxy.Requests(reads(resource))) }).
+				WithContext(ctx).WithTimeout(settle).Should(BeNumerically(">", read), "the fault has struck")
+			Consistently(here).WithContext(ctx).WithTimeout(quiet).WithPolling(auditEvery).Should(Equal(before))
+
+			mend()
+			w.expectBound(ctx, w.namespace, "blue", "red")
+			Expect(here(Default)).To(Equal(append(before, "create managedclustersetbindings/"+w.name("red"))))
+		},
+		Entry("accounts", "serviceaccounts", faults.Unavailable),
+		Entry("role bindings", "clusterrolebindings", faults.Reset),
+		Entry("roles", "clusterroles", faults.InternalError),
+		Entry("sets", "managedclustersets", faults.Unavailable),
+		Entry("namespaces", "namespaces", faults.InternalError),
+		Entry("bindings", "managedclustersetbindings", faults.Unavailable),
+	)
+
+	DescribeTable("are made and deleted though it fails at first, and none waits for another",
+		func(ctx SpecContext, fault faults.Fault) {
+			w := newRBACWorld(ctx)
+			for _, short := range []string{"blue", "green", "red"} {
+				w.unboundSet(ctx, short)
+			}
+
+			writes := faults.Match{
+				Verbs: []string{"create", "delete"}, Resources: []string{"managedclustersetbindings"}, Namespace: w.namespace,
+			}
+			mend := proxy.Break(faults.Rule{Match: writes, Fault: fault, After: 1})
+			DeferCleanup(mend)
+
+			w.role(ctx, "role", bindRule(w.names("blue", "green", "red")...))
+			w.grant(ctx, "role", accountOf(w.namespace))
+			Eventually(func() int { return len(proxy.Requests(writes)) }).
+				WithContext(ctx).WithTimeout(settle).Should(BeNumerically(">=", 3), "the fault has struck, and each was tried")
+			mend()
+			w.expectBound(ctx, w.namespace, "blue", "green", "red")
+
+			tried := len(proxy.Requests(writes))
+			mend = proxy.Break(faults.Rule{Match: writes, Fault: fault, After: 1})
+			DeferCleanup(mend)
+			Expect(hub.Delete(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: w.name("role")}})).To(Succeed())
+			Eventually(func() int { return len(proxy.Requests(writes)) }).
+				WithContext(ctx).WithTimeout(settle).Should(BeNumerically(">=", tried+3), "the fault has struck, and each was tried")
+			mend()
+			w.expectBound(ctx, w.namespace)
+		},
+		Entry("refused", faults.InternalError),
+		Entry("outdated", faults.Conflict),
+		Entry("the answer is lost", faults.Lost),
+	)
+})

@@ -1,0 +1,288 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/scope"
+)
+
+// seedVariable names the seed with which the random worlds of an earlier run are made again.
+const seedVariable = "PLACEMENT_SEED"
+
+const (
+	randomWorlds = 3
+	randomSteps  = 12
+)
+
+// seededBy is the source of all chance, which a later run can repeat.
+func seededBy() *rand.Rand {
+	GinkgoHelper()
+
+	seed := uint64(time.Now().UnixNano())
+
+	if given := os.Getenv(seedVariable); given != "" {
+		var err error
+
+		seed, err = strconv.ParseUint(given, 10, 64)
+		Expect(err).NotTo(HaveOccurred())
+	}
+
+	AddReportEntry("seed", fmt.Sprintf("%s=%d", seedVariable, seed), ReportEntryVisibilityFailureOrVerbose)
+
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// randomRBAC is a world of which anything may change.
+type randomRBAC struct {
+	*rbacWorld
+
+	random           *rand.Rand
+	namespaces, sets []string // full names
+	took             []string // what was done, for the reader of a failure
+	bound, unbound   int      // how many pairs of a namespace and a set were seen bound, and how many not
+}
+
+var _ = Describe("Bindings over random RBAC", Serial, func() {
+	It("are what the API server's own reviews allow, never one more and never one less", func(ctx SpecContext) {
+		random := seededBy()
+		bound, unbound := 0, 0
+
+		for range randomWorlds {
+			w := newRandomRBAC(ctx, random)
+			w.expectReviewed(ctx)
+
+			for range randomSteps {
+				w.step(ctx)
+				w.expectReviewed(ctx)
+			}
+
+			w.expectTokenAgrees(ctx)
+			w.clear(ctx)
+
+			bound, unbound = bound+w.bound, unbound+w.unbound
+		}
+
+		Expect(min(bound, unbound)).To(BeNumerically(">", randomWorlds*randomSteps/2), "%d bindings were there and %d were not", bound, unbound)
+	})
+})
+
+func newRandomRBAC(ctx context.Context, random *rand.Rand) *randomRBAC {
+	GinkgoHelper()
+
+	w := &randomRBAC{rbacWorld: newRBACWorld(ctx), random: random}
+	w.namespaces = []string{w.namespace}
+
+	for _, short := range []string{"b", "placement"} {
+		namespace := w.another(ctx, short)
+		w.namespaces = append(w.namespaces, namespace)
+		w.account(ctx, namespace)
+	}
+
+	for _, short := range []string{"blue", "green", "red"} {
+		w.sets = append(w.sets, w.unboundSet(ctx, short).Name)
+	}
+
+	w.create(ctx, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: w.roleName(0)},
+		AggregationRule: &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{
+			{MatchLabels: map[string]string{worldLabel: w.namespace, "aggregate": "true"}},
+		}},
+	})
+
+	for range 6 {
+		w.step(ctx)
+	}
+
+	return w
+}
+
+func (w *randomRBAC) roleName(i int) string { return w.name("role" + strconv.Itoa(i)) }
+
+// step does one of the things that can change who may bind what. Not everything that is drawn makes a difference.
+func (w *randomRBAC) step(ctx context.Context) {
+	GinkgoHelper()
+
+	n := w.random.IntN(3)
+
+	switch kind := w.random.IntN(12); kind {
+	case 0, 1, 2: // The role 0 is the aggregated one: its rules are made by the API server's controllers.
+		w.toggle(ctx, kind == 0, &rbacv1.ClusterRole{
+			ObjectMeta: metav1.ObjectMeta{Name: w.roleName(n + 1), Labels: map[string]string{"aggregate": pick(w.random, "true", "false")}},
+			Rules:      some(w.random, 2, w.rule),
+		})
+	case 3, 4, 5, 6, 7:
+		w.toggle(ctx, kind == 3, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: w.name("binding" + strconv.Itoa(n))},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.roleName(w.random.IntN(4))},
+			Subjects:   some(w.random, 3, w.subject),
+		})
+	case 8:
+		w.toggle(ctx, false, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pick(w.random, w.namespaces...), Name: "bait"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.roleName(n)},
+			Subjects:   append(some(w.random, 3, w.subject), groupNamed("system:authenticated")),
+		})
+	case 9:
+		w.toggle(ctx, false, &rbacv1.Role{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pick(w.random, w.namespaces...), Name: w.roleName(n)}, Rules: some(w.random, 2, w.rule),
+		})
+	case 10:
+		w.toggle(ctx, w.random.IntN(2) == 0, &corev1.ServiceAccount{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pick(w.random, w.namespaces...), Name: scope.Account},
+		})
+	case 11:
+		w.toggle(ctx, w.random.IntN(2) == 0, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: w.sets[n]}})
+	}
+}
+
+// toggle makes an object be as given, or not be. What is there already is changed, unless it cannot be: then it is made again.
+func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Object) {
+	GinkgoHelper()
+
+	w.took = append(w.took, fmt.Sprintf("%T %s/%s absent=%v %v", object, object.GetNamespace(), object.GetName(), absent, object))
+	labels := object.GetLabels()
+
+	old := object.DeepCopyObject().(client.Object)
+
+	err := hub.Get(ctx, client.ObjectKeyFromObject(object), old)
+	Expect(client.IgnoreNotFound(err)).To(Succeed())
+
+	switch role, isRole := object.(*rbacv1.ClusterRole); {
+	case err == nil && isRole && !absent:
+		edit(ctx, role, func(r *rbacv1.ClusterRole) {
+			r.Rules = role.Rules
+			r.Labels["aggregate"] = labels["aggregate"]
+		})
+
+		return
+	case err == nil:
+		Expect(hub.Delete(ctx, old)).To(Succeed())
+	}
+
+	if !absent {
+		w.create(ctx, object)
+	}
+}
+
+func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
+	names := slices.Concat(w.sets, []string{"*", "default", "blue"})
+
+	return rbacv1.PolicyRule{
+		Verbs:     pick(random, []string{"create"}, []string{"*"}, []string{"get", "create"}, []string{"create"}, []string{"get", "bind"}),
+		APIGroups: pick(random, []string{clusterv1.GroupName}, []string{"*"}, []string{clusterv1.GroupName, ""}, []string{"apps"}),
+		Resources: pick(random, []string{"managedclustersets/bind"}, []string{"managedclustersets/bind"}, []string{"*/bind"}, []string{"*"},
+			[]string{"managedclustersets", "managedclustersets/*", "*/*"}, []string{"managedclustersets/join", "managedclustersets/bind"}),
+		ResourceNames: pick(random, nil, []string{pick(random, names...)}, []string{pick(random, names...), pick(random, names...)}),
+	}
+}
+
+func (w *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
+	namespace := pick(random, w.namespaces...)
+
+	return pick(random,
+		accountOf(namespace), accountOf(namespace), userNamed("system:serviceaccount:"+namespace+":placement"),
+		groupNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccounts"), groupNamed("system:authenticated"),
+		rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "default"},
+		userNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccount:"+namespace+":placement"),
+		userNamed("placement"), userNamed("*"), groupNamed("*"), groupNamed("system:unauthenticated"), groupNamed("system:serviceaccounts:"),
+		groupNamed("system:serviceaccounts:"+namespace+":placement"), userNamed("system:serviceaccount:"+namespace+":placement2"),
+	)
+}
+
+// expectReviewed waits until the bindings, what scope.Allowed says of the roles as they are, and the reviews of the API server agree on
+// every namespace and every set that there is.
+func (w *randomRBAC) expectReviewed(ctx context.Context) {
+	GinkgoHelper()
+
+	var bound, unbound int
+
+	Eventually(func(g Gomega) {
+		bound, unbound = 0, 0
+		sets, roles, bindings := &clusterv1beta2.ManagedClusterSetList{}, &rbacv1.ClusterRoleList{}, &rbacv1.ClusterRoleBindingList{}
+		accounts := &corev1.ServiceAccountList{}
+		for _, list := range []client.ObjectList{sets, roles, bindings, accounts} {
+			g.Expect(hub.List(ctx, list)).To(Succeed())
+		}
+
+		for _, namespace := range w.namespaces {
+			grant := scope.Allowed(namespace, bindings.Items, scope.GrantsOf(roles.Items))
+			hasAccount := slices.ContainsFunc(accounts.Items, func(a corev1.ServiceAccount) bool {
+				return a.Namespace == namespace && a.Name == scope.Account
+			})
+			existing := w.bindings(ctx, g, namespace)
+			var allowed []string
+
+			for _, set := range sets.Items {
+				reviewed := review(ctx, g, namespace, set.Name)
+				g.Expect(grant.Holds(set.Name)).To(Equal(reviewed), "scope.Allowed: account of %s and set %s", namespace, set.Name)
+
+				if reviewed && hasAccount {
+					allowed = append(allowed, set.Name)
+				}
+			}
+
+			g.Expect(slices.Collect(maps.Keys(existing))).To(ConsistOf(allowed), "bindings of %s", namespace)
+
+			bound, unbound = bound+len(allowed), unbound+len(sets.Items)-len(allowed)
+		}
+	}).WithContext(ctx).WithTimeout(settle).Should(Succeed(), func() string { return fmt.Sprintf("after %q", w.took) })
+
+	w.bound, w.unbound = w.bound+bound, w.unbound+unbound
+}
+
+// expectTokenAgrees has an account ask for itself, by a token of its own.
+func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
+	GinkgoHelper()
+	w.toggle(ctx, false, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: scope.Account}})
+	w.expectReviewed(ctx)
+
+	config, err := controlPlane.ServiceAccountConfig(ctx, w.namespace, scope.Account)
+	Expect(err).NotTo(HaveOccurred())
+
+	self, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: hub.RESTMapper()})
+	Expect(err).NotTo(HaveOccurred())
+
+	bound := w.bindings(ctx, Default, w.namespace)
+	for _, set := range slices.Concat(w.sets, []string{"default", "global"}) {
+		review := &authorizationv1.SelfSubjectAccessReview{
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: bindAttributes(set)},
+		}
+		Expect(self.Create(ctx, review)).To(Succeed())
+
+		missing := hub.Get(ctx, client.ObjectKey{Name: set}, &clusterv1beta2.ManagedClusterSet{})
+		Expect(client.IgnoreNotFound(missing)).To(Succeed())
+
+		if missing == nil {
+			_, isBound := bound[set]
+			Expect(review.Status.Allowed).To(Equal(isBound), "set %s", set)
+		}
+	}
+}
+
+// clear takes away what would bind the namespaces of the next world.
+func (w *randomRBAC) clear(ctx context.Context) {
+	GinkgoHelper()
+
+	mine := client.MatchingLabels{worldLabel: w.namespace}
+	Expect(hub.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, mine)).To(Succeed())
+	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
+	w.expectReviewed(ctx)
+}
