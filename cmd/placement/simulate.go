@@ -22,16 +22,18 @@ import (
 
 const simulateLong = `simulate evaluates every Placement in the given files against the ManagedClusters, ManagedClusterSets,
 ManagedClusterSetBindings and AddOnPlacementScores in them, with the very code of the controller and without an
-API server, and says for every cluster why it is selected or what keeps it out.
+API server, and says for every cluster why it is selected or what keeps it out. ServiceAccounts named placement,
+ClusterRoles and ClusterRoleBindings bind sets as the controller clustersetbinding-rbac does.
 
 The files hold YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. They are read
 as strictly as an API server would: unknown fields, wrong types and values that the CustomResourceDefinitions do
-not allow are mistakes, and defaults are filled in. Namespaces are ignored.
+not allow are mistakes, and defaults are filled in. Namespaces, Roles and RoleBindings are ignored.
 
 What simulate takes for granted:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.
   - A cluster is in an exclusive set by its label cluster.open-cluster-management.io/clusterset only. On a hub,
     admission puts clusters without that label into the set "default"; simulate does not: write the label.
+  - A ClusterRole grants what its rules say; an aggregationRule in a file is not carried out.
   - PlacementDecisions in the files are the present decisions. Steady, NoSelectIfNew and misconfigured placements
     look at those of the placement itself, Balance at those of the others. Every placement sees the decisions as
     they are in the files, not what this run answers for other placements.

@@ -1,7 +1,8 @@
 // Package samples is a small world for newcomers: twenty clusters in three sets and five regions, with labels, claims, taints,
-// capacities and add-on scores; two teams' namespaces, bound to some of the sets; and six placements that show, one each,
+// capacities and add-on scores; two teams' namespaces, bound to some of the sets, and a third that RBAC binds; six placements that show, one each,
 // decision groups, predicates over labels and claims, an unsatisfied request, CEL, ranking with a toleration, and a mistake. Three more,
-// of the API placement.open-cluster-management.io/v1alpha1, show anti-affinity by label and by claim, and clusters by name.
+// of the API placement.open-cluster-management.io/v1alpha1, show anti-affinity by label and by claim, and clusters by name; one is the
+// third team's.
 // The comment above each placement says what it selects, in a last line "# Expected: <names>".
 //
 // The files are numbered so that their lexical order is the order to apply them in. Clusters and scores carry a status, which

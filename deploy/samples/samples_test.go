@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -20,9 +21,9 @@ import (
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
 	for _, obj := range world(t) {
-		if obj.GroupVersionKind().Group == "" {
-			if obj.GetKind() != "Namespace" || obj.GetAPIVersion() != "v1" {
-				t.Errorf("%s: the only core objects of the samples are namespaces, got %s", key(obj), obj.GroupVersionKind())
+		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
+				t.Errorf("%s: %v", key(obj), err)
 			}
 			continue
 		}
@@ -134,8 +135,9 @@ func TestTheWorldIsAsDescribed(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"Namespace": 22, "ManagedClusterSet": 3, "ManagedCluster": 20, "AddOnPlacementScore": 11,
-		"ManagedClusterSetBinding": 4, "Placement": 6, "Placement of v1alpha1": 3,
+		"Namespace": 23, "ManagedClusterSet": 3, "ManagedCluster": 20, "AddOnPlacementScore": 11,
+		"ManagedClusterSetBinding": 4, "Placement": 7, "Placement of v1alpha1": 3,
+		"ServiceAccount": 1, "ClusterRole": 1, "ClusterRoleBinding": 1,
 		"in set prod": 10, "in set staging": 5, "in set default": 5,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -149,7 +151,7 @@ func TestExpectationsNameClusters(t *testing.T) {
 	for _, obj := range world(t) {
 		clusters[obj.GetName()] = clusters[obj.GetName()] || obj.GetKind() == "ManagedCluster"
 	}
-	for file, placements := range map[string]int{"50-placements.yaml": 6, "60-placements-v1alpha1.yaml": 3} {
+	for file, placements := range map[string]int{"50-placements.yaml": 6, "60-placements-v1alpha1.yaml": 3, "70-placements-of-team-c.yaml": 1} {
 		lists := expectations(t, file)
 		for _, list := range lists {
 			if list == "none" {

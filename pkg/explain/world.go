@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -23,6 +25,11 @@ type World struct {
 	ClusterSets []*clusterv1beta2.ManagedClusterSet
 	Bindings    []*clusterv1beta2.ManagedClusterSetBinding
 	Scores      []*clusterv1alpha1.AddOnPlacementScore
+	// ClusterRoles, ClusterRoleBindings and Accounts bind namespaces by RBAC, in addition to Bindings. They are empty where the bindings
+	// that follow from them are among Bindings.
+	ClusterRoles        []*rbacv1.ClusterRole
+	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
+	Accounts            []*corev1.ServiceAccount
 	// Placements and Decisions are of all APIs of package record.
 	Placements []record.Object
 	Decisions  []record.Object
@@ -72,7 +79,7 @@ func (w *World) inventory(compiler *selector.Compiler) *inventory.Inventory {
 		known.SetClusterSet(set)
 	}
 
-	for _, binding := range w.Bindings {
+	for _, binding := range w.bindings() {
 		known.SetBinding(binding)
 	}
 

@@ -22,7 +22,7 @@ func TestRunOnceShowsWhatTheSamplesPromise(t *testing.T) {
 	p.wantExit(t, 0)
 	wantDecisions(t, tableDecisions(t, p.stdout.String()))
 	for _, part := range []string{
-		"20 clusters, 5 sets, 9 placements, 3 of them of placement.open-cluster-management.io/v1alpha1\n",
+		"20 clusters, 5 sets, 10 placements, 3 of them of placement.open-cluster-management.io/v1alpha1\n",
 		"\nteam-a/rollout                11/all    Satisfied                 " +
 			"canary: stage-eu1 stage-eu2 | staging: stage-ap1 stage-us1 stage-us2 | ap1 eu1 eu2 eu3 | us1 us2\n",
 		"\nteam-a/standby                1/2       NotAllDecisionsScheduled  ap1\n  1 cluster decisions unscheduled",

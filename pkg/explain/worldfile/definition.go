@@ -14,14 +14,19 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// admitter does with an object of one kind what an API server does with it before it is stored: it fills in defaults, and says what is wrong.
+type admitter interface {
+	admit(object map[string]any) []finding
+}
+
 // definition does with an object of one kind what an API server does with it before it is stored.
 type definition struct {
-	kind       string
-	namespaced bool
+	identified
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
 }
@@ -29,8 +34,8 @@ type definition struct {
 // finding is a mistake at a field path; the path is empty for the object as a whole.
 type finding struct{ path, text string }
 
-func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schema.GroupVersionKind]*definition, error) {
-	definitions := map[schema.GroupVersionKind]*definition{}
+func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schema.GroupVersionKind]admitter, error) {
+	definitions := map[schema.GroupVersionKind]admitter{}
 
 	for _, crd := range crds {
 		for _, version := range crd.Spec.Versions {
@@ -45,8 +50,9 @@ func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schem
 				return nil, fmt.Errorf("schema of CustomResourceDefinition %s, version %s: %w", crd.Name, version.Name, err)
 			}
 
-			compiled.kind = gvk.Kind
-			compiled.namespaced = crd.Spec.Scope == apiextensionsv1.NamespaceScoped
+			compiled.identified = identified{
+				kind: gvk.Kind, namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped, nameRule: metavalidation.NameIsDNSSubdomain,
+			}
 			definitions[gvk] = compiled
 		}
 	}

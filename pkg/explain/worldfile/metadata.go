@@ -15,8 +15,15 @@ import (
 // metadataKey is where an object has its name, namespace, labels and annotations.
 const metadataKey = "metadata"
 
+// identified is a kind of objects by its name, where they live and what they may be called.
+type identified struct {
+	kind       string
+	namespaced bool
+	nameRule   metavalidation.ValidateNameFunc
+}
+
 // checkMetadata finds what is wrong with the metadata, which no CustomResourceDefinition describes.
-func (d *definition) checkMetadata(object map[string]any) []finding {
+func (d *identified) checkMetadata(object map[string]any) []finding {
 	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
 		return []finding{{metadataKey, "must be an object: add metadata.name" + d.orNamespace()}}
@@ -50,12 +57,12 @@ func (d *definition) checkMetadata(object map[string]any) []finding {
 		meta.Namespace = "" // Said once.
 	}
 
-	errs := metavalidation.ValidateObjectMeta(meta, d.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs := metavalidation.ValidateObjectMeta(meta, d.namespaced, d.nameRule, field.NewPath("metadata"))
 
 	return append(findings, findingsOf(errs)...)
 }
 
-func (d *definition) orNamespace() string {
+func (d *identified) orNamespace() string {
 	if d.namespaced {
 		return " and metadata.namespace"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,8 +38,13 @@ var stores = map[schema.GroupVersionKind]store{
 	}),
 	kindOf(clusterv1beta1.GroupVersion.Version, "Placement"):         object[clusterv1beta1.Placement](placements),
 	kindOf(clusterv1beta1.GroupVersion.Version, "PlacementDecision"): object[clusterv1beta1.PlacementDecision](decisions),
-	placementv1alpha1.GroupVersion.WithKind("Placement"):             object[placementv1alpha1.Placement](placements),
-	placementv1alpha1.GroupVersion.WithKind("PlacementDecision"):     object[placementv1alpha1.PlacementDecision](decisions),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                into(func(w *explain.World) *[]*rbacv1.ClusterRole { return &w.ClusterRoles }),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): into(func(w *explain.World) *[]*rbacv1.ClusterRoleBinding {
+		return &w.ClusterRoleBindings
+	}),
+	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):         into(func(w *explain.World) *[]*corev1.ServiceAccount { return &w.Accounts }),
+	placementv1alpha1.GroupVersion.WithKind("Placement"):         object[placementv1alpha1.Placement](placements),
+	placementv1alpha1.GroupVersion.WithKind("PlacementDecision"): object[placementv1alpha1.PlacementDecision](decisions),
 }
 
 func placements(w *explain.World) *[]record.Object { return &w.Placements }
@@ -79,9 +85,14 @@ func into[T any](list func(*explain.World) *[]*T) store {
 	}
 }
 
+// silent are kinds that say nothing about where something is placed: namespaces hold what is, and RoleBindings never bind a set.
+var silent = []schema.GroupVersionKind{
+	corev1.SchemeGroupVersion.WithKind("Namespace"), rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
+}
+
 // Reader makes an explain.World of files. It reads on after a mistake, so that all of them are found at once. It is used by one goroutine.
 type Reader struct {
-	definitions map[schema.GroupVersionKind]*definition
+	definitions map[schema.GroupVersionKind]admitter
 	world       explain.World
 	seen        map[string]string
 	problems    []Problem
@@ -95,6 +106,8 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 	if err != nil {
 		return nil, err
 	}
+
+	maps.Copy(definitions, natives)
 
 	for gvk := range stores {
 		if definitions[gvk] == nil {
@@ -158,8 +171,8 @@ func (r *Reader) take(at place, value any) {
 	_, hasItems := object["items"]
 
 	switch {
-	case gvk == corev1.SchemeGroupVersion.WithKind("Namespace"):
-		return // Namespaces hold what is placed, and say nothing about where.
+	case slices.Contains(silent, gvk):
+		return
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:
 		r.takeItems(at, kind, object)
 	case r.changes != nil && !r.changes.takes(gvk):

@@ -20,6 +20,7 @@ import (
 
 const (
 	placementHead = "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n"
+	rbacGroup     = "rbac.authorization.k8s.io/v1"
 	clusterHead   = "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"
 )
 
@@ -79,12 +80,13 @@ func read(tb testing.TB, content string) *explain.World {
 
 func TestMistakes(t *testing.T) {
 	const known = " is not known here: remove it, or use one of AddOnPlacementScore (cluster.open-cluster-management.io/v1alpha1), " +
+		"ClusterRole (rbac.authorization.k8s.io/v1), ClusterRoleBinding (rbac.authorization.k8s.io/v1), " +
 		"ManagedCluster (cluster.open-cluster-management.io/v1), " +
 		"ManagedClusterSet (cluster.open-cluster-management.io/v1beta2), " +
 		"ManagedClusterSetBinding (cluster.open-cluster-management.io/v1beta2), " +
 		"Placement (cluster.open-cluster-management.io/v1beta1), Placement (placement.open-cluster-management.io/v1alpha1), " +
 		"PlacementDecision (cluster.open-cluster-management.io/v1beta1), " +
-		"PlacementDecision (placement.open-cluster-management.io/v1alpha1)"
+		"PlacementDecision (placement.open-cluster-management.io/v1alpha1), ServiceAccount (v1)"
 
 	for _, tc := range []struct {
 		reason, content string
@@ -107,6 +109,18 @@ func TestMistakes(t *testing.T) {
 				"world.yaml:9: Placement ns/a: spec.tolerations[1].operater: unknown field: remove it, or use one of " +
 					"effect, key, operator, tolerationSeconds, value",
 			},
+		},
+		{
+			reason:  "a ClusterRoleBinding that would grant nothing",
+			content: "apiVersion: " + rbacGroup + "\nkind: ClusterRoleBinding\nmetadata: {name: 'team:a'}\nroleRef: {kind: Role, name: bind}\n",
+			want: []string{"world.yaml:4: ClusterRoleBinding.rbac.authorization.k8s.io team:a: roleRef.kind: must be ClusterRole: " +
+				"a ClusterRoleBinding can refer to nothing else"},
+		},
+		{
+			reason:  "a ClusterRole with a rule that is misspelt",
+			content: "apiVersion: " + rbacGroup + "\nkind: ClusterRole\nmetadata: {name: bind}\nrules: [{verb: [create]}]\n",
+			want: []string{`world.yaml:1: ClusterRole.rbac.authorization.k8s.io bind: cannot be read: strict decoding error: ` +
+				`unknown field "rules[0].verb"`},
 		},
 		{
 			reason:  "an unknown field at the root and one in the metadata",

@@ -1,0 +1,66 @@
+package explain
+
+import (
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/scope"
+)
+
+// bindings are those of the world and those that follow from RBAC: the controller clustersetbinding-rbac makes them where nobody else has
+// made one. What it would delete again stays, as on a hub that does not run it.
+func (w *World) bindings() []*clusterv1beta2.ManagedClusterSetBinding {
+	bindings := slices.Clip(w.Bindings)
+	present := make(map[types.NamespacedName]bool, len(bindings))
+
+	for _, binding := range bindings {
+		present[types.NamespacedName{Namespace: binding.Namespace, Name: binding.Name}] = true
+	}
+
+	allowed := w.allowed()
+
+	for _, account := range w.Accounts {
+		if account.Name != scope.Account {
+			continue
+		}
+
+		grant := allowed(account.Namespace)
+
+		for _, set := range w.ClusterSets {
+			key := types.NamespacedName{Namespace: account.Namespace, Name: set.Name}
+			if present[key] || !grant.Holds(set.Name) {
+				continue
+			}
+
+			bindings = append(bindings, &clusterv1beta2.ManagedClusterSetBinding{
+				ObjectMeta: metav1.ObjectMeta{
+					Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{scope.ManagedByLabel: scope.Manager},
+				},
+				Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set.Name},
+			})
+		}
+	}
+
+	return bindings
+}
+
+// allowed answers what the account of a namespace may bind.
+func (w *World) allowed() func(namespace string) scope.Grant {
+	roles := make([]rbacv1.ClusterRole, 0, len(w.ClusterRoles))
+	for _, role := range w.ClusterRoles {
+		roles = append(roles, *role)
+	}
+
+	bindings := make([]rbacv1.ClusterRoleBinding, 0, len(w.ClusterRoleBindings))
+	for _, binding := range w.ClusterRoleBindings {
+		bindings = append(bindings, *binding)
+	}
+
+	grants := scope.GrantsOf(roles)
+
+	return func(namespace string) scope.Grant { return scope.Allowed(namespace, bindings, grants) }
+}
