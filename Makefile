@@ -30,7 +30,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets build run image test test-unit test-integration test-e2e bench-core generate fmt lint \
+.PHONY: help assets build run image test test-unit test-integration test-e2e bench bench-core generate fmt lint \
 	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -90,6 +90,11 @@ test-integration: assets ## Run the suites against a real etcd and kube-apiserve
 test-e2e: assets build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
+
+bench: assets ## Measure the controllers against a real kube-apiserver and etcd (BENCH=regexp; several minutes)
+	@echo "==> bench: benchmarks matching '$(BENCH)' on a control plane of their own; compare counts and ratios, not times"
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./test/benchmark/... \
+		$(call hint,a count that is wrong is a bug: the line above says which)
 
 bench-core: ## Run the Go benchmarks of the core (BENCH=regexp); compare two runs with bin/tools/benchstat
 	@echo "==> bench-core: Go benchmarks matching '$(BENCH)'; times on a shared machine vary, compare in one session"
