@@ -62,7 +62,7 @@ func TestProbesAndServiceReachThePort(t *testing.T) {
 	for _, port := range container.Ports {
 		ports[port.Name] = port.ContainerPort
 	}
-	if diff := cmp.Diff(map[string]int32{"https": 8443}, ports); diff != "" {
+	if diff := cmp.Diff(map[string]int32{"https": 8443, "webhook": 9443}, ports); diff != "" {
 		t.Errorf("container ports (-want +got):\n%s", diff)
 	}
 	for path, probe := range map[string]*corev1.Probe{
@@ -91,7 +91,13 @@ func TestProbesAndServiceReachThePort(t *testing.T) {
 // typed returns the one object of that kind in base/controller; a field that the type does not know fails the test.
 func typed[T any](t *testing.T, kind string) *T {
 	t.Helper()
-	for _, obj := range build(t, "base/controller") {
+	return typedIn[T](t, "base/controller", kind)
+}
+
+// typedIn is typed for another directory.
+func typedIn[T any](t *testing.T, dir, kind string) *T {
+	t.Helper()
+	for _, obj := range build(t, dir) {
 		if obj.GetKind() != kind {
 			continue
 		}
@@ -101,6 +107,6 @@ func typed[T any](t *testing.T, kind string) *T {
 		}
 		return into
 	}
-	t.Fatalf("base/controller has no %s", kind)
+	t.Fatalf("%s has no %s", dir, kind)
 	return nil
 }

@@ -77,8 +77,13 @@ func TestBaseHoldsAllManifests(t *testing.T) {
 	want := []string{
 		"Deployment open-cluster-management-hub/placement-hub-controller",
 		"Service open-cluster-management-hub/placement-hub-metrics",
+		"Service open-cluster-management-hub/placement-webhook",
 	}
-	for _, obj := range objs {
+	webhook, err := manifests.Webhook("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, obj := range append(objs, webhook...) {
 		want = append(want, id(obj))
 	}
 	slices.Sort(want)

@@ -31,13 +31,18 @@
 //     words of the hub; "readable" denies what would make Placements unreadable; "vocabulary" warns of names that nothing has yet.
 //     "bindings" and "clusters" ask the authorizer who may bind a set, move a cluster and accept one.
 //
+//   - rbac/managedcluster-defaults: what the controller "managedcluster-defaults" needs in addition.
+//
+//   - webhook: the configurations by which the API server asks the hub about ManagedClusters. They are not among Objects, because
+//     nothing gets past them where nobody answers: InstallWebhook applies them, and RemoveWebhook takes them away.
+//
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
-// ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:vocabulary and ...:multicluster, and in the hub's
-// namespace the Roles ...:leader-election and ...:vocabulary; each is bound to the ServiceAccount by a binding of the same name. No rule
-// has a wildcard.
+// ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
+// the hub's namespace the Roles ...:leader-election, ...:vocabulary and ...:managedcluster-defaults; each is bound to the ServiceAccount by
+// a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
 // an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.

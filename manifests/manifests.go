@@ -22,7 +22,7 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is no Kubernetes object.
@@ -39,9 +39,11 @@ var applyOrder = map[string]int{
 	"RoleBinding":                      6,
 	"ValidatingAdmissionPolicy":        7,
 	"ValidatingAdmissionPolicyBinding": 8,
+	"MutatingWebhookConfiguration":     9,
+	"ValidatingWebhookConfiguration":   10,
 }
 
-// roots are the directories of what every hub has; multicluster is beside them.
+// roots are the directories of what every hub has; multicluster and webhook are beside them.
 var roots = []string{"crds", "rbac", "admission"}
 
 const multicluster = "multicluster"

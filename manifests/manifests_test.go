@@ -40,23 +40,25 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ClusterRole open-cluster-management:placement-hub:clusterset-roles",
 		"ClusterRole open-cluster-management:placement-hub:clustersetbinding-rbac",
 		"ClusterRole open-cluster-management:placement-hub:edit",
+		"ClusterRole open-cluster-management:placement-hub:managedcluster-defaults",
 		"ClusterRole open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRole open-cluster-management:placement-hub:placement",
 		"ClusterRole open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRole open-cluster-management:placement-hub:sets",
 		"ClusterRole open-cluster-management:placement-hub:tenant",
 		"ClusterRole open-cluster-management:placement-hub:view",
-		"ClusterRole open-cluster-management:placement-hub:vocabulary",
 		"ClusterRoleBinding open-cluster-management:placement-hub:clusterset-roles",
 		"ClusterRoleBinding open-cluster-management:placement-hub:clustersetbinding-rbac",
+		"ClusterRoleBinding open-cluster-management:placement-hub:managedcluster-defaults",
 		"ClusterRoleBinding open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement-v1alpha1",
 		"ClusterRoleBinding open-cluster-management:placement-hub:sets",
-		"ClusterRoleBinding open-cluster-management:placement-hub:vocabulary",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"Role open-cluster-management-hub/open-cluster-management:placement-hub:managedcluster-defaults",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
+		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:managedcluster-defaults",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-bindings",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-clusters",
@@ -267,6 +269,15 @@ func TestWriteRights(t *testing.T) {
 		},
 		{role: "open-cluster-management:placement-hub:tenant", reason: "sets are looked up", want: map[string][]string{}},
 		{
+			role:   "open-cluster-management:placement-hub:managedcluster-defaults",
+			reason: "one Secret, of the hub's own namespace, and what API servers trust of its webhook",
+			want: map[string][]string{
+				"secrets": {"create", "update"},
+				"admissionregistration.k8s.io/mutatingwebhookconfigurations":   {"patch"},
+				"admissionregistration.k8s.io/validatingwebhookconfigurations": {"patch"},
+			},
+		},
+		{
 			role:   "open-cluster-management:placement-hub:leader-election",
 			reason: "leases in the hub's own namespace only",
 			want:   map[string][]string{"coordination.k8s.io/leases": {"create", "update"}},
@@ -386,7 +397,11 @@ func allObjects(t *testing.T) []*unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(objects(t), beside...)
+	asked, err := Webhook("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(objects(t), beside, asked)
 }
 
 // expectObject fails the test when there is no object of that kind and name.

@@ -74,10 +74,10 @@ func (o *controllerOptions) run(ctx context.Context) (err error) {
 }
 
 // runControllers runs a manager with the selected controllers and the endpoint until ctx ends. It trusts that o is complete and valid.
-func runControllers(ctx context.Context, config *rest.Config, o *controllerOptions) error {
+func runControllers(ctx context.Context, config *rest.Config, o *controllerOptions) (err error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
-		Cache:                   controller.CacheOptions(),
+		Cache:                   controller.CacheOptions(o.controllers.Namespace),
 		Logger:                  klog.Background(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
@@ -92,6 +92,13 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		return fmt.Errorf("creating the manager: %w", err)
 	}
 	lock.RecordThrough(mgr)
+	if err := o.listen(ctx); err != nil {
+		return err
+	}
+	if o.controllers.Webhook.Listener != nil {
+		// The manager closes it, too, once it serves.
+		defer func() { err = errors.Join(err, closeListener(o.controllers.Webhook.Listener)) }()
+	}
 	if err := controller.Setup(mgr, o.controllers); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 )
 
@@ -36,6 +38,7 @@ type controllerOptions struct {
 	burst            int
 
 	serving     endpoint.Options
+	webhook     string // address that API servers ask at
 	election    election.Options
 	controllers controller.Options
 }
@@ -44,6 +47,7 @@ func newControllerOptions() *controllerOptions {
 	return &controllerOptions{
 		serving:     endpoint.Defaults(),
 		election:    election.Defaults(),
+		webhook:     "0.0.0.0:9443",
 		controllers: controller.Options{Controllers: []string{"placement"}},
 	}
 }
@@ -54,7 +58,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
-		"Namespace of the leader election lease and of the ConfigMap "+fleet.VocabularyConfigMap+
+		"Namespace of the leader election lease, the ConfigMap "+fleet.VocabularyConfigMap+" and the Secret "+admission.Secret+
 			". By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
@@ -81,6 +85,9 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 
 	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
 		"Address of the HTTPS endpoint for /metrics, /healthz, /livez and /readyz; port 0 picks a free one.")
+	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
+		"Address at which the controller "+admission.Defaults+" answers API servers, over HTTPS; port 0 picks a free one. "+
+			"Its certificate has the host names that the configurations in manifests/webhook lead to.")
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
 		"Minimum TLS version served; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
@@ -195,6 +202,9 @@ func (o *controllerOptions) validate() error {
 	} else if o.controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
 		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
 			"add placement to --controllers, or leave the flag out"))
+	}
+	if _, _, err := net.SplitHostPort(o.webhook); err != nil {
+		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))
 	}
 	return errors.Join(append(errs, o.election.Validate(), o.serving.Validate())...)
 }

@@ -32,7 +32,8 @@ when the directory is new, so that they do not undo your edits; --samples applie
 
 With --kubeconfig no control plane is started: the controllers run against that cluster, as the user of the
 kubeconfig, and take part in the leader election of 'placement controller'. The manifests are applied unless
---no-install is given, the samples only with --samples.
+--no-install is given, the samples only with --samples. The controller managedcluster-defaults is left out: the API
+server of another cluster would hardly reach its webhook on this machine.
 
 With --sig-placement-decisions the definitions of multicluster.x-k8s.io are installed as well, and decisions are
 also written as references to the ClusterProfiles that exist.`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 
 	"k8s.io/client-go/rest"
 
@@ -42,7 +43,7 @@ func (o *runOptions) startHub(ctx context.Context, steps *live.Steps) (*runHub, 
 func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub, error) {
 	settings := newControllerOptions()
 	settings.kubeconfig = o.kubeconfig
-	settings.controllers = o.controllers()
+	settings.controllers = o.controllers(nil)
 	if err := settings.complete(func(string) bool { return false }, processSurroundings()); err != nil {
 		return nil, err
 	}
@@ -65,6 +66,14 @@ func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub
 		err = steps.Do("checking rights", func() error { return preflight.Run(ctx, config, settings.controllers, settings.election) })
 	}
 	return hub, err
+}
+
+// webhook is where API servers ask; nil if they cannot.
+func (h *runHub) webhook() net.Listener {
+	if h.embedded == nil {
+		return nil
+	}
+	return h.embedded.Webhook()
 }
 
 // close takes down what was started, and gives the log back.

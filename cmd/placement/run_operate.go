@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
@@ -15,18 +16,25 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 )
 
-// controllers are all of them, for what manifests.Install installs.
-func (o *runOptions) controllers() controller.Options {
-	return controller.Options{Controllers: []string{"*"}, Namespace: manifests.Namespace, ProfileDecisions: o.profiles}
+// controllers are all of them, for what manifests.Install installs. The one with a webhook needs an address at which the API server can
+// reach this process.
+func (o *runOptions) controllers(webhook net.Listener) controller.Options {
+	options := controller.Options{Controllers: []string{"*"}, Namespace: manifests.Namespace, ProfileDecisions: o.profiles}
+	options.Webhook.Listener = webhook
+	if webhook == nil {
+		options.Controllers = append(options.Controllers, "-"+admission.Defaults)
+	}
+	return options
 }
 
 // newManager makes the manager with every controller. Without election it leads at once.
 func (h *runHub) newManager(controllers controller.Options) (manager.Manager, error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
-		Cache:                   controller.CacheOptions(),
+		Cache:                   controller.CacheOptions(controllers.Namespace),
 		Logger:                  klog.Background(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
@@ -49,7 +57,7 @@ func (h *runHub) newManager(controllers controller.Options) (manager.Manager, er
 
 // operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps, stdout io.Writer) error {
-	mgr, err := hub.newManager(o.controllers())
+	mgr, err := hub.newManager(o.controllers(hub.webhook()))
 	if err != nil {
 		return err
 	}
@@ -74,6 +82,9 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps
 	group.Go(func() error {
 		defer stop()
 		err := steps.Do("starting the controllers", func() error { return feed.WaitForSync(groupCtx) })
+		if err == nil && hub.webhook() != nil {
+			err = hub.embedded.InstallWebhook(groupCtx, steps)
+		}
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -25,6 +26,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 	"github.com/placement-hub/placement-hub/pkg/controller/sets"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
@@ -48,7 +50,7 @@ const defaultNamespace = "open-cluster-management-hub"
 func Names() []string {
 	return []string{
 		placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetBindingRBAC, sets.ClusterSetRoles,
-		fleet.ManagedClusterTaints, fleet.Vocabulary,
+		fleet.ManagedClusterTaints, admission.Defaults, fleet.Vocabulary,
 	}
 }
 
@@ -56,7 +58,8 @@ func Names() []string {
 type Options struct {
 	// Controllers are patterns over Names: "*" all, "name" that one, "-name" not that one.
 	Controllers []string
-	// Namespace is where the ConfigMap of the vocabulary is kept; empty means open-cluster-management-hub.
+	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means
+	// open-cluster-management-hub.
 	Namespace string
 	// Workers is how many placements are evaluated at the same time; 0 means GOMAXPROCS.
 	Workers int
@@ -67,6 +70,8 @@ type Options struct {
 	Patience time.Duration
 	// Clock is the time by which tolerations and scores expire; nil means the system's.
 	Clock clock.PassiveClock
+	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
+	Webhook admission.Options
 }
 
 // Scheme knows every type the hub reads or writes.
@@ -82,15 +87,26 @@ func Scheme() *apiruntime.Scheme {
 	return scheme
 }
 
-// CacheOptions are the informer settings that the controllers rely on. What the API server notes about field managers is not kept: it
-// can be most of an object. Of all ConfigMaps only the vocabulary is listed and found, and of all ServiceAccounts those whose rights bind
-// their namespaces.
-func CacheOptions() cache.Options {
+// CacheOptions are the informer settings that the controllers rely on, for a hub in this namespace; empty means
+// open-cluster-management-hub. What the API server notes about field managers is not kept: it can be most of an object. Of the kinds of
+// which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all ServiceAccounts those whose
+// rights bind their namespaces.
+func CacheOptions(namespace string) cache.Options {
+	ours := func(name string) cache.ByObject {
+		return cache.ByObject{Namespaces: map[string]cache.Config{
+			cmp.Or(namespace, defaultNamespace): {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name)},
+		}}
+	}
+	webhooks := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, admission.Configuration)}
+
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}:      {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, fleet.VocabularyConfigMap)},
+			&corev1.ConfigMap{}:      ours(fleet.VocabularyConfigMap),
+			&corev1.Secret{}:         ours(admission.Secret),
 			&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
+			&admissionregistrationv1.MutatingWebhookConfiguration{}:   webhooks,
+			&admissionregistrationv1.ValidatingWebhookConfiguration{}: webhooks,
 		},
 	}
 }
@@ -114,6 +130,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		{[]string{sets.ClusterSetBindingRBAC}, sets.SetupClusterSetBindingRBAC},
 		{[]string{sets.ClusterSetRoles}, sets.SetupClusterSetRoles},
 		{[]string{fleet.ManagedClusterTaints}, fleet.SetupManagedClusterTaints},
+		{[]string{admission.Defaults}, o.setupDefaults},
 		{[]string{fleet.Vocabulary}, fleet.SetupVocabulary},
 	} {
 		if !slices.ContainsFunc(controller.names, func(name string) bool { return slices.Contains(enabled, name) }) {
@@ -126,6 +143,10 @@ func Setup(mgr manager.Manager, o Options) error {
 	}
 
 	return nil
+}
+
+func (o Options) setupDefaults(mgr manager.Manager, s work.Settings) error {
+	return admission.SetupDefaults(mgr, s, o.Webhook)
 }
 
 // settings are what the controllers have in common, with defaults for what was left out.

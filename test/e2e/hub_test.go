@@ -92,7 +92,8 @@ const unjudged = "--controllers=-managedcluster-taints"
 // startReplica starts a replica and returns when it is ready.
 func (h *hub) startReplica(t *testing.T, args ...string) *replica {
 	t.Helper()
-	args = append([]string{"controller", "--kubeconfig", h.kubeconfig, "--controllers=*", "--listen=127.0.0.1:0"}, args...)
+	args = append([]string{"controller", "--kubeconfig", h.kubeconfig, "--controllers=*", "--listen=127.0.0.1:0",
+		"--webhook-listen=127.0.0.1:0"}, args...)
 	r := &replica{program: startWithin(t, h.story, args...)}
 	eventually(t, "waiting for the replica to serve", func() error {
 		if found := servingAddress.FindStringSubmatch(r.stderr.String()); found != nil {

@@ -43,6 +43,7 @@ func tour(t *testing.T, h *hub) {
 	h.loseRoles(t)
 	h.loseVocabulary(t)
 	h.loseCluster(t)
+	h.loseCertificates(t, leader)
 	h.stop(t, leader)
 	// An API server that cannot stream its lists, as those before Kubernetes 1.34 by default, is asked for them.
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")

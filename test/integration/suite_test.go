@@ -16,6 +16,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -76,17 +78,17 @@ func serviceAccount(ctx context.Context, environment *env.Environment) *rest.Con
 }
 
 // startHub runs the controllers in this process until the returned function is called; the settings may change how. All run but the one
-// that taints every cluster of which nobody says that it is available, as most clusters of the specs are.
+// that taints every cluster of which nobody says that it is available, as most clusters of the specs are, and the one that API servers ask.
 func startHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 
-	options := controller.Options{Controllers: []string{"*", "-managedcluster-taints"}}
+	options := controller.Options{Controllers: []string{"*", "-" + fleet.ManagedClusterTaints, "-" + admission.Defaults}}
 	for _, set := range settings {
 		set(&options)
 	}
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(), Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())

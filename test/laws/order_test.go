@@ -18,8 +18,8 @@ var floors = map[string]int{
 	"scheduling": 4,
 	"decision":   5,
 	"metrics":    6,
+	"webhook":    6, // the controllers keep its certificates
 	"controller": 7,
-	"webhook":    7,
 	"explain":    7,
 }
 

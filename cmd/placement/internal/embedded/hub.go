@@ -3,6 +3,8 @@ package embedded
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"path/filepath"
 
 	"k8s.io/client-go/rest"
@@ -41,6 +43,7 @@ type Hub struct {
 	access      []string
 	environment *env.Environment
 	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
+	webhook     net.Listener    // where the API server asks; nil when nobody is left to make clusters
 	log         *live.Log
 }
 
@@ -104,6 +107,9 @@ func (h *Hub) prepare(ctx context.Context, o Options, steps *live.Steps, isNew b
 	if err := Install(ctx, admin, steps, o.Multicluster); err != nil {
 		return err
 	}
+	if err := h.prepareWebhook(ctx, o, isNew); err != nil {
+		return err
+	}
 	switch {
 	case ptr.Deref(o.Samples, isNew):
 		if err := ApplySamples(ctx, admin, steps); err != nil {
@@ -138,6 +144,11 @@ func (h *Hub) Close(steps *live.Steps) error {
 	var errs []error
 	if h.kubeconfig != nil {
 		errs = append(errs, h.kubeconfig.remove())
+	}
+	if h.webhook != nil { // The controllers close it, too, once they serve.
+		if err := h.webhook.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, fmt.Errorf("closing the listener of the webhook: %w", err))
+		}
 	}
 	errs = append(errs, steps.Do("stopping the control plane", h.environment.Stop))
 	if h.log != nil {

@@ -13,17 +13,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
-// tlsConfig loads the given certificate, or makes one. The watcher is nil in the latter case.
-func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
+// TLS returns the versions and ciphers to serve with, and no certificate.
+func (o *Options) TLS() (*tls.Config, error) {
 	minVersion, err := cliflag.TLSVersion(o.MinTLSVersion)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--tls-min-version: %w", err)
+		return nil, fmt.Errorf("--tls-min-version: %w", err)
 	}
 	suites, err := cliflag.TLSCipherSuites(o.CipherSuites)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--tls-cipher-suites: %w", err)
+		return nil, fmt.Errorf("--tls-cipher-suites: %w", err)
 	}
-	config := &tls.Config{MinVersion: minVersion, CipherSuites: suites, NextProtos: []string{"h2", "http/1.1"}}
+	return &tls.Config{MinVersion: minVersion, CipherSuites: suites, NextProtos: []string{"h2", "http/1.1"}}, nil
+}
+
+// tlsConfig loads the given certificate, or makes one. The watcher is nil in the latter case.
+func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
+	config, err := o.TLS()
+	if err != nil {
+		return nil, nil, err
+	}
 	if o.CertFile == "" {
 		signed := &selfSigned{now: time.Now}
 		if _, err := signed.GetCertificate(nil); err != nil {

@@ -3,6 +3,7 @@ package preflight
 import (
 	"slices"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
@@ -153,12 +155,25 @@ func setRoles() []right {
 	}
 }
 
-// vocabularyOf is what the controller "vocabulary" needs: its ConfigMap is followed by its name alone.
-func vocabularyOf(namespace string) need {
-	named := right{resource: "configmaps", name: fleet.VocabularyConfigMap}
+// keeping is what it takes to keep one object of a namespace, which is followed by its name alone.
+func keeping(resource, name, namespace string) need {
+	named := right{resource: resource, name: name, namespace: namespace}
 	list, watch, update := named, named, named
-	list.verb, watch.verb, update.verb, update.namespace = "list", "watch", "update", namespace
-	return need{writes: []right{list, watch, update, {verb: "create", resource: "configmaps", namespace: namespace}}}
+	list.verb, watch.verb, update.verb = "list", "watch", "update"
+	return need{writes: []right{list, watch, update, {verb: "create", resource: resource, namespace: namespace}}}
+}
+
+// defaultsOf is what the controller "managedcluster-defaults" needs. Its webhook configurations may be missing.
+func defaultsOf(namespace string) need {
+	needed := keeping("secrets", admission.Secret, namespace)
+	for _, resource := range []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
+		for _, verb := range []string{"list", "watch", "patch"} {
+			needed.writes = append(needed.writes,
+				right{verb: verb, group: admissionregistrationv1.GroupName, resource: resource, name: admission.Configuration})
+		}
+	}
+	needed.writes = append(needed.writes, right{verb: "get", resource: "namespaces"})
+	return needed
 }
 
 // needsOf are the needs of the enabled controllers.
@@ -167,7 +182,10 @@ func needsOf(enabled []string, o controller.Options) []need {
 		return !slices.ContainsFunc(need.controllers, func(name string) bool { return slices.Contains(enabled, name) })
 	})
 	if slices.Contains(enabled, vocabulary) {
-		needs = append(needs, vocabularyOf(o.Namespace))
+		needs = append(needs, keeping("configmaps", fleet.VocabularyConfigMap, o.Namespace))
+	}
+	if slices.Contains(enabled, admission.Defaults) {
+		needs = append(needs, defaultsOf(o.Namespace))
 	}
 	if o.ProfileDecisions {
 		needs = append(needs, profileDecisions)

@@ -1,0 +1,95 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+const (
+	// inForceTimeout is how long an API server on a loaded machine may take to ask a webhook, or to stop asking it.
+	inForceTimeout  = time.Minute
+	inForceInterval = 50 * time.Millisecond
+)
+
+// prepareWebhook makes a place to ask for the API server, and ends that it asks the process of the last run: nobody answers there, so it
+// would refuse the samples.
+func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
+	if !isNew {
+		if err := manifests.RemoveWebhook(ctx, h.environment.AdminConfig()); err != nil {
+			return err
+		}
+		if err := awaitDefaults(ctx, h.environment.AdminConfig(), false); err != nil {
+			return err
+		}
+	}
+	if o.Once {
+		return nil
+	}
+	var listen net.ListenConfig
+	var err error
+	if h.webhook, err = listen.Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+		return fmt.Errorf("listening for the webhook: %w", err)
+	}
+	return nil
+}
+
+// Webhook is where the API server asks; nil when it does not.
+func (h *Hub) Webhook() net.Listener { return h.webhook }
+
+// InstallWebhook has the API server ask at Webhook, as a step, and returns when it does. Somebody has to answer there.
+func (h *Hub) InstallWebhook(ctx context.Context, steps *live.Steps) error {
+	return steps.Do("putting the webhook of ManagedClusters in force", func() error {
+		admin := h.environment.AdminConfig()
+		if err := manifests.InstallWebhook(ctx, admin, "https://"+h.webhook.Addr().String()); err != nil {
+			return err
+		}
+		return awaitDefaults(ctx, admin, true)
+	})
+}
+
+// awaitDefaults waits until a cluster that is tried, not made, gets its defaults, or none.
+func awaitDefaults(ctx context.Context, config *rest.Config, want bool) error {
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client for %s: %w", config.Host, err)
+	}
+	version := schema.GroupVersion{Group: clusterv1.GroupName, Version: clusterv1.GroupVersion.Version}
+	trial := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"hubAcceptsClient": false}}}
+	trial.SetGroupVersionKind(version.WithKind("ManagedCluster"))
+	trial.SetName("placement-hub-trial")
+	last := errors.New("no answer")
+	err = wait.PollUntilContextTimeout(ctx, inForceInterval, inForceTimeout, true, func(ctx context.Context) (bool, error) {
+		made, err := client.Resource(version.WithResource("managedclusters")).
+			Create(ctx, trial, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			last = err
+			if apierrors.IsInternalError(err) { // The webhook is asked, and does not answer.
+				return false, nil
+			}
+			return false, fmt.Errorf("trying out a ManagedCluster: %w", err)
+		}
+		_, defaulted := made.GetLabels()[clusterv1beta2.ClusterSetLabel]
+		last = fmt.Errorf("a new ManagedCluster gets defaults: %t", defaulted)
+		return defaulted == want, nil
+	})
+	if wait.Interrupted(err) && ctx.Err() == nil {
+		return fmt.Errorf("waiting for the webhook of ManagedClusters: %w", last)
+	}
+	return err //nolint:wrapcheck // Named above, or that of the context.
+}

@@ -1,0 +1,138 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// The paths of the webhooks, which are upstream's.
+const (
+	MutatePath   = "/mutate-cluster-open-cluster-management-io-v1-managedcluster"
+	ValidatePath = "/validate-cluster-open-cluster-management-io-v1-managedcluster"
+)
+
+// NewHandler answers the requests of API servers at MutatePath and ValidatePath. The clock is the time at which taints are added; the
+// reader has to give the namespace of a cluster as it is, which a cache does not.
+func NewHandler(passive clock.PassiveClock, reader client.Reader) (http.Handler, error) {
+	scheme := runtime.NewScheme()
+	if err := clusterv1.Install(scheme); err != nil {
+		return nil, fmt.Errorf("registering the types of %s: %w", clusterv1.GroupVersion, err)
+	}
+
+	decoder := admission.NewDecoder(scheme)
+	mux := http.NewServeMux()
+
+	for path, handler := range map[string]admission.Handler{
+		MutatePath:   &mutator{clusterReader{decoder}, passive},
+		ValidatePath: &validator{clusterReader{decoder}, reader},
+	} {
+		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
+			admission.StandaloneOptions{Logger: klog.Background(), MetricsPath: path})
+		if err != nil {
+			return nil, fmt.Errorf("mounting %s: %w", path, err)
+		}
+
+		mux.Handle(path, hook)
+	}
+
+	return mux, nil
+}
+
+// clusterReader reads the clusters of requests.
+type clusterReader struct{ decoder admission.Decoder }
+
+// read returns the cluster as it would be stored, and as it is; nil if it is not there yet.
+func (r clusterReader) read(request admission.Request) (cluster, before *clusterv1.ManagedCluster, err error) {
+	cluster = &clusterv1.ManagedCluster{}
+	if err := r.decoder.DecodeRaw(request.Object, cluster); err != nil {
+		return nil, nil, fmt.Errorf("ManagedCluster %s cannot be read: %w; correct the field", request.Name, err)
+	}
+
+	if request.Operation != admissionv1.Update {
+		return cluster, nil, nil
+	}
+
+	before = &clusterv1.ManagedCluster{}
+	if err := r.decoder.DecodeRaw(request.OldObject, before); err != nil {
+		return nil, nil, fmt.Errorf("ManagedCluster %s, as it is stored, cannot be read: %w", request.Name, err)
+	}
+
+	return cluster, before, nil
+}
+
+// mutator gives clusters their defaults.
+type mutator struct {
+	clusterReader
+
+	clock clock.PassiveClock
+}
+
+func (m *mutator) Handle(_ context.Context, request admission.Request) admission.Response {
+	cluster, before, err := m.read(request)
+	if err != nil {
+		return badRequest(err)
+	}
+
+	patch, err := Defaults(cluster, before, m.clock.Now())
+	if err != nil {
+		return badRequest(err)
+	}
+
+	return admission.Patched("", patch...)
+}
+
+// validator keeps a cluster out whose namespace is going away: what the hub makes for it there would be lost.
+type validator struct {
+	clusterReader
+
+	reader client.Reader
+}
+
+func (v *validator) Handle(ctx context.Context, request admission.Request) admission.Response {
+	cluster, before, err := v.read(request)
+	if err != nil {
+		return badRequest(err)
+	}
+
+	if !Accepts(cluster, before) {
+		return admission.Allowed("")
+	}
+
+	namespace := &metav1.PartialObjectMetadata{}
+	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+
+	name := cluster.Name // That of the request is empty where the API server makes one up.
+	err = v.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
+
+	switch {
+	case apierrors.IsNotFound(err):
+		return admission.Allowed("")
+	case err != nil:
+		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("looking whether namespace %s is terminating: %w", name, err))
+	case namespace.DeletionTimestamp.IsZero():
+		return admission.Allowed("")
+	default:
+		return admission.Denied(fmt.Sprintf("ManagedCluster %s cannot be accepted while namespace %s is terminating: "+
+			"wait until the namespace is gone, and accept the cluster then", name, name))
+	}
+}
+
+// badRequest refuses what the sender has to correct.
+func badRequest(err error) admission.Response {
+	response := admission.Errored(http.StatusBadRequest, err)
+	response.Result.Reason = metav1.StatusReasonBadRequest
+
+	return response
+}

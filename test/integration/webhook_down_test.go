@@ -1,0 +1,83 @@
+package integration
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial, func() {
+	It("refuses what would go wrong without a word, and lets everything else pass", func(ctx SpecContext) {
+		asking(ctx)
+
+		url, stop := startWebhook(ctx)
+		ask(ctx, url)
+
+		inSet := map[string]string{clusterv1beta2.ClusterSetLabel: "blue"}
+		cluster := &clusterv1.ManagedCluster{
+			ObjectMeta: metav1.ObjectMeta{Name: "before", Finalizers: []string{"example.com/f"}},
+			Spec:       clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "k", Effect: clusterv1.TaintEffectNoSelect}}},
+		}
+		Expect(hub.Create(ctx, cluster)).To(Succeed())
+		stop()
+
+		refused := func(err error) {
+			GinkgoHelper()
+			Expect(err).To(refusedWith(http.StatusInternalServerError,
+				"failed calling webhook", "managedclusters.placement-hub.open-cluster-management.io", "connection refused"))
+		}
+
+		By("refusing")
+
+		refused(hub.Create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "new"}}))
+		refused(hub.Create(ctx, &clusterv1.ManagedCluster{
+			ObjectMeta: metav1.ObjectMeta{Name: "new", Labels: inSet},
+			Spec:       clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "k", Effect: clusterv1.TaintEffectNoSelect}}},
+		}))
+
+		changed := cluster.DeepCopy()
+		changed.Spec.Taints[0].Value = "v"
+		refused(hub.Update(ctx, changed))
+
+		changed = cluster.DeepCopy()
+		delete(changed.Labels, clusterv1beta2.ClusterSetLabel)
+		refused(hub.Update(ctx, changed))
+
+		changed = cluster.DeepCopy()
+		changed.Spec.HubAcceptsClient = true
+		refused(hub.Update(ctx, changed))
+
+		By("going on")
+
+		fresh := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "new", Labels: inSet}}
+		Expect(hub.Create(ctx, fresh)).To(Succeed(), "it needs nothing")
+		Expect(hub.Delete(ctx, fresh)).To(Succeed())
+
+		cluster.Status.Conditions = []metav1.Condition{{
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Beat", LastTransitionTime: metav1.Now(),
+		}}
+		Expect(hub.Status().Update(ctx, cluster)).To(Succeed())
+
+		cluster.Labels["region"] = "eu"
+		cluster.Annotations = map[string]string{"a": "b"}
+		cluster.Spec.LeaseDurationSeconds = 30
+		Expect(hub.Update(ctx, cluster)).To(Succeed())
+
+		delete(cluster.Labels, "region")
+		cluster.Labels[clusterv1beta2.ClusterSetLabel] = "green"
+		Expect(hub.Update(ctx, cluster)).To(Succeed())
+
+		Expect(hub.Delete(ctx, cluster)).To(Succeed())
+		Expect(hub.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+
+		cluster.Labels = nil
+		Expect(hub.Update(ctx, cluster)).To(Succeed(), "a cluster that is being deleted needs no set")
+		finish(ctx, cluster)
+		gone(ctx, cluster)
+	})
+})
