@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -95,6 +96,18 @@ func holdings() []holding {
 		finalizers("placement-v1alpha1", placementv1alpha1.GroupName, &placementv1alpha1.PlacementDecision{
 			Decisions: []placementv1alpha1.ClusterDecision{},
 		}),
+		{
+			// The admission policy asks whether the creator may bind.
+			privilege{
+				role: manifestRole + "clustersetbinding-rbac", verb: "create", group: clusterv1beta1.GroupName, resource: "managedclustersets/bind",
+			},
+			func() client.Object {
+				return &clusterv1beta2.ManagedClusterSetBinding{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "never"},
+					Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "never"},
+				}
+			},
+		},
 		grants("get", clusterv1beta1.GroupName, "managedclustersets"),
 		grants("create", clusterv1beta1.GroupName, "managedclustersets/bind"),
 		grants("create", clusterv1beta1.GroupName, "managedclustersets/join"),

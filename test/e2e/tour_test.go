@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,7 @@ func tour(t *testing.T, h *hub) {
 	h.exchange(t)
 	h.losePages(t)
 	h.loseSets(t)
+	h.loseBindings(t)
 	h.loseRoles(t)
 	h.loseVocabulary(t)
 	h.loseCluster(t)
@@ -166,13 +168,7 @@ func (h *hub) wantDropped(t *testing.T, page client.Object, name string) {
 	surplus.SetUID("")
 	surplus.SetResourceVersion("")
 	must(t, h.client.Create(t.Context(), surplus))
-	eventually(t, "waiting for the surplus to go", func() error {
-		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(surplus), surplus)
-		if err == nil {
-			err = errors.New("it is still there")
-		}
-		return client.IgnoreNotFound(err)
-	})
+	h.wantGone(t, surplus)
 }
 
 // wantMade waits until an object is there.
@@ -198,6 +194,46 @@ func (h *hub) loseSets(t *testing.T) {
 			err = errors.New("it has not been put back")
 		}
 		return err
+	})
+}
+
+// loseBindings edits a binding that follows from RBAC, and takes the right away.
+func (h *hub) loseBindings(t *testing.T) {
+	t.Helper()
+	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "team-c", Name: "staging"}}
+	h.wantMade(t, binding)
+	// Such an edit is refused wherever the policy is in force.
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "open-cluster-management-placement-hub-bindings"},
+	}
+	h.wantMade(t, policy)
+	must(t, h.client.Delete(t.Context(), policy))
+	eventually(t, "waiting for the policy to be out of force", func() error {
+		return h.client.Patch(t.Context(), binding, mergePatch(`{"spec":{"clusterSet":"prod"}}`))
+	})
+	eventually(t, "waiting for the spec of the binding", func() error {
+		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(binding), binding)
+		if err == nil && binding.Spec.ClusterSet != binding.Name {
+			err = fmt.Errorf("it binds %s", binding.Spec.ClusterSet)
+		}
+		return err
+	})
+	policy.ResourceVersion, policy.UID = "", ""
+	must(t, h.client.Create(t.Context(), policy))
+	right := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "sample:team-c-binds-staging"}}
+	must(t, h.client.Delete(t.Context(), right))
+	h.wantGone(t, binding)
+}
+
+// wantGone waits until an object is not there any more.
+func (h *hub) wantGone(t *testing.T, object client.Object) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("waiting for %T %s to go", object, object.GetName()), func() error {
+		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+		if err == nil {
+			err = errors.New("it is still there")
+		}
+		return client.IgnoreNotFound(err)
 	})
 }
 
