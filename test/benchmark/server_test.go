@@ -69,7 +69,8 @@ func (s *server) create(b *testing.B, objects []client.Object) time.Duration {
 // hub is the controllers at work in this process, as their ServiceAccount.
 type hub struct {
 	manager manager.Manager
-	writes  atomic.Int64 // that were answered without an error, but for events
+	writes  atomic.Int64 // that were carried out
+	refused atomic.Int64 // that were not
 	last    atomic.Int64 // time of the last one, in nanoseconds
 	stop    func()
 }
@@ -111,6 +112,9 @@ func (h *hub) settle(b *testing.B, begin time.Time, wanted int64) time.Duration 
 	if written := h.writes.Swap(0); written != wanted {
 		b.Fatalf("%d writes, want %d", written, wanted)
 	}
+	if refused := h.refused.Swap(0); refused > 0 {
+		b.Logf("%d writes were refused", refused)
+	}
 	if wanted == 0 {
 		return 0
 	}
@@ -128,6 +132,10 @@ func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := c.next.RoundTrip(request)
 	reads := []string{http.MethodGet, http.MethodHead, http.MethodOptions}
 	if err == nil && !slices.Contains(reads, request.Method) {
+		if response.StatusCode >= http.StatusBadRequest {
+			c.hub.refused.Add(1)
+			return response, nil
+		}
 		c.hub.writes.Add(1)
 		c.hub.last.Store(time.Now().UnixNano())
 	}

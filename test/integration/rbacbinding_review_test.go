@@ -107,8 +107,9 @@ func newRandomRBAC(ctx context.Context, random *rand.Rand) *randomRBAC {
 		}},
 	})
 
-	for range 6 {
-		w.step(ctx)
+	for n := range 4 {
+		w.changeRole(ctx, n, false)
+		w.changeBinding(ctx, n, false)
 	}
 
 	return w
@@ -120,20 +121,13 @@ func (w *randomRBAC) roleName(i int) string { return w.name("role" + strconv.Ito
 func (w *randomRBAC) step(ctx context.Context) {
 	GinkgoHelper()
 
-	n := w.random.IntN(3)
+	n := w.random.IntN(4)
 
 	switch kind := w.random.IntN(12); kind {
-	case 0, 1, 2: // The role 0 is the aggregated one: its rules are made by the API server's controllers.
-		w.toggle(ctx, kind == 0, &rbacv1.ClusterRole{
-			ObjectMeta: metav1.ObjectMeta{Name: w.roleName(n + 1), Labels: map[string]string{"aggregate": pick(w.random, "true", "false")}},
-			Rules:      some(w.random, 2, w.rule),
-		})
+	case 0, 1, 2:
+		w.changeRole(ctx, n, kind == 0)
 	case 3, 4, 5, 6, 7:
-		w.toggle(ctx, kind == 3, &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: w.name("binding" + strconv.Itoa(n))},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.roleName(w.random.IntN(4))},
-			Subjects:   some(w.random, 3, w.subject),
-		})
+		w.changeBinding(ctx, n, kind == 3)
 	case 8:
 		w.toggle(ctx, false, &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pick(w.random, w.namespaces...), Name: "bait"},
@@ -149,8 +143,28 @@ func (w *randomRBAC) step(ctx context.Context) {
 			ObjectMeta: metav1.ObjectMeta{Namespace: pick(w.random, w.namespaces...), Name: scope.Account},
 		})
 	case 11:
-		w.toggle(ctx, w.random.IntN(2) == 0, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: w.sets[n]}})
+		w.toggle(ctx, w.random.IntN(2) == 0, &clusterv1beta2.ManagedClusterSet{
+			ObjectMeta: metav1.ObjectMeta{Name: pick(w.random, w.sets...)},
+		})
 	}
+}
+
+// changeRole leaves the role 0 as it is: it is the aggregated one, whose rules are made by the API server's controllers.
+func (w *randomRBAC) changeRole(ctx context.Context, n int, absent bool) {
+	GinkgoHelper()
+	w.toggle(ctx, absent, &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: w.roleName(max(n, 1)), Labels: map[string]string{"aggregate": pick(w.random, "true", "false")}},
+		Rules:      append(some(w.random, 2, w.rule), w.rule(w.random)),
+	})
+}
+
+func (w *randomRBAC) changeBinding(ctx context.Context, n int, absent bool) {
+	GinkgoHelper()
+	w.toggle(ctx, absent, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: w.name("binding" + strconv.Itoa(n))},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: w.roleName(w.random.IntN(4))},
+		Subjects:   append(some(w.random, 3, w.subject), w.subject(w.random)),
+	})
 }
 
 // toggle makes an object be as given, or not be. What is there already is changed, unless it cannot be: then it is made again.
@@ -197,9 +211,13 @@ func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
 func (w *randomRBAC) subject(random *rand.Rand) rbacv1.Subject {
 	namespace := pick(random, w.namespaces...)
 
-	return pick(random,
-		accountOf(namespace), accountOf(namespace), userNamed("system:serviceaccount:"+namespace+":placement"),
-		groupNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccounts"), groupNamed("system:authenticated"),
+	if random.IntN(2) == 0 {
+		return pick(random,
+			accountOf(namespace), accountOf(namespace), userNamed("system:serviceaccount:"+namespace+":placement"),
+			groupNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccounts"), groupNamed("system:authenticated"))
+	}
+
+	return pick(random, // Those that look alike.
 		rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "default"},
 		userNamed("system:serviceaccounts:"+namespace), groupNamed("system:serviceaccount:"+namespace+":placement"),
 		userNamed("placement"), userNamed("*"), groupNamed("*"), groupNamed("system:unauthenticated"), groupNamed("system:serviceaccounts:"),

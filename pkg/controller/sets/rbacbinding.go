@@ -126,10 +126,37 @@ func (r *rbacBindingReconciler) carryOut(ctx context.Context, namespace string, 
 	return outdated
 }
 
+// errMoved says that a binding is not in the state any more on which a write is based.
+var errMoved = errors.New("the binding has changed")
+
+// write sends a write that is based on a version of a binding, "" for none, if the cache shows that version and no such write was sent.
+func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
+	err := r.unseen.write(key, base, func() error {
+		// What was sent is forgotten as soon as the cache shows what came of it, which can be after the bindings were listed.
+		shown := &clusterv1beta2.ManagedClusterSetBinding{}
+
+		err := r.client.Get(ctx, key, shown, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading ManagedClusterSetBinding %s: %w", key, err)
+		}
+
+		if shown.ResourceVersion != base {
+			return errMoved
+		}
+
+		return send()
+	})
+	if errors.Is(err, errMoved) {
+		return nil // The event of the change has it looked at again.
+	}
+
+	return err
+}
+
 func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string) error {
 	key := types.NamespacedName{Namespace: namespace, Name: set}
 
-	return r.unseen.write(key, "", func() error {
+	return r.write(ctx, key, "", func() error {
 		binding := &clusterv1beta2.ManagedClusterSetBinding{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, Name: set, Labels: map[string]string{scope.ManagedByLabel: scope.Manager},
@@ -149,7 +176,7 @@ func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set strin
 
 // restore puts the spec of a binding back.
 func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding) error {
-	return r.unseen.write(client.ObjectKeyFromObject(binding), binding.ResourceVersion, func() error {
+	return r.write(ctx, client.ObjectKeyFromObject(binding), binding.ResourceVersion, func() error {
 		changed := binding.DeepCopy()
 		changed.Spec.ClusterSet = binding.Name
 
@@ -168,7 +195,7 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 func (r *rbacBindingReconciler) revoke(ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why string) error {
 	key := client.ObjectKeyFromObject(binding)
 
-	return r.unseen.write(key, binding.ResourceVersion, func() error {
+	return r.write(ctx, key, binding.ResourceVersion, func() error {
 		doomed := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 
 		err := r.client.Delete(ctx, doomed, client.Preconditions{UID: &binding.UID, ResourceVersion: &binding.ResourceVersion})

@@ -237,6 +237,38 @@ func TestReconcileBindsAndRevokes(t *testing.T) {
 	}
 }
 
+// The cache may have taken a write in between the list of the bindings and the next write: it is not sent again, to be refused.
+func TestReconcileGoesByTheLatestState(t *testing.T) {
+	var created int
+
+	r, _ := fixture(t, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if _, old := list.(*clusterv1beta2.ManagedClusterSetBindingList); old {
+				return nil
+			}
+
+			return c.List(ctx, list, options...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			created++
+
+			return c.Create(ctx, object, options...)
+		},
+	})
+
+	for range 2 {
+		if _, err := r.Reconcile(t.Context(), requestOfA); err != nil {
+			t.Fatal(err)
+		}
+
+		r.unseen.seen(types.NamespacedName{Namespace: "a", Name: "blue"}, "1", false)
+	}
+
+	if created != 1 {
+		t.Errorf("%d creations, want 1", created)
+	}
+}
+
 // TestReadErrorsRevokeNothing fails the reads one after the other (law 6, scope.md).
 func TestReadErrorsRevokeNothing(t *testing.T) {
 	unreadable := errors.New("unreadable")
@@ -257,6 +289,10 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 		}
 		r, clock := fixture(t, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				if _, before := object.(*clusterv1beta2.ManagedClusterSetBinding); before { // Before each write: see below.
+					return c.Get(ctx, key, object, options...)
+				}
+
 				return errors.Join(read(), c.Get(ctx, key, object, options...))
 			},
 			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
@@ -295,6 +331,38 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 		if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
 			t.Errorf("read %d fails again: %v, want the error", failing, err)
 		}
+	}
+}
+
+// What is to be written is looked at once more; without that, it is not.
+func TestReadErrorsWriteNothing(t *testing.T) {
+	unreadable := errors.New("unreadable")
+	r, clock := fixture(t, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if _, before := object.(*clusterv1beta2.ManagedClusterSetBinding); before {
+				return unreadable
+			}
+
+			return c.Get(ctx, key, object, options...)
+		},
+		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
+			t.Errorf("%s is created", object.GetName())
+
+			return nil
+		},
+		Delete: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.DeleteOption) error {
+			t.Errorf("%s is deleted", object.GetName())
+
+			return nil
+		},
+	})
+
+	for range 2 {
+		if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
+			t.Errorf("got %v, want the error", err)
+		}
+
+		clock.Step(secondLook)
 	}
 }
 
