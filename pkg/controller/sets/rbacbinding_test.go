@@ -357,12 +357,14 @@ func TestReadErrorsWriteNothing(t *testing.T) {
 		},
 	})
 
-	for range 2 {
-		if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
-			t.Errorf("got %v, want the error", err)
-		}
+	if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != secondLook {
+		t.Errorf("first look: %v, %v; want the second one", result, err)
+	}
 
-		clock.Step(secondLook)
+	clock.Step(secondLook)
+
+	if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
+		t.Errorf("second look: %v, want the error", err)
 	}
 }
 
