@@ -61,11 +61,13 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:managedcluster-defaults",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:vocabulary",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-bindings",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-bindings-deletion",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-clusters",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-vocabulary",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings-deletion",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-clusters",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
@@ -224,6 +226,7 @@ func TestWriteRights(t *testing.T) {
 			reason: "ClusterRoles are made and put back, and what they grant is held; nothing is deleted",
 			want: map[string][]string{
 				"rbac.authorization.k8s.io/clusterroles":                     {"create", "update"},
+				group + "/managedclustersets":                                {"update"},
 				group + "/managedclustersets/bind":                           {"create"},
 				group + "/managedclustersets/join":                           {"create"},
 				group + "/managedclusters":                                   {"create"},
@@ -289,6 +292,23 @@ func TestWriteRights(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// What keeps people out must not let them in when it cannot be evaluated; what merely helps must not keep them out.
+func TestFailurePolicies(t *testing.T) {
+	want := map[string]string{
+		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "readable": "Fail", "placements": "Ignore", "vocabulary": "Ignore",
+	}
+	got := map[string]string{}
+	for _, obj := range objects(t) {
+		if obj.GetKind() == "ValidatingAdmissionPolicy" {
+			name := strings.TrimPrefix(obj.GetName(), "open-cluster-management-placement-hub-")
+			got[name], _, _ = unstructured.NestedString(obj.Object, "spec", "failurePolicy")
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("failurePolicy (-want +got):\n%s", diff)
 	}
 }
 

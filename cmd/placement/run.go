@@ -32,8 +32,9 @@ when the directory is new, so that they do not undo your edits; --samples applie
 
 With --kubeconfig no control plane is started: the controllers run against that cluster, as the user of the
 kubeconfig, and take part in the leader election of 'placement controller'. The manifests are applied unless
---no-install is given, the samples only with --samples. The controller managedcluster-defaults is left out: the API
-server of another cluster would hardly reach its webhook on this machine.
+--no-install is given, the samples only with --samples. Two controllers are left out: managedcluster-defaults, whose
+webhook the API server of another cluster would hardly reach on this machine, and managedcluster-taints, which takes
+clusters for unreachable of which nobody reports whether they are available.
 
 With --sig-placement-decisions the definitions of multicluster.x-k8s.io are installed as well, and decisions are
 also written as references to the ClusterProfiles that exist.`

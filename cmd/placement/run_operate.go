@@ -17,15 +17,20 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 )
 
 // controllers are all of them, for what manifests.Install installs. The one with a webhook needs an address at which the API server can
-// reach this process.
+// reach this process. In a cluster that was there before, perhaps nobody reports whether clusters are available: to taint them all would
+// cost them their workload.
 func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 	options := controller.Options{Controllers: []string{"*"}, Namespace: manifests.Namespace, ProfileDecisions: o.profiles}
 	options.Webhook.Listener = webhook
 	if webhook == nil {
 		options.Controllers = append(options.Controllers, "-"+admission.Defaults)
+	}
+	if o.kubeconfig != "" {
+		options.Controllers = append(options.Controllers, "-"+fleet.ManagedClusterTaints)
 	}
 	return options
 }

@@ -128,6 +128,38 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 		}),
 	)
 
+	It("cannot keep such a binding by the way in which it is deleted", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		p := mallory(ctx, w)
+		kept := w.keptBinding(ctx, "set")
+		tries := func(options ...client.DeleteOption) error {
+			return p.Delete(ctx, kept.DeepCopy(), append(options, client.DryRunAll)...)
+		}
+
+		w.grant(ctx, p.subject(), right(clusterGroup, bindings, []string{"deletecollection"}))
+
+		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
+			// This policy may be in force a moment later than the others.
+			Eventually(func() error { return tries(client.PropagationPolicy(policy)) }).WithContext(ctx).WithTimeout(settle).
+				Should(SatisfyAll(notAllowedToBind(p, kept.Name), MatchError(ContainSubstring("delete it in the background"))), string(policy))
+			Eventually(func() error {
+				return p.DeleteAllOf(ctx, &binding{}, client.InNamespace(w.namespace), client.PropagationPolicy(policy), client.DryRunAll)
+			}).WithContext(ctx).WithTimeout(settle).Should(notAllowedToBind(p, kept.Name), string(policy))
+		}
+
+		Expect(tries(client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+		Expect(tries()).To(Succeed())
+
+		By("one that nobody keeps goes in every way")
+		edit(ctx, kept, func(b *binding) { b.Labels[unmanaged] = "true" })
+		Expect(tries(client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
+
+		w.grant(ctx, p.subject(), mayBind(kept.Name))
+		edit(ctx, kept, func(b *binding) { delete(b.Labels, unmanaged) })
+		Eventually(func() error { return tries(client.PropagationPolicy(metav1.DeletePropagationForeground)) }).
+			WithContext(ctx).WithTimeout(settle).Should(Succeed())
+	})
+
 	It("may change of such a binding what does not hand it over", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		p := mallory(ctx, w)
@@ -145,6 +177,11 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 		edit(ctx, kept, func(b *binding) { b.Labels[unmanaged] = "true" })
 		Expect(changes(ctx, p, kept, func(b *binding) { b.Labels, b.Finalizers = nil, append(b.Finalizers, "example.com/more") })).To(Succeed())
 		Expect(changes(ctx, p, kept, func(b *binding) { delete(b.Labels, unmanaged) })).To(Succeed())
+		edit(ctx, kept, func(b *binding) {
+			delete(b.Labels, unmanaged)
+			metav1.SetMetaDataAnnotation(&b.ObjectMeta, unmanaged, "true")
+		})
+		Expect(changes(ctx, p, kept, func(b *binding) { b.Labels, b.Finalizers = nil, append(b.Finalizers, "example.com/more") })).To(Succeed())
 	})
 })
 

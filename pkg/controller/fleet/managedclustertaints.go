@@ -70,7 +70,7 @@ func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request 
 // upstream's for one, refuses a time that it is sent; what was refused is sent once more without.
 func (r *managedClusterTaintsReconciler) retaint(ctx context.Context, cluster *clusterv1.ManagedCluster) error {
 	err := r.send(ctx, cluster, metav1.NewTime(r.clock.Now()).Rfc3339Copy())
-	if apierrors.IsBadRequest(err) || apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+	if apierrors.IsBadRequest(err) {
 		klog.FromContext(ctx).V(4).Info("A taint with a time was refused; trying without", "err", err)
 
 		return r.send(ctx, cluster, metav1.Time{})

@@ -5,17 +5,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 )
 
 func testSet() *clusterv1beta2.ManagedClusterSet {
@@ -178,4 +184,51 @@ func TestForeignRoleIsLeftAloneAndNamed(t *testing.T) {
 			t.Errorf("at verbosity %d: logged %q, want %d lines that name %s", verbosity, logged, want, foreign.Name)
 		}
 	}
+}
+
+// A role that was made for a set that is being deleted could outlive it, and one that is being deleted is made again when it is gone.
+func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
+	leaving := &metav1.Time{Time: time.Unix(1, 0)}
+	set := testSet()
+	roles := map[string]*rbacv1.ClusterRole{}
+
+	for _, role := range rolesOf(set) {
+		role.Rules, role.DeletionTimestamp = nil, leaving
+		roles[role.Name] = role
+	}
+
+	r := &clusterSetRolesReconciler{client: cached{t: t, roles: roles}}
+
+	for _, role := range rolesOf(set) {
+		if err := r.keep(t.Context(), role); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	set.DeletionTimestamp, set.Finalizers = leaving, []string{"example.com/hold"}
+	r = &clusterSetRolesReconciler{client: refusing(t, set), outdated: work.NewRetry[reconcile.Request]()}
+
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: set.Name}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refusing is a hub that has a set and no roles, and in which none may be made.
+func refusing(t *testing.T, set *clusterv1beta2.ManagedClusterSet) client.Client {
+	t.Helper()
+
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{rbacv1.AddToScheme, clusterv1beta2.Install} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(set).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, object client.Object, _ ...client.CreateOption) error {
+			t.Errorf("%s was created", object.GetName())
+
+			return nil
+		},
+	}).Build()
 }

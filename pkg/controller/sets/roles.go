@@ -42,6 +42,20 @@ func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 	}
 }
 
+// GrantedByRoles is what the ClusterRoles of a set grant, whatever the set: who makes them must hold it.
+func GrantedByRoles() []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+
+	for _, role := range rolesOf(&clusterv1beta2.ManagedClusterSet{}) {
+		for _, rule := range role.Rules {
+			rule.ResourceNames = nil
+			rules = append(rules, rule)
+		}
+	}
+
+	return rules
+}
+
 // roleOf is a ClusterRole that goes with the set. It does not block the deletion of the set, which would take a right to its finalizers.
 func roleOf(set *clusterv1beta2.ManagedClusterSet, purpose string, rules ...rbacv1.PolicyRule) *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"slices"
+	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/sets"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
@@ -142,17 +144,19 @@ func write(group, resource string, verbs ...string) []right {
 
 // setRoles is what the controller "clusterset-roles" writes, and what it must hold because the roles of a set grant it.
 func setRoles() []right {
-	const create, update, sets = "create", "update", "managedclustersets"
-	return []right{
-		{verb: create, group: rbacv1.GroupName, resource: "clusterroles"},
-		{verb: update, group: rbacv1.GroupName, resource: "clusterroles"},
-		{verb: "get", group: clusterv1.GroupName, resource: sets},
-		{verb: update, group: clusterv1.GroupName, resource: sets},
-		{verb: create, group: clusterv1.GroupName, resource: sets, subresource: "bind"},
-		{verb: create, group: clusterv1.GroupName, resource: sets, subresource: "join"},
-		{verb: create, group: clusterv1.GroupName, resource: "managedclusters"},
-		{verb: update, group: "register.open-cluster-management.io", resource: "managedclusters", subresource: "accept"},
+	rights := write(rbacv1.GroupName, "clusterroles", "create", "update")
+	for _, rule := range sets.GrantedByRoles() {
+		for _, resource := range rule.Resources {
+			name, subresource, _ := strings.Cut(resource, "/")
+			for _, verb := range rule.Verbs {
+				held := right{verb: verb, group: rule.APIGroups[0], resource: name, subresource: subresource}
+				if !slices.Contains(rights, held) {
+					rights = append(rights, held)
+				}
+			}
+		}
 	}
+	return rights
 }
 
 // keeping is what it takes to keep one object of a namespace, which is followed by its name alone.

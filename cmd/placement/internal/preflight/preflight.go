@@ -163,8 +163,9 @@ func checkRights(ctx context.Context, client kubernetes.Interface, rights []righ
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the hub does not allow this process to:\n%w\ngrant these rights to the account it runs as "+
-		"(bind it to the ClusterRole of the placement controller), then start again", errors.Join(missing...))
+	return fmt.Errorf("the hub does not allow this process to:\n%w\ngrant these rights to the account it runs as (manifests/rbac has roles "+
+		"for each controller, and their bindings), or leave off the controllers that need them with --controllers; then start again",
+		errors.Join(missing...))
 }
 
 // checkLeaseNamespace asks for the lease without making it: the elector would only log, for ever, that its namespace is missing.

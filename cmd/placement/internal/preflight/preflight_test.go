@@ -78,7 +78,7 @@ func TestCheckRights(t *testing.T) {
 			reason: "what is denied is listed", denied: []string{"list placements", "patch placements/status", "update leases"},
 			want: []string{
 				"list placements.cluster.open-cluster-management.io\n", "patch placements/status.cluster.open-cluster-management.io",
-				"update leases.coordination.k8s.io in namespace hub", "ClusterRole",
+				"update leases.coordination.k8s.io in namespace hub", "manifests/rbac",
 			},
 		},
 	} {
