@@ -217,8 +217,9 @@ func TestWriteRights(t *testing.T) {
 			role:   "open-cluster-management:placement-hub:clustersetbinding-rbac",
 			reason: "bindings are kept whole, and their creator may bind every set; roles and accounts are only read",
 			want: map[string][]string{
-				group + "/managedclustersetbindings": {"create", "delete", "update"},
-				group + "/managedclustersets/bind":   {"create"},
+				group + "/managedclustersetbindings":        {"create", "delete", "update"},
+				group + "/managedclustersets/bind":          {"create"},
+				"authorization.k8s.io/subjectaccessreviews": {"create"},
 			},
 		},
 		{

@@ -8,6 +8,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -146,6 +147,9 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 				return p.DeleteAllOf(ctx, &binding{}, client.InNamespace(w.namespace), client.PropagationPolicy(policy), client.DryRunAll)
 			}).WithContext(ctx).WithTimeout(settle).Should(notAllowedToBind(p, kept.Name), string(policy))
 		}
+
+		orphan := &client.DeleteOptions{Raw: &metav1.DeleteOptions{OrphanDependents: ptr.To(true)}}
+		Expect(p.Delete(ctx, kept.DeepCopy(), orphan, client.DryRunAll)).To(notAllowedToBind(p, kept.Name))
 
 		Expect(tries(client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 		Expect(tries()).To(Succeed())

@@ -53,6 +53,49 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		Entry("bindings", "managedclustersetbindings", faults.Unavailable),
 	)
 
+	// A watch that broke is made again with patience, so what the cache shows of roles can be older than what it shows of role bindings.
+	It("law 6: stay while the API server says that the account may bind, whatever has been seen of it", func(ctx SpecContext) {
+		w := newRBACWorld(ctx)
+		w.unboundSet(ctx, "blue")
+		w.role(ctx, "first", bindRule(w.name("blue")))
+		granted := w.grant(ctx, "first", accountOf(w.namespace))
+		w.expectBound(ctx, w.namespace, "blue")
+		uid := w.bindings(ctx, Default, w.namespace)[w.name("blue")].UID
+
+		mend := proxy.Break(faults.Rule{Match: reads("clusterroles"), Fault: faults.Unavailable})
+		DeferCleanup(mend)
+		w.role(ctx, "second", bindRule(w.name("blue")))
+		w.grant(ctx, "second", accountOf(w.namespace))
+		Expect(hub.Delete(ctx, granted)).To(Succeed())
+		Consistently(func(g Gomega) { g.Expect(w.bound(ctx, g, w.namespace)).To(Equal([]string{"blue"})) }).
+			WithContext(ctx).WithTimeout(2 * quiet).Should(Succeed())
+
+		mend()
+		w.expectBound(ctx, w.namespace, "blue")
+		Expect(w.bindings(ctx, Default, w.namespace)[w.name("blue")].UID).To(Equal(uid), "it has never gone")
+	})
+
+	It("scope.md: are not made when the API server denies it, whatever has not been seen yet", func(ctx SpecContext) {
+		w := newRBACWorld(ctx)
+		w.unboundSet(ctx, "blue")
+		w.role(ctx, "every", bindRule())
+		granted := w.grant(ctx, "every", accountOf(w.namespace))
+		Eventually(func(g Gomega) { g.Expect(w.bound(ctx, g, w.namespace)).To(ContainElement("blue")) }).
+			WithContext(ctx).WithTimeout(settle).Should(Succeed())
+
+		mend := proxy.Break(faults.Rule{Match: reads("clusterrolebindings"), Fault: faults.Unavailable})
+		DeferCleanup(mend)
+		Expect(hub.Delete(ctx, granted)).To(Succeed())
+		Eventually(func(g Gomega) { g.Expect(review(ctx, g, w.namespace, w.name("late"))).To(BeFalse()) }).
+			WithContext(ctx).WithTimeout(settle).Should(Succeed())
+		w.unboundSet(ctx, "late")
+		Consistently(func(g Gomega) { g.Expect(w.bound(ctx, g, w.namespace)).NotTo(ContainElement("late")) }).
+			WithContext(ctx).WithTimeout(2 * quiet).Should(Succeed())
+
+		mend()
+		w.expectBound(ctx, w.namespace)
+	})
+
 	DescribeTable("are made and deleted though it fails at first, and none waits for another",
 		func(ctx SpecContext, fault faults.Fault) {
 			w := newRBACWorld(ctx)

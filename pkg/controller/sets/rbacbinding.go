@@ -1,9 +1,12 @@
 package sets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,12 +33,14 @@ type rbacBindingReconciler struct {
 	grants   *compiledGrants
 	unseen   *unseenWrites
 	doubts   *doubts
+	review   review
 	outdated work.Retry[reconcile.Request]
 }
 
 func newRBACBindingReconciler(api client.Client, c clock.PassiveClock) *rbacBindingReconciler {
 	return &rbacBindingReconciler{
 		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c), doubts: newDoubts(c),
+		review:   reviewer(api),
 		outdated: work.NewRetry[reconcile.Request](),
 	}
 }
@@ -67,14 +72,22 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	}
 
 	planned := planBindings(wanted.sets, bindings.Items)
-	due, wait := r.doubts.confirm(namespace, planned.revoke)
-	planned.revoke = due
+	asked := r.questions(namespace, wanted.grant)
+	made := r.bind(ctx, namespace, planned, asked)
+	due, wait := r.doubts.confirm(namespace, planned.revoke, made.patience())
+	err = errors.Join(made.failed...)
 
-	err = r.carryOut(ctx, namespace, planned, wanted)
+	unmade := r.unbind(ctx, due, wanted, asked)
+	err = errors.Join(err, errors.Join(unmade.failed...))
+
 	if err != nil && wait > 0 { // What is to be deleted soon must not wait for what fails, and may fail for long. Then it is told.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
 
-		return reconcile.Result{RequeueAfter: wait}, nil
+		return reconcile.Result{RequeueAfter: min(wait, secondLook)}, nil
+	}
+
+	if err == nil {
+		err = cmp.Or(made.outdated, unmade.outdated)
 	}
 
 	if err == nil && !planned.empty() { // Events tell that it came to pass; if they got lost, it is written again.
@@ -89,49 +102,64 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	return result, err
 }
 
-// carryOut writes what is planned; what is new comes first, and what is revoked last. What the hub refuses does not keep the rest from
-// being written.
-func (r *rbacBindingReconciler) carryOut(ctx context.Context, namespace string, planned bindingPlan, wanted entitlement) error {
-	var (
-		failed   []error
-		outdated error
-	)
+// outcome is what came of several writes.
+type outcome struct {
+	failed   []error
+	outdated error // of one that was based on an old view
+}
 
-	note := func(err error) {
-		switch {
-		case err == nil, decision.Terminating(err):
-		case decision.Outdated(err):
-			outdated = err
-		default:
-			failed = append(failed, err)
-		}
+func (o *outcome) note(err error) {
+	switch {
+	case err == nil, decision.Terminating(err):
+	case decision.Outdated(err):
+		o.outdated = err
+	default:
+		o.failed = append(o.failed, err)
+	}
+}
+
+// patience is how long a binding must have been unwanted until it is deleted. While what may take its place cannot be made, it is longer: a
+// cluster that both hold is not to be lost meanwhile (law 5). What is forbidden will not come.
+func (o *outcome) patience() time.Duration {
+	hopeless := func(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) }
+	if o.outdated != nil || slices.ContainsFunc(o.failed, func(err error) bool { return !hopeless(err) }) {
+		return longLook
 	}
 
+	return secondLook
+}
+
+// bind makes and puts back what is planned. What the hub refuses does not keep the rest from being written.
+func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, asked *questions) outcome {
+	var made outcome
+
 	for _, set := range planned.create {
-		note(r.create(ctx, namespace, set))
+		made.note(r.create(ctx, namespace, set, asked))
 	}
 
 	for _, binding := range planned.restore {
-		note(r.restore(ctx, binding))
+		made.note(r.restore(ctx, binding))
 	}
 
-	for _, binding := range planned.revoke {
-		note(r.revoke(ctx, binding, wanted.whyNot(binding.Name)))
-	}
-
-	if len(failed) > 0 {
-		return errors.Join(failed...)
-	}
-
-	return outdated
+	return made
 }
 
-// errMoved says that a binding is not in the state any more on which a write is based.
-var errMoved = errors.New("the binding has changed")
+// unbind deletes what is not wanted.
+func (r *rbacBindingReconciler) unbind(
+	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, asked *questions,
+) outcome {
+	var deleted outcome
+
+	for _, binding := range unwanted {
+		deleted.note(r.revoke(ctx, binding, wanted.whyNot(binding.Name), asked))
+	}
+
+	return deleted
+}
 
 // write sends a write that is based on a version of a binding, "" for none, if the cache shows that version and no such write was sent.
 func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
-	err := r.unseen.write(key, base, func() error {
+	return r.unseen.write(key, base, func() error {
 		// What was sent is forgotten as soon as the cache shows what came of it, which can be after the bindings were listed.
 		shown := &clusterv1beta2.ManagedClusterSetBinding{}
 
@@ -141,22 +169,30 @@ func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedN
 		}
 
 		if shown.ResourceVersion != base {
-			return errMoved
+			return outdated(key.Name, "the binding has changed")
 		}
 
 		return send()
 	})
-	if errors.Is(err, errMoved) {
-		return nil // The event of the change has it looked at again.
-	}
-
-	return err
 }
 
-func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string) error {
+// outdated is the error of what was looked at on an old view: it is tried again quietly.
+func outdated(binding, why string) error {
+	return apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), binding, errors.New(why))
+}
+
+// create makes a binding, if the API server says that the account may bind the set.
+func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, asked *questions) error {
 	key := types.NamespacedName{Namespace: namespace, Name: set}
 
 	return r.write(ctx, key, "", func() error {
+		switch may, err := asked.mayBind(ctx, set); {
+		case err != nil:
+			return err
+		case !may:
+			return outdated(set, "the API server does not let the ServiceAccount bind the cluster set any more")
+		}
+
 		binding := &clusterv1beta2.ManagedClusterSetBinding{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: namespace, Name: set, Labels: map[string]string{scope.ManagedByLabel: scope.Manager},
@@ -191,18 +227,26 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 	})
 }
 
-// revoke deletes a binding as it was looked at: if it changed meanwhile, it may have been handed over.
-func (r *rbacBindingReconciler) revoke(ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why string) error {
+// revoke deletes a binding as it was looked at: if it changed meanwhile, it may have been handed over. One for which the cache shows no right
+// stays while the API server says that there is one.
+func (r *rbacBindingReconciler) revoke(
+	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, asked *questions,
+) error {
 	key := client.ObjectKeyFromObject(binding)
 
 	return r.write(ctx, key, binding.ResourceVersion, func() error {
+		if why == noRight {
+			switch may, err := asked.mayBind(ctx, binding.Name); {
+			case err != nil:
+				return err
+			case may:
+				return outdated(binding.Name, "the API server lets the ServiceAccount bind the cluster set")
+			}
+		}
+
 		doomed := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 
 		err := r.client.Delete(ctx, doomed, client.Preconditions{UID: &binding.UID, ResourceVersion: &binding.ResourceVersion})
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-
 		if err != nil {
 			return fmt.Errorf("deleting ManagedClusterSetBinding %s: %w", key, err)
 		}

@@ -26,15 +26,24 @@ type entitlement struct {
 	sets    sets.Set[string] // what of that exists
 }
 
-// whyNot says why a set is not among those of the entitlement, for the log.
-func (e entitlement) whyNot(set string) string {
+// reason is why a set is not bound.
+type reason string
+
+const (
+	noAccount reason = "the namespace has no ServiceAccount named " + scope.Account
+	noSet     reason = "the cluster set does not exist"
+	noRight   reason = "no ClusterRoleBinding lets the ServiceAccount bind the cluster set"
+)
+
+// whyNot says why a set is not among those of the entitlement.
+func (e entitlement) whyNot(set string) reason {
 	switch {
 	case !e.account:
-		return "the namespace has no ServiceAccount named " + scope.Account
+		return noAccount
 	case e.grant.Holds(set):
-		return "the cluster set does not exist"
+		return noSet
 	default:
-		return "no ClusterRoleBinding lets the ServiceAccount bind the cluster set"
+		return noRight
 	}
 }
 

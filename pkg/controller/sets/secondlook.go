@@ -14,6 +14,9 @@ import (
 // delete it and to make it again: neither may cost a namespace its clusters.
 const secondLook = time.Second
 
+// longLook takes the place of secondLook while something fails that may come instead.
+const longLook = 10 * time.Second
+
 // doubts remembers since when bindings are unwanted. It is safe for concurrent use.
 type doubts struct {
 	clock clock.PassiveClock
@@ -26,10 +29,10 @@ func newDoubts(c clock.PassiveClock) *doubts {
 	return &doubts{clock: c, since: map[string]map[types.UID]time.Time{}}
 }
 
-// confirm takes the bindings of a namespace that are unwanted now, and returns those that have been for long enough, and after which time
-// to look again at the others; zero means that there are none. A binding that is left out is wanted again.
+// confirm takes the bindings of a namespace that are unwanted now, and returns those that have been for so long, and after which time to look
+// again at the others; zero means that there are none. A binding that is left out is wanted again.
 func (d *doubts) confirm(
-	namespace string, unwanted []*clusterv1beta2.ManagedClusterSetBinding,
+	namespace string, unwanted []*clusterv1beta2.ManagedClusterSetBinding, long time.Duration,
 ) (confirmed []*clusterv1beta2.ManagedClusterSetBinding, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,7 +48,7 @@ func (d *doubts) confirm(
 
 		since[binding.UID] = first
 
-		if left := secondLook - now.Sub(first); left > 0 {
+		if left := long - now.Sub(first); left > 0 {
 			wait = earliest(wait, left)
 		} else {
 			confirmed = append(confirmed, binding)

@@ -96,6 +96,7 @@ var allNeeds = []need{
 		},
 		writes: append(write(clusterv1.GroupName, "managedclustersetbindings", "create", "update", "delete"),
 			right{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets", subresource: "bind"},
+			right{verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews"},
 			right{verb: "list", resource: "serviceaccounts", name: scope.Account}, // They are followed by their name alone.
 			right{verb: "watch", resource: "serviceaccounts", name: scope.Account}),
 	},

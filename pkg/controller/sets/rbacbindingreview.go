@@ -1,0 +1,72 @@
+package sets
+
+import (
+	"context"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/scope"
+)
+
+// review asks whether the account of a namespace may bind a set; "" is every set.
+type review func(ctx context.Context, namespace, set string) (bool, error)
+
+// reviewer asks the API server. What the cache shows of RBAC comes by several watches, each of which can lag behind for long when its
+// connection breaks; the API server is asked before anything is written, so that no binding is made that it denies at that moment, and
+// none deleted that it grants.
+func reviewer(api client.Client) review {
+	return func(ctx context.Context, namespace, set string) (bool, error) {
+		user, groups := scope.Identity(namespace)
+		asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user, Groups: groups,
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: "create", Group: clusterv1.GroupName, Resource: "managedclustersets", Subresource: "bind", Name: set,
+			},
+		}}
+		if err := api.Create(ctx, asked); err != nil {
+			return false, fmt.Errorf("asking whether %s may bind cluster set %q: %w", user, set, err)
+		}
+
+		return asked.Status.Allowed, nil
+	}
+}
+
+// questions are those of one look at a namespace: none is asked twice.
+type questions struct {
+	review    review
+	namespace string
+	every     bool // whether to ask for every set first
+	answers   map[string]bool
+}
+
+func (r *rbacBindingReconciler) questions(namespace string, grant scope.Grant) *questions {
+	return &questions{review: r.review, namespace: namespace, every: grant.All, answers: map[string]bool{}}
+}
+
+// mayBind is what the API server answers. Who may bind every set may bind this one.
+func (q *questions) mayBind(ctx context.Context, set string) (bool, error) {
+	if q.every {
+		may, err := q.ask(ctx, "")
+		if may || err != nil {
+			return may, err
+		}
+	}
+
+	return q.ask(ctx, set)
+}
+
+func (q *questions) ask(ctx context.Context, set string) (bool, error) {
+	if may, known := q.answers[set]; known {
+		return may, nil
+	}
+
+	may, err := q.review(ctx, q.namespace, set)
+	if err == nil {
+		q.answers[set] = may
+	}
+
+	return may, err
+}
