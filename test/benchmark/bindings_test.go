@@ -40,6 +40,7 @@ func BenchmarkBindingsFromRBAC(b *testing.B) {
 		settled := h.settle(b, begin, wanted)
 		floor := s.create(b, floorBindings(int(wanted)))
 		b.ReportMetric(float64(wanted), "settle-writes")
+		b.ReportMetric(float64(h.reviews.Swap(0)), "settle-reviews")
 		b.ReportMetric(settled.Seconds(), "settle-s")
 		b.ReportMetric(settled.Seconds()/floor.Seconds(), "settle/floor")
 		h.settle(b, time.Now(), 0) // The bindings of the floor are somebody else's.

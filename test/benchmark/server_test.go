@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,6 +72,7 @@ type hub struct {
 	manager manager.Manager
 	writes  atomic.Int64 // that were carried out
 	refused atomic.Int64 // that were not
+	reviews atomic.Int64 // questions about access
 	last    atomic.Int64 // time of the last one, in nanoseconds
 	stop    func()
 }
@@ -131,6 +133,10 @@ type counter struct {
 func (c *counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := c.next.RoundTrip(request)
 	reads := []string{http.MethodGet, http.MethodHead, http.MethodOptions}
+	if err == nil && strings.HasSuffix(request.URL.Path, "/subjectaccessreviews") {
+		c.hub.reviews.Add(1)
+		return response, nil
+	}
 	if err == nil && !slices.Contains(reads, request.Method) {
 		if response.StatusCode >= http.StatusBadRequest {
 			c.hub.refused.Add(1)

@@ -148,7 +148,7 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 			}).WithContext(ctx).WithTimeout(settle).Should(notAllowedToBind(p, kept.Name), string(policy))
 		}
 
-		orphan := &client.DeleteOptions{Raw: &metav1.DeleteOptions{OrphanDependents: ptr.To(true)}}
+		orphan := &client.DeleteOptions{Raw: &metav1.DeleteOptions{OrphanDependents: ptr.To(true)}} //nolint:staticcheck // It is still served.
 		Expect(p.Delete(ctx, kept.DeepCopy(), orphan, client.DryRunAll)).To(notAllowedToBind(p, kept.Name))
 
 		Expect(tries(client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())

@@ -502,7 +502,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// scope.md: "A terminating namespace gets nothing."
+// scope.md: a terminating namespace gets nothing.
 func TestTerminatingNamespaceGetsNothing(t *testing.T) {
 	r, clock := fixture(t, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -562,7 +562,7 @@ func (c withoutRed) List(ctx context.Context, list client.ObjectList, options ..
 		return nil
 	}
 
-	return c.Client.List(ctx, list, options...) //nolint:wrapcheck // Of the client, for its user.
+	return c.Client.List(ctx, list, options...)
 }
 
 // TestOneRefusalHoldsUpNothing has an admission policy deny one of two bindings.

@@ -1,6 +1,8 @@
 package worldfile
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -10,9 +12,11 @@ import (
 
 // natives are the kinds of a world that an API server knows without a CustomResourceDefinition: they say who may bind which sets.
 var natives = map[schema.GroupVersionKind]admitter{
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): &native{identified: identified{kind: "ClusterRole", nameRule: pathSegment}},
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): &native{
+		identified: identified{kind: "ClusterRole", nameRule: pathSegment}, check: checkRules,
+	},
 	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): &native{
-		identified: identified{kind: "ClusterRoleBinding", nameRule: pathSegment}, check: checkRoleRef,
+		identified: identified{kind: "ClusterRoleBinding", nameRule: pathSegment}, check: checkGrant,
 	},
 	corev1.SchemeGroupVersion.WithKind("ServiceAccount"): &native{identified: identified{
 		kind: "ServiceAccount", namespaced: true, nameRule: metavalidation.NameIsDNSSubdomain,
@@ -34,18 +38,70 @@ func (n *native) admit(object map[string]any) []finding {
 	return findings
 }
 
-// checkRoleRef finds what would make a ClusterRoleBinding grant nothing.
-func checkRoleRef(object map[string]any) []finding {
+// checkRules finds rules that grant nothing.
+func checkRules(object map[string]any) []finding {
+	var findings []finding
+
+	for i, rule := range objectsOf(object["rules"]) {
+		if verbs, _ := rule["verbs"].([]any); len(verbs) == 0 {
+			findings = append(findings, finding{fmt.Sprintf("rules[%d].verbs", i), "is required: a rule without verbs grants nothing"})
+		}
+	}
+
+	return findings
+}
+
+// checkGrant finds what would make a ClusterRoleBinding grant nothing, or something else than it seems to.
+func checkGrant(object map[string]any) []finding {
+	var findings []finding
+
 	ref, _ := object["roleRef"].(map[string]any)
 	if _, hasName := text(ref, "name"); !hasName {
-		return []finding{{"roleRef.name", "is required: name the ClusterRole"}}
+		findings = append(findings, finding{"roleRef.name", "is required: name the ClusterRole"})
+	} else if kind, _ := text(ref, "kind"); kind != "ClusterRole" {
+		findings = append(findings, finding{"roleRef.kind", "must be ClusterRole: a ClusterRoleBinding can refer to nothing else"})
 	}
 
-	if kind, _ := text(ref, "kind"); kind != "ClusterRole" {
-		return []finding{{"roleRef.kind", "must be ClusterRole: a ClusterRoleBinding can refer to nothing else"}}
+	for i, subject := range objectsOf(object["subjects"]) {
+		findings = append(findings, checkSubject(fmt.Sprintf("subjects[%d].", i), subject)...)
 	}
 
-	return nil
+	return findings
+}
+
+func checkSubject(path string, subject map[string]any) []finding {
+	kind, _ := text(subject, "kind")
+	group, hasGroup := text(subject, "apiGroup")
+	_, hasName := text(subject, "name")
+	_, hasNamespace := text(subject, "namespace")
+	isAccount := kind == rbacv1.ServiceAccountKind
+
+	switch {
+	case !isAccount && kind != rbacv1.UserKind && kind != rbacv1.GroupKind:
+		return []finding{{path + "kind", "must be ServiceAccount, User or Group"}}
+	case !hasName:
+		return []finding{{path + "name", "is required: name the " + kind}}
+	case isAccount && !hasNamespace:
+		return []finding{{path + "namespace", "is required: say which namespace the ServiceAccount lives in"}}
+	case isAccount && hasGroup:
+		return []finding{{path + "apiGroup", "must be left out: a ServiceAccount is in the core group"}}
+	case !isAccount && hasGroup && group != rbacv1.GroupName:
+		return []finding{{path + "apiGroup", "must be " + rbacv1.GroupName}}
+	default:
+		return nil
+	}
+}
+
+// objectsOf are those of a list; what is none shows when the whole is read.
+func objectsOf(list any) []map[string]any {
+	items, _ := list.([]any)
+	objects := make([]map[string]any, len(items))
+
+	for i, item := range items {
+		objects[i], _ = item.(map[string]any)
+	}
+
+	return objects
 }
 
 // pathSegment is the rule for names in RBAC, which may have colons.

@@ -119,8 +119,30 @@ func TestMistakes(t *testing.T) {
 		{
 			reason:  "a ClusterRole with a rule that is misspelt",
 			content: "apiVersion: " + rbacGroup + "\nkind: ClusterRole\nmetadata: {name: bind}\nrules: [{verb: [create]}]\n",
+			want: []string{"world.yaml:4: ClusterRole.rbac.authorization.k8s.io bind: rules[0].verbs: is required: " +
+				"a rule without verbs grants nothing"},
+		},
+		{
+			reason:  "a ClusterRole with an unknown field",
+			content: "apiVersion: " + rbacGroup + "\nkind: ClusterRole\nmetadata: {name: bind}\nrules: [{verbs: [create], resource: [a]}]\n",
 			want: []string{`world.yaml:1: ClusterRole.rbac.authorization.k8s.io bind: cannot be read: strict decoding error: ` +
-				`unknown field "rules[0].verb"`},
+				`unknown field "rules[0].resource"`},
+		},
+		{
+			reason: "subjects that an API server refuses",
+			content: "apiVersion: " + rbacGroup + "\nkind: ClusterRoleBinding\nmetadata: {name: grant}\nroleRef: {kind: ClusterRole, name: bind}\n" +
+				"subjects:\n- {kind: ServiceAccount, namespace: a, name: placement, apiGroup: " + "rbac.authorization.k8s.io}\n" +
+				"- {kind: ServiceAccount, name: placement}\n- {kind: serviceaccount, namespace: a, name: placement}\n- {kind: Group}\n" +
+				"- {kind: User, name: jane, apiGroup: v1}\n",
+			want: []string{
+				"world.yaml:6: ClusterRoleBinding.rbac.authorization.k8s.io grant: subjects[0].apiGroup: must be left out: " +
+					"a ServiceAccount is in the core group",
+				"world.yaml:7: ClusterRoleBinding.rbac.authorization.k8s.io grant: subjects[1].namespace: is required: say which namespace " +
+					"the ServiceAccount lives in",
+				"world.yaml:8: ClusterRoleBinding.rbac.authorization.k8s.io grant: subjects[2].kind: must be ServiceAccount, User or Group",
+				"world.yaml:9: ClusterRoleBinding.rbac.authorization.k8s.io grant: subjects[3].name: is required: name the Group",
+				"world.yaml:10: ClusterRoleBinding.rbac.authorization.k8s.io grant: subjects[4].apiGroup: must be rbac.authorization.k8s.io",
+			},
 		},
 		{
 			reason:  "an unknown field at the root and one in the metadata",
