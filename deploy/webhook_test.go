@@ -53,6 +53,21 @@ func TestWebhookIsReached(t *testing.T) {
 	}
 }
 
+// A pod that is to go answers until nobody is led to it any more, and has the time that it had without that.
+func TestWebhookOutlivesItsEndpoint(t *testing.T) {
+	pod := typed[appsv1.Deployment](t, "Deployment").Spec.Template.Spec
+	lifecycle := pod.Containers[0].Lifecycle
+	if lifecycle == nil || lifecycle.PreStop == nil || lifecycle.PreStop.Sleep == nil {
+		t.Fatal("nothing waits before the container is stopped")
+	}
+	if lifecycle.PreStop.Sleep.Seconds != 5 {
+		t.Errorf("it waits for %d s, want the 5 that README.md tells", lifecycle.PreStop.Sleep.Seconds)
+	}
+	if grace := ptr.Deref(pod.TerminationGracePeriodSeconds, 30); grace != 30+lifecycle.PreStop.Sleep.Seconds {
+		t.Errorf("terminationGracePeriodSeconds is %d, want 30 and the wait, which counts", grace)
+	}
+}
+
 // What needs an answer is never let in without one, and nothing else is asked about.
 func TestWebhookRules(t *testing.T) {
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration").Webhooks[0]

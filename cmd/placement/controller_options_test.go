@@ -1,6 +1,10 @@
 package main
 
 import (
+	"crypto/tls"
+	"log"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -203,4 +207,30 @@ func TestClientLimit(t *testing.T) {
 func kubeconfigFor(server string) string {
 	return "apiVersion: v1\nkind: Config\ncurrent-context: hub\ncontexts: [{name: hub, context: {cluster: hub, user: me}}]\n" +
 		"users: [{name: me, user: {token: secret}}]\nclusters: [{name: hub, cluster: {insecure-skip-tls-verify: true, server: '" + server + "'}}]\n"
+}
+
+func TestWebhookIsServedAsAsked(t *testing.T) {
+	o, _ := parseFlags(t, "--controllers=managedcluster-defaults", "--webhook-listen=127.0.0.1:0", "--tls-min-version=VersionTLS13")
+	expect.NoError(t, o.complete(func(string) bool { return true }, nowhere(t)))
+	expect.NoError(t, o.listen(t.Context()))
+	webhook := o.controllers.Webhook
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	expect.NoError(t, server.Listener.Close())
+	server.Listener, server.TLS = webhook.Listener, webhook.TLS
+	server.Config.ErrorLog = log.New(t.Output(), "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	for _, tc := range []struct {
+		version uint16
+		want    bool
+	}{{tls.VersionTLS12, false}, {tls.VersionTLS13, true}} {
+		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MaxVersion: tc.version}}
+		connection, err := dialer.DialContext(t.Context(), "tcp", webhook.Listener.Addr().String())
+		if (err == nil) != tc.want {
+			t.Errorf("%s: %v, want it accepted: %t", tls.VersionName(tc.version), err, tc.want)
+		}
+		if err == nil {
+			expect.NoError(t, connection.Close())
+		}
+	}
 }

@@ -18,8 +18,8 @@ const DefaultSet = "default"
 // Defaults returns the JSON patch that a ManagedCluster needs, nil for none. before is nil when the cluster is being created.
 //
 // Taints bear the time, in seconds, at which they were added: now for all taints of a new cluster, and for those that are added or get
-// another value or effect later. The error of a request that sets such a time itself is meant for who sent it. A cluster without a set is
-// in the set DefaultSet, unless it is being deleted.
+// another value or effect later. An entry that is empty is no taint, and is left as it is. The error of a request that sets such a time
+// itself is meant for who sent it. A cluster without a set is in the set DefaultSet, unless it is being deleted.
 func Defaults(cluster, before *clusterv1.ManagedCluster, now time.Time) ([]jsonpatch.JsonPatchOperation, error) {
 	patch, err := stampTaints(cluster.Spec.Taints, before, now.UTC().Truncate(time.Second))
 	if err != nil {
@@ -51,6 +51,10 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 	)
 
 	for i, taint := range taints {
+		if taint == (clusterv1.Taint{}) { // It is null, and a patch cannot change that: the API server says what is wrong with it.
+			continue
+		}
+
 		stamp := true
 
 		if before != nil {

@@ -88,6 +88,8 @@ func TestHandler(t *testing.T) {
 				`{"op":"add","path":"/spec/taints/0/timeAdded","value":"` + nowUTC + `"}]`},
 		{reason: "timeAdded may be null", path: MutatePath, code: 200, old: `{` + head + `,"spec":{"taints":[{"key":"a","timeAdded":null}]}}`,
 			object: `{` + head + `,"metadata":{"labels":{"cluster.open-cluster-management.io/clusterset":"blue"}},"spec":{"taints":[{"key":"a"}]}}`},
+		{reason: "a taint may be null, which the API server refuses", path: MutatePath, code: 200,
+			object: `{` + head + `,"metadata":{"labels":{"cluster.open-cluster-management.io/clusterset":"blue"}},"spec":{"taints":[null]}}`},
 		{reason: "a time that somebody sets is a bad request", path: MutatePath, old: waiting, code: 400,
 			object:  `{` + head + `,"spec":{"taints":[{"key":"a","timeAdded":"2026-01-01T00:00:00Z"}]}}`,
 			message: []string{"It is not allowed to set TimeAdded of Taint \"a\"", "leave timeAdded out"}},

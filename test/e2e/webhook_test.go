@@ -43,11 +43,14 @@ func wantDefaults(t *testing.T, kubeconfig, name string) {
 // A second run on the same data answers at another address, and neither is in the way of the samples.
 func TestRunGivesClustersTheirDefaults(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	for _, name := range []string{"first", "second"} {
+	for _, name := range []string{"placement-hub-trial", "second"} { // The first is called like the cluster that is tried out.
 		p := start(t, "run", "--data-dir", data, "--samples")
 		p.waitFor(t, &p.stderr, "putting the webhook of ManagedClusters in force … ")
 		p.waitFor(t, &p.stdout, "\nteam-a/standby  1/2  NotAllDecisionsScheduled  ap1  (")
 		wantDefaults(t, filepath.Join(data, "kubeconfig"), name)
+		if printed := p.stderr.String(); strings.Contains(printed, "TLS handshake error") {
+			t.Errorf("the log of the webhook is among the steps:\n%s", printed)
+		}
 		// Nobody cleans up after this one.
 		p.signal(t, syscall.SIGKILL)
 		p.wantExit(t, -1)

@@ -154,6 +154,20 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		Expect(update()).To(Succeed())
 	})
 
+	It("leaves it to the API server to refuse a taint that is null", func(ctx SpecContext) {
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"name": "null"},
+			"spec":     map[string]any{"hubAcceptsClient": false, "taints": []any{nil}},
+		}}
+		object.SetAPIVersion(clusterv1.GroupVersion.String())
+		object.SetKind("ManagedCluster")
+		Expect(hub.Create(ctx, object)).To(refusedWith(http.StatusUnprocessableEntity, "spec.taints[0]"))
+
+		cluster := made(ctx, "null", nil, maintenance)
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"taints":[null]}}`))
+		Expect(hub.Patch(ctx, cluster, patch)).To(refusedWith(http.StatusUnprocessableEntity, "spec.taints[0]"))
+	})
+
 	It("touches nothing else, not even what it does not know", func(ctx SpecContext) {
 		object := &unstructured.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"name": "future", "labels": map[string]any{"a": "b"}, "annotations": map[string]any{"c": "d"}},

@@ -9,6 +9,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 )
 
 var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial, func() {
@@ -16,6 +18,8 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial,
 		asking(ctx)
 
 		url, stop := startWebhook(ctx)
+		older := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "older"}}
+		Expect(hub.Create(ctx, older)).To(Succeed(), "it names no set")
 		ask(ctx, url)
 
 		inSet := map[string]string{clusterv1beta2.ClusterSetLabel: "blue"}
@@ -52,15 +56,32 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial,
 		changed.Spec.HubAcceptsClient = true
 		refused(hub.Update(ctx, changed))
 
+		By("refusing every update of a cluster that names no set yet")
+
+		for _, update := range []func(*clusterv1.ManagedCluster){
+			func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"region": "eu"} },
+			func(c *clusterv1.ManagedCluster) { c.Spec.LeaseDurationSeconds = 30 },
+			func(c *clusterv1.ManagedCluster) { c.Finalizers = []string{"example.com/f"} },
+		} {
+			changed = older.DeepCopy()
+			update(changed)
+			refused(hub.Update(ctx, changed))
+		}
+
 		By("going on")
+
+		beating := []metav1.Condition{{
+			Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Beat", LastTransitionTime: metav1.Now(),
+		}}
+		older.Status.Conditions = beating
+		Expect(hub.Status().Update(ctx, older)).To(Succeed())
+		Expect(hub.Delete(ctx, older)).To(Succeed())
 
 		fresh := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "new", Labels: inSet}}
 		Expect(hub.Create(ctx, fresh)).To(Succeed(), "it needs nothing")
 		Expect(hub.Delete(ctx, fresh)).To(Succeed())
 
-		cluster.Status.Conditions = []metav1.Condition{{
-			Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue, Reason: "Beat", LastTransitionTime: metav1.Now(),
-		}}
+		cluster.Status.Conditions = beating
 		Expect(hub.Status().Update(ctx, cluster)).To(Succeed())
 
 		cluster.Labels["region"] = "eu"
@@ -79,5 +100,10 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial,
 		Expect(hub.Update(ctx, cluster)).To(Succeed(), "a cluster that is being deleted needs no set")
 		finish(ctx, cluster)
 		gone(ctx, cluster)
+
+		By("asking nobody any more, as docs/webhook.md says")
+
+		kubectl(ctx, "default")("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", admission.Configuration)
+		Eventually(func(g Gomega) { g.Expect(tried(ctx, g).Labels).To(BeEmpty()) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 	})
 })

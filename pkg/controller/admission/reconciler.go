@@ -19,8 +19,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 )
 
-// shortestWait keeps a clock that differs by a moment from looking twice.
-const shortestWait = time.Second
+const (
+	// shortestWait keeps a clock that differs by a moment from looking twice.
+	shortestWait = time.Second
+	// longestWait is how long a clock that was wrong for a moment leaves certificates behind which are not good yet: the wait goes by
+	// what it said then. To look costs no request.
+	longestWait = 10 * time.Minute
+)
 
 // reconciler keeps the Secret, and the caBundle of the configurations.
 type reconciler struct {
@@ -38,7 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 	result, err := r.outdated.Settle(ctx, request, err)
 	if err == nil && result.RequeueAfter == 0 {
-		result.RequeueAfter = max(again.Sub(r.clock.Now()), shortestWait)
+		result.RequeueAfter = min(max(again.Sub(r.clock.Now()), shortestWait), longestWait)
 	}
 
 	return result, err

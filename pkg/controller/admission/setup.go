@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -108,7 +110,8 @@ func newServer(o Options, ring *keyring, answers http.Handler) *manager.Server {
 	config.NextProtos = []string{"h2", "http/1.1"}
 	config.GetCertificate = ring.GetCertificate
 
-	klog.Background().Info("Serving the webhook", "address", o.Listener.Addr().String())
+	logger := klog.Background()
+	logger.Info("Serving the webhook", "address", o.Listener.Addr().String())
 
 	return &manager.Server{
 		Name: "webhook",
@@ -117,6 +120,8 @@ func newServer(o Options, ring *keyring, answers http.Handler) *manager.Server {
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,
+			// Whoever knocks without asking is no news, nor are those who come before there is a certificate.
+			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(logger.WithName("webhook").V(4)), slog.LevelInfo),
 		},
 		Listener:        tls.NewListener(o.Listener, config),
 		ShutdownTimeout: ptr.To(drain),

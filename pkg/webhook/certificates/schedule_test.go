@@ -178,3 +178,47 @@ func TestRotation(t *testing.T) {
 		}
 	}
 }
+
+// From the moment at which it is made an authority is in the bundle for Trust before it alone vouches for what is served, however far behind
+// a clock may be.
+func TestANewAuthorityWaitsForTrust(t *testing.T) {
+	for _, schedule := range []Schedule{
+		Standard(),
+		{Authority: 365 * day, Serving: 90 * day, Trust: time.Hour, Skew: 2 * time.Hour},
+		{Authority: 365 * day, Serving: 90 * day, Trust: time.Minute, Skew: 30 * day},
+	} {
+		ask := func(held Material, at time.Time) (Material, time.Time) {
+			t.Helper()
+			after, again, err := schedule.Next(held, hosts, at)
+			if err != nil {
+				t.Fatalf("Next at %v: %v", at, err)
+			}
+			return after, again
+		}
+		held, _ := ask(Material{}, begin)
+		held, _ = ask(held, begin.Add(200*day))
+		made := begin.Add(245 * day)
+		rotated, again := ask(held, made)
+		if len(authoritiesOf(t, rotated)) != 2 || !bytes.Equal(rotated.Certificate, held.Certificate) {
+			t.Fatalf("%+v: want a second authority, and what was served before", schedule)
+		}
+		if trusted := made.Add(schedule.Trust); again.Sub(trusted).Abs() > rounding {
+			t.Errorf("%+v: to be asked again after %v", schedule, again.Sub(made))
+		}
+		for _, tc := range []struct {
+			reason string
+			after  time.Duration
+			want   bool // another certificate
+		}{
+			{reason: "by a clock that is behind", after: -schedule.Skew + rounding},
+			{reason: "at once"},
+			{reason: "a moment before", after: schedule.Trust - rounding},
+			{reason: "then", after: schedule.Trust + rounding, want: true},
+		} {
+			after, _ := ask(rotated, made.Add(tc.after))
+			if changed := !bytes.Equal(after.Certificate, held.Certificate); changed != tc.want {
+				t.Errorf("%+v, %s: another certificate is served: %t, want %t", schedule, tc.reason, changed, tc.want)
+			}
+		}
+	}
+}

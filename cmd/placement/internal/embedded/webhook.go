@@ -72,7 +72,7 @@ func awaitDefaults(ctx context.Context, config *rest.Config, want bool) error {
 	version := schema.GroupVersion{Group: clusterv1.GroupName, Version: clusterv1.GroupVersion.Version}
 	trial := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"hubAcceptsClient": false}}}
 	trial.SetGroupVersionKind(version.WithKind("ManagedCluster"))
-	trial.SetName("placement-hub-trial")
+	trial.SetGenerateName("placement-hub-trial-") // Any name of its own could be that of a cluster.
 	last := errors.New("no answer")
 	err = wait.PollUntilContextTimeout(ctx, inForceInterval, inForceTimeout, true, func(ctx context.Context) (bool, error) {
 		made, err := client.Resource(version.WithResource("managedclusters")).

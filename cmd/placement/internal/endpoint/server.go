@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -98,6 +100,8 @@ func (e *Server) runnable() *manager.Server {
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,
+			// Whoever knocks without asking is no news.
+			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("https").V(4)), slog.LevelInfo),
 		},
 		Listener:        tls.NewListener(e.listener, e.tlsConfig),
 		ShutdownTimeout: ptr.To(2 * time.Second),
