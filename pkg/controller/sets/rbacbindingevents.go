@@ -51,7 +51,7 @@ func SetupClusterSetBindingRBAC(mgr manager.Manager, s work.Settings) error {
 							WatchesRawSource(watch(mgr, r, &rbacv1.ClusterRole{}, false, r.clusterRoleChange)).
 							WatchesRawSource(watch(mgr, r, &clusterv1beta2.ManagedClusterSet{}, false, r.setChange)).
 							WatchesRawSource(watch(mgr, r, &corev1.Namespace{}, false, r.namespaceChange)).
-							WithOptions(work.Queue[reconcile.Request](s)).
+							WithOptions(work.Queue[reconcile.Request](manyWriters(s))).
 							Complete(r)
 }
 
@@ -248,4 +248,13 @@ func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, a
 	}
 
 	return scope.AudienceOf(subjects)
+}
+
+// writers is how many namespaces are worked on at the same time, at least: what takes time is to wait for the API server.
+const writers = 8
+
+func manyWriters(s work.Settings) work.Settings {
+	s.Workers = max(s.Workers, writers)
+
+	return s
 }
