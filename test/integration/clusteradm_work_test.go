@@ -109,6 +109,7 @@ var _ = Describe("clusteradm and works", func() {
 			w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}})
 		}
 
+		w.seen(ctx)
 		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{DecisionStrategy: clusterv1beta1.DecisionStrategy{
 			GroupStrategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromInt32(2)},
 		}})

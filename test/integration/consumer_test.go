@@ -45,6 +45,7 @@ var _ = Describe("Consumers", func() {
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 102)
 		w.cluster(ctx, "set", "canary", labeled("group", "canary"))
+		w.seen(ctx)
 		placement := w.placement(ctx, "p", clusterv1beta1.PlacementSpec{
 			DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{
 				ClustersPerDecisionGroup: intstr.FromInt32(101),

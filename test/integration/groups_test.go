@@ -43,6 +43,7 @@ var _ = Describe("Decision groups", func() {
 		set := w.labelSet(ctx, "set", metav1.LabelSelector{})
 		w.clusters(ctx, "", 1, 2, labeled("group", "canary"))
 		w.clusters(ctx, "", 3, 5)
+		w.seen(ctx)
 		w.placement(ctx, "p", grouping(intstr.FromInt32(2), "canary"))
 		w.expect(ctx, "p", outcome{
 			Selected: shorts(1, 5), Groups: []string{"0/canary: 2 [p-decision-1]", "1/: 2 [p-decision-2]", "2/: 1 [p-decision-3]"},
@@ -76,6 +77,7 @@ var _ = Describe("Decision groups", func() {
 		w.clusters(ctx, "set", 5, 7)
 		film := w.watchPages(ctx)
 
+		w.seen(ctx)
 		w.placement(ctx, "p", grouping(intstr.FromInt32(2), "aa", "bb"))
 		sizes(ctx, w, "aa 2", "bb 2", " 2", " 1")
 
@@ -107,6 +109,7 @@ var _ = Describe("Decision groups", func() {
 		film := w.watchPages(ctx)
 		film.stays(w.names(shorts(6, 105)...)...)
 
+		w.seen(ctx)
 		w.placement(ctx, "p", grouping(intstr.FromInt32(0)))
 		sizes(ctx, w, " 105")
 
@@ -123,6 +126,7 @@ var _ = Describe("Decision groups", func() {
 			w := newWorld(ctx)
 			w.set(ctx, "set")
 			w.clusters(ctx, "set", 1, 5)
+			w.seen(ctx)
 			w.placement(ctx, "p", grouping(length))
 			sizes(ctx, w, want...)
 			w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) {
@@ -141,6 +145,7 @@ var _ = Describe("Decision groups", func() {
 		w.set(ctx, "set")
 		w.clusters(ctx, "set", 1, 2, labeled("group", "canary"))
 		w.clusters(ctx, "set", 3, 5)
+		w.seen(ctx)
 		w.placement(ctx, "p", grouping(intstr.FromInt32(2), "canary"))
 		sizes(ctx, w, "canary 2", " 2", " 1")
 
@@ -157,6 +162,7 @@ var _ = Describe("Decision groups", func() {
 		w.clusters(ctx, "set", 1, 110)
 		film := w.watchPages(ctx)
 
+		w.seen(ctx)
 		w.placement(ctx, "p", grouping(intstr.FromInt32(0)))
 		sizes(ctx, w, " 110")
 		film.stays(w.names(shorts(12, 110)...)...)

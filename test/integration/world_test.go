@@ -13,6 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -206,6 +207,39 @@ func (w *world) cluster(ctx context.Context, set, short string, edits ...func(*c
 	}
 
 	return cluster
+}
+
+// seen waits until the hub has seen every cluster that is in a set of this world. Clusters and placements come by separate watches, and
+// which groups and pages there are from a clean start is sure only when the clusters are there first.
+func (w *world) seen(ctx context.Context) {
+	GinkgoHelper()
+
+	sets, clusters := &clusterv1beta2.ManagedClusterSetList{}, &clusterv1.ManagedClusterList{}
+	for _, list := range []client.ObjectList{sets, clusters} {
+		Expect(hub.List(ctx, list, client.MatchingLabels{worldLabel: w.namespace})).To(Succeed())
+	}
+
+	for i := range sets.Items {
+		selector := labels.SelectorFromSet(labels.Set{clusterv1beta2.ClusterSetLabel: sets.Items[i].Name})
+
+		if of := sets.Items[i].Spec.ClusterSelector; of.SelectorType == clusterv1beta2.LabelSelector {
+			var err error
+			selector, err = metav1.LabelSelectorAsSelector(of.LabelSelector)
+			Expect(err).NotTo(HaveOccurred())
+		}
+
+		count := 0
+
+		for _, cluster := range clusters.Items {
+			if selector.Matches(labels.Set(cluster.Labels)) {
+				count++
+			}
+		}
+
+		if count > 0 {
+			expectSetCondition(ctx, &sets.Items[i], fmt.Sprintf("False ClustersSelected: %d ManagedClusters selected", count))
+		}
+	}
 }
 
 // report writes the status of a cluster.
