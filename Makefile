@@ -68,8 +68,8 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run every test: unit, integration, e2e (about 12 minutes on two cores; the first time about 25)
-	@echo "==> test: everything (unit, integration, e2e); about 12 minutes on two cores, the first time about 25"
+test: ## Run every test: unit, integration, e2e (about 16 minutes on two cores; the first time about 30)
+	@echo "==> test: everything (unit, integration, e2e); about 16 minutes on two cores, the first time about 30"
 	@start=$$(date +%s); \
 	for suite in test-unit test-integration test-e2e; do \
 		$(MAKE) --no-print-directory $$suite \
