@@ -305,7 +305,10 @@ func TestFailurePolicies(t *testing.T) {
 	for _, obj := range objects(t) {
 		if obj.GetKind() == "ValidatingAdmissionPolicy" {
 			name := strings.TrimPrefix(obj.GetName(), "open-cluster-management-placement-hub-")
-			got[name], _, _ = unstructured.NestedString(obj.Object, "spec", "failurePolicy")
+			var err error
+			if got[name], _, err = unstructured.NestedString(obj.Object, "spec", "failurePolicy"); err != nil {
+				t.Errorf("%s: %v", describe(obj), err)
+			}
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -20,11 +20,6 @@ const (
 	accountOfNamespace = ":" + Account
 )
 
-// Identity is how the API server calls the account of a namespace, and the groups that it is in.
-func Identity(namespace string) (user string, groups []string) {
-	return userPrefix + namespace + accountOfNamespace, []string{allAccounts, groupPrefix + namespace, allAuthenticated}
-}
-
 // Audience is the namespaces that something concerns, whether they exist or not. The zero Audience is none.
 type Audience struct {
 	// Everyone says every namespace, also those that are created later.

@@ -7,5 +7,7 @@
 // Promises: the answer is the one that the API server's own RBAC authorizer gives for that account, neither more nor less; it does not
 // depend on any order; what a function returns may be shared between goroutines, and is never changed afterwards.
 //
+// Review is the same question in the words of the API server, for those who can ask it.
+//
 // RoleBindings never count, because managedclustersets have no namespace. The package talks to no API server.
 package scope

@@ -11,7 +11,8 @@ import (
 const (
 	verb        = "create"
 	group       = "cluster.open-cluster-management.io"
-	resource    = "managedclustersets/" + subresource
+	object      = "managedclustersets"
+	resource    = object + "/" + subresource
 	subresource = "bind"
 )
 

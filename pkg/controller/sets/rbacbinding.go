@@ -75,10 +75,8 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	asked := r.questions(namespace, wanted.grant)
 	made := r.bind(ctx, namespace, planned, asked)
 	due, wait := r.doubts.confirm(namespace, planned.revoke, made.patience())
-	err = errors.Join(made.failed...)
-
 	unmade := r.unbind(ctx, due, wanted, asked)
-	err = errors.Join(err, errors.Join(unmade.failed...))
+	err = errors.Join(slices.Concat(made.failed, unmade.failed)...)
 
 	if err != nil && wait > 0 { // What is to be deleted soon must not wait for what fails, and may fail for long. Then it is told.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/scope"
@@ -19,15 +18,9 @@ type review func(ctx context.Context, namespace, set string) (bool, error)
 // none deleted that it grants.
 func reviewer(api client.Client) review {
 	return func(ctx context.Context, namespace, set string) (bool, error) {
-		user, groups := scope.Identity(namespace)
-		asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: user, Groups: groups,
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: "create", Group: clusterv1.GroupName, Resource: "managedclustersets", Subresource: "bind", Name: set,
-			},
-		}}
+		asked := &authorizationv1.SubjectAccessReview{Spec: scope.Review(namespace, set)}
 		if err := api.Create(ctx, asked); err != nil {
-			return false, fmt.Errorf("asking whether %s may bind cluster set %q: %w", user, set, err)
+			return false, fmt.Errorf("asking whether the ServiceAccount %s/%s may bind cluster set %q: %w", namespace, scope.Account, set, err)
 		}
 
 		return asked.Status.Allowed, nil

@@ -1,0 +1,15 @@
+package scope
+
+import authorizationv1 "k8s.io/api/authorization/v1"
+
+// Review is the question to the API server that Allowed answers from RBAC: whether the account of a namespace may bind a set. The set "" is
+// every set, also those that are created later.
+func Review(namespace, set string) authorizationv1.SubjectAccessReviewSpec {
+	return authorizationv1.SubjectAccessReviewSpec{
+		User:   userPrefix + namespace + accountOfNamespace,
+		Groups: []string{allAccounts, groupPrefix + namespace, allAuthenticated},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: verb, Group: group, Resource: object, Subresource: subresource, Name: set,
+		},
+	}
+}
