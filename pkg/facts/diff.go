@@ -1,19 +1,18 @@
 package facts
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/conversion"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
 // Diff names the keys whose answer may differ between two states of one cluster; a nil state means that the cluster is not there. It is
-// empty when nothing that can be read has changed. The keys are sorted by kind and name.
+// empty when nothing that can be read has changed. The keys are sorted by kind, in the order in which the kinds are declared, and name.
+//
+// A fact and the field that it is taken from are both named: a claim beside the field status.clusterClaims, where CEL sees order and
+// duplicates too, a taint beside spec.taints, a resource beside status.allocatable or status.capacity, and availability beside
+// status.conditions. Labels stand for themselves; the field metadata.labels is named when the first label comes or the last one goes.
 //
 // A cluster that appears, goes, or starts to terminate changes everything: the answer then is the single key Name with the name of the
 // cluster, and who maps it treats it as a change of every scope that holds the cluster.
@@ -27,31 +26,44 @@ func Diff(before, after *Facts) []Key {
 		return []Key{{Kind: Name, Name: before.Name}}
 	}
 
-	changes := diffMaps(nil, Score, before.Scores, after.Scores, equalScores)
-	if !slices.Equal(before.Profiles, after.Profiles) {
-		changes = append(changes, Key{Kind: ClusterProfile})
+	var changes, changed []Key
+
+	if !sameVersion(before, after) {
+		changed = changedFields(before.source.cluster, after.source.cluster)
+		changes = diffMaps(changes, Label, before.Labels, after.Labels, equalValues)
 	}
 
-	if sameVersion(before, after) {
-		return changes
+	if names(changed, fieldClaims) {
+		changes = diffMaps(changes, Claim, before.Claims, after.Claims, equalValues)
 	}
 
-	changes = diffMaps(changes, Label, before.Labels, after.Labels, equalValues)
-	changes = diffMaps(changes, Claim, before.Claims, after.Claims, equalValues)
-	changes = diffMaps(changes, Taint, taintsByKey(before.Taints), taintsByKey(after.Taints), equalTaints)
-	changes = diffMaps(changes, Resource, before.Resources, after.Resources, equalValues)
+	if names(changed, fieldTaints) {
+		changes = diffMaps(changes, Taint, taintsByKey(before.Taints), taintsByKey(after.Taints), equalTaints)
+	}
+
+	if names(changed, fieldAllocatable) || names(changed, fieldCapacity) {
+		changes = diffMaps(changes, Resource, before.Resources, after.Resources, equalValues)
+	}
+
+	changes = diffMaps(changes, Score, before.Scores, after.Scores, equalScores)
 
 	if before.Available != after.Available {
 		changes = append(changes, Key{Kind: Availability})
 	}
 
-	if len(changes) == 0 && !sameObject(before, after) {
-		changes = append(changes, Key{Kind: Any})
+	if !slices.Equal(before.Profiles, after.Profiles) {
+		changes = append(changes, Key{Kind: ClusterProfile})
 	}
 
-	slices.SortStableFunc(changes, func(a, b Key) int { return cmp.Compare(a.Kind, b.Kind) })
+	if len(changes) == 0 {
+		return changed
+	}
 
-	return changes
+	return append(changes, changed...)
+}
+
+func names(changed []Key, path string) bool {
+	return slices.Contains(changed, Key{Kind: Field, Name: path})
 }
 
 func equalValues[V comparable](a, b V) bool { return a == b }
@@ -100,21 +112,3 @@ func sameVersion(a, b *Facts) bool {
 
 	return x == y || (x.ResourceVersion != "" && x.ResourceVersion == y.ResourceVersion && x.UID == y.UID)
 }
-
-// sameObject compares all that a CEL expression could read, but for the bookkeeping of the API server (resourceVersion, managedFields),
-// which says nothing about the cluster.
-func sameObject(a, b *Facts) bool {
-	x, y := *a.source.cluster, *b.source.cluster
-	x.ResourceVersion, y.ResourceVersion = "", ""
-	x.ManagedFields, y.ManagedFields = nil, nil
-
-	return asRead.DeepEqual(x, y)
-}
-
-// asRead is equality.Semantic, but that quantities count as they are written: CEL reads 1024 and 1Ki as two texts.
-var asRead = conversion.EqualitiesOrDie(
-	func(a, b resource.Quantity) bool { return a.String() == b.String() },
-	func(a, b metav1.Time) bool { return a.Equal(&b) },
-)
-
-func equalTaints(a, b []clusterv1.Taint) bool { return equality.Semantic.DeepEqual(a, b) }

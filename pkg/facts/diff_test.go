@@ -20,8 +20,9 @@ func TestDiff(t *testing.T) {
 		return &clusterv1.ManagedCluster{
 			ObjectMeta: metav1.ObjectMeta{Name: "c1", UID: "u", Labels: map[string]string{"region": "eu"}},
 			Status: clusterv1.ManagedClusterStatus{
-				Allocatable: clusterv1.ResourceList{"memory": resource.MustParse("1024")},
-				Capacity:    clusterv1.ResourceList{"memory": resource.MustParse("1024")},
+				Allocatable:   clusterv1.ResourceList{"memory": resource.MustParse("1024")},
+				Capacity:      clusterv1.ResourceList{"memory": resource.MustParse("1024")},
+				ClusterClaims: []clusterv1.ManagedClusterClaim{{Name: "id", Value: "1"}},
 			},
 		}
 	}
@@ -42,20 +43,35 @@ func TestDiff(t *testing.T) {
 		{"labels by name", func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"zone": "a"} },
 			[]Key{{Label, "region"}, {Label, "zone"}}},
 		{"an annotation is something CEL can read", func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} },
-			[]Key{{Kind: Any}}},
+			[]Key{{Field, "metadata.annotations"}}},
 		{"the way a quantity is written is something CEL can read", func(c *clusterv1.ManagedCluster) {
 			c.Status.Allocatable["memory"] = resource.MustParse("1Ki")
-		}, []Key{{Kind: Any}}},
+		}, []Key{{Field, "status.allocatable"}}},
 		{"capacity alone is not what prioritizers read", func(c *clusterv1.ManagedCluster) {
 			c.Status.Capacity["memory"] = resource.MustParse("2Ki")
-		}, []Key{{Kind: Any}}},
-		{"but reported or not is", func(c *clusterv1.ManagedCluster) { c.Status.Capacity = nil }, []Key{{Resource, "memory"}}},
+		}, []Key{{Field, "status.capacity"}}},
+		{"but reported or not is", func(c *clusterv1.ManagedCluster) { c.Status.Capacity = nil },
+			[]Key{{Resource, "memory"}, {Field, "status.capacity"}}},
+		{"CEL sees whether there are labels at all", func(c *clusterv1.ManagedCluster) { c.Labels = nil },
+			[]Key{{Label, "region"}, {Field, "metadata.labels"}}},
+		{"CEL sees claims as a list, duplicates and all", func(c *clusterv1.ManagedCluster) {
+			c.Status.ClusterClaims = slices.Insert(c.Status.ClusterClaims, 0, clusterv1.ManagedClusterClaim{Name: "id", Value: "0"})
+		}, []Key{{Field, "status.clusterClaims"}}},
+		{"CEL tells a list of no conditions from none", func(c *clusterv1.ManagedCluster) { c.Status.Conditions = []metav1.Condition{} },
+			[]Key{{Field, "status.conditions"}}},
+		{"a heartbeat", func(c *clusterv1.ManagedCluster) {
+			c.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionTrue}}
+		}, []Key{{Field, "status.conditions"}}},
+		{"a new generation", func(c *clusterv1.ManagedCluster) { c.Generation++ }, []Key{{Field, "metadata.generation"}}},
 		{"kinds come in their order", func(c *clusterv1.ManagedCluster) {
 			c.Spec.Taints = []clusterv1.Taint{{Key: "gpu"}}
 			c.Labels["a"] = "b"
-			c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "1"}}
+			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: "gpus", Value: "1"})
 			c.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
-		}, []Key{{Label, "a"}, {Claim, "id"}, {Taint, "gpu"}, {Kind: Availability}}},
+		}, []Key{
+			{Label, "a"}, {Claim, "gpus"}, {Taint, "gpu"}, {Kind: Availability},
+			{Field, "spec.taints"}, {Field, "status.clusterClaims"}, {Field, "status.conditions"},
+		}},
 		{"who starts to terminate changes everything", func(c *clusterv1.ManagedCluster) {
 			c.DeletionTimestamp, c.Labels = &metav1.Time{Time: noon}, nil
 		}, []Key{{Name, "c1"}}},
@@ -64,7 +80,7 @@ func TestDiff(t *testing.T) {
 			changed := base()
 			tc.change(changed)
 
-			if diff := cmp.Diff(tc.want, Diff(Of(base(), nil), Of(changed, nil))); diff != "" {
+			if diff := cmp.Diff(tc.want, Diff(Of(base(), nil), Of(base(), nil).Next(changed))); diff != "" {
 				t.Errorf("there (-want +got):\n%s", diff)
 			}
 
@@ -206,7 +222,12 @@ func text(t *rapid.T, f *Facts) string {
 }
 
 // answers are the values behind every key that can be asked for by name.
-func answers(f *Facts) map[Key]string {
+func answers(t *rapid.T, f *Facts) map[Key]string {
+	object, err := f.Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	all := map[Key]string{{Kind: Availability}: toText(f.Available)}
 	for name, value := range f.Labels {
 		all[Key{Label, name}] = toText(value)
@@ -226,6 +247,18 @@ func answers(f *Facts) map[Key]string {
 
 	for name, value := range f.Scores {
 		all[Key{Score, name}] = toText(value)
+	}
+
+	for _, path := range fields {
+		section, name, _ := strings.Cut(path.path, ".")
+		in, _ := object[section].(map[string]any)
+
+		value, there := in[name]
+		if path.path == fieldLabels {
+			value = there
+		}
+
+		all[Key{Field, path.path}] = toText(value)
 	}
 
 	return all
@@ -259,7 +292,7 @@ func TestDiffIsComplete(t *testing.T) {
 			return // The single key Name stands for all.
 		}
 
-		is, was := answers(after), answers(before)
+		is, was := answers(t, after), answers(t, before)
 		both := maps.Clone(is)
 		maps.Copy(both, was)
 

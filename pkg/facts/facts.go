@@ -66,28 +66,56 @@ type source struct {
 
 // Of makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
 func Of(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *Facts {
-	f := &Facts{
-		Name:        cluster.Name,
-		Labels:      cluster.Labels,
-		Claims:      make(map[string]string, len(cluster.Status.ClusterClaims)),
-		Taints:      cluster.Spec.Taints,
-		Resources:   make(map[string]float64, len(cluster.Status.Allocatable)),
-		Scores:      scores,
-		Terminating: !cluster.DeletionTimestamp.IsZero(),
-		Available:   meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable),
-		source:      &source{cluster: cluster},
+	return (&Facts{
+		Claims: claimsOf(cluster), Resources: resourcesOf(cluster), Scores: scores,
+	}).take(cluster)
+}
+
+// Next makes the Facts of a later state of the same cluster, with the scores and profiles it had. What is equal is shared with the state
+// before. It keeps a reference to the cluster, which must not change any more.
+func (f *Facts) Next(cluster *clusterv1.ManagedCluster) *Facts {
+	was, next := f.source.cluster, *f
+
+	if !sameClaims(was, cluster) {
+		next.Claims = claimsOf(cluster)
 	}
+
+	if !sameAmounts(was.Status.Allocatable, cluster.Status.Allocatable) || !sameAmounts(was.Status.Capacity, cluster.Status.Capacity) {
+		next.Resources = resourcesOf(cluster)
+	}
+
+	return next.take(cluster)
+}
+
+// take sets what is taken as it stands in the cluster.
+func (f *Facts) take(cluster *clusterv1.ManagedCluster) *Facts {
+	f.Name, f.Labels, f.Taints = cluster.Name, cluster.Labels, cluster.Spec.Taints
+	f.Terminating = !cluster.DeletionTimestamp.IsZero()
+	f.Available = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
+	f.source = &source{cluster: cluster}
+
+	return f
+}
+
+func claimsOf(cluster *clusterv1.ManagedCluster) map[string]string {
+	claims := make(map[string]string, len(cluster.Status.ClusterClaims))
 	for _, claim := range cluster.Status.ClusterClaims {
-		f.Claims[claim.Name] = claim.Value
+		claims[claim.Name] = claim.Value
 	}
+
+	return claims
+}
+
+func resourcesOf(cluster *clusterv1.ManagedCluster) map[string]float64 {
+	resources := make(map[string]float64, len(cluster.Status.Allocatable))
 
 	for name, allocatable := range cluster.Status.Allocatable {
 		if _, reported := cluster.Status.Capacity[name]; reported {
-			f.Resources[string(name)] = allocatable.AsApproximateFloat64()
+			resources[string(name)] = allocatable.AsApproximateFloat64()
 		}
 	}
 
-	return f
+	return resources
 }
 
 // ScoresOf normalises one AddOnPlacementScore object.

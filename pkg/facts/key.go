@@ -5,7 +5,8 @@ import "slices"
 // Kind is the kind of a readable fact.
 type Kind uint8
 
-// The kinds of facts. A Key of kind Any stands for everything there is to know of a cluster.
+// The kinds of facts. A Key of kind Any stands for everything there is to know of a cluster; Diff never names it. A Key of kind Field is
+// a field of the ManagedCluster as CEL sees it, whose Name is a path of two levels ("status.version").
 const (
 	Any Kind = iota
 	Label
@@ -16,11 +17,12 @@ const (
 	Name
 	Availability
 	ClusterProfile
+	Field
 )
 
 var kindNames = map[Kind]string{
 	Any: "any", Label: "label", Claim: "claim", Taint: "taint", Resource: "resource", Score: "score", Name: "name", Availability: "availability",
-	ClusterProfile: "profile",
+	ClusterProfile: "profile", Field: "field",
 }
 
 // String is the lower-case name of the kind, as it stands in verdicts.

@@ -1,0 +1,40 @@
+package facts
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// However the state before was, the next one says what the cluster says now.
+func TestNextIsWhatTheClusterSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := clusterFacts(t, "before").WithProfiles([]Profile{{"ns", "c1"}})
+		cluster := clusterFacts(t, "after").source.cluster
+
+		got, want := before.Next(cluster), Of(cluster, before.Scores).WithProfiles(before.Profiles)
+		if got.source.cluster != cluster {
+			t.Fatal("CEL would see another state")
+		}
+
+		got.source = want.source
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Facts{}), cmp.Comparer(func(a, b *source) bool { return a == b })); diff != "" {
+			t.Fatalf("facts (-of the cluster +next to the state before):\n%s", diff)
+		}
+	})
+}
+
+// A heartbeat costs no copy of what it does not change.
+func TestNextSharesWhatIsEqual(t *testing.T) {
+	before := Of(realistic(), nil)
+	shared := func(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
+
+	for _, event := range events {
+		after := before.Next(event.after())
+		if !shared(before.Claims, after.Claims) || !shared(before.Resources, after.Resources) {
+			t.Errorf("%s: claims or resources were copied", event.name)
+		}
+	}
+}
