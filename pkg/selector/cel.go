@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
 	"k8s.io/apiserver/pkg/cel/library"
@@ -116,44 +116,6 @@ func issueText(issues *cel.Issues) string {
 	return strings.Join(texts, "; ")
 }
 
-// reads finds out what a checked expression looks at. Calls of scores() with a constant name read those scores; any other use of the
-// cluster is dynamic and reads everything.
-func reads(checked *cel.Ast) []facts.Key {
-	root := ast.NavigateAST(checked.NativeRep())
-	uses := ast.MatchDescendants(root, func(e ast.NavigableExpr) bool {
-		return e.Kind() == ast.IdentKind && e.AsIdent() == clusterVariable
-	})
-	keys := make([]facts.Key, 0, len(uses))
-
-	for _, use := range uses {
-		key := facts.Key{Kind: facts.Any}
-		if parent, ok := use.Parent(); ok {
-			if name, ok := scoresArgument(parent); ok {
-				key = facts.Key{Kind: facts.Score, Name: name}
-			}
-		}
-
-		keys = append(keys, key)
-	}
-
-	return keys
-}
-
-func scoresArgument(e ast.NavigableExpr) (string, bool) {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != scoresName || len(e.AsCall().Args()) != 1 {
-		return "", false
-	}
-
-	argument := e.AsCall().Args()[0]
-	if argument.Kind() != ast.LiteralKind {
-		return "", false
-	}
-
-	name, ok := argument.AsLiteral().Value().(string)
-
-	return name, ok
-}
-
 // clusterValue is the managedCluster of an expression: the object as a map, and what scores() needs beside it.
 type clusterValue struct {
 	traits.Mapper
@@ -164,9 +126,23 @@ type clusterValue struct {
 
 // evaluate runs the expression for one cluster and books its cost on the pass.
 func (p *program) evaluate(f *facts.Facts, pass *Pass) (bool, error) {
+	result, err := p.value(f, pass)
+	if err != nil {
+		return false, err
+	}
+
+	holds, ok := result.Value().(bool)
+	if !ok {
+		return false, fmt.Errorf("must be a boolean, but is %s", result.Type().TypeName())
+	}
+
+	return holds, nil
+}
+
+func (p *program) value(f *facts.Facts, pass *Pass) (ref.Val, error) {
 	object, err := f.Object()
 	if err != nil {
-		return false, fmt.Errorf("reading the cluster: %w", err)
+		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
 
 	cluster := &clusterValue{Mapper: types.NewStringInterfaceMap(types.DefaultTypeAdapter, object), facts: f, pass: pass}
@@ -177,16 +153,7 @@ func (p *program) evaluate(f *facts.Facts, pass *Pass) (bool, error) {
 		cost = *details.ActualCost()
 	}
 
-	pass.spent += cost
+	pass.Charge(cost)
 
-	if err != nil {
-		return false, err //nolint:wrapcheck // The text of the evaluation error is what the user is to read.
-	}
-
-	holds, ok := result.Value().(bool)
-	if !ok {
-		return false, fmt.Errorf("must be a boolean, but is %s", result.Type().TypeName())
-	}
-
-	return holds, nil
+	return result, err //nolint:wrapcheck // The text of the evaluation error is what the user is to read.
 }

@@ -46,16 +46,17 @@ func TestCELEvaluation(t *testing.T) {
 		wakeAt                time.Time
 		reads                 []facts.Key
 	}{
-		{name: "label", expression: `managedCluster.metadata.labels["region"] == "eu"`, want: true, reads: []facts.Key{{Kind: facts.Any}}},
+		{name: "label", expression: `managedCluster.metadata.labels["region"] == "eu"`, want: true,
+			reads: []facts.Key{{Kind: facts.Label, Name: "region"}, {Kind: facts.Field, Name: "metadata.labels"}}},
 		{name: "claim", expression: `managedCluster.status.clusterClaims.exists(c, c.name == "arn" && c.value.startsWith("arn:aws"))`,
-			want: true, reads: []facts.Key{{Kind: facts.Any}}},
+			want: true, reads: []facts.Key{{Kind: facts.Field, Name: "status.clusterClaims"}}},
 		{name: "typo is a run-time error", expression: `managedCluster.metadata.lables["region"] == "eu"`, err: "no such key: lables",
 			reads: []facts.Key{{Kind: facts.Any}}},
 		{name: "optional", expression: `managedCluster.?spec.?nothing.orValue("x") == "x"`, want: true, reads: []facts.Key{{Kind: facts.Any}}},
 		{name: "semver", expression: `semver(managedCluster.metadata.labels["version"]).isGreaterThan(semver("1.29.0"))`, want: true,
-			reads: []facts.Key{{Kind: facts.Any}}},
+			reads: []facts.Key{{Kind: facts.Label, Name: "version"}, {Kind: facts.Field, Name: "metadata.labels"}}},
 		{name: "a string function of unknown cost", expression: `managedCluster.metadata.name.substring(1) == "1"`, want: true,
-			reads: []facts.Key{{Kind: facts.Any}}},
+			reads: []facts.Key{{Kind: facts.Field, Name: "metadata.name"}}},
 		{name: "scores", expression: `managedCluster.scores("demo").filter(s, s.name == "cpu").all(s, s.value > 80)`, want: true,
 			reads: []facts.Key{{Kind: facts.Score, Name: "demo"}}},
 		{name: "scores missing", expression: `managedCluster.scores("none").size() == 0`,
@@ -65,13 +66,15 @@ func TestCELEvaluation(t *testing.T) {
 		{name: "scores expired", expression: `managedCluster.scores("expired").size() == 0`, want: true,
 			reads: []facts.Key{{Kind: facts.Score, Name: "expired"}}},
 		{name: "parseJSON", expression: `managedCluster.status.clusterClaims.exists(c, c.name == "json" && ` +
-			`c.value.parseJSON().gpus.exists(g, g.kind == "a100" && g.count == 2.0))`, want: true, reads: []facts.Key{{Kind: facts.Any}}},
+			`c.value.parseJSON().gpus.exists(g, g.kind == "a100" && g.count == 2.0))`, want: true,
+			reads: []facts.Key{{Kind: facts.Field, Name: "status.clusterClaims"}}},
 		{name: "cost", err: "operation cancelled: actual cost limit exceeded",
 			expression: `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, ` +
 				`[1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, managedCluster.metadata.name.matches("c.*") && ` +
-				`[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, true))))))`, reads: []facts.Key{{Kind: facts.Any}}},
+				`[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, true))))))`,
+			reads: []facts.Key{{Kind: facts.Field, Name: "metadata.name"}}},
 		{name: "dynamic non-boolean", expression: `managedCluster.metadata.name`, err: "must be a boolean, but is string",
-			reads: []facts.Key{{Kind: facts.Any}}},
+			reads: []facts.Key{{Kind: facts.Field, Name: "metadata.name"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, errs := NewCompiler().Compile(paths(), Spec{CEL: []string{tc.expression}})
@@ -103,7 +106,7 @@ func TestCELEvaluation(t *testing.T) {
 				t.Errorf("reads (-want +got):\n%s", diff)
 			}
 
-			if pass.spent == 0 {
+			if pass.Spent() == 0 {
 				t.Error("the evaluation cost nothing")
 			}
 		})

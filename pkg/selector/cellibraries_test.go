@@ -136,9 +136,12 @@ func TestPassBooksTheCost(t *testing.T) {
 		t.Fatal(errs.ToAggregate())
 	}
 
-	pass := &Pass{Now: now, spent: PassCost}
-	if pass.Exhausted() {
-		t.Fatal("exhausted at the limit, want it over the limit")
+	pass := &Pass{Now: now}
+	pass.Charge(PassCost - 1)
+	pass.Charge(1)
+
+	if pass.Exhausted() || pass.Spent() != PassCost {
+		t.Fatalf("%d are spent, exhausted = %v: want it over the limit alone", pass.Spent(), pass.Exhausted())
 	}
 
 	s.Match(cluster(), pass)

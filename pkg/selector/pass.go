@@ -12,23 +12,40 @@ type Pass struct {
 	Now time.Time
 
 	spent  uint64
+	since  time.Time
 	wakeAt time.Time
 }
 
 // Exhausted reports whether the pass has used up PassCost: its verdicts cannot be trusted then.
 func (p *Pass) Exhausted() bool { return p.spent > PassCost }
 
+// Spent is what the pass has used up, in CEL's own cost units.
+func (p *Pass) Spent() uint64 { return p.spent }
+
+// Charge books a cost: of an evaluation that was made, or of one whose answer was remembered, so that both count the same.
+func (p *Pass) Charge(cost uint64) { p.spent += cost }
+
 // WakeAt is the earliest time after Now at which an answer given in this pass can change by itself; zero means never.
 func (p *Pass) WakeAt() time.Time { return p.wakeAt }
 
-// Wake notes that an answer changes at t. Times that are not after Now are past and do not count.
+// Since is the latest time not after Now at which an answer given in this pass has changed by itself; zero means never. The answers are
+// the same for every time from Since on and before WakeAt.
+func (p *Pass) Since() time.Time { return p.since }
+
+// Wake notes that an answer changes at t, or has changed at t if that is past. Zero is no time.
 func (p *Pass) Wake(t time.Time) {
-	if t.After(p.Now) && (p.wakeAt.IsZero() || t.Before(p.wakeAt)) {
+	switch {
+	case t.IsZero():
+	case !t.After(p.Now):
+		if t.After(p.since) {
+			p.since = t
+		}
+	case p.wakeAt.IsZero() || t.Before(p.wakeAt):
 		p.wakeAt = t
 	}
 }
 
-// WakeAfterExpiry notes that something is valid up to and including t.
+// WakeAfterExpiry notes that something is valid up to and including t; zero is for ever.
 func (p *Pass) WakeAfterExpiry(t time.Time) {
 	if !t.IsZero() {
 		p.Wake(t.Add(1))

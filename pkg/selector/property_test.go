@@ -151,26 +151,66 @@ func TestReadsAreComplete(t *testing.T) {
 
 func said(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Failure()) }
 
-// A score that was read and expires wakes the pass, and no earlier time does.
+// A score that was read and expires wakes the pass, and no earlier time does; one that has expired says since when the answer stands.
 func TestPassWakesAtTheEarliestChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pass := Pass{Now: now}
 
-		var want time.Time
+		var wakeAt, since time.Time
 
 		for _, offset := range rapid.SliceOfN(rapid.IntRange(-3, 3), 0, 5).Draw(t, "offsets") {
 			at := now.Add(time.Duration(offset))
 			pass.WakeAfterExpiry(at)
 
-			if changes := at.Add(1); changes.After(now) && (want.IsZero() || changes.Before(want)) {
-				want = changes
+			changes := at.Add(1)
+			if changes.After(now) && (wakeAt.IsZero() || changes.Before(wakeAt)) {
+				wakeAt = changes
+			}
+
+			if !changes.After(now) && changes.After(since) {
+				since = changes
 			}
 		}
 
 		pass.WakeAfterExpiry(time.Time{})
+		pass.Wake(time.Time{})
 
-		if got := pass.WakeAt(); !got.Equal(want) {
-			t.Fatalf("wakes at %v, want %v", got, want)
+		if got := pass.WakeAt(); !got.Equal(wakeAt) {
+			t.Fatalf("wakes at %v, want %v", got, wakeAt)
+		}
+
+		if got := pass.Since(); !got.Equal(since) {
+			t.Fatalf("since %v, want %v", got, since)
+		}
+	})
+}
+
+// An answer stands for every time from Since on and before WakeAt.
+func TestAnswersStandUntilTheyWake(t *testing.T) {
+	compiler := NewCompiler()
+
+	rapid.Check(t, func(t *rapid.T) {
+		s, errs := compiler.Compile(paths(), Spec{CEL: rapid.SliceOfN(rapid.SampledFrom([]string{
+			`managedCluster.scores("x").size() > 0`, `managedCluster.scores("x").size() == 0 || managedCluster.scores("y").all(s, s.value > 0)`,
+			`managedCluster.scores(managedCluster.metadata.name == "c1" ? "y" : "x").exists(s, s.value > 0)`, `1 < 2`,
+		}), 1, 2).Draw(t, "expressions")})
+		if len(errs) > 0 {
+			t.Fatal(errs.ToAggregate())
+		}
+
+		f, first := drawCluster(t, "cluster"), &Pass{Now: now.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "now")))}
+		verdict := s.Match(f, first)
+
+		for offset := range 9 {
+			later := &Pass{Now: now.Add(time.Duration(offset - 4))}
+			if later.Now.Before(first.Since()) || !first.WakeAt().IsZero() && !later.Now.Before(first.WakeAt()) {
+				continue
+			}
+
+			if again := s.Match(f, later); said(again) != said(verdict) {
+				t.Fatalf("%s stands from %v to %v, but is %q at %v and %q at %v",
+					s, first.Since(), first.WakeAt(), said(verdict), first.Now, said(again), later.Now)
+			}
 		}
 	})
 }

@@ -19,17 +19,17 @@ import (
 type requirement struct {
 	key      facts.Key
 	operator metav1.LabelSelectorOperator
-	values   []string
+	values   []string // sorted, each once
 }
 
-func (r requirement) matches(f *facts.Facts) bool {
+func (r *requirement) matches(f *facts.Facts) bool {
 	value, found := f.Value(r.key)
 
 	switch r.operator {
 	case metav1.LabelSelectorOpIn:
-		return found && slices.Contains(r.values, value)
+		return found && r.lists(value)
 	case metav1.LabelSelectorOpNotIn:
-		return !found || !slices.Contains(r.values, value)
+		return !found || !r.lists(value)
 	case metav1.LabelSelectorOpExists:
 		return found
 	case metav1.LabelSelectorOpDoesNotExist:
@@ -39,8 +39,14 @@ func (r requirement) matches(f *facts.Facts) bool {
 	}
 }
 
+func (r *requirement) lists(value string) bool {
+	_, listed := slices.BinarySearch(r.values, value)
+
+	return listed
+}
+
 // String is "label region In [eu us]", or "name is c1".
-func (r requirement) String() string {
+func (r *requirement) String() string {
 	switch {
 	case r.key.Kind == facts.Name:
 		return "name is " + r.key.Name
@@ -52,7 +58,7 @@ func (r requirement) String() string {
 }
 
 // failure says why the requirement does not hold: "label region In [eu]: is us", or "name is c1, not c4".
-func (r requirement) failure(f *facts.Facts) string {
+func (r *requirement) failure(f *facts.Facts) string {
 	value, found := f.Value(r.key)
 
 	switch {
@@ -165,6 +171,7 @@ func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequi
 
 func newRequirement(kind facts.Kind, expression metav1.LabelSelectorRequirement) requirement {
 	return requirement{
-		key: facts.Key{Kind: kind, Name: expression.Key}, operator: expression.Operator, values: slices.Sorted(slices.Values(expression.Values)),
+		key: facts.Key{Kind: kind, Name: expression.Key}, operator: expression.Operator,
+		values: slices.Compact(slices.Sorted(slices.Values(expression.Values))),
 	}
 }

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,7 @@ type Selector struct {
 	requirements []requirement
 	programs     []*program
 	reads        []facts.Key
+	identity     string
 }
 
 // Verdict is what a selector says of one cluster.
@@ -44,16 +46,24 @@ type Verdict struct {
 	// Expression is the index of the CEL expression that failed to evaluate, when Err is set.
 	Expression int
 
-	failed func() string
+	// What failed, and on which cluster. The text is made when somebody asks for it.
+	requirement *requirement
+	program     *program
+	cluster     *facts.Facts
 }
 
 // Failure names the first clause that does not hold and what was found instead; it is empty for a match.
 func (v Verdict) Failure() string {
-	if v.failed == nil {
+	switch {
+	case v.requirement != nil:
+		return v.requirement.failure(v.cluster)
+	case v.Err != nil:
+		return "CEL " + v.program.source + ": " + v.Err.Error()
+	case v.program != nil:
+		return "CEL " + v.program.source + ": is false"
+	default:
 		return ""
 	}
-
-	return v.failed()
 }
 
 // Compile makes a Selector of a Spec, or says by field what is wrong with it.
@@ -86,7 +96,7 @@ func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) 
 		return nil, errs
 	}
 
-	s.reads = s.collectReads()
+	s.reads, s.identity = s.collectReads(), s.identify()
 
 	return s, nil
 }
@@ -116,28 +126,32 @@ func (s *Selector) collectReads() []facts.Key {
 }
 
 // Reads are the facts the selector looks at, each once. For a name that is whether the cluster of that name exists: no change of
-// another cluster, and no other change of that one, has a part in it.
+// another cluster, and no other change of that one, has a part in it. A CEL expression reads labels, scores and fields by name where it
+// looks them up by constants, and everything otherwise.
 func (s *Selector) Reads() []facts.Key { return s.reads }
+
+// Dynamic reports whether the selector has CEL expressions: its answers cost something, and may change with time.
+func (s *Selector) Dynamic() bool { return len(s.programs) > 0 }
 
 // Matches reports whether a cluster matches. It is Match without the reason.
 func (s *Selector) Matches(f *facts.Facts, pass *Pass) bool { return s.Match(f, pass).Matched }
 
 // Match tries the clauses in their order: name, labels, claims, CEL expressions.
 func (s *Selector) Match(f *facts.Facts, pass *Pass) Verdict {
-	for _, r := range s.requirements {
-		if !r.matches(f) {
-			return Verdict{failed: func() string { return r.failure(f) }}
+	for i := range s.requirements {
+		if r := &s.requirements[i]; !r.matches(f) {
+			return Verdict{requirement: r, cluster: f}
 		}
 	}
 
 	for i, p := range s.programs {
 		holds, err := p.evaluate(f, pass)
 		if err != nil {
-			return Verdict{Err: err, Expression: i, failed: func() string { return "CEL " + p.source + ": " + err.Error() }}
+			return Verdict{Err: err, Expression: i, program: p}
 		}
 
 		if !holds {
-			return Verdict{failed: func() string { return "CEL " + p.source + ": is false" }}
+			return Verdict{program: p}
 		}
 	}
 
@@ -160,4 +174,53 @@ func (s *Selector) String() string {
 	}
 
 	return strings.Join(clauses, " and ")
+}
+
+// Identity is one text for all selectors that have the same clauses in the same order, and for no others.
+func (s *Selector) Identity() string { return s.identity }
+
+func (s *Selector) identify() string {
+	var text []byte
+
+	for _, r := range s.requirements {
+		text = append(text, r.key.Kind.String()...)
+		text = strconv.AppendQuote(append(text, ' '), r.key.Name)
+		text = append(append(text, ' '), r.operator...)
+
+		for _, value := range r.values {
+			text = strconv.AppendQuote(append(text, ' '), value)
+		}
+
+		text = append(text, '\n')
+	}
+
+	for _, p := range s.programs {
+		text = append(strconv.AppendQuote(append(text, "CEL "...), p.source), '\n')
+	}
+
+	return string(text)
+}
+
+// Anchor is a fact that must have one of some values, or the cluster does not match.
+type Anchor struct {
+	// Key is a name, a label or a claim.
+	Key facts.Key
+	// Values are sorted, and never none. They must not be changed.
+	Values []string
+}
+
+// Anchors are the facts that must have one of some values, in the order of the clauses, and the keys that other clauses read, each once.
+// Every key of Reads is in one of the two, or in both.
+func (s *Selector) Anchors() (anchors []Anchor, rest []facts.Key) {
+	others := Selector{programs: s.programs}
+
+	for _, r := range s.requirements {
+		if r.operator == metav1.LabelSelectorOpIn {
+			anchors = append(anchors, Anchor{Key: r.key, Values: r.values})
+		} else {
+			others.requirements = append(others.requirements, r)
+		}
+	}
+
+	return anchors, others.collectReads()
 }

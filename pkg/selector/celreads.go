@@ -1,0 +1,136 @@
+package selector
+
+import (
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// labelsPath is the one field that is read by parts: each label is a fact of its own.
+const labelsPath = "metadata.labels"
+
+// reads finds out what a checked expression looks at. Every use of the cluster is followed from the variable upwards, as long as the
+// steps are constant, in whichever of their spellings: x.f, x["f"], x.?f, x[?"f"], has(x.f), "f" in x. What is dynamic reads everything.
+func reads(checked *cel.Ast) []facts.Key {
+	root := ast.NavigateAST(checked.NativeRep())
+	uses := ast.MatchDescendants(root, func(e ast.NavigableExpr) bool {
+		// A variable of a macro may shadow the cluster, which then is written with a leading dot.
+		return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == clusterVariable
+	})
+	keys := make([]facts.Key, 0, len(uses))
+
+	for _, use := range uses {
+		keys = append(keys, readsOf(use)...)
+	}
+
+	return keys
+}
+
+// readsOf is what one use of the cluster looks at.
+func readsOf(use ast.NavigableExpr) []facts.Key {
+	if name, ok := scoresArgument(use); ok {
+		return []facts.Key{{Kind: facts.Score, Name: name}}
+	}
+
+	path, presence := constantPath(use)
+
+	switch {
+	case len(path) == 1 && presence && (path[0] == "metadata" || path[0] == "spec" || path[0] == "status"):
+		return nil // They are always there.
+	case len(path) < 2:
+		return []facts.Key{{Kind: facts.Any}}
+	}
+
+	field, known := facts.FieldKey(path[0] + "." + path[1])
+
+	switch {
+	case !known:
+		return []facts.Key{{Kind: facts.Any}}
+	case field.Name != labelsPath:
+		return []facts.Key{field}
+	case len(path) == 2:
+		return []facts.Key{{Kind: facts.Label}}
+	default:
+		// Without any label the answer for one of them is not "no such label" but an error.
+		return []facts.Key{{Kind: facts.Label, Name: path[2]}, field}
+	}
+}
+
+// constantPath follows the constant steps from a use of the cluster, three at most, and says whether the last of them asks for presence
+// alone.
+func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
+	for at := use; len(path) < 3; {
+		parent, ok := at.Parent()
+		if !ok {
+			break
+		}
+
+		name, test, ok := step(parent, at.ID())
+		if !ok {
+			break
+		}
+
+		path, presence, at = append(path, name), test, parent
+	}
+
+	return path, presence
+}
+
+// step is the name of the field that e looks up in its operand of that id, if it is constant, and whether e asks for its presence alone.
+func step(e ast.NavigableExpr, operand int64) (name string, presence, ok bool) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		return e.AsSelect().FieldName(), e.AsSelect().IsTestOnly(), e.AsSelect().Operand().ID() == operand
+	case ast.CallKind:
+	default:
+		return "", false, false
+	}
+
+	call := e.AsCall()
+	if call.IsMemberFunction() || len(call.Args()) != 2 {
+		return "", false, false
+	}
+
+	container, key := call.Args()[0], call.Args()[1]
+
+	switch call.FunctionName() {
+	case operators.Index, operators.OptIndex, operators.OptSelect:
+	case operators.In:
+		container, key, presence = key, container, true
+	default:
+		return "", false, false
+	}
+
+	if container.ID() != operand {
+		return "", false, false
+	}
+
+	name, ok = constantText(key)
+
+	return name, presence, ok
+}
+
+// scoresArgument is the constant name with which scores() is called on a use of the cluster.
+func scoresArgument(use ast.NavigableExpr) (string, bool) {
+	parent, ok := use.Parent()
+	if !ok || parent.Kind() != ast.CallKind || parent.AsCall().FunctionName() != scoresName || len(parent.AsCall().Args()) != 1 {
+		return "", false
+	}
+
+	return constantText(parent.AsCall().Args()[0])
+}
+
+// constantText is the text of a literal. An empty one is none: it would name a whole kind of facts.
+func constantText(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+
+	text, ok := e.AsLiteral().Value().(string)
+
+	return text, ok && text != ""
+}

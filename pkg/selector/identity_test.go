@@ -1,0 +1,198 @@
+package selector
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+func mustCompile(t *testing.T, spec Spec) *Selector {
+	t.Helper()
+
+	s, errs := NewCompiler().Compile(paths(), spec)
+	if len(errs) > 0 {
+		t.Fatal(errs.ToAggregate())
+	}
+
+	return s
+}
+
+func TestIdentity(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		a, b   Spec
+		same   bool
+	}{
+		{"nothing", Spec{}, Spec{}, true},
+		{"a label written in two ways", Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"x": "a"}}},
+			Spec{Labels: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("x", "a")}}}, true},
+		{"values are a set", Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "a", "b", "a")}},
+			Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "b", "a")}}, true},
+		{"a value with a blank is not two values", Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "a b")}},
+			Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "a", "b")}}, false},
+		{"a quote closes no value", Spec{Claims: []metav1.LabelSelectorRequirement{in("x", `a" "b`)}},
+			Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "a", "b")}}, false},
+		{"a line ends no clause", Spec{ClaimValues: map[string]string{"x": "a\"\nclaim \"y\" In \"b"}},
+			Spec{ClaimValues: map[string]string{"x": "a", "y": "b"}}, false},
+		{"a claim is no label", Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"x": "a"}}},
+			Spec{ClaimValues: map[string]string{"x": "a"}}, false},
+		{"not is not in", Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "a")}},
+			Spec{Claims: []metav1.LabelSelectorRequirement{notIn("x", "a")}}, false},
+		{"the order counts: it decides which failure is told", Spec{Claims: []metav1.LabelSelectorRequirement{in("x", "a"), in("y", "a")}},
+			Spec{Claims: []metav1.LabelSelectorRequirement{in("y", "a"), in("x", "a")}}, false},
+		{"names", Spec{Name: "c1"}, Spec{Name: "c2"}, false},
+		{"the same expression", Spec{CEL: []string{`1 < 2`}}, Spec{CEL: []string{`1 < 2`}}, true},
+		{"another expression", Spec{CEL: []string{`1 < 2`}}, Spec{CEL: []string{`1 < 3`}}, false},
+		{"an expression more", Spec{CEL: []string{`1 < 2`}}, Spec{CEL: []string{`1 < 2`, `1 < 2`}}, false},
+		{"one expression is not two", Spec{CEL: []string{"true\n"}}, Spec{CEL: []string{"true"}}, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			a, b := mustCompile(t, tc.a).Identity(), mustCompile(t, tc.b).Identity()
+			if (a == b) != tc.same {
+				t.Errorf("same = %v, want %v:\n%s\n%s", a == b, tc.same, a, b)
+			}
+		})
+	}
+}
+
+func TestDynamicIsWhatHasExpressions(t *testing.T) {
+	for _, tc := range []struct {
+		spec Spec
+		want bool
+	}{{Spec{Name: "c1"}, false}, {Spec{Name: "c1", CEL: []string{"true"}}, true}} {
+		if got := mustCompile(t, tc.spec).Dynamic(); got != tc.want {
+			t.Errorf("%v: dynamic = %v, want %v", tc.spec, got, tc.want)
+		}
+	}
+}
+
+func TestAnchors(t *testing.T) {
+	s := mustCompile(t, Spec{
+		Name: "c1",
+		Labels: metav1.LabelSelector{
+			MatchLabels:      map[string]string{"x": "a"},
+			MatchExpressions: []metav1.LabelSelectorRequirement{in("y", "b", "a"), notIn("x", "b"), notIn("z", "b")},
+		},
+		Claims: []metav1.LabelSelectorRequirement{in("id", "1"), {Key: "gpu", Operator: metav1.LabelSelectorOpExists}},
+		CEL:    []string{`managedCluster.metadata.labels.x == "a"`},
+	})
+	anchors, rest := s.Anchors()
+
+	want := []Anchor{
+		{facts.Key{Kind: facts.Name, Name: "c1"}, []string{"c1"}},
+		{facts.Key{Kind: facts.Label, Name: "x"}, []string{"a"}},
+		{facts.Key{Kind: facts.Label, Name: "y"}, []string{"a", "b"}},
+		{facts.Key{Kind: facts.Claim, Name: "id"}, []string{"1"}},
+	}
+	if diff := cmp.Diff(want, anchors); diff != "" {
+		t.Errorf("anchors (-want +got):\n%s", diff)
+	}
+
+	others := []facts.Key{
+		{Kind: facts.Label, Name: "x"}, {Kind: facts.Label, Name: "z"}, {Kind: facts.Claim, Name: "gpu"},
+		{Kind: facts.Field, Name: "metadata.labels"},
+	}
+	if diff := cmp.Diff(others, rest); diff != "" {
+		t.Errorf("the rest (-want +got):\n%s", diff)
+	}
+}
+
+// Anchors and the rest are what the selector reads; a cluster that misses an anchor does not match, and one that has them all can fail
+// only by the rest.
+func TestAnchorsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, errs := NewCompiler().Compile(paths(), Spec{
+			Labels: metav1.LabelSelector{MatchLabels: rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a"}), 0, 1).Draw(t, "matchLabels")},
+			Claims: requirements().Draw(t, "claims"), ClaimValues: rapid.MapOfN(key(), value(), 0, 1).Draw(t, "matchClaims"),
+		})
+		if len(errs) > 0 {
+			return
+		}
+
+		f := drawCluster(t, "cluster")
+		anchors, rest := s.Anchors()
+		held, keys := true, map[facts.Key]bool{}
+
+		for _, anchor := range anchors {
+			value, found := f.Value(anchor.Key)
+			held = held && found && (&requirement{values: anchor.Values}).lists(value)
+			keys[anchor.Key] = true
+		}
+
+		for _, key := range rest {
+			keys[key] = true
+		}
+
+		for _, key := range s.Reads() {
+			if !keys[key] {
+				t.Fatalf("%s reads %v, which is neither an anchor nor of the rest", s, key)
+			}
+
+			delete(keys, key)
+		}
+
+		if len(keys) > 0 {
+			t.Fatalf("%s does not read %v", s, keys)
+		}
+
+		if matches := s.Matches(f, &Pass{}); matches && !held || held && len(rest) == 0 && !matches {
+			t.Fatalf("%s: anchors hold = %v, matches = %v", s, held, matches)
+		}
+	})
+}
+
+// What is asked of ten thousand clusters makes no garbage, whether they match or not.
+func TestMatchesDoesNotAllocate(t *testing.T) {
+	f, pass := cluster(), &Pass{Now: now}
+
+	for _, region := range []string{"eu", "us"} {
+		s := mustCompile(t, Spec{Labels: metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{in("region", region), exists("version")},
+		}})
+
+		if got := testing.AllocsPerRun(100, func() { s.Matches(f, pass) }); got > 0 {
+			t.Errorf("%s: %v allocations, want none", s, got)
+		}
+	}
+}
+
+// BenchmarkMatches is one cluster against one selector.
+func BenchmarkMatches(b *testing.B) {
+	f := facts.Of(&clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "stage": "prod", "zone": "a"}},
+		Status:     clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{{Name: "platform", Value: "aws"}}},
+	}, nil)
+
+	for _, bc := range []struct {
+		name string
+		spec Spec
+	}{
+		{"label", Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}}},
+		{"other-label", Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "us"}}}},
+		{"labels", Spec{Labels: metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{in("region", "eu", "us"), notIn("zone", "c")},
+		}}},
+		{"claim", Spec{ClaimValues: map[string]string{"platform": "aws"}}},
+		{"CEL", Spec{CEL: []string{`managedCluster.metadata.labels["region"] == "eu"`}}},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			s, errs := NewCompiler().Compile(paths(), bc.spec)
+			if len(errs) > 0 {
+				b.Fatal(errs.ToAggregate())
+			}
+
+			pass := &Pass{Now: now}
+
+			b.ReportAllocs()
+
+			for b.Loop() {
+				s.Matches(f, pass)
+			}
+		})
+	}
+}
