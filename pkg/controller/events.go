@@ -38,8 +38,8 @@ func (r reporter) report(
 		emit(corev1.EventTypeNormal, "Delete", "deleted", "")
 	case decision.ActionFill:
 		kind, suffix := corev1.EventTypeNormal, ""
-		if len(result.Warnings) > 0 {
-			first := result.Warnings[0]
+		if warnings := result.Warnings(); len(warnings) > 0 {
+			first := warnings[0]
 			kind, suffix = corev1.EventTypeWarning, fmt.Sprintf(": %s in plugin %s", first.Message, first.Source)
 		}
 
@@ -56,12 +56,8 @@ func (r reporter) report(
 func scores(result *scheduling.Result) string {
 	var text strings.Builder
 
-	for _, verdict := range result.Verdicts {
-		if verdict.Rank == 0 {
-			continue
-		}
-
-		entry := fmt.Sprintf("%s:%d ", verdict.Cluster.Name, verdict.Score)
+	for f, score := range result.Scores() {
+		entry := fmt.Sprintf("%s:%d ", f.Name, score)
 		if text.Len()+len(entry) > longestScores {
 			return text.String() + "......"
 		}

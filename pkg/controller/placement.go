@@ -166,7 +166,8 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	}
 
 	now := r.clock.Now()
-	result := scheduling.Schedule(r.requests.of(placement), r.inventory.Snapshot(), present.Incumbents(), now)
+	request := r.requests.of(placement)
+	result := scheduling.Schedule(request, r.inventory.Snapshot(placement.Key()), present.Incumbents(), now)
 	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
 	p := &pass{placement: placement, result: result, outputs: []output{{present: present, plan: plan}}}
 

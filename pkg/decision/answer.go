@@ -55,14 +55,14 @@ func NewAnswer(result *scheduling.Result, present Present, now time.Time) Answer
 	answer.Length = result.Request.GroupLength.Of(len(result.Selected))
 	answer.schedule(result, present, now)
 
-	for _, verdict := range result.Selected {
-		decision := record.Decision{Cluster: verdict.Cluster.Name, Available: verdict.Cluster.Available}
+	for _, f := range result.Selected {
+		decision := record.Decision{Cluster: f.Name, Available: f.Available}
 		before, decided := answer.Say[decision.Cluster]
 
 		switch {
 		case answer.order != scheduling.ByScore:
 		case answer.sorted || !decided:
-			decision.Score = verdict.Score
+			decision.Score = result.Score(f.Name)
 		default:
 			decision.Score = before.Score
 		}
@@ -96,11 +96,7 @@ func (a *Answer) schedule(result *scheduling.Result, present Present, now time.T
 
 // portions divides the selected clusters: each rule in its order takes the matching ones that are left, and the rest comes last.
 func (a *Answer) portions(result *scheduling.Result) []Portion {
-	left := make([]*facts.Facts, 0, len(result.Selected))
-	for _, verdict := range result.Selected {
-		left = append(left, verdict.Cluster)
-	}
-
+	left := slices.Clone(result.Selected)
 	slices.SortFunc(left, func(x, y *facts.Facts) int { return a.compare(x.Name, y.Name) })
 
 	portions := make([]Portion, 0, len(result.Request.Groups)+1)

@@ -44,7 +44,7 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 				}
 			}
 
-			for _, verdict := range result.Selected {
+			for _, verdict := range result.Best() {
 				if name := verdict.Cluster.Name; before[name] && !union[name] {
 					t.Fatalf("%s is in no page after the write of %s", name, write.Desired.Name)
 				}

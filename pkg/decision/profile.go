@@ -66,8 +66,8 @@ func decided(result *scheduling.Result, own Present) []string {
 	}
 
 	clusters := make([]string, 0, len(result.Selected))
-	for _, verdict := range result.Selected {
-		clusters = append(clusters, verdict.Cluster.Name)
+	for _, f := range result.Selected {
+		clusters = append(clusters, f.Name)
 	}
 
 	slices.Sort(clusters)

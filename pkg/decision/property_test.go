@@ -103,7 +103,7 @@ func TestDeterminism(t *testing.T) {
 			result := scheduling.Schedule(placement.Request(compiler), i.Snapshot(), there.Incumbents(), now.Time)
 			plan := NewPlan(result, there, now)
 
-			return fmt.Sprint(steps(plan), asText(written(plan)), reasons(result), result.WakeAt, result.Warnings, result.EvaluationErrors,
+			return fmt.Sprint(steps(plan), asText(written(plan)), reasons(result), result.WakeAt, result.Warnings(), result.EvaluationErrors,
 				plan.WakeAt, asText(k.api.Status(NewStatus(result, plan, placement, now))))
 		}
 
@@ -158,7 +158,7 @@ func written(plan Plan) (objects []record.Object) {
 }
 
 func reasons(result *scheduling.Result) (lines []string) {
-	for _, verdict := range result.Verdicts {
+	for _, verdict := range result.Verdicts() {
 		lines = append(lines, verdict.Cluster.Name+" "+result.Reason(verdict))
 	}
 

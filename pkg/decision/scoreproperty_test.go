@@ -35,7 +35,7 @@ func (s *store) scoresOf() map[string]int64 {
 // checkSorted wants that the clusters of every group are in the order of their scores over all its pages, and that those are of now.
 func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 	recorded := s.scoresOf()
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		if name := verdict.Cluster.Name; recorded[name] != verdict.Score {
 			t.Fatalf("the score of %s is %d, recorded is %d", name, verdict.Score, recorded[name])
 		}
@@ -243,7 +243,7 @@ func (s *store) checkUnmoved(t rapid.TB, before *store, result *scheduling.Resul
 		}
 	}
 
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		if _, known := was[verdict.Cluster.Name]; !known && is[verdict.Cluster.Name] != verdict.Score {
 			t.Fatalf("%s is new with score %d, and is said to have %d", verdict.Cluster.Name, verdict.Score, is[verdict.Cluster.Name])
 		}

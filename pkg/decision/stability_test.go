@@ -205,7 +205,7 @@ func (s *store) answer(result *scheduling.Result) Answer {
 // selected are the names of the selected clusters.
 func selected(result *scheduling.Result) []string {
 	names := make([]string, 0, len(result.Selected))
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
 

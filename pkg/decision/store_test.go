@@ -245,7 +245,7 @@ func (s *store) check(t rapid.TB, result *scheduling.Result) {
 		t.Fatalf("%d clusters in the pages, want %d", len(seen), len(result.Selected))
 	}
 
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		if seen[verdict.Cluster.Name] == "" {
 			t.Fatalf("%s is in no page", verdict.Cluster.Name)
 		}

@@ -153,7 +153,7 @@ func newDifference(evaluation Evaluation) Difference {
 	groups := groupsAfter(evaluation)
 	selected := make(map[string]bool, len(result.Selected))
 
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		name := verdict.Cluster.Name
 		selected[name] = true
 

@@ -40,9 +40,9 @@ func notesOf(evaluation Evaluation, world *World) []string {
 		}
 	}
 
-	for i, warning := range result.Warnings {
+	for i, warning := range result.Warnings() {
 		if i == warningsShown {
-			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings)-warningsShown))
+			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings())-warningsShown))
 
 			break
 		}
@@ -57,7 +57,7 @@ func notesOf(evaluation Evaluation, world *World) []string {
 func uncounted(result *scheduling.Result, world *World) []string {
 	var counting []string
 
-	for _, scores := range result.Prioritizers {
+	for _, scores := range result.Prioritizers() {
 		if name := scores.Prioritizer.BuiltIn; name == scheduling.Balance || name == scheduling.SpreadScore {
 			counting = append(counting, name)
 		}

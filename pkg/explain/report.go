@@ -117,11 +117,11 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	}
 
 	report.Feasible = result.Feasible()
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		report.Selected = append(report.Selected, verdict.Cluster.Name)
 	}
 
-	for _, warning := range result.Warnings {
+	for _, warning := range result.Warnings() {
 		report.Warnings = append(report.Warnings, warning.Source+": "+warning.Message)
 	}
 
@@ -129,7 +129,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		report.ChangesAt = &metav1.Time{Time: result.WakeAt}
 	}
 
-	for _, scores := range result.Prioritizers {
+	for _, scores := range result.Prioritizers() {
 		report.Prioritizers = append(report.Prioritizers, PrioritizerReport{
 			Name: scores.Prioritizer.Name(), Weight: scores.Prioritizer.Weight,
 		})
@@ -150,7 +150,7 @@ func namedAPI(placement *record.Placement) string {
 }
 
 func addClusters(report *Report, result *scheduling.Result, all bool) {
-	verdicts := slices.SortedFunc(slices.Values(result.Verdicts), func(a, b scheduling.Verdict) int {
+	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
 		return cmp.Or(cmp.Compare(b.Stage, a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
 
@@ -180,9 +180,9 @@ func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) Clu
 	}
 
 	report.Score = &verdict.Score
-	report.Scores = make(map[string]int64, len(result.Prioritizers))
+	report.Scores = make(map[string]int64, len(result.Prioritizers()))
 
-	for _, scores := range result.Prioritizers {
+	for _, scores := range result.Prioritizers() {
 		report.Scores[scores.Prioritizer.Name()] = scores.Scores[verdict.Cluster.Name]
 	}
 

@@ -146,7 +146,7 @@ func evaluate(compiler *selector.Compiler, snapshot *inventory.Snapshot, present
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluation.Result = scheduling.Schedule(placement.Request(compiler), snapshot, present.Incumbents(), now)
+		evaluation.Result = scheduling.Reference(placement.Request(compiler), snapshot, present.Incumbents(), now)
 		evaluation.Plan = decision.NewPlan(evaluation.Result, present, metav1.NewTime(now))
 		evaluation.Status = decision.NewStatus(evaluation.Result, evaluation.Plan, placement, metav1.NewTime(now))
 	}

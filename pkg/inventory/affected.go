@@ -2,7 +2,11 @@ package inventory
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
+
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
@@ -24,13 +28,10 @@ type Affected struct {
 	Cause      Cause
 }
 
-func (i *Inventory) affected(cause Cause, concerns func(PlacementKey, Interest) bool) Affected {
+func newAffected(cause Cause, concerned iter.Seq[*placement]) Affected {
 	result := Affected{Cause: cause}
-
-	for key, interest := range i.placements {
-		if concerns(key, interest) {
-			result.Placements = append(result.Placements, key)
-		}
+	for p := range concerned {
+		result.Placements = append(result.Placements, p.key)
 	}
 
 	slices.SortFunc(result.Placements, func(a, b PlacementKey) int {
@@ -40,68 +41,201 @@ func (i *Inventory) affected(cause Cause, concerns func(PlacementKey, Interest) 
 	return result
 }
 
+// clusterChange is a change of one cluster, with the views that flipped by it and the sets that held it before and hold it now, sorted.
+type clusterChange struct {
+	name          string
+	slot          uint
+	before, after *facts.Facts
+	changes       []facts.Key
+	flipped       map[*view]struct{}
+	was, is       []string
+}
+
+// existence reports whether the cluster came, went, or began to go.
+func (c clusterChange) existence() bool {
+	return c.before == nil || c.after == nil || c.before.Terminating != c.after.Terminating
+}
+
+func (c clusterChange) cause() Cause {
+	if slices.ContainsFunc(c.changes, func(key facts.Key) bool { return key.Kind != facts.Score }) {
+		return CauseCluster
+	}
+
+	return CauseScores
+}
+
 // affectedByCluster names the placements whose scope holds the cluster before or after, and that either gain or lose it or read a fact
 // that has changed. Decisions may keep a cluster that is in no scope any more (ours.md A1, A4): those that tell whether it is available go
 // on following it.
-func (i *Inventory) affectedByCluster(before, after *facts.Facts, changes []facts.Key) Affected {
-	was, is := i.setsHolding(before), i.setsHolding(after)
-	name := cmp.Or(before, after).Name
-	existence := slices.ContainsFunc(changes, func(key facts.Key) bool { return key.Kind == facts.Name })
-	availability := existence || slices.Contains(changes, facts.Key{Kind: facts.Availability})
-	cause := CauseCluster
+func (i *Inventory) affectedByCluster(c clusterChange) Affected {
+	concerned := map[*placement]struct{}{}
 
-	if !slices.ContainsFunc(changes, func(key facts.Key) bool { return key.Kind != facts.Score }) {
-		cause = CauseScores
+	for flipped := range c.flipped {
+		for p := range flipped.readers {
+			if p.reaches(c.slot, c.flipped) && i.inScope(p, c) {
+				concerned[p] = struct{}{}
+			}
+		}
 	}
 
-	return i.affected(cause, func(key PlacementKey, interest Interest) bool {
-		held, holds := i.inScope(key, interest, was), i.inScope(key, interest, is)
+	for _, set := range c.moved() {
+		for namespace := range i.boundIn[set] {
+			for p := range i.placements.inNamespace[namespace] {
+				if i.gainsOrLoses(p, c) && i.matters(p, c) {
+					concerned[p] = struct{}{}
+				}
+			}
+		}
+	}
 
-		return held != holds || held && (existence || facts.Touched(interest.Reads, changes)) ||
-			availability && i.counts[key][name] > 0 && slices.Contains(interest.Reads, facts.Key{Kind: facts.Availability})
-	})
+	for _, changed := range c.changes {
+		eachReader(i.placements.readers, changed, func(readers map[*placement]struct{}) {
+			for p := range readers {
+				if i.inScope(p, c) && (p.passes(c.slot, c.flipped) || facts.Touched(p.interest.ScopeReads, c.changes)) {
+					concerned[p] = struct{}{}
+				}
+			}
+		})
+	}
+
+	i.eachKeeper(c, func(p *placement) { concerned[p] = struct{}{} })
+
+	return newAffected(c.cause(), maps.Keys(concerned))
 }
 
-func (i *Inventory) setsHolding(f *facts.Facts) []string {
+// moved are the sets whose placements may gain or lose the cluster.
+func (c clusterChange) moved() []string {
+	if c.existence() {
+		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.was, c.is))))
+	}
+
+	var moved []string
+
+	for _, sets := range [][2][]string{{c.was, c.is}, {c.is, c.was}} {
+		for _, set := range sets[0] {
+			if _, both := slices.BinarySearch(sets[1], set); !both {
+				moved = append(moved, set)
+			}
+		}
+	}
+
+	return moved
+}
+
+// setsHolding are the sets with a cluster in them, sorted.
+func (i *Inventory) setsHolding(slot uint, f *facts.Facts) []string {
 	if f == nil {
 		return nil
 	}
 
 	var holding []string
 
-	for name, set := range i.sets {
-		if set.Holds(f) {
+	if set := i.sets.live[f.Labels[clusterv1beta2.ClusterSetLabel]]; set != nil && set.exclusive {
+		holding = append(holding, set.Name)
+	}
+
+	for name, members := range i.selecting {
+		if members.matches.bits.Test(slot) {
 			holding = append(holding, name)
 		}
 	}
 
+	slices.Sort(holding)
+
 	return holding
 }
 
-func (i *Inventory) inScope(key PlacementKey, interest Interest, sets []string) bool {
-	return slices.ContainsFunc(sets, func(set string) bool { return i.bindings[key.Namespace][set] && interest.includes(set) })
+// inScope reports whether the scope of a placement holds the cluster before or after.
+func (i *Inventory) inScope(p *placement, c clusterChange) bool {
+	return i.scopeHolds(p, c.was) || i.scopeHolds(p, c.is)
 }
 
-func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
-	return i.affected(cause, func(key PlacementKey, interest Interest) bool {
-		return i.bindings[key.Namespace][name] && (interest.includes(name) || i.onlyBound(key.Namespace, name))
+func (i *Inventory) gainsOrLoses(p *placement, c clusterChange) bool {
+	held, holds := i.scopeHolds(p, c.was), i.scopeHolds(p, c.is)
+
+	return held != holds || held && c.existence()
+}
+
+func (i *Inventory) scopeHolds(p *placement, sets []string) bool {
+	return slices.ContainsFunc(sets, func(set string) bool {
+		_, bound := i.boundIn[set][p.key.Namespace]
+
+		return bound && p.interest.includes(set)
 	})
 }
 
-func (i *Inventory) affectedByBinding(namespace, name string) Affected {
-	return i.affected(CauseBinding, func(key PlacementKey, interest Interest) bool {
-		return key.Namespace == namespace && (interest.includes(name) || i.onlyBound(namespace, name))
-	})
+// matters reports whether a cluster that comes into the scope of a placement, or leaves it, can change the answer. One that the predicates
+// keep out counts only where it is the only one, or where its evaluation is told of.
+func (i *Inventory) matters(p *placement, c clusterChange) bool {
+	return p.passes(c.slot, c.flipped) || p.dynamic() || len(p.interest.ScopeReads) > 0 || i.alone(p, c.slot)
 }
 
-// onlyBound reports whether no other existing set is bound to the namespace. The first set that is bound, and the last one that goes,
-// concern the placements that ask for others too: "nothing is bound" and "nothing asked for is bound" are two answers.
-func (i *Inventory) onlyBound(namespace, name string) bool {
-	for other := range i.bindings[namespace] {
-		if other != name && i.sets[other] != nil {
+// alone reports whether the scope of a placement has no other cluster that is not terminating.
+func (i *Inventory) alone(p *placement, slot uint) bool {
+	for _, set := range i.bindings.live[p.key.Namespace] {
+		members := i.members[set]
+		if members == nil || !p.interest.includes(set) {
+			continue
+		}
+
+		others := members.matches.bits.IntersectionCardinality(i.alive.bits)
+		if i.alive.bits.Test(slot) && members.matches.bits.Test(slot) {
+			others--
+		}
+
+		if others > 0 {
 			return false
 		}
 	}
 
 	return true
+}
+
+// eachKeeper visits the placements that tell in their decisions whether the cluster is available, when that may have changed, whatever
+// their scope is.
+func (i *Inventory) eachKeeper(c clusterChange, visit func(*placement)) {
+	availability := facts.Key{Kind: facts.Availability}
+	if !c.existence() && !slices.Contains(c.changes, availability) {
+		return
+	}
+
+	for p := range i.placements.readers[availability] {
+		if i.decisions.holds(p.key, c.slot) {
+			visit(p)
+		}
+	}
+}
+
+func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
+	return newAffected(cause, func(yield func(*placement) bool) {
+		for namespace := range i.boundIn[name] {
+			for p := range i.bound(namespace, name) {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	})
+}
+
+func (i *Inventory) affectedByBinding(namespace, name string) Affected {
+	if i.sets.live[name] == nil {
+		return Affected{Cause: CauseBinding} // A binding counts when its set exists.
+	}
+
+	return newAffected(CauseBinding, i.bound(namespace, name))
+}
+
+// bound are the placements of a namespace that a set concerns which is bound there. The first set that is bound, and the last one that
+// goes, concern the placements that ask for others too: "nothing is bound" and "nothing asked for is bound" are two answers.
+func (i *Inventory) bound(namespace, name string) iter.Seq[*placement] {
+	only := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
+
+	return func(yield func(*placement) bool) {
+		for p := range i.placements.inNamespace[namespace] {
+			if (only || p.interest.includes(name)) && !yield(p) {
+				return
+			}
+		}
+	}
 }

@@ -43,7 +43,9 @@ func world() *Inventory {
 		{"other", "unbound", Interest{ClusterSets: []string{"b"}}},
 		{"unbound", "all", Interest{Reads: []facts.Key{{Kind: facts.Any}}}},
 	} {
-		inventory.SetPlacement(NewPlacementKey(V1beta1, placement.namespace, placement.name), placement.interest)
+		key := NewPlacementKey(V1beta1, placement.namespace, placement.name)
+		inventory.SetPlacement(key, placement.interest)
+		inventory.Snapshot(key)
 	}
 
 	return inventory
@@ -139,8 +141,8 @@ func TestAffected(t *testing.T) {
 		{"one of two sets goes", func(i *Inventory) Affected { return i.DeleteClusterSet("b") }, CauseClusterSet,
 			[]string{"ns/all", "ns/b1", "ns/only-b", "ns/region"}},
 		{"an unknown set goes", func(i *Inventory) Affected { return i.DeleteClusterSet("nothing") }, "", nil},
-		{"a binding", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "c")) }, CauseBinding,
-			[]string{"ns/all", "ns/region", "ns/unbound"}},
+		{"a binding", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "eu")) }, CauseBinding, []string{"ns/all", "ns/region"}},
+		{"a binding of a set that is not there", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "c")) }, CauseBinding, nil},
 		{"the first binding of a namespace", func(i *Inventory) Affected { return i.SetBinding(binding("unbound", "a")) }, CauseBinding,
 			[]string{"unbound/all"}},
 		{"the only binding of a namespace goes", func(i *Inventory) Affected { return i.DeleteBinding("other", "a") }, CauseBinding,

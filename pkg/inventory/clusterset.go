@@ -3,6 +3,7 @@ package inventory
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
@@ -19,6 +20,8 @@ type ClusterSet struct {
 
 	exclusive bool
 	selector  *selector.Selector
+	// members says what Holds says, for the views; nil for a set that holds nothing.
+	members *selector.Selector
 }
 
 // NewClusterSet compiles a set. A mistake in it is kept in Err: it concerns the placements that use this set, and no others (ours.md A4).
@@ -29,6 +32,10 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 	switch kind := set.Spec.ClusterSelector.SelectorType; kind {
 	case "", clusterv1beta2.ExclusiveClusterSetLabel:
 		compiled.exclusive = true
+		// A name that cannot stand in a label holds nothing.
+		compiled.members, _ = compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
+			MatchLabels: map[string]string{clusterv1beta2.ClusterSetLabel: set.Name},
+		}})
 	case clusterv1beta2.LabelSelector:
 		labels := set.Spec.ClusterSelector.LabelSelector
 		if labels == nil {
@@ -37,7 +44,7 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 
 		path := path.Child("labelSelector")
 		matcher, errs := compiler.Compile(selector.Paths{Labels: path}, selector.Spec{Labels: *labels})
-		compiled.selector = matcher
+		compiled.selector, compiled.members = matcher, matcher
 
 		if err := errs.ToAggregate(); err != nil {
 			compiled.Err = fmt.Errorf("ManagedClusterSet %s: %w", set.Name, err)

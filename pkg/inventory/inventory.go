@@ -2,83 +2,117 @@ package inventory
 
 import (
 	"maps"
-	"slices"
-	"strings"
 	"sync"
 
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Interest is what a placement looks at.
-type Interest struct {
-	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
-	ClusterSets []string
-	// Reads are the facts of a cluster that can change its answer.
-	Reads []facts.Key
-}
-
-func (i Interest) includes(set string) bool {
-	return len(i.ClusterSets) == 0 || slices.Contains(i.ClusterSets, set)
-}
-
 // Inventory is what the hub knows of the world.
 type Inventory struct {
 	compiler *selector.Compiler
 
-	mu         sync.Mutex
-	clusters   map[string]*facts.Facts
-	scores     map[string]map[string]facts.ScoreSet
-	profiles   map[string][]facts.Profile
-	profileOf  map[facts.Profile]string
-	sets       map[string]*ClusterSet
-	bindings   map[string]map[string]bool
-	pages      map[DecisionKey]Page
-	counts     map[PlacementKey]map[string]int
-	total      map[string]int
-	placements map[PlacementKey]Interest
+	mu        sync.Mutex
+	slots     *slots
+	clusters  *table[uint] // the numbers of those that exist
+	facts     vector[*facts.Facts]
+	alive     flags // not terminating
+	tainted   flags
+	scores    map[string]map[string]facts.ScoreSet
+	profiles  map[string][]facts.Profile
+	profileOf map[facts.Profile]string
+
+	sets *table[*ClusterSet]
+	// members are the views of the sets, and selecting those of them that select by labels of any key; boundIn are the namespaces that a set
+	// is bound in, by its name.
+	members, selecting map[string]*view
+	bindings           *table[[]string]
+	boundIn            map[string]map[string]struct{}
+
+	views      *views
+	decisions  *decisions
+	placements *placements
 
 	generation uint64
 	snapshot   *Snapshot
-}
-
-// Page is what counts of a PlacementDecision: whose it is, and the clusters in it.
-type Page struct {
-	Key      DecisionKey
-	Owner    PlacementKey
-	Clusters []string
+	// order is that of the clusters in orderOf.
+	order   func() *order
+	orderOf *iradix.Tree[uint]
+	// questions is shared by the snapshots between which nothing has changed but decisions.
+	questions *sync.Map
 }
 
 // New makes an empty Inventory.
 func New(compiler *selector.Compiler) *Inventory {
 	return &Inventory{
 		compiler:   compiler,
-		clusters:   map[string]*facts.Facts{},
+		slots:      newSlots(),
+		clusters:   newTable[uint](),
+		alive:      newFlags(),
+		tainted:    newFlags(),
 		scores:     map[string]map[string]facts.ScoreSet{},
 		profiles:   map[string][]facts.Profile{},
 		profileOf:  map[facts.Profile]string{},
-		sets:       map[string]*ClusterSet{},
-		bindings:   map[string]map[string]bool{},
-		pages:      map[DecisionKey]Page{},
-		counts:     map[PlacementKey]map[string]int{},
-		total:      map[string]int{},
-		placements: map[PlacementKey]Interest{},
+		sets:       newTable[*ClusterSet](),
+		members:    map[string]*view{},
+		selecting:  map[string]*view{},
+		bindings:   newTable[[]string](),
+		boundIn:    map[string]map[string]struct{}{},
+		views:      newViews(),
+		decisions:  newDecisions(),
+		placements: newPlacements(),
+		questions:  &sync.Map{},
 	}
 }
 
-func (i *Inventory) changed() {
+// extent is what a change reaches.
+type extent bool
+
+const (
+	anything      extent = false
+	decisionsOnly extent = true
+)
+
+func (i *Inventory) changed(what extent) {
 	i.generation++
 	i.snapshot = nil
+
+	if what == anything {
+		i.questions = &sync.Map{}
+	}
+}
+
+// known are the facts of a cluster; nil when it does not exist.
+func (i *Inventory) known(name string) *facts.Facts {
+	slot, exists := i.clusters.live[name]
+	if !exists {
+		return nil
+	}
+
+	return i.facts.get(slot)
+}
+
+// eachCluster visits the clusters that exist, in no order.
+func (i *Inventory) eachCluster(yield func(uint, *facts.Facts) bool) {
+	for _, slot := range i.clusters.live {
+		if !yield(slot, i.facts.get(slot)) {
+			return
+		}
+	}
 }
 
 // SetCluster takes in a new state of a cluster.
 func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+
+	if known := i.known(cluster.Name); known != nil {
+		return i.replaceCluster(cluster.Name, known.Next(cluster))
+	}
 
 	return i.replaceCluster(cluster.Name, facts.Of(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name]))
 }
@@ -92,22 +126,45 @@ func (i *Inventory) DeleteCluster(name string) Affected {
 }
 
 func (i *Inventory) replaceCluster(name string, after *facts.Facts) Affected {
-	before := i.clusters[name]
-
-	if after == nil {
-		delete(i.clusters, name)
-	} else {
-		i.clusters[name] = after
-	}
+	before := i.known(name)
 
 	changes := facts.Diff(before, after)
 	if len(changes) == 0 {
+		if after != nil {
+			// Not to hold on to the old object.
+			i.facts.set(i.clusters.live[name], after)
+		}
+
 		return Affected{}
 	}
 
-	i.changed()
+	i.changed(anything)
 
-	return i.affectedByCluster(before, after, changes)
+	var slot uint
+	if before == nil {
+		slot = i.slots.hold(name)
+		i.clusters.set(name, slot)
+	} else {
+		slot = i.clusters.live[name]
+	}
+
+	was := i.setsHolding(slot, before)
+
+	i.facts.set(slot, after)
+	i.alive.set(slot, after != nil && !after.Terminating)
+	i.tainted.set(slot, after != nil && len(after.Taints) > 0)
+
+	flipped := i.views.change(slot, before, after, changes, i.generation)
+	affected := i.affectedByCluster(clusterChange{
+		name: name, slot: slot, before: before, after: after, changes: changes, flipped: flipped, was: was, is: i.setsHolding(slot, after),
+	})
+
+	if after == nil {
+		i.clusters.remove(name)
+		i.slots.release(slot)
+	}
+
+	return affected
 }
 
 // SetScores takes in a new state of an AddOnPlacementScore; its namespace is the name of the cluster.
@@ -143,7 +200,7 @@ func (i *Inventory) replaceScores(cluster, name string, set *facts.ScoreSet) Aff
 		i.scores[cluster] = scores
 	}
 
-	known := i.clusters[cluster]
+	known := i.known(cluster)
 	if known == nil {
 		return Affected{}
 	}
@@ -151,170 +208,29 @@ func (i *Inventory) replaceScores(cluster, name string, set *facts.ScoreSet) Aff
 	return i.replaceCluster(cluster, known.WithScores(scores))
 }
 
-// SetClusterSet takes in a new state of a set.
-func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affected {
-	compiled := NewClusterSet(i.compiler, set)
-
+// Rebuild finds everything anew that is derived from the objects: views, answers of CEL and counts. It is for the case that a comparison
+// with the reference shows that they are wrong.
+func (i *Inventory) Rebuild() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if before := i.sets[set.Name]; before != nil && before.same(compiled) {
-		return Affected{}
+	for _, v := range i.views.known {
+		if v.memo != nil {
+			v.memo.forget()
+		} else {
+			v.build(i.eachCluster)
+		}
+
+		i.views.changed[v] = struct{}{}
 	}
 
-	i.sets[set.Name] = compiled
-	i.changed()
+	i.alive, i.tainted = newFlags(), newFlags()
 
-	return i.affectedBySet(set.Name, CauseClusterSet)
-}
-
-func (s *ClusterSet) same(other *ClusterSet) bool {
-	return s.exclusive == other.exclusive && errorText(s.Err) == errorText(other.Err) &&
-		(s.selector == nil) == (other.selector == nil) && (s.selector == nil || s.selector.String() == other.selector.String())
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
+	for slot, f := range i.eachCluster {
+		i.alive.set(slot, !f.Terminating)
+		i.tainted.set(slot, len(f.Taints) > 0)
 	}
 
-	return err.Error()
-}
-
-// DeleteClusterSet takes in that a set is gone.
-func (i *Inventory) DeleteClusterSet(name string) Affected {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	if i.sets[name] == nil {
-		return Affected{}
-	}
-
-	delete(i.sets, name)
-	i.changed()
-
-	return i.affectedBySet(name, CauseClusterSet)
-}
-
-// SetBinding takes in that a namespace has a binding. What counts is the name of the binding.
-func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding) Affected {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	if i.bindings[binding.Namespace][binding.Name] {
-		return Affected{}
-	}
-
-	if i.bindings[binding.Namespace] == nil {
-		i.bindings[binding.Namespace] = map[string]bool{}
-	}
-
-	i.bindings[binding.Namespace][binding.Name] = true
-	i.changed()
-
-	return i.affectedByBinding(binding.Namespace, binding.Name)
-}
-
-// DeleteBinding takes in that a binding is gone.
-func (i *Inventory) DeleteBinding(namespace, name string) Affected {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	if !i.bindings[namespace][name] {
-		return Affected{}
-	}
-
-	delete(i.bindings[namespace], name)
-
-	if len(i.bindings[namespace]) == 0 {
-		delete(i.bindings, namespace)
-	}
-
-	i.changed()
-
-	return i.affectedByBinding(namespace, name)
-}
-
-// SetDecision takes in a new state of a PlacementDecision. Only the counts of decisions move with it.
-func (i *Inventory) SetDecision(after Page) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	if before, known := i.pages[after.Key]; known && before.Owner == after.Owner && slices.Equal(before.Clusters, after.Clusters) {
-		return
-	}
-
-	clusters := after.Clusters
-	after.Clusters = make([]string, 0, len(clusters))
-
-	for _, cluster := range clusters {
-		after.Clusters = append(after.Clusters, strings.Clone(cluster)) // Not to hold on to the object.
-	}
-
-	i.replacePage(after.Key, &after)
-}
-
-// DeleteDecision takes in that a PlacementDecision is gone.
-func (i *Inventory) DeleteDecision(key DecisionKey) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	i.replacePage(key, nil)
-}
-
-func (i *Inventory) replacePage(key DecisionKey, after *Page) {
-	if before, known := i.pages[key]; known {
-		i.count(before, -1)
-		delete(i.pages, key)
-	}
-
-	if after != nil {
-		i.pages[key] = *after
-		i.count(*after, 1)
-	}
-
-	i.changed()
-}
-
-// count books a page on the counts of its owner. Counts are shared with snapshots, so they are replaced and not changed.
-func (i *Inventory) count(p Page, step int) {
-	counts := maps.Clone(i.counts[p.Owner])
-	if counts == nil {
-		counts = map[string]int{}
-	}
-
-	for _, cluster := range p.Clusters {
-		add(counts, cluster, step)
-		add(i.total, cluster, step)
-	}
-
-	if len(counts) == 0 {
-		delete(i.counts, p.Owner)
-	} else {
-		i.counts[p.Owner] = counts
-	}
-}
-
-// add moves a count, and forgets it at zero.
-func add(counts map[string]int, cluster string, step int) {
-	counts[cluster] += step
-	if counts[cluster] == 0 {
-		delete(counts, cluster)
-	}
-}
-
-// SetPlacement takes in what a placement looks at.
-func (i *Inventory) SetPlacement(key PlacementKey, interest Interest) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	i.placements[key] = interest
-}
-
-// DeletePlacement forgets what a placement looked at.
-func (i *Inventory) DeletePlacement(key PlacementKey) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	delete(i.placements, key)
+	i.decisions.recount()
+	i.changed(anything)
 }

@@ -63,7 +63,7 @@ func (i *Inventory) replaceProfiles(cluster string, profiles []facts.Profile) Af
 		i.profiles[cluster] = profiles
 	}
 
-	known := i.clusters[cluster]
+	known := i.known(cluster)
 	if known == nil {
 		return Affected{}
 	}

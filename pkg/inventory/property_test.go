@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"testing"
@@ -151,27 +152,109 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	return i
 }
 
-// view is all that a snapshot says.
-type view struct {
+// said is all that a snapshot says.
+type said struct {
 	Clusters, Sets []string
 	Bindings       map[string][]string
 	Counts         map[PlacementKey]map[string]int
-	Total          map[string]int
+	Highest        map[PlacementKey]int
+	Members        map[string][]string
+	Candidates     map[string][]string
+	Tainted        []string
 }
 
-func viewOf(s *Snapshot) view {
-	v := view{Bindings: s.bindings, Counts: maps.Clone(s.counts), Total: maps.Clone(s.total)}
-	for _, f := range s.Clusters {
+// owners are the placements that decisions of the test may belong to, and one that has none.
+var owners = []PlacementKey{
+	NewPlacementKey(V1beta1, "ns1", "p"), NewPlacementKey(V1beta1, "ns1", "q"), NewPlacementKey(V1beta1, "ns1", ""),
+	NewPlacementKey(V1beta1, "ns2", "p"), NewPlacementKey(V1beta1, "ns2", "none"),
+}
+
+func viewOf(s *Snapshot) said {
+	v := said{
+		Bindings: map[string][]string{}, Counts: map[PlacementKey]map[string]int{}, Highest: map[PlacementKey]int{},
+		Members: map[string][]string{}, Candidates: map[string][]string{}, Tainted: s.namesOf(s.Tainted(s.alive)),
+	}
+
+	s.bindings.Root().Walk(func(namespace []byte, bound []string) bool {
+		v.Bindings[string(namespace)] = bound
+		v.Candidates[string(namespace)] = s.namesOf(s.Candidates(s.Scope(string(namespace), nil)))
+
+		return false
+	})
+
+	for _, owner := range owners {
+		load := s.Load(owner)
+		v.Counts[owner], v.Highest[owner] = map[string]int{}, load.Highest
+
+		for slot := range s.slotsOfNames() {
+			if count := load.Of(slot); count != 0 {
+				v.Counts[owner][s.names.get(slot)] = count
+			}
+		}
+	}
+
+	for _, f := range s.Clusters() {
 		v.Clusters = append(v.Clusters, fmt.Sprint(f.Name, f.Labels, f.Terminating, f.Scores, f.Profiles))
 	}
 
-	for name, set := range s.sets {
-		v.Sets = append(v.Sets, fmt.Sprint(name, set.Name, set.exclusive, set.selector, set.Err))
-	}
+	s.sets.Root().Walk(func(name []byte, set *ClusterSet) bool {
+		v.Sets = append(v.Sets, fmt.Sprint(string(name), set.Name, set.exclusive, set.selector, set.Err))
+		if set.members != nil {
+			v.Members[set.Name] = s.namesOf(s.Matching(set.members, s.alive))
+		}
 
-	slices.Sort(v.Sets)
+		return false
+	})
 
 	return v
+}
+
+func (s *Snapshot) namesOf(members Members) []string {
+	names := []string{}
+	for _, slot := range s.InOrder(members) {
+		names = append(names, s.Facts(slot).Name)
+	}
+
+	return names
+}
+
+// slotsOfNames are the numbers of all clusters that exist or stand in decisions.
+func (s *Snapshot) slotsOfNames() iter.Seq[uint] {
+	return func(yield func(uint) bool) {
+		for slot := range uint(len(s.names.chunks) * chunkSize) {
+			if s.names.get(slot) != "" && !yield(slot) {
+				return
+			}
+		}
+	}
+}
+
+// checkAgainstPlain compares what is found by index with what is found by looking at everything.
+func (v said) checkAgainstPlain(t *rapid.T, s *Snapshot) {
+	for _, owner := range owners {
+		plain := s.Elsewhere(owner)
+		if diff := cmp.Diff(plain, v.Counts[owner]); diff != "" {
+			t.Fatalf("counts without %v (-plain +index):\n%s", owner, diff)
+		}
+
+		if highest := slices.Max(append(slices.Collect(maps.Values(plain)), 0)); highest != v.Highest[owner] {
+			t.Fatalf("the highest count without %v is %d, by index %d", owner, highest, v.Highest[owner])
+		}
+	}
+
+	for namespace := range v.Bindings {
+		scope, plain := s.Scope(namespace, nil), []string{}
+
+		for _, f := range s.Clusters() {
+			if scope.Holds(f) && !f.Terminating {
+				plain = append(plain, f.Name)
+			}
+		}
+
+		if diff := cmp.Diff(plain, v.Candidates[namespace]); diff != "" {
+			t.Fatalf("candidates of %s (-plain +index):\n%s", namespace, diff)
+		}
+	}
 }
 
 // Whatever happened, the snapshot is the one of the objects as they are; and one that was taken does not change any more.
@@ -192,6 +275,8 @@ func TestSnapshotForgetsHistory(t *testing.T) {
 			}
 
 			is := viewOf(now)
+			is.checkAgainstPlain(t, now)
+
 			if changed := cmp.Diff(was, is); changed != "" && now.Generation <= taken.Generation {
 				t.Fatalf("generation %d after %d, in spite of a change:\n%s", now.Generation, taken.Generation, changed)
 			}
@@ -208,7 +293,7 @@ func TestSnapshotForgetsHistory(t *testing.T) {
 			t.Fatalf("snapshot (-of the objects +after the events):\n%s", diff)
 		}
 
-		if !slices.EqualFunc(fresh.Clusters, taken.Clusters, func(a, b *facts.Facts) bool { return len(facts.Diff(a, b)) == 0 }) {
+		if !slices.EqualFunc(fresh.Clusters(), taken.Clusters(), func(a, b *facts.Facts) bool { return len(facts.Diff(a, b)) == 0 }) {
 			t.Fatal("the facts of a cluster differ")
 		}
 	})

@@ -1,64 +1,109 @@
 package inventory
 
 import (
-	"maps"
 	"slices"
-	"strings"
+	"sync"
+
+	"github.com/bits-and-blooms/bitset"
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Snapshot is an immutable view of the world.
 type Snapshot struct {
 	// Generation numbers the views: a later view has a higher number.
 	Generation uint64
-	// Clusters are all clusters, terminating ones too, sorted by name.
-	Clusters []*facts.Facts
 
-	sets     map[string]*ClusterSet
-	bindings map[string][]string
-	counts   map[PlacementKey]map[string]int
-	total    map[string]int
+	clusters       *iradix.Tree[uint]
+	facts          frozen[*facts.Facts]
+	names          frozen[string]
+	alive, tainted Members
+	order          func() *order
+	sorted         func() []*facts.Facts
+
+	sets     *iradix.Tree[*ClusterSet]
+	bindings *iradix.Tree[[]string]
+	views    *iradix.Tree[frozenView]
+
+	pages               *iradix.Tree[[]*page]
+	totals, frequencies frozen[int32]
+	highest             int32
+
+	questions *sync.Map
 }
 
-// Snapshot is the view of the present moment.
-func (i *Inventory) Snapshot() *Snapshot {
+// Snapshot is the view of the present moment. Of the named placements, whose Interest is known, all that they ask about is found in it; they
+// are told of by Affected from now on.
+func (i *Inventory) Snapshot(of ...PlacementKey) *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if i.snapshot != nil {
+	for _, key := range of {
+		i.enrol(i.placements.known[key])
+	}
+
+	if i.snapshot != nil && len(i.views.changed) == 0 && len(i.views.table.dirty) == 0 {
 		return i.snapshot
 	}
 
-	view := &Snapshot{
-		Generation: i.generation,
-		Clusters:   make([]*facts.Facts, 0, len(i.clusters)),
-		sets:       maps.Clone(i.sets),
-		bindings:   make(map[string][]string, len(i.bindings)),
-		counts:     maps.Clone(i.counts),
-		total:      maps.Clone(i.total),
-	}
-	for _, name := range slices.Sorted(maps.Keys(i.clusters)) {
-		view.Clusters = append(view.Clusters, i.clusters[name])
-	}
+	i.snapshot = i.freeze(i.snapshot)
 
-	for namespace, names := range i.bindings {
-		view.bindings[namespace] = slices.Sorted(maps.Keys(names))
-	}
-
-	i.snapshot = view
-
-	return view
+	return i.snapshot
 }
+
+// freeze makes a snapshot; the last one, if there is one, is of the same moment.
+func (i *Inventory) freeze(last *Snapshot) *Snapshot {
+	i.views.freeze()
+
+	s := &Snapshot{
+		Generation: i.generation,
+		clusters:   i.clusters.freeze(), facts: i.facts.freeze(), names: i.slots.names.freeze(),
+		alive: i.alive.freeze(), tainted: i.tainted.freeze(),
+		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.freeze(),
+		pages:  i.decisions.byOwner.freeze(),
+		totals: i.decisions.totals.freeze(), frequencies: i.decisions.frequencies.freeze(), highest: i.decisions.highest,
+		questions: i.questions,
+	}
+
+	if i.orderOf != s.clusters {
+		i.orderOf, i.order = s.clusters, orderOf(s.clusters)
+	}
+
+	s.order = i.order
+	s.sorted = sync.OnceValue(s.sort)
+
+	if last != nil {
+		s.sorted = last.sorted
+	}
+
+	return s
+}
+
+func (s *Snapshot) sort() []*facts.Facts {
+	clusters := make([]*facts.Facts, 0, s.clusters.Len())
+
+	s.clusters.Root().Walk(func(_ []byte, slot uint) bool {
+		clusters = append(clusters, s.facts.get(slot))
+
+		return false
+	})
+
+	return clusters
+}
+
+// Clusters are all clusters, terminating ones too, sorted by name. The list is shared and must not be changed.
+func (s *Snapshot) Clusters() []*facts.Facts { return s.sorted() }
 
 // Cluster is what is known of a cluster; nil when it does not exist.
 func (s *Snapshot) Cluster(name string) *facts.Facts {
-	at, found := slices.BinarySearchFunc(s.Clusters, name, func(f *facts.Facts, name string) int { return strings.Compare(f.Name, name) })
-	if !found {
+	slot, exists := s.clusters.Get([]byte(name))
+	if !exists {
 		return nil
 	}
 
-	return s.Clusters[at]
+	return s.facts.get(slot)
 }
 
 // Scope is where a placement may look.
@@ -75,9 +120,10 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	var scope Scope
 
 	interest := Interest{ClusterSets: clusterSets}
+	bound, _ := s.bindings.Get([]byte(namespace))
 
-	for _, name := range s.bindings[namespace] {
-		set, exists := s.sets[name]
+	for _, name := range bound {
+		set, exists := s.sets.Get([]byte(name))
 		if !exists {
 			continue
 		}
@@ -97,32 +143,89 @@ func (s Scope) Holds(f *facts.Facts) bool {
 	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Holds(f) })
 }
 
-// Neighbours counts how often each cluster stands in decisions of the other placements of the placement's namespace, of every API.
-// PlacementDecisions that name no placement do not count.
-func (s *Snapshot) Neighbours(key PlacementKey) map[string]int {
-	counts := map[string]int{}
+// Candidates are the clusters that a scope holds and that are not terminating. The answer belongs to the caller.
+func (s *Snapshot) Candidates(scope Scope) Members {
+	candidates := bitset.New(s.alive.Len())
 
-	for other, clusters := range s.counts {
-		if other == key || other.Namespace != key.Namespace || other.Name == "" {
+	for _, set := range scope.Eligible {
+		if set.members == nil {
 			continue
 		}
 
-		for cluster, count := range clusters {
-			counts[cluster] += count
+		if members, known := s.views.Get([]byte(set.members.Identity())); known {
+			candidates.InPlaceUnion(members.matches)
 		}
 	}
 
-	return counts
+	candidates.InPlaceIntersection(s.alive)
+
+	return candidates
 }
 
-// Elsewhere counts how often each cluster stands in decisions other than those of the given placement.
-func (s *Snapshot) Elsewhere(key PlacementKey) map[string]int {
-	own := s.counts[key]
-	counts := maps.Clone(s.total)
-
-	for cluster, count := range own {
-		add(counts, cluster, -count)
+// Matching are those of the candidates that a selector without CEL matches: at once if it is a predicate of a placement that the snapshot
+// was taken for, and by asking it about every candidate if not. The answer belongs to the caller.
+func (s *Snapshot) Matching(by *selector.Selector, candidates Members) Members {
+	if v, known := s.views.Get([]byte(by.Identity())); known {
+		return candidates.Intersection(v.matches)
 	}
 
-	return counts
+	matching := bitset.New(candidates.Len())
+	pass := &selector.Pass{}
+
+	for slot := range candidates.EachSet() {
+		if by.Matches(s.facts.get(slot), pass) {
+			matching.Set(slot)
+		}
+	}
+
+	return matching
+}
+
+// Ask is what a selector says of a cluster by its number, in a pass. Answers of CEL are remembered if it is a predicate of a placement that
+// the snapshot was taken for.
+func (s *Snapshot) Ask(by *selector.Selector) func(slot uint, pass *selector.Pass) selector.Verdict {
+	v, known := s.views.Get([]byte(by.Identity()))
+	if !known || v.memo == nil {
+		return func(slot uint, pass *selector.Pass) selector.Verdict { return by.Match(s.facts.get(slot), pass) }
+	}
+
+	return func(slot uint, pass *selector.Pass) selector.Verdict {
+		return v.memo.ask(slot, s.facts.get(slot), s.Generation, pass)
+	}
+}
+
+// Facts are those of a cluster by its number.
+func (s *Snapshot) Facts(slot uint) *facts.Facts { return s.facts.get(slot) }
+
+// Tainted are those of the candidates with taints. The answer belongs to the caller.
+func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Intersection(s.tainted) }
+
+// InOrder are the numbers of clusters that exist in the order of their names.
+func (s *Snapshot) InOrder(members Members) []uint {
+	order := s.order()
+	ranks := bitset.New(uint(len(order.byRank)))
+	count := 0
+
+	for slot := range members.EachSet() {
+		ranks.Set(uint(order.rank[slot]))
+		count++
+	}
+
+	sorted := make([]uint, 0, count)
+	for rank := range ranks.EachSet() {
+		sorted = append(sorted, order.byRank[rank])
+	}
+
+	return sorted
+}
+
+// Recall is what was found for a question before, as long as nothing has changed in the world but decisions; find is asked at most once for
+// one question at a time.
+func (s *Snapshot) Recall(question string, find func() any) any {
+	found, _ := s.questions.LoadOrStore(question, sync.OnceValue(find))
+	if once, ok := found.(func() any); ok {
+		return once()
+	}
+
+	return find()
 }

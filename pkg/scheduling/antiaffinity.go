@@ -49,7 +49,7 @@ func (r *Result) apartReason(v Verdict) string {
 		return fmt.Sprintf("has no %s, which must differ between the selected clusters", key)
 	}
 
-	holder := r.feasible[v.apart-1]
+	holder := r.details().feasible[v.apart-1]
 	if holder.Stage != StageSelected {
 		return fmt.Sprintf("%s=%s is left to %s, rank %d, which is not selected either", key, value, holder.Cluster.Name, holder.Rank)
 	}

@@ -164,11 +164,11 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 		result := Schedule(request, newWorld(clusters...).inventory.Snapshot(), incumbents, now)
 
 		got := []int{}
-		for _, verdict := range result.Selected {
+		for _, verdict := range result.Best() {
 			got = append(got, verdict.Rank)
 		}
 
-		if want := bestApart(result.feasible, *request.AntiAffinity, request.Wanted); !slices.Equal(want, got) {
+		if want := bestApart(result.details().feasible, *request.AntiAffinity, request.Wanted); !slices.Equal(want, got) {
 			t.Fatalf("the clusters of the ranks %v are selected, the best are %v", got, want)
 		}
 
@@ -190,7 +190,7 @@ func checkApart(t *rapid.T, result *Result) {
 	key := *result.Request.AntiAffinity
 	holders := map[string]string{}
 
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		value, found := verdict.Cluster.Value(key)
 		if !found || holders[value] != "" {
 			t.Fatalf("%s is selected with the value %q (%v), as is %s", verdict.Cluster.Name, value, found, holders[value])
@@ -199,7 +199,7 @@ func checkApart(t *rapid.T, result *Result) {
 		holders[value] = verdict.Cluster.Name
 	}
 
-	for _, verdict := range result.Verdicts {
+	for _, verdict := range result.Verdicts() {
 		value, found := verdict.Cluster.Value(key)
 
 		want := StageRank

@@ -2,91 +2,114 @@ package scheduling
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
-// choose ranks the feasible clusters and takes as many as are wanted, within what anti-affinity and spread constraints allow.
-func (e *evaluation) choose() {
-	ranked := e.rank()
+// wanted is how many clusters are to be taken of so many feasible ones.
+func (r *Request) wanted(feasible int) int {
+	if r.Wanted == nil {
+		return feasible
+	}
+
+	return int(*r.Wanted)
+}
+
+// take takes as many of the ranked clusters as are wanted, within what anti-affinity and spread constraints allow, and returns their
+// indices, best first.
+func (e *evaluation) take(ranked []Verdict) []int {
 	candidates := keepApart(e.request.AntiAffinity, ranked)
+	wanted := e.request.wanted(len(ranked))
 
-	wanted := len(ranked)
-	if e.request.Wanted != nil {
-		wanted = int(*e.request.Wanted)
-	}
-
-	chosen, spreads := spreadOut(e.request.Spread, candidates, min(wanted, len(candidates)))
+	taken, spreads := spreadOut(e.request.Spread, candidates, min(wanted, len(candidates)))
 	e.result.Spreads = spreads
+	e.countMissing(wanted, len(taken))
 
+	chosen := make([]int, 0, len(taken))
+	for _, i := range taken {
+		chosen = append(chosen, candidates[i].Rank-1)
+	}
+
+	return chosen
+}
+
+func (e *evaluation) countMissing(wanted, taken int) {
 	if e.request.Wanted != nil {
-		e.result.Unscheduled = wanted - len(chosen)
+		e.result.Unscheduled = wanted - taken
+	}
+}
+
+// pick is choose without the verdicts: where nothing depends on the ranks of all, they are not found.
+func (e *evaluation) pick(field *contest) {
+	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
+		ranked := field.ranked()
+		for _, i := range e.take(ranked) {
+			e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
+		}
+
+		slices.SortFunc(e.result.Selected, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
+
+		return
 	}
 
-	for _, i := range chosen {
-		verdict := &ranked[candidates[i].Rank-1]
-		verdict.Stage = StageSelected
-		e.result.Selected = append(e.result.Selected, *verdict)
+	wanted := e.request.wanted(len(field.clusters))
+	e.result.Selected = field.clusters
+
+	if wanted < len(field.clusters) {
+		e.result.Selected = field.top(wanted)
 	}
 
-	for i, verdict := range ranked {
-		if verdict.Stage != StageSelected {
-			ranked[i].Stage = keptOut(verdict, ranked, len(chosen) < wanted || outside(spreads, verdict.Cluster))
+	e.countMissing(wanted, len(e.result.Selected))
+}
+
+// top are the best clusters, sorted by name.
+func (c *contest) top(wanted int) []*facts.Facts {
+	kept := &worstFirst{better: c.better}
+
+	for i := range c.clusters {
+		switch {
+		case len(kept.indices) < wanted:
+			heap.Push(kept, i)
+		case wanted > 0 && c.better(i, kept.indices[0]) < 0:
+			kept.indices[0] = i
+			heap.Fix(kept, 0)
 		}
 	}
 
-	e.result.feasible = ranked
+	slices.Sort(kept.indices)
 
-	for _, verdict := range ranked {
-		at, _ := slices.BinarySearchFunc(e.result.Verdicts, verdict.Cluster.Name, func(v Verdict, name string) int {
-			return cmp.Compare(v.Cluster.Name, name)
-		})
-		e.result.Verdicts[at] = verdict
+	top := make([]*facts.Facts, 0, wanted)
+	for _, i := range kept.indices {
+		top = append(top, c.clusters[i])
+	}
+
+	return top
+}
+
+// worstFirst is a heap of indices with the worst one on top.
+type worstFirst struct {
+	indices []int
+	better  func(a, b int) int
+}
+
+func (h *worstFirst) Len() int           { return len(h.indices) }
+func (h *worstFirst) Less(a, b int) bool { return h.better(h.indices[a], h.indices[b]) > 0 }
+func (h *worstFirst) Swap(a, b int)      { h.indices[a], h.indices[b] = h.indices[b], h.indices[a] }
+
+// Push appends an index.
+func (h *worstFirst) Push(index any) {
+	if i, ok := index.(int); ok {
+		h.indices = append(h.indices, i)
 	}
 }
 
-// rank sorts the feasible clusters: those with the fewest taints that ask to prefer others come first (ours.md D1), then those with the
-// higher score, then the names decide.
-func (e *evaluation) rank() []Verdict {
-	var ranked []Verdict
+// Pop takes the last index off.
+func (h *worstFirst) Pop() any {
+	last := len(h.indices) - 1
+	popped := h.indices[last]
+	h.indices = h.indices[:last]
 
-	for _, verdict := range e.result.Verdicts {
-		if verdict.Stage == StageRank {
-			verdict.Score = e.result.total(verdict.Cluster.Name)
-			ranked = append(ranked, verdict)
-		}
-	}
-
-	slices.SortFunc(ranked, func(a, b Verdict) int {
-		return cmp.Or(cmp.Compare(a.Avoid, b.Avoid), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
-	})
-
-	for i := range ranked {
-		ranked[i].Rank = i + 1
-	}
-
-	return ranked
-}
-
-// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
-// however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
-func keptOut(v Verdict, ranked []Verdict, room bool) Stage {
-	switch {
-	case v.apart == withoutKey:
-		return StageAntiAffinity
-	case v.apart != 0 && (room || ranked[v.apart-1].Stage == StageSelected):
-		return StageAntiAffinity
-	case room:
-		return StageSpread
-	default:
-		return StageRank
-	}
-}
-
-func (r *Result) total(cluster string) int64 {
-	var total int64
-	for _, p := range r.Prioritizers {
-		total += int64(p.Prioritizer.Weight) * p.Scores[cluster]
-	}
-
-	return total
+	return popped
 }

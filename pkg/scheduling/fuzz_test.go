@@ -84,7 +84,7 @@ func checkResult(t *testing.T, result *Result) {
 		t.Errorf("groups of %d out of %d", length, len(result.Selected))
 	}
 
-	for _, verdict := range result.Verdicts {
+	for _, verdict := range result.Verdicts() {
 		if result.Reason(verdict) == "" {
 			t.Errorf("%s has no reason", verdict.Cluster.Name)
 		}

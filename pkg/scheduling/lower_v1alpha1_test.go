@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -201,14 +200,9 @@ func TestOlderLoweredInterest(t *testing.T) {
 		},
 		AntiAffinity: placementv1alpha1.AntiAffinity{TopologyKey: "rack", TopologyKeyType: placementv1alpha1.TopologyKeyTypeClaim},
 	}))
-	want := inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
-		{Kind: facts.Taint}, {Kind: facts.Name, Name: "c4"}, {Kind: facts.Label, Name: "region"}, {Kind: facts.Claim, Name: "id"},
-		{Kind: facts.Claim, Name: "url"}, {Kind: facts.Claim, Name: "rack"}, {Kind: facts.Availability},
-	}}
-
-	if diff := cmp.Diff(want, request.Interest()); diff != "" {
-		t.Errorf("interest (-want +got):\n%s", diff)
-	}
+	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
+		{Kind: facts.Taint}, {Kind: facts.Claim, Name: "rack"}, {Kind: facts.Availability},
+	}}, []string{"name is c4", "label region Exists", "claim id In [x] and claim url Exists"}, request.Interest())
 }
 
 // v1alpha1-placement.md: available follows the condition, so a flip wakes the placements whose decisions tell of it, and no others.
@@ -220,6 +214,8 @@ func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 	for _, request := range []*Request{older, newer} {
 		w.inventory.SetPlacement(request.Key, request.Interest())
 	}
+
+	w.inventory.Snapshot(older.Key, newer.Key)
 
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
 		cluster := named("c1")

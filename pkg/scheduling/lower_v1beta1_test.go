@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -166,7 +165,7 @@ func TestMistakes(t *testing.T) {
 
 			expect(t, "mistakes", tc.want, got)
 
-			if !result.Held() || len(result.Selected) > 0 || len(result.Verdicts) > 0 {
+			if !result.Held() || len(result.Selected) > 0 || len(result.Verdicts()) > 0 {
 				t.Error("there is an answer in spite of the mistakes")
 			}
 		})
@@ -300,15 +299,31 @@ func TestLoweredInterest(t *testing.T) {
 			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"canary": "yes"}},
 		}}),
 	}))
-	want := inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
-		{Kind: facts.Taint}, {Kind: facts.Label, Name: "region"}, {Kind: facts.Claim, Name: "id"}, {Kind: facts.Score, Name: "cel"},
-		{Kind: facts.Resource, Name: "cpu"}, {Kind: facts.Resource, Name: "memory"}, {Kind: facts.Score, Name: "demo"},
+	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
+		{Kind: facts.Taint}, {Kind: facts.Resource, Name: "cpu"}, {Kind: facts.Resource, Name: "memory"}, {Kind: facts.Score, Name: "demo"},
 		{Kind: facts.Label, Name: "canary"},
-	}}
+	}}, []string{"label region In [eu]", "claim id Exists", `CEL managedCluster.scores("cel").size() > 0`}, request.Interest())
 
-	if diff := cmp.Diff(want, request.Interest()); diff != "" {
-		t.Errorf("interest (-want +got):\n%s", diff)
+	spread := placementSpec{PrioritizerPolicy: additive(builtIn(SpreadScore, 1))}
+	spread.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{softly(clusterv1beta1.TopologyKeyTypeLabel, "zone")}
+	zone := facts.Key{Kind: facts.Label, Name: "zone"}
+	expectInterest(t, inventory.Interest{Reads: []facts.Key{{Kind: facts.Taint}, zone}, ScopeReads: []facts.Key{zone}}, nil,
+		LowerV1beta1(selector.NewCompiler(), placementOf(spread)).Interest())
+}
+
+// expectInterest compares predicates by what they say.
+func expectInterest(t *testing.T, want inventory.Interest, predicates []string, got inventory.Interest) {
+	t.Helper()
+
+	var texts []string
+	for _, predicate := range got.Predicates {
+		texts = append(texts, predicate.String())
 	}
+
+	expect(t, "predicates", predicates, texts)
+
+	got.Predicates = nil
+	expect(t, "interest", want, got)
 }
 
 // As upstream has it: what is switched off is not looked at, but for a coordinate that is not there at all.

@@ -43,7 +43,7 @@ func TestPreferNoSelect(t *testing.T) {
 			result := w.schedule(t, placementSpec{NumberOfClusters: tc.wanted, Tolerations: tc.tolerations})
 			got := []string{}
 
-			for _, verdict := range result.Selected {
+			for _, verdict := range result.Best() {
 				got = append(got, verdict.Cluster.Name)
 			}
 

@@ -56,42 +56,62 @@ func (p Prioritizer) reads() []facts.Key {
 		return []facts.Key{{Kind: facts.Resource, Name: string(corev1.ResourceMemory)}}
 	case "":
 		return []facts.Key{{Kind: facts.Score, Name: p.Resource}}
-	default: // The others read decisions, which are no facts of a cluster, and Spread the keys of constraints that the request reads itself.
+	default: // The others read decisions, which are no facts of a cluster.
 		return nil
 	}
 }
 
-// scores rates the feasible clusters; a cluster that is absent from the answer counts 0.
-func (p Prioritizer) scores(e *evaluation, feasible []*facts.Facts) map[string]int64 {
+// scopeReads are the facts that it reads of every cluster in scope: Spread counts the decisions in a domain, whoever stands there.
+func (p Prioritizer) scopeReads(r *Request) []facts.Key {
+	var keys []facts.Key
+
+	if p.BuiltIn == SpreadScore {
+		for _, constraint := range r.Spread {
+			keys = append(keys, constraint.Key)
+		}
+	}
+
+	return keys
+}
+
+// scores rates the feasible clusters, in their order.
+func (p Prioritizer) scores(c *contest) []int64 {
 	switch p.BuiltIn {
 	case Balance:
-		return e.balance(feasible)
+		return c.balance()
 	case Steady:
-		return e.steady(feasible)
+		return c.steady()
 	case ResourceAllocatableCPU:
-		return allocatable(feasible, string(corev1.ResourceCPU))
+		return c.allocatable(string(corev1.ResourceCPU))
 	case ResourceAllocatableMemory:
-		return allocatable(feasible, string(corev1.ResourceMemory))
+		return c.allocatable(string(corev1.ResourceMemory))
 	case SpreadScore:
-		return e.spreadScore(feasible)
+		return c.spreadScore()
 	default:
-		return e.addOn(p, feasible)
+		return c.addOn(p)
 	}
 }
 
-// normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero.
-func normalise(amounts map[string]float64) map[string]int64 {
+// normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
+// has no amount, which is said by NaN, has 0.
+func normalise(amounts []float64) []int64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
+
 	for _, amount := range amounts {
-		lowest, highest = min(lowest, amount), max(highest, amount)
+		if !math.IsNaN(amount) {
+			lowest, highest = min(lowest, amount), max(highest, amount)
+		}
 	}
 
-	scores := make(map[string]int64, len(amounts))
+	scores := make([]int64, len(amounts))
 
-	for cluster, amount := range amounts {
-		scores[cluster] = maxScore
-		if highest > lowest {
-			scores[cluster] = int64(((amount-lowest)/(highest-lowest) - 0.5) * (maxScore - minScore))
+	for i, amount := range amounts {
+		switch {
+		case math.IsNaN(amount):
+		case highest > lowest:
+			scores[i] = int64(((amount-lowest)/(highest-lowest) - 0.5) * (maxScore - minScore))
+		default:
+			scores[i] = maxScore
 		}
 	}
 

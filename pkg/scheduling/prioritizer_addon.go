@@ -1,29 +1,13 @@
 package scheduling
 
-import "github.com/placement-hub/placement-hub/pkg/facts"
-
 // addOn takes the scores as they are. An absent object or entry counts 0, and so does an expired one (ours.md C3).
-func (e *evaluation) addOn(p Prioritizer, feasible []*facts.Facts) map[string]int64 {
-	scores := make(map[string]int64, len(feasible))
+func (c *contest) addOn(p Prioritizer) []int64 {
+	scores := make([]int64, len(c.clusters))
 
-	for _, f := range feasible {
-		set, found := f.Scores[p.Resource]
-		if !found {
-			scores[f.Name] = 0
-
-			continue
+	for i, f := range c.clusters {
+		if set, found := f.Scores[p.Resource]; found && !set.Expired(c.now) {
+			scores[i] = int64(set.Values[p.Score])
 		}
-
-		e.pass.WakeAfterExpiry(set.ValidUntil)
-
-		if set.Expired(e.pass.Now) {
-			scores[f.Name] = 0
-			e.warnExpired(p, f.Name)
-
-			continue
-		}
-
-		scores[f.Name] = int64(set.Values[p.Score])
 	}
 
 	return scores

@@ -1,14 +1,15 @@
 package scheduling
 
-import "github.com/placement-hub/placement-hub/pkg/facts"
+import "math"
 
 // allocatable prefers clusters with much of a resource to allocate. A cluster that does not report it has no score.
-func allocatable(feasible []*facts.Facts, resource string) map[string]int64 {
-	amounts := make(map[string]float64, len(feasible))
+func (c *contest) allocatable(resource string) []int64 {
+	amounts := make([]float64, len(c.clusters))
 
-	for _, f := range feasible {
+	for i, f := range c.clusters {
+		amounts[i] = math.NaN()
 		if amount, reported := f.Resources[resource]; reported {
-			amounts[f.Name] = amount
+			amounts[i] = amount
 		}
 	}
 

@@ -19,24 +19,18 @@ import (
 // zero, and all have 100 when their loads are equal. Without spread constraints there are no domains to tell apart, and all have 0.
 //
 // As with Balance, decisions that change elsewhere do not wake a placement: it sees them when it is evaluated next.
-func (e *evaluation) spreadScore(feasible []*facts.Facts) map[string]int64 {
-	scores := make(map[string]int64, len(feasible))
-
-	keys := e.spreadKeys()
+func (c *contest) spreadScore() []int64 {
+	keys := c.spreadKeys()
 	if len(keys) == 0 {
-		for _, f := range feasible {
-			scores[f.Name] = 0
-		}
-
-		return scores
+		return make([]int64, len(c.clusters))
 	}
 
-	room := make(map[string]float64, len(feasible))
-	neighbours := e.snapshot.Neighbours(e.request.Key)
+	room := make([]float64, len(c.clusters))
+	neighbours := c.snapshot.Neighbours(c.request.Key)
 
 	for _, key := range keys {
-		for cluster, load := range e.domainLoads(key, neighbours, feasible) {
-			room[cluster] -= float64(load)
+		for i, load := range c.domainLoads(key, neighbours) {
+			room[i] -= float64(load)
 		}
 	}
 
@@ -44,10 +38,10 @@ func (e *evaluation) spreadScore(feasible []*facts.Facts) map[string]int64 {
 }
 
 // spreadKeys are the keys of the spread constraints, each once.
-func (e *evaluation) spreadKeys() []facts.Key {
+func (c *contest) spreadKeys() []facts.Key {
 	var keys []facts.Key
 
-	for _, constraint := range e.request.Spread {
+	for _, constraint := range c.request.Spread {
 		if !slices.Contains(keys, constraint.Key) {
 			keys = append(keys, constraint.Key)
 		}
@@ -57,31 +51,27 @@ func (e *evaluation) spreadKeys() []facts.Key {
 }
 
 // domainLoads counts for each feasible cluster the decisions in its domain of a key.
-func (e *evaluation) domainLoads(key facts.Key, decisions map[string]int, feasible []*facts.Facts) map[string]int {
+func (c *contest) domainLoads(key facts.Key, decisions map[string]int) []int {
 	domains := map[string]int{}
 
-	for _, verdict := range e.result.Verdicts {
-		if verdict.Stage == StageScope || verdict.Stage == StageTerminating {
-			continue
-		}
-
-		if domain, found := verdict.Cluster.Value(key); found {
-			domains[domain] += decisions[verdict.Cluster.Name]
+	for f := range c.candidates {
+		if domain, found := f.Value(key); found {
+			domains[domain] += decisions[f.Name]
 		}
 	}
 
-	loads, fullest := make(map[string]int, len(feasible)), 0
+	loads, fullest := make([]int, len(c.clusters)), 0
 
-	for _, f := range feasible {
+	for i, f := range c.clusters {
 		if domain, found := f.Value(key); found {
-			loads[f.Name] = domains[domain]
+			loads[i] = domains[domain]
 			fullest = max(fullest, domains[domain])
 		}
 	}
 
-	for _, f := range feasible {
+	for i, f := range c.clusters {
 		if _, found := f.Value(key); !found {
-			loads[f.Name] = fullest
+			loads[i] = fullest
 		}
 	}
 

@@ -92,7 +92,7 @@ func TestSpreadScore(t *testing.T) {
 			result := w.schedule(t, placementSpec{
 				PrioritizerPolicy: exact(builtIn(SpreadScore, 1)), SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: tc.constraints},
 			})
-			expect(t, "scores", tc.want, result.Prioritizers[0].Scores)
+			expect(t, "scores", tc.want, result.Prioritizers()[0].Scores)
 		})
 	}
 }
@@ -177,7 +177,7 @@ func spreadScores(request *Request, clusters []*clusterv1.ManagedCluster, pages 
 		w.inventory.SetDecision(page)
 	}
 
-	return Schedule(request, w.inventory.Snapshot(), nil, now).Prioritizers[0].Scores
+	return Schedule(request, w.inventory.Snapshot(), nil, now).Prioritizers()[0].Scores
 }
 
 // loadsByCounting goes through the decisions one by one.

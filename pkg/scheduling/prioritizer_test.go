@@ -42,11 +42,11 @@ func only(t *testing.T, w *world, configuration clusterv1beta1.PrioritizerConfig
 	t.Helper()
 
 	result := w.schedule(t, placementSpec{PrioritizerPolicy: exact(configuration)})
-	if len(result.Prioritizers) != 1 {
-		t.Fatalf("got %d prioritizers, want 1", len(result.Prioritizers))
+	if len(result.Prioritizers()) != 1 {
+		t.Fatalf("got %d prioritizers, want 1", len(result.Prioritizers()))
 	}
 
-	return result.Prioritizers[0].Scores, result
+	return result.Prioritizers()[0].Scores, result
 }
 
 // upstream-placement.md 1.8: 2 x trunc(100 x (0.5 - count/max)), toward zero; who is not counted has 100.
@@ -107,11 +107,11 @@ func TestResourceAllocatable(t *testing.T) {
 		{"all zero", [3]string{"0", "0", "0"}, [3]string{"0", "0", "0"}, map[string]int64{"c1": 100, "c2": 100, "c3": 100}},
 		{"zero is an amount", [3]string{"0", "4", "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c1": -100, "c2": 100, "c3": 0}},
 		{"no allocatable, no score, and not in the range", [3]string{absent, "4", "2"}, [3]string{"4", "4", "4"},
-			map[string]int64{"c2": 100, "c3": -100}},
+			map[string]int64{"c1": 0, "c2": 100, "c3": -100}},
 		{"no capacity, no score, and not in the range", [3]string{"0", "4", "2"}, [3]string{absent, "4", "4"},
-			map[string]int64{"c2": 100, "c3": -100}},
-		{"one reports", [3]string{absent, absent, "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c3": 100}},
-		{"none reports", [3]string{absent, absent, absent}, [3]string{absent, absent, absent}, map[string]int64{}},
+			map[string]int64{"c1": 0, "c2": 100, "c3": -100}},
+		{"one reports", [3]string{absent, absent, "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c1": 0, "c2": 0, "c3": 100}},
+		{"none reports", [3]string{absent, absent, absent}, [3]string{absent, absent, absent}, map[string]int64{"c1": 0, "c2": 0, "c3": 0}},
 	} {
 		for name, kind := range map[string]clusterv1.ResourceName{ResourceAllocatableCPU: "cpu", ResourceAllocatableMemory: "memory"} {
 			t.Run(tc.reason+"/"+name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestAddOnScores(t *testing.T) {
 			expect(t, "scores", tc.want, scores)
 			expect(t, "order", tc.order, selected(result))
 			expect(t, "wake-up", tc.wakeAt, result.WakeAt)
-			expect(t, "warnings", tc.warnings, result.Warnings)
+			expect(t, "warnings", tc.warnings, result.Warnings())
 		})
 	}
 }
@@ -275,7 +275,7 @@ func TestTotals(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			result := w.schedule(t, placementSpec{NumberOfClusters: ptr.To(int32(2)), PrioritizerPolicy: tc.policy})
 			expect(t, "selected", tc.want, selected(result))
-			expect(t, "scores", tc.scores, []int64{result.Selected[0].Score, result.Selected[1].Score})
+			expect(t, "scores", tc.scores, []int64{result.Best()[0].Score, result.Best()[1].Score})
 		})
 	}
 }

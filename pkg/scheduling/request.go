@@ -94,30 +94,31 @@ func (l GroupLength) Of(selected int) int {
 
 // Interest is what the placement looks at.
 func (r *Request) Interest() inventory.Interest {
-	reads := []facts.Key{{Kind: facts.Taint}}
+	interest := inventory.Interest{ClusterSets: r.ClusterSets, Reads: []facts.Key{{Kind: facts.Taint}}}
 	for _, predicate := range r.Predicates {
-		reads = append(reads, predicate.Selector.Reads()...)
+		interest.Predicates = append(interest.Predicates, predicate.Selector)
 	}
 
 	for _, prioritizer := range r.Prioritizers {
-		reads = append(reads, prioritizer.reads()...)
+		interest.Reads = append(interest.Reads, prioritizer.reads()...)
+		interest.ScopeReads = append(interest.ScopeReads, prioritizer.scopeReads(r)...)
 	}
 
 	if r.AntiAffinity != nil {
-		reads = append(reads, *r.AntiAffinity)
+		interest.Reads = append(interest.Reads, *r.AntiAffinity)
 	}
 
 	for _, constraint := range r.Spread {
-		reads = append(reads, constraint.Key)
+		interest.Reads = append(interest.Reads, constraint.Key)
 	}
 
 	for _, group := range r.Groups {
-		reads = append(reads, group.Selector.Reads()...)
+		interest.Reads = append(interest.Reads, group.Selector.Reads()...)
 	}
 
 	if r.Availability {
-		reads = append(reads, facts.Key{Kind: facts.Availability})
+		interest.Reads = append(interest.Reads, facts.Key{Kind: facts.Availability})
 	}
 
-	return inventory.Interest{ClusterSets: r.ClusterSets, Reads: reads}
+	return interest
 }

@@ -1,6 +1,9 @@
 package scheduling
 
 import (
+	"cmp"
+	"iter"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -47,7 +50,7 @@ type Verdict struct {
 	apart int
 }
 
-// PrioritizerScores are the unweighted scores of one prioritizer by cluster; an absent cluster counts 0.
+// PrioritizerScores are the unweighted scores of one prioritizer by feasible cluster.
 type PrioritizerScores struct {
 	Prioritizer Prioritizer
 	Scores      map[string]int64
@@ -87,29 +90,33 @@ type Result struct {
 	Bound, Eligible []string
 	Available       int
 
-	// Verdicts has every cluster that exists, sorted by name. It is empty when the result is Held.
-	Verdicts []Verdict
-	// Selected are the chosen ones, best first.
-	Selected []Verdict
+	// Selected are the chosen clusters, sorted by name. It is empty when the result is Held. The list may be shared and must not be changed.
+	Selected []*facts.Facts
 	// Unscheduled is how many clusters are wanted and were not found.
 	Unscheduled int
 
 	// Spreads are how the selected clusters lie, one for each constraint in its order.
 	Spreads []Spread
 
-	// Prioritizers are the scores in the order they were asked for.
-	Prioritizers []PrioritizerScores
 	// EvaluationErrors are the CEL expressions that failed, in the order of their paths.
 	EvaluationErrors []EvaluationError
-	// Warnings are sorted.
-	Warnings []Warning
 
 	// WakeAt is the earliest time at which the answer can change by itself; zero means never.
 	WakeAt time.Time
 
 	snapshot *inventory.Snapshot
-	feasible []Verdict
 	now      time.Time
+	// field is nil when the result is Held.
+	field   *contest
+	details func() *details
+}
+
+// details are what became of every cluster.
+type details struct {
+	// verdicts has every cluster that exists, sorted by name; best has the selected ones, and feasible all that passed predicates and taints,
+	// best first.
+	verdicts, best, feasible []Verdict
+	prioritizers             []PrioritizerScores
 }
 
 // Cluster is what was known of a cluster, whatever became of it; nil when it did not exist.
@@ -119,4 +126,61 @@ func (r *Result) Cluster(name string) *facts.Facts { return r.snapshot.Cluster(n
 func (r *Result) Held() bool { return len(r.Mistakes) > 0 || len(r.BrokenSets) > 0 }
 
 // Feasible is how many clusters passed predicates and taints.
-func (r *Result) Feasible() int { return len(r.feasible) }
+func (r *Result) Feasible() int {
+	if r.field == nil {
+		return 0
+	}
+
+	return len(r.field.clusters)
+}
+
+// Scores are the feasible clusters by name with their scores, which are the weighted sums of the prioritizers. They are found when they are
+// first asked for.
+func (r *Result) Scores() iter.Seq2[*facts.Facts, int64] {
+	return func(yield func(*facts.Facts, int64) bool) {
+		if r.field == nil {
+			return
+		}
+
+		totals := r.field.totals()
+
+		for i, f := range r.field.clusters {
+			if !yield(f, totals[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Score is the score of a feasible cluster; 0 for others.
+func (r *Result) Score(cluster string) int64 {
+	if r.field == nil {
+		return 0
+	}
+
+	at, found := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *facts.Facts, name string) int { return cmp.Compare(f.Name, name) })
+	if !found {
+		return 0
+	}
+
+	return r.field.totals()[at]
+}
+
+// Warnings are what a user should know although the answer stands, sorted.
+func (r *Result) Warnings() []Warning {
+	if r.field == nil {
+		return nil
+	}
+
+	return r.field.warnings()
+}
+
+// Verdicts has every cluster that exists, sorted by name. It is empty when the result is Held. The verdicts are found by the reference when
+// they are first asked for.
+func (r *Result) Verdicts() []Verdict { return r.details().verdicts }
+
+// Best are the selected clusters, best first.
+func (r *Result) Best() []Verdict { return r.details().best }
+
+// Prioritizers are the scores in the order they were asked for.
+func (r *Result) Prioritizers() []PrioritizerScores { return r.details().prioritizers }

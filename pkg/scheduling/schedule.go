@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -13,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// evaluation is the state of one call of Schedule.
+// evaluation is the state of one call of Schedule or Reference.
 type evaluation struct {
 	request    *Request
 	snapshot   *inventory.Snapshot
@@ -22,29 +24,51 @@ type evaluation struct {
 	result     *Result
 }
 
-// Schedule answers the request on a snapshot. The incumbents are the clusters in the placement's present decisions; now is the time of
-// the evaluation, and the result says when the answer can change by the passing of time alone.
-func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
-	e := &evaluation{
+func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
+	return &evaluation{
 		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.Pass{Now: now},
 		result: &Result{
 			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, snapshot: snapshot, now: now,
+			details: func() *details { return &details{} },
 		},
 	}
+}
+
+// Schedule answers the request on a snapshot. The incumbents are the clusters in the placement's present decisions; now is the time of
+// the evaluation, and the result says when the answer can change by the passing of time alone.
+func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
+	e := newEvaluation(request, snapshot, incumbents, now)
 	scope := e.scope()
 
 	if e.result.Held() {
 		return e.result
 	}
 
-	feasible := e.filter(scope)
-	if e.pass.Exhausted() {
+	left := e.filter(scope)
+	if left == nil {
 		return e.hold()
 	}
 
-	e.prioritize(feasible)
-	e.choose()
+	field := e.contest()
+	e.pass.Wake(left.until)
+	field.clusters, field.avoid = left.clusters, left.avoid
+	field.candidates = func(yield func(*facts.Facts) bool) {
+		for slot := range snapshot.Candidates(scope).EachSet() {
+			if !yield(snapshot.Facts(slot)) {
+				return
+			}
+		}
+	}
+	field.load = func() (func(int) int, int) {
+		load := snapshot.Load(request.Key)
+
+		return func(i int) int { return load.Of(left.slots[i]) }, load.Highest
+	}
+
+	field.wake(e.pass.WakeAfterExpiry)
+	e.pick(field)
 	e.result.WakeAt = e.pass.WakeAt()
+	e.result.details = sync.OnceValue(func() *details { return Reference(request, snapshot, incumbents, now).details() })
 
 	return e.result
 }
@@ -67,7 +91,7 @@ func (e *evaluation) scope() inventory.Scope {
 // hold gives up an evaluation whose CEL expressions cost too much: the verdicts reached so far are no answer.
 func (e *evaluation) hold() *Result {
 	held := *e.result
-	held.Verdicts, held.EvaluationErrors = nil, nil
+	held.Available, held.EvaluationErrors = 0, nil
 	held.Mistakes = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
 		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
 			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.PassCost)))}
@@ -75,99 +99,186 @@ func (e *evaluation) hold() *Result {
 	return &held
 }
 
-// filter takes every cluster through scope, predicates and taints, and returns those that pass all.
-func (e *evaluation) filter(scope inventory.Scope) []*facts.Facts {
-	e.result.Verdicts = make([]Verdict, 0, len(e.snapshot.Clusters))
-
-	var feasible []*facts.Facts
-
-	for _, f := range e.snapshot.Clusters {
-		verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
-
-		switch {
-		case !scope.Holds(f):
-			verdict.Stage = StageScope
-		case f.Terminating:
-			verdict.Stage = StageTerminating
-		default:
-			e.result.Available++
-
-			if verdict.Stage = e.check(f, &verdict); verdict.Stage == StageRank {
-				feasible = append(feasible, f)
-			}
-		}
-
-		e.result.Verdicts = append(e.result.Verdicts, verdict)
+// contest is opened for the clusters that are left.
+func (e *evaluation) contest() *contest {
+	c := &contest{
+		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.pass.Now, avoid: map[string]int{},
 	}
+	e.result.field = c.open()
 
-	return feasible
+	return c
 }
 
-func (e *evaluation) check(f *facts.Facts, verdict *Verdict) Stage {
-	if !e.passesPredicates(f) {
-		return StagePredicate
-	}
-
-	taints := e.judge(f)
-
-	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
-	if taints.forbids >= 0 {
-		return StageTaint
-	}
-
-	e.pass.Wake(taints.until)
-
-	return StageRank
-}
-
-func (e *evaluation) passesPredicates(f *facts.Facts) bool {
-	passes := len(e.request.Predicates) == 0
-
-	for _, predicate := range e.request.Predicates {
-		if e.pass.Exhausted() {
-			return false
-		}
-
-		verdict := predicate.Selector.Match(f, e.pass)
-		if verdict.Matched {
-			return true
-		}
-
-		if verdict.Err != nil {
-			e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
-		}
-	}
-
-	return passes
-}
-
-// noteError counts a failed evaluation. Clusters come in the order of their names, so the first one stays the first.
+// noteError counts a failed evaluation. The first cluster by name stands for all.
 func (e *evaluation) noteError(path *field.Path, cluster string, err error) {
 	known := slices.IndexFunc(e.result.EvaluationErrors, func(other EvaluationError) bool { return other.Path.String() == path.String() })
-	if known >= 0 {
-		e.result.EvaluationErrors[known].Clusters++
+	if known < 0 {
+		e.result.EvaluationErrors = append(e.result.EvaluationErrors, EvaluationError{Path: path, Clusters: 1, First: cluster, Err: err})
+		slices.SortFunc(e.result.EvaluationErrors, func(a, b EvaluationError) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
 
 		return
 	}
 
-	e.result.EvaluationErrors = append(e.result.EvaluationErrors, EvaluationError{Path: path, Clusters: 1, First: cluster, Err: err})
-	slices.SortFunc(e.result.EvaluationErrors, func(a, b EvaluationError) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+	noted := &e.result.EvaluationErrors[known]
+	noted.Clusters++
+
+	if cluster < noted.First {
+		noted.First, noted.Err = cluster, err
+	}
 }
 
-func (e *evaluation) prioritize(feasible []*facts.Facts) {
-	for _, prioritizer := range e.request.Prioritizers {
-		e.result.Prioritizers = append(e.result.Prioritizers, PrioritizerScores{
-			Prioritizer: prioritizer, Scores: prioritizer.scores(e, feasible),
-		})
+// passing are the clusters that pass scope and predicates, and what else is the same for everybody who asks the same.
+type passing struct {
+	available int
+	members   inventory.Members
+	tainted   inventory.Members
+	slots     []uint
+	clusters  []*facts.Facts
+}
+
+// remaining are the clusters that pass scope, predicates and taints, in the order of their names.
+type remaining struct {
+	slots    []uint
+	clusters []*facts.Facts
+	avoid    map[string]int
+	until    time.Time
+}
+
+// filter takes all clusters through scope, predicates and taints; nil when that costs too much.
+func (e *evaluation) filter(scope inventory.Scope) *remaining {
+	var p *passing
+
+	if e.dynamic() {
+		p = e.passing(scope)
+	} else {
+		p, _ = e.snapshot.Recall(e.question(), func() any { return e.passing(scope) }).(*passing)
 	}
 
-	slices.SortFunc(e.result.Warnings, func(a, b Warning) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Message, b.Message))
-	})
+	if e.pass.Exhausted() {
+		return nil
+	}
+
+	e.result.Available = p.available
+
+	return e.tolerate(p)
 }
 
-func (e *evaluation) warnExpired(p Prioritizer, cluster string) {
-	e.result.Warnings = append(e.result.Warnings, Warning{
-		Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", cluster, p.Resource),
-	})
+func (e *evaluation) dynamic() bool {
+	return slices.ContainsFunc(e.request.Predicates, func(p Predicate) bool { return p.Selector.Dynamic() })
+}
+
+// question is the same for all requests that ask the same predicates about the same sets.
+func (e *evaluation) question() string {
+	var question strings.Builder
+
+	for _, set := range e.result.Eligible {
+		question.WriteString(set)
+		question.WriteByte(0)
+	}
+
+	for _, predicate := range e.request.Predicates {
+		question.WriteByte(0)
+		question.WriteString(predicate.Selector.Identity())
+	}
+
+	return question.String()
+}
+
+func (e *evaluation) passing(scope inventory.Scope) *passing {
+	candidates := e.snapshot.Candidates(scope)
+	p := &passing{available: int(candidates.Count()), members: candidates}
+
+	if len(e.request.Predicates) > 0 {
+		p.members = e.anyOf(candidates)
+	}
+
+	p.tainted = e.snapshot.Tainted(p.members)
+	p.slots = e.snapshot.InOrder(p.members)
+	p.clusters = e.factsOf(p.slots)
+
+	return p
+}
+
+func (e *evaluation) factsOf(slots []uint) []*facts.Facts {
+	clusters := make([]*facts.Facts, 0, len(slots))
+	for _, slot := range slots {
+		clusters = append(clusters, e.snapshot.Facts(slot))
+	}
+
+	return clusters
+}
+
+// anyOf asks each predicate about the clusters that those before it have left.
+func (e *evaluation) anyOf(candidates inventory.Members) inventory.Members {
+	left, passed := candidates.Clone(), candidates.Clone().ClearAll()
+
+	for _, predicate := range e.request.Predicates {
+		matching := e.matching(predicate, left)
+		passed.InPlaceUnion(matching)
+		left.InPlaceDifference(matching)
+	}
+
+	return passed
+}
+
+func (e *evaluation) matching(predicate Predicate, candidates inventory.Members) inventory.Members {
+	if !predicate.Selector.Dynamic() {
+		return e.snapshot.Matching(predicate.Selector, candidates)
+	}
+
+	matching := candidates.Clone().ClearAll()
+	ask := e.snapshot.Ask(predicate.Selector)
+
+	for slot := range candidates.EachSet() {
+		if e.pass.Exhausted() {
+			break
+		}
+
+		verdict := ask(slot, e.pass)
+		if verdict.Matched {
+			matching.Set(slot)
+		}
+
+		if verdict.Err != nil {
+			e.noteError(predicate.CEL.Index(verdict.Expression), e.snapshot.Facts(slot).Name, verdict.Err)
+		}
+	}
+
+	return matching
+}
+
+// tolerate leaves out the clusters whose taints forbid them.
+func (e *evaluation) tolerate(p *passing) *remaining {
+	left := &remaining{slots: p.slots, clusters: p.clusters, avoid: map[string]int{}}
+
+	var members inventory.Members // Those that are left, once it is not all.
+
+	for slot := range p.tainted.EachSet() {
+		f := e.snapshot.Facts(slot)
+		taints := e.judge(f)
+
+		switch {
+		case taints.forbids >= 0:
+			if members == nil {
+				members = p.members.Clone()
+			}
+
+			members.Clear(slot)
+
+			continue
+		case taints.avoid > 0:
+			left.avoid[f.Name] = taints.avoid
+		}
+
+		if !taints.until.IsZero() && (left.until.IsZero() || taints.until.Before(left.until)) {
+			left.until = taints.until
+		}
+	}
+
+	if members != nil {
+		left.slots = e.snapshot.InOrder(members)
+		left.clusters = e.factsOf(left.slots)
+	}
+
+	return left
 }

@@ -261,7 +261,7 @@ func TestReasons(t *testing.T) {
 	}
 	reasons := func(r *Result) map[string]string {
 		all := map[string]string{}
-		for _, verdict := range r.Verdicts {
+		for _, verdict := range r.Verdicts() {
 			all[verdict.Cluster.Name] = verdict.Stage.String() + ": " + r.Reason(verdict)
 		}
 

@@ -82,7 +82,7 @@ func TestSpread(t *testing.T) {
 			})
 			got := []string{}
 
-			for _, verdict := range result.Selected {
+			for _, verdict := range result.Best() {
 				got = append(got, verdict.Cluster.Name)
 			}
 

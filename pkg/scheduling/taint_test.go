@@ -131,7 +131,7 @@ func TestSeveralTaints(t *testing.T) {
 			result := w.schedule(t, placementSpec{
 				Tolerations: tc.tolerations, PrioritizerPolicy: exact(builtIn(Steady, 1)),
 			})
-			expect(t, "reason", tc.want, result.Reason(result.Verdicts[0]))
+			expect(t, "reason", tc.want, result.Reason(result.Verdicts()[0]))
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,12 +11,12 @@ import (
 
 // Verdict is what became of one cluster; false when the result knows no such cluster.
 func (r *Result) Verdict(cluster string) (Verdict, bool) {
-	i := slices.IndexFunc(r.Verdicts, func(v Verdict) bool { return v.Cluster.Name == cluster })
-	if i < 0 {
+	at, found := slices.BinarySearchFunc(r.Verdicts(), cluster, func(v Verdict, name string) int { return cmp.Compare(v.Cluster.Name, name) })
+	if !found {
 		return Verdict{}, false
 	}
 
-	return r.Verdicts[i], true
+	return r.Verdicts()[at], true
 }
 
 // Reason says why the cluster was selected, or the exact clause of the first stage that kept it out (ours.md E1). The text is made on
@@ -37,7 +38,7 @@ func (r *Result) Reason(v Verdict) string {
 	case StageRank:
 		return r.rankReason(v)
 	default:
-		text := fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, len(r.feasible))
+		text := fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, r.Feasible())
 		if v.Avoid > 0 {
 			text += fmt.Sprintf(", PreferNoSelect taints not tolerated: %d", v.Avoid)
 		}
@@ -72,13 +73,15 @@ func (r *Result) predicateReason(v Verdict) string {
 }
 
 func (r *Result) rankReason(v Verdict) string {
-	text := fmt.Sprintf("rank %d of %d, %d wanted", v.Rank, len(r.feasible), len(r.Selected))
-	if len(r.Selected) == 0 {
+	best := r.Best()
+
+	text := fmt.Sprintf("rank %d of %d, %d wanted", v.Rank, r.Feasible(), len(best))
+	if len(best) == 0 {
 		return text
 	}
 
 	// The last one that was taken was taken in its stead.
-	last := r.Selected[len(r.Selected)-1]
+	last := best[len(best)-1]
 	spreads := before(r.Spreads, last.Cluster)
 
 	if reason := blocked(spreads, v.Cluster); reason != "" {

@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -55,7 +56,19 @@ func (w *world) ask(t *testing.T, request *Request) *Result {
 		t.Errorf("unexpected mistake: %v", mistake)
 	}
 
-	return Schedule(request, w.inventory.Snapshot(), w.incumbents, now)
+	return same(t, request, w.inventory.Snapshot(), w.incumbents)
+}
+
+// same is the answer of the indexed engine, which must be that of the reference.
+func same(t rapid.TB, request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool) *Result {
+	t.Helper()
+
+	result := Schedule(request, snapshot, incumbents, now)
+	if different := Difference(result, Reference(request, snapshot, incumbents, now)); different != "" {
+		t.Fatalf("the indexed engine says of %v: %s", request.Key, different)
+	}
+
+	return result
 }
 
 func placementOf(spec placementSpec) *clusterv1beta1.Placement {
@@ -98,7 +111,7 @@ func pageOf(namespace, name, placement string, clusters ...string) inventory.Pag
 // selected are the names of the selected clusters, best first.
 func selected(r *Result) []string {
 	names := []string{}
-	for _, verdict := range r.Selected {
+	for _, verdict := range r.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
 
@@ -108,7 +121,7 @@ func selected(r *Result) []string {
 // stages are the stages of all clusters.
 func stages(r *Result) map[string]string {
 	all := map[string]string{}
-	for _, verdict := range r.Verdicts {
+	for _, verdict := range r.Verdicts() {
 		all[verdict.Cluster.Name] = verdict.Stage.String()
 	}
 

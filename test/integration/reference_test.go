@@ -114,7 +114,7 @@ func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*s
 		incumbents = nil
 	}
 
-	return scheduling.Schedule(scheduling.LowerV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), present
+	return scheduling.Reference(scheduling.LowerV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), present
 }
 
 // selected are the clusters in the pages of a placement, sorted.
@@ -133,7 +133,7 @@ func (r *reference) selected(placement *clusterv1beta1.Placement) []string {
 // chosen are the clusters of an answer, sorted.
 func chosen(result *scheduling.Result) []string {
 	names := []string{}
-	for _, verdict := range result.Selected {
+	for _, verdict := range result.Best() {
 		names = append(names, verdict.Cluster.Name)
 	}
 
@@ -146,7 +146,7 @@ func chosen(result *scheduling.Result) []string {
 func feasible(result *scheduling.Result) map[string]bool {
 	names := map[string]bool{}
 
-	for _, verdict := range result.Verdicts {
+	for _, verdict := range result.Verdicts() {
 		if verdict.Stage >= scheduling.StageRank {
 			names[verdict.Cluster.Name] = true
 		}

@@ -1,0 +1,158 @@
+package inventory
+
+import (
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Interest is what a placement looks at.
+type Interest struct {
+	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
+	ClusterSets []string
+	// Predicates are ORed; none means that every cluster in scope passes.
+	Predicates []*selector.Selector
+	// Reads are the facts that can change its answer of a cluster that passes the predicates.
+	Reads []facts.Key
+	// ScopeReads are the facts that can change its answer of any cluster in scope.
+	ScopeReads []facts.Key
+}
+
+func (i Interest) includes(set string) bool {
+	return len(i.ClusterSets) == 0 || slices.Contains(i.ClusterSets, set)
+}
+
+// placement is what the inventory knows of one placement. Nobody is woken for it before a snapshot was taken for it: it has no answer yet
+// that could change.
+type placement struct {
+	key        PlacementKey
+	interest   Interest
+	enrolled   bool
+	predicates []*view
+}
+
+// placements are all placements, and those that are enrolled by namespace and by what they read.
+type placements struct {
+	known       map[PlacementKey]*placement
+	inNamespace map[string]map[*placement]struct{}
+	readers     map[facts.Key]map[*placement]struct{}
+}
+
+func newPlacements() *placements {
+	return &placements{
+		known: map[PlacementKey]*placement{}, inNamespace: map[string]map[*placement]struct{}{},
+		readers: map[facts.Key]map[*placement]struct{}{},
+	}
+}
+
+// SetPlacement takes in what a placement looks at. It has to be evaluated anew.
+func (i *Inventory) SetPlacement(key PlacementKey, interest Interest) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	i.dismiss(key)
+	i.placements.known[key] = &placement{key: key, interest: interest}
+}
+
+// DeletePlacement forgets what a placement looked at.
+func (i *Inventory) DeletePlacement(key PlacementKey) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	i.dismiss(key)
+	delete(i.placements.known, key)
+}
+
+// enrol makes a placement known to whom it concerns.
+func (i *Inventory) enrol(p *placement) {
+	if p == nil || p.enrolled {
+		return
+	}
+
+	p.enrolled = true
+	dynamic := 0
+
+	for _, predicate := range p.interest.Predicates {
+		used := i.views.use(predicate, i.eachCluster)
+		used.readers[p] = struct{}{}
+		p.predicates = append(p.predicates, used)
+
+		if used.memo != nil {
+			dynamic++
+		}
+	}
+
+	for _, used := range p.predicates {
+		if used.memo != nil {
+			used.memo.together(dynamic)
+		}
+	}
+
+	p.eachPlace(i.placements, func(in map[*placement]struct{}) { in[p] = struct{}{} })
+}
+
+// dismiss undoes enrol.
+func (i *Inventory) dismiss(key PlacementKey) {
+	p := i.placements.known[key]
+	if p == nil || !p.enrolled {
+		return
+	}
+
+	for _, used := range p.predicates {
+		delete(used.readers, p) // Two predicates may be equal; then the second time it is gone already.
+		i.views.drop(used)
+	}
+
+	p.eachPlace(i.placements, func(in map[*placement]struct{}) { delete(in, p) })
+	forgetEmpty(i.placements.inNamespace, key.Namespace)
+
+	for _, read := range slices.Concat(p.interest.Reads, p.interest.ScopeReads) {
+		forgetEmpty(i.placements.readers, read)
+	}
+}
+
+func (p *placement) eachPlace(all *placements, visit func(map[*placement]struct{})) {
+	visit(place(all.inNamespace, p.key.Namespace))
+
+	for _, read := range slices.Concat(p.interest.Reads, p.interest.ScopeReads) {
+		visit(place(all.readers, read))
+	}
+}
+
+// passes reports whether a cluster passed the predicates before a change or passes them now, as far as is known.
+func (p *placement) passes(slot uint, flipped map[*view]struct{}) bool {
+	return len(p.predicates) == 0 || slices.ContainsFunc(p.predicates, func(v *view) bool {
+		_, is := flipped[v]
+
+		return is || v.matchesOrUnknown(slot)
+	})
+}
+
+// reaches reports whether the first predicate that decides about a cluster is one of those that flipped.
+func (p *placement) reaches(slot uint, flipped map[*view]struct{}) bool {
+	for _, v := range p.predicates {
+		if _, is := flipped[v]; is {
+			return true
+		}
+
+		if v.memo == nil && v.matches.bits.Test(slot) {
+			return false
+		}
+	}
+
+	return false
+}
+
+// dynamic reports whether errors and costs of CEL are a part of the answer, which come of clusters that do not pass as well.
+func (p *placement) dynamic() bool {
+	return slices.ContainsFunc(p.predicates, func(v *view) bool { return v.memo != nil })
+}
+
+func (v *view) matchesOrUnknown(slot uint) bool {
+	if v.memo != nil {
+		return v.memo.matchedOrUnknown(slot)
+	}
+
+	return v.matches.bits.Test(slot)
+}

@@ -1,0 +1,35 @@
+package inventory
+
+import "github.com/bits-and-blooms/bitset"
+
+// Members is a set of clusters of one snapshot, by their numbers in it.
+type Members = *bitset.BitSet
+
+// flags is a set of clusters that can be frozen: the first change after that is made to a copy.
+type flags struct {
+	bits   Members
+	shared bool
+}
+
+func newFlags() flags { return flags{bits: bitset.New(0)} }
+
+// set reports whether that was a change.
+func (f *flags) set(slot uint, is bool) bool {
+	if f.bits.Test(slot) == is {
+		return false
+	}
+
+	if f.shared {
+		f.bits, f.shared = f.bits.Clone(), false
+	}
+
+	f.bits.SetTo(slot, is)
+
+	return true
+}
+
+func (f *flags) freeze() Members {
+	f.shared = true
+
+	return f.bits
+}

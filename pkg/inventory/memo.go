@@ -1,0 +1,167 @@
+package inventory
+
+import (
+	"sync"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// memo remembers what a selector with CEL said of each cluster, so that it is asked again only when something that it reads has changed or
+// a time that it read has come. Clusters that nobody asked about are not evaluated at all. It is shared by all snapshots, and is safe for
+// concurrent use.
+type memo struct {
+	selector *selector.Selector
+
+	mu       sync.Mutex
+	answers  []answer
+	oddities map[uint]oddity
+	latest   time.Time // the latest time of an evaluation
+	spent    uint64    // by all answers together
+	share    uint64    // of the cost of a pass that this selector may have before costs matter
+}
+
+// answer is what was said of a cluster.
+type answer struct {
+	// from is the generation since which nothing has changed that the selector reads of the cluster.
+	from    uint64
+	cost    uint64
+	known   bool // Somebody has asked since then.
+	matched bool
+	odd     bool // There is more to say among the oddities.
+}
+
+// oddity is an answer that is an error, or that holds for a time only.
+type oddity struct {
+	err          error
+	expression   int
+	since, until time.Time // zero: for ever
+}
+
+func (o oddity) holdsAt(now time.Time) bool {
+	return !now.Before(o.since) && (o.until.IsZero() || now.Before(o.until))
+}
+
+func (o oddity) same(other oddity) bool {
+	return errorText(o.err) == errorText(other.err) && o.expression == other.expression && o.since.Equal(other.since) && o.until.Equal(other.until)
+}
+
+func newMemo(s *selector.Selector) *memo {
+	return &memo{selector: s, oddities: map[uint]oddity{}, share: selector.PassCost}
+}
+
+// ask is what the selector says of a cluster as it was at a generation, as if it was asked in the pass.
+func (m *memo) ask(slot uint, f *facts.Facts, generation uint64, pass *selector.Pass) selector.Verdict {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	said := m.answer(slot)
+	current := generation >= said.from
+	odd := m.oddities[slot]
+
+	if !current || !said.known || said.odd && !odd.holdsAt(pass.Now) {
+		from := said.from
+
+		said, odd = m.evaluate(f, pass.Now)
+		if current {
+			m.remember(slot, from, said, odd)
+		}
+	}
+
+	pass.Charge(said.cost)
+	pass.Wake(odd.until)
+
+	return selector.Verdict{Matched: said.matched, Err: odd.err, Expression: odd.expression}
+}
+
+func (m *memo) answer(slot uint) answer {
+	if slot < uint(len(m.answers)) {
+		return m.answers[slot]
+	}
+
+	return answer{}
+}
+
+func (m *memo) evaluate(f *facts.Facts, now time.Time) (answer, oddity) {
+	if now.After(m.latest) {
+		m.latest = now
+	}
+
+	pass := &selector.Pass{Now: now}
+	verdict := m.selector.Match(f, pass)
+	odd := oddity{err: verdict.Err, expression: verdict.Expression, since: pass.Since(), until: pass.WakeAt()}
+
+	return answer{cost: pass.Spent(), known: true, matched: verdict.Matched, odd: !odd.same(oddity{})}, odd
+}
+
+func (m *memo) remember(slot uint, from uint64, said answer, odd oddity) {
+	for uint(len(m.answers)) <= slot {
+		m.answers = append(m.answers, answer{})
+	}
+
+	m.spent += said.cost - m.answers[slot].cost
+	said.from = from
+	m.answers[slot] = said
+
+	delete(m.oddities, slot)
+
+	if said.odd {
+		m.oddities[slot] = odd
+	}
+}
+
+// change asks again about a cluster that has changed, at a generation, in what the selector reads, and reports whether the answer may
+// have changed. Of a cluster that nobody asked about nothing is known, so that it may.
+func (m *memo) change(slot uint, after *facts.Facts, generation uint64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	was, wasOdd := m.answer(slot), m.oddities[slot]
+	if !was.known || after == nil {
+		m.remember(slot, generation, answer{}, oddity{})
+
+		return true
+	}
+
+	before := m.heavy()
+	is, isOdd := m.evaluate(after, m.latest)
+	m.remember(slot, generation, is, isOdd)
+
+	return was.matched != is.matched || !wasOdd.same(isOdd) || was.cost != is.cost && (before || m.heavy())
+}
+
+// matchedOrUnknown reports whether the cluster matches as far as is known.
+func (m *memo) matchedOrUnknown(slot uint) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	said := m.answer(slot)
+
+	return !said.known || said.matched
+}
+
+// heavy reports whether costs may decide: a pass over some of these clusters, together with as many other selectors as a placement has,
+// could come near to what it may cost.
+func (m *memo) heavy() bool { return m.spent > m.share }
+
+// together notes that a placement has so many selectors with CEL.
+func (m *memo) together(selectors int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	m.share = min(m.share, selector.PassCost/uint64(max(selectors, 1)))
+}
+
+// forget drops all that is remembered.
+func (m *memo) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	for slot, said := range m.answers {
+		m.answers[slot] = answer{from: said.from}
+	}
+
+	m.spent = 0
+	clear(m.oddities)
+}

@@ -1,0 +1,117 @@
+package inventory
+
+import (
+	"slices"
+
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// SetClusterSet takes in a new state of a set.
+func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affected {
+	compiled := NewClusterSet(i.compiler, set)
+
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	if before := i.sets.live[set.Name]; before != nil && before.same(compiled) {
+		return Affected{}
+	}
+
+	i.changed(anything)
+	i.replaceMembers(compiled.Name, compiled)
+	i.sets.set(set.Name, compiled)
+
+	return i.affectedBySet(set.Name, CauseClusterSet)
+}
+
+// replaceMembers has the members of a set found by another selector; nil for none.
+func (i *Inventory) replaceMembers(name string, set *ClusterSet) {
+	before := i.members[name]
+	delete(i.members, name)
+	delete(i.selecting, name)
+
+	if set != nil && set.members != nil {
+		i.members[name] = i.views.use(set.members, i.eachCluster)
+		if !set.exclusive {
+			i.selecting[name] = i.members[name]
+		}
+	}
+
+	if before != nil {
+		i.views.drop(before)
+	}
+}
+
+func (s *ClusterSet) same(other *ClusterSet) bool {
+	return s.exclusive == other.exclusive && errorText(s.Err) == errorText(other.Err) &&
+		(s.selector == nil) == (other.selector == nil) && (s.selector == nil || s.selector.Identity() == other.selector.Identity())
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+
+	return err.Error()
+}
+
+// DeleteClusterSet takes in that a set is gone.
+func (i *Inventory) DeleteClusterSet(name string) Affected {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	if i.sets.live[name] == nil {
+		return Affected{}
+	}
+
+	i.changed(anything)
+	i.replaceMembers(name, nil)
+	i.sets.remove(name)
+
+	return i.affectedBySet(name, CauseClusterSet)
+}
+
+// SetBinding takes in that a namespace has a binding. What counts is the name of the binding.
+func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding) Affected {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	bound := i.bindings.live[binding.Namespace]
+
+	at, already := slices.BinarySearch(bound, binding.Name)
+	if already {
+		return Affected{}
+	}
+
+	i.changed(anything)
+	i.bindings.set(binding.Namespace, slices.Insert(slices.Clone(bound), at, binding.Name)) // Snapshots share the old list.
+	place(i.boundIn, binding.Name)[binding.Namespace] = struct{}{}
+
+	return i.affectedByBinding(binding.Namespace, binding.Name)
+}
+
+// DeleteBinding takes in that a binding is gone.
+func (i *Inventory) DeleteBinding(namespace, name string) Affected {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	bound := i.bindings.live[namespace]
+
+	at, there := slices.BinarySearch(bound, name)
+	if !there {
+		return Affected{}
+	}
+
+	i.changed(anything)
+
+	if len(bound) == 1 {
+		i.bindings.remove(namespace)
+	} else {
+		i.bindings.set(namespace, slices.Delete(slices.Clone(bound), at, at+1))
+	}
+
+	delete(i.boundIn[name], namespace)
+	forgetEmpty(i.boundIn, name)
+
+	return i.affectedByBinding(namespace, name)
+}

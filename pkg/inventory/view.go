@@ -1,0 +1,247 @@
+package inventory
+
+import (
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// view is what one selector says of every cluster. Equal selectors share a view.
+type view struct {
+	selector *selector.Selector
+	identity string
+	// users is how often the view was asked for by sets and placements, and readers are those placements.
+	users   int
+	readers map[*placement]struct{}
+	// matches are the clusters that match; memo stands in its place for a selector with CEL.
+	matches flags
+	memo    *memo
+}
+
+// frozenView is a view in a snapshot: matches that do not change any more, or the memory of a selector with CEL, which is asked with the
+// facts of the snapshot.
+type frozenView struct {
+	matches Members
+	memo    *memo
+}
+
+// anchor is a value of a label or a claim without which (or another one of the same requirement) a selector does not match.
+type anchor struct {
+	key   facts.Key
+	value string
+}
+
+// views are all views by the identity of their selector, and by what they read.
+type views struct {
+	table *table[frozenView]
+	known map[string]*view
+	// byValue has the views by the values that they ask for, byKey by what they read in any other way. Those that ask for no value are
+	// unanchored: a cluster may match whatever it has.
+	byValue    map[anchor]map[*view]struct{}
+	byKey      map[facts.Key]map[*view]struct{}
+	unanchored map[*view]struct{}
+	changed    map[*view]struct{}
+}
+
+func newViews() *views {
+	return &views{
+		table: newTable[frozenView](), known: map[string]*view{}, byValue: map[anchor]map[*view]struct{}{},
+		byKey: map[facts.Key]map[*view]struct{}{}, unanchored: map[*view]struct{}{}, changed: map[*view]struct{}{},
+	}
+}
+
+// use is the view of a selector, made of the clusters there are if nobody uses it yet. It stays until as many calls of drop.
+func (v *views) use(s *selector.Selector, clusters func(yield func(uint, *facts.Facts) bool)) *view {
+	identity := s.Identity()
+
+	known := v.known[identity]
+	if known == nil {
+		known = &view{selector: s, identity: identity, readers: map[*placement]struct{}{}, matches: newFlags()}
+		v.known[identity] = known
+		v.eachPlace(known, func(in map[*view]struct{}) { in[known] = struct{}{} })
+
+		if s.Dynamic() {
+			known.memo = newMemo(s)
+		} else {
+			known.build(clusters)
+		}
+
+		v.changed[known] = struct{}{}
+	}
+
+	known.users++
+
+	return known
+}
+
+func (v *view) build(clusters func(yield func(uint, *facts.Facts) bool)) {
+	pass := &selector.Pass{}
+	v.matches = newFlags()
+
+	for slot, f := range clusters {
+		if v.selector.Matches(f, pass) {
+			v.matches.set(slot, true)
+		}
+	}
+}
+
+func (v *views) drop(unused *view) {
+	unused.users--
+	if unused.users > 0 {
+		return
+	}
+
+	delete(v.known, unused.identity)
+	delete(v.changed, unused)
+	v.table.remove(unused.identity)
+	v.eachPlace(unused, func(in map[*view]struct{}) { delete(in, unused) })
+	v.tidy(unused)
+}
+
+// eachPlace visits the places of the index where the view stands.
+func (v *views) eachPlace(of *view, visit func(map[*view]struct{})) {
+	anchors, rest := of.selector.Anchors()
+
+	for _, asked := range anchors {
+		for _, value := range asked.Values {
+			visit(place(v.byValue, anchor{asked.Key, value}))
+		}
+	}
+
+	for _, key := range rest {
+		visit(place(v.byKey, key))
+	}
+
+	if len(anchors) == 0 {
+		visit(v.unanchored)
+	}
+}
+
+// tidy forgets the places where nothing stands any more.
+func (v *views) tidy(gone *view) {
+	anchors, rest := gone.selector.Anchors()
+
+	for _, asked := range anchors {
+		for _, value := range asked.Values {
+			forgetEmpty(v.byValue, anchor{asked.Key, value})
+		}
+	}
+
+	for _, key := range rest {
+		forgetEmpty(v.byKey, key)
+	}
+}
+
+// place is the set of a key, made if there is none.
+func place[K, V comparable](index map[K]map[V]struct{}, key K) map[V]struct{} {
+	if index[key] == nil {
+		index[key] = map[V]struct{}{}
+	}
+
+	return index[key]
+}
+
+func forgetEmpty[K, V comparable](index map[K]map[V]struct{}, key K) {
+	if len(index[key]) == 0 {
+		delete(index, key)
+	}
+}
+
+// change brings the views up to date with a change of one cluster, and returns those that say something else of it now.
+func (v *views) change(slot uint, before, after *facts.Facts, changes []facts.Key, generation uint64) map[*view]struct{} {
+	flipped := map[*view]struct{}{}
+	asked := map[*view]struct{}{}
+
+	v.eachTouched(before, after, changes, func(touched *view) {
+		if _, again := asked[touched]; again {
+			return
+		}
+
+		asked[touched] = struct{}{}
+
+		if touched.change(slot, after, generation) {
+			flipped[touched] = struct{}{}
+			v.changed[touched] = struct{}{}
+		}
+	})
+
+	return flipped
+}
+
+func (v *view) change(slot uint, after *facts.Facts, generation uint64) bool {
+	if v.memo != nil {
+		return v.memo.change(slot, after, generation)
+	}
+
+	return v.matches.set(slot, after != nil && v.selector.Matches(after, &selector.Pass{}))
+}
+
+// eachTouched visits the views that may say something else after the changes; some of them more than once.
+func (v *views) eachTouched(before, after *facts.Facts, changes []facts.Key, visit func(*view)) {
+	visitAll := func(views map[*view]struct{}) {
+		for touched := range views {
+			visit(touched)
+		}
+	}
+
+	if before == nil || after == nil || before.Terminating != after.Terminating { // Then the changes do not say what else has changed.
+		v.eachOf(before, visitAll)
+		v.eachOf(after, visitAll)
+		visitAll(v.unanchored)
+
+		return
+	}
+
+	for _, key := range changes {
+		for _, f := range []*facts.Facts{before, after} {
+			if value, has := f.Value(key); has {
+				visitAll(v.byValue[anchor{key, value}])
+			}
+		}
+
+		eachReader(v.byKey, key, visitAll)
+	}
+}
+
+// eachReader visits who reads a key: by its name, by its kind, or with everything else.
+func eachReader[V comparable](index map[facts.Key]map[V]struct{}, changed facts.Key, visit func(map[V]struct{})) {
+	visit(index[changed])
+
+	if changed.Name != "" {
+		visit(index[facts.Key{Kind: changed.Kind}])
+	}
+
+	if changed.Kind != facts.Any {
+		visit(index[facts.Key{Kind: facts.Any}])
+	}
+}
+
+// eachOf visits the views that ask for a value that a cluster has.
+func (v *views) eachOf(f *facts.Facts, visit func(map[*view]struct{})) {
+	if f == nil {
+		return
+	}
+
+	visit(v.byValue[anchor{facts.Key{Kind: facts.Name, Name: f.Name}, f.Name}])
+
+	for name, value := range f.Labels {
+		visit(v.byValue[anchor{facts.Key{Kind: facts.Label, Name: name}, value}])
+	}
+
+	for name, value := range f.Claims {
+		visit(v.byValue[anchor{facts.Key{Kind: facts.Claim, Name: name}, value}])
+	}
+}
+
+// freeze publishes what has changed.
+func (v *views) freeze() {
+	for changed := range v.changed {
+		frozen := frozenView{memo: changed.memo}
+		if changed.memo == nil {
+			frozen.matches = changed.matches.freeze()
+		}
+
+		v.table.set(changed.identity, frozen)
+	}
+
+	clear(v.changed)
+}

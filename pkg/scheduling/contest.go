@@ -1,0 +1,125 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// contest is what is left of the clusters after predicates and taints, with what the prioritizers need to know. The reference and the
+// indexed engine make it in two ways; what follows from it stands here once.
+type contest struct {
+	request    *Request
+	snapshot   *inventory.Snapshot
+	incumbents map[string]bool
+	now        time.Time
+
+	// clusters are the feasible ones, sorted by name; avoid says by name how many taints ask to prefer others, where there are any.
+	clusters []*facts.Facts
+	avoid    map[string]int
+	// candidates are the clusters in scope that are not terminating, in no order.
+	candidates iter.Seq[*facts.Facts]
+	// load counts, by index in clusters, in how many decisions of others a cluster stands; highest is the greatest count of any cluster.
+	load func() (of func(i int) int, highest int)
+	// totals are the weighted sums of the scores, by index in clusters.
+	totals func() []int64
+}
+
+// open makes the contest ready to be asked.
+func (c *contest) open() *contest {
+	c.totals = sync.OnceValue(c.add)
+
+	return c
+}
+
+func (c *contest) add() []int64 {
+	totals := make([]int64, len(c.clusters))
+
+	for _, prioritizer := range c.request.Prioritizers {
+		for i, score := range prioritizer.scores(c) {
+			totals[i] += int64(prioritizer.Weight) * score
+		}
+	}
+
+	return totals
+}
+
+// better reports by comparing whether one cluster comes before another: those with the fewest taints that ask to prefer others come first
+// (ours.md D1), then those with the higher score, then the names decide.
+func (c *contest) better(a, b int) int {
+	totals := c.totals()
+
+	return cmp.Or(cmp.Compare(c.avoids(a), c.avoids(b)), cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b))
+}
+
+func (c *contest) avoids(i int) int {
+	if len(c.avoid) == 0 {
+		return 0
+	}
+
+	return c.avoid[c.clusters[i].Name]
+}
+
+// ranked are the verdicts of all that take part, best first.
+func (c *contest) ranked() []Verdict {
+	order := make([]int, len(c.clusters))
+	for i := range order {
+		order[i] = i
+	}
+
+	slices.SortFunc(order, c.better)
+
+	ranked := make([]Verdict, 0, len(order))
+
+	for _, i := range order {
+		f := c.clusters[i]
+		ranked = append(ranked, Verdict{
+			Cluster: f, Stage: StageRank, Rank: len(ranked) + 1, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1,
+		})
+	}
+
+	return ranked
+}
+
+// wake tells until when the scores that count are valid (ours.md C3).
+func (c *contest) wake(wake func(validUntil time.Time)) {
+	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) { wake(set.ValidUntil) })
+}
+
+func (c *contest) eachScoreSet(visit func(Prioritizer, *facts.Facts, facts.ScoreSet)) {
+	for _, prioritizer := range c.request.Prioritizers {
+		if prioritizer.BuiltIn != "" {
+			continue
+		}
+
+		for _, f := range c.clusters {
+			if set, found := f.Scores[prioritizer.Resource]; found {
+				visit(prioritizer, f, set)
+			}
+		}
+	}
+}
+
+func (c *contest) warnings() []Warning {
+	var warnings []Warning
+
+	c.eachScoreSet(func(p Prioritizer, f *facts.Facts, set facts.ScoreSet) {
+		if set.Expired(c.now) {
+			warnings = append(warnings, Warning{
+				Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", f.Name, p.Resource),
+			})
+		}
+	})
+
+	slices.SortFunc(warnings, func(a, b Warning) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Message, b.Message))
+	})
+
+	return warnings
+}

@@ -1,0 +1,194 @@
+package scheduling
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Reference answers the request by looking at every cluster, one after the other: the same answer as Schedule, found in the plain way. What
+// became of every cluster comes with it.
+func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
+	e := newEvaluation(request, snapshot, incumbents, now)
+	scope := e.scope()
+
+	if e.result.Held() {
+		return e.result
+	}
+
+	verdicts := e.judgeAll(scope)
+	if e.pass.Exhausted() {
+		return e.hold()
+	}
+
+	field := e.contest()
+	field.candidates = candidatesOf(verdicts)
+	field.load = func() (func(int) int, int) {
+		counts := snapshot.Elsewhere(request.Key)
+		highest := 0
+
+		for _, count := range counts {
+			highest = max(highest, count)
+		}
+
+		return func(i int) int { return counts[field.clusters[i].Name] }, highest
+	}
+
+	for _, verdict := range verdicts {
+		if verdict.Stage == StageRank {
+			field.clusters = append(field.clusters, verdict.Cluster)
+		}
+
+		if verdict.Avoid > 0 {
+			field.avoid[verdict.Cluster.Name] = verdict.Avoid
+		}
+	}
+
+	field.wake(e.pass.WakeAfterExpiry)
+
+	found := &details{verdicts: verdicts, prioritizers: field.prioritizers()}
+	e.choose(field, found)
+	e.result.details = func() *details { return found }
+	e.result.WakeAt = e.pass.WakeAt()
+
+	return e.result
+}
+
+// judgeAll takes every cluster through scope, predicates and taints.
+func (e *evaluation) judgeAll(scope inventory.Scope) []Verdict {
+	clusters := e.snapshot.Clusters()
+	verdicts := make([]Verdict, 0, len(clusters))
+
+	for _, f := range clusters {
+		verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
+
+		switch {
+		case !scope.Holds(f):
+			verdict.Stage = StageScope
+		case f.Terminating:
+			verdict.Stage = StageTerminating
+		default:
+			e.result.Available++
+			e.check(f, &verdict)
+		}
+
+		verdicts = append(verdicts, verdict)
+	}
+
+	return verdicts
+}
+
+func (e *evaluation) check(f *facts.Facts, verdict *Verdict) {
+	if !e.passesPredicates(f) {
+		verdict.Stage = StagePredicate
+
+		return
+	}
+
+	taints := e.judge(f)
+
+	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
+	if taints.forbids >= 0 {
+		verdict.Stage = StageTaint
+
+		return
+	}
+
+	e.pass.Wake(taints.until)
+}
+
+func (e *evaluation) passesPredicates(f *facts.Facts) bool {
+	passes := len(e.request.Predicates) == 0
+
+	for _, predicate := range e.request.Predicates {
+		if e.pass.Exhausted() {
+			return false
+		}
+
+		verdict := predicate.Selector.Match(f, e.pass)
+		if verdict.Matched {
+			return true
+		}
+
+		if verdict.Err != nil {
+			e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
+		}
+	}
+
+	return passes
+}
+
+func candidatesOf(verdicts []Verdict) iter.Seq[*facts.Facts] {
+	return func(yield func(*facts.Facts) bool) {
+		for _, verdict := range verdicts {
+			if verdict.Stage != StageScope && verdict.Stage != StageTerminating && !yield(verdict.Cluster) {
+				return
+			}
+		}
+	}
+}
+
+// prioritizers are the scores of each prioritizer by the names of the clusters.
+func (c *contest) prioritizers() []PrioritizerScores {
+	scores := make([]PrioritizerScores, 0, len(c.request.Prioritizers))
+
+	for _, prioritizer := range c.request.Prioritizers {
+		byName := make(map[string]int64, len(c.clusters))
+		for i, score := range prioritizer.scores(c) {
+			byName[c.clusters[i].Name] = score
+		}
+
+		scores = append(scores, PrioritizerScores{Prioritizer: prioritizer, Scores: byName})
+	}
+
+	return scores
+}
+
+// choose ranks the feasible clusters, takes as many as are wanted, within what anti-affinity and spread constraints allow, and says of the
+// others what kept them out.
+func (e *evaluation) choose(field *contest, found *details) {
+	ranked := field.ranked()
+	chosen := e.take(ranked)
+
+	for _, i := range chosen {
+		ranked[i].Stage = StageSelected
+		found.best = append(found.best, ranked[i])
+		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
+	}
+
+	slices.SortFunc(e.result.Selected, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
+
+	room := len(chosen) < e.request.wanted(len(ranked))
+
+	for i, verdict := range ranked {
+		if verdict.Stage != StageSelected {
+			ranked[i].Stage = keptOut(verdict, ranked, room || outside(e.result.Spreads, verdict.Cluster))
+		}
+
+		at, _ := slices.BinarySearchFunc(found.verdicts, verdict.Cluster.Name, func(v Verdict, name string) int {
+			return cmp.Compare(v.Cluster.Name, name)
+		})
+		found.verdicts[at] = ranked[i]
+	}
+
+	found.feasible = ranked
+}
+
+// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
+// however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
+func keptOut(v Verdict, ranked []Verdict, room bool) Stage {
+	switch {
+	case v.apart == withoutKey:
+		return StageAntiAffinity
+	case v.apart != 0 && (room || ranked[v.apart-1].Stage == StageSelected):
+		return StageAntiAffinity
+	case room:
+		return StageSpread
+	default:
+		return StageRank
+	}
+}
