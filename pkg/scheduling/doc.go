@@ -10,5 +10,8 @@
 // it, or one that needs a set whose selector is broken, has no answer: its Result is Held, and who writes decisions keeps the last
 // good ones (ours.md A1, A4).
 //
-// This implementation is the straightforward one over plain lists. It stays as the reference that any faster engine is compared with.
+// There are two engines with one answer. Schedule finds the clusters that pass by the indexes of the snapshot, ranks only as many as are
+// wanted, and leaves for later what nobody has asked for. Reference looks at every cluster in the plain way; it is what Schedule is compared
+// with (Difference), in tests and while the hub runs, and what explains an answer cluster by cluster. What both find is judged by the same
+// rules, which stand once: taints, prioritizers, anti-affinity and spreading.
 package scheduling
