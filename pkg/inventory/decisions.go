@@ -35,7 +35,9 @@ func newDecisions() *decisions {
 }
 
 // ownerName sorts placements by namespace, so that those of one namespace can be walked over.
-func ownerName(key PlacementKey) string { return ownersIn(key.Namespace) + string(key.API) + "\x00" + key.Name }
+func ownerName(key PlacementKey) string {
+	return ownersIn(key.Namespace) + string(key.API) + "\x00" + key.Name
+}
 
 func ownersIn(namespace string) string { return namespace + "\x00" }
 
