@@ -2,7 +2,6 @@ package decision
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -26,8 +25,6 @@ type Answer struct {
 	order scheduling.Order
 	// sorted says that the pages follow the order of the answer, even if clusters have to change their page for it.
 	sorted bool
-	// due is when clusters may change their pages again to follow their scores.
-	due time.Time
 }
 
 // Portion is what one group rule takes of the selected clusters.
@@ -53,7 +50,7 @@ func NewAnswer(result *scheduling.Result, present Present, now time.Time) Answer
 	}
 
 	answer.Length = result.Request.GroupLength.Of(len(result.Selected))
-	answer.schedule(result, present, now)
+	answer.sorted, _ = schedule(result, present, now)
 
 	for _, f := range result.Selected {
 		decision := record.Decision{Cluster: f.Name, Available: f.Available}
@@ -75,23 +72,22 @@ func NewAnswer(result *scheduling.Result, present Present, now time.Time) Answer
 	return answer
 }
 
-// schedule says whether the scores may be brought up to date (ours.md B7). The time is read from the status of the placement, so that
-// an update that was cut off goes on.
-func (a *Answer) schedule(result *scheduling.Result, present Present, now time.Time) {
-	if a.order != scheduling.ByScore {
-		return
+// schedule says whether the scores may be brought up to date (ours.md B7), so that clusters may change their pages to follow them, and
+// when that is due. The time is read from the status of the placement, so that an update that was cut off goes on.
+func schedule(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
+	if result.Held() || result.Request.Order != scheduling.ByScore {
+		return false, time.Time{}
 	}
 
 	last := present.Placement.Status.LastScoreUpdate
 	if last == nil {
-		a.sorted = true
-
-		return
+		return true, time.Time{}
 	}
 
-	a.due = last.Add(result.Request.ScoreInterval)
+	due = last.Add(result.Request.ScoreInterval)
+
 	// A time that is far ahead was written by a clock that went wrong.
-	a.sorted = !now.Before(a.due) || last.After(now.Add(result.Request.ScoreInterval))
+	return !now.Before(due) || last.After(now.Add(result.Request.ScoreInterval)), due
 }
 
 // portions divides the selected clusters: each rule in its order takes the matching ones that are left, and the rest comes last.
@@ -147,10 +143,9 @@ func (a *Answer) decisions(clusters []string) []record.Decision {
 	return decisions
 }
 
-// sort puts a set of clusters in the order of the answer. It is never nil: an empty set is an empty list, and not an absent one.
-func (a *Answer) sort(clusters map[string]bool) []string {
-	sorted := slices.AppendSeq(make([]string, 0, len(clusters)), maps.Keys(clusters))
-	slices.SortFunc(sorted, a.compare)
+// sort puts clusters in the order of the answer.
+func (a *Answer) sort(clusters []string) []string {
+	slices.SortFunc(clusters, a.compare)
 
-	return sorted
+	return clusters
 }

@@ -74,6 +74,7 @@ func members(groups []Group) [][]string {
 // number gives the lowest free indices to new groups, and to those that would stand behind a gap or on the index of another.
 func number(groups []Group) {
 	taken := make([]bool, len(groups))
+	free := 0 // All below are taken.
 
 	for i := range groups {
 		group := &groups[i]
@@ -88,8 +89,11 @@ func number(groups []Group) {
 
 	for i := range groups {
 		if groups[i].Index < 0 {
-			groups[i].Index = slices.Index(taken, false)
-			taken[groups[i].Index] = true
+			for taken[free] {
+				free++
+			}
+
+			groups[i].Index, taken[free] = free, true
 		}
 	}
 }
@@ -112,7 +116,11 @@ func allot(members []string, containers [][]string, size int) [][]string {
 	}
 
 	for i, holds := range containers[:min(needed, len(containers))] {
-		for _, member := range slices.Sorted(slices.Values(holds)) {
+		if len(holds) > size {
+			holds = slices.Sorted(slices.Values(holds))
+		}
+
+		for _, member := range holds {
 			if at, is := place[member]; is && at < 0 && counts[i] < size {
 				place[member] = i
 				counts[i]++
@@ -121,11 +129,16 @@ func allot(members []string, containers [][]string, size int) [][]string {
 	}
 
 	allotted := make([][]string, needed)
+	free := 0 // All below are full.
 
 	for _, member := range members {
 		at := place[member]
 		if at < 0 {
-			at = slices.IndexFunc(counts, func(count int) bool { return count < size })
+			for counts[free] >= size {
+				free++
+			}
+
+			at = free
 			counts[at]++
 		}
 

@@ -16,14 +16,18 @@ func PageName(placement string, n int) string { return placement + "-decision-" 
 
 // PageNumber reads the number out of a page name; false when the name is not one of the placement's.
 func PageNumber(placement, name string) (int, bool) {
-	text, found := strings.CutPrefix(name, placement+"-decision-")
-	if !found || strings.HasPrefix(text, "+") {
-		return 0, false
+	text, found := strings.CutPrefix(name, placement)
+	if found {
+		text, found = strings.CutPrefix(text, "-decision-")
+	}
+
+	if !found || text == "" || text[0] < '1' || text[0] > '9' {
+		return 0, false // A sign or a zero ahead makes it another name than that of the number.
 	}
 
 	n, err := strconv.Atoi(text)
 
-	return n, err == nil && n > 0 && PageName(placement, n) == name
+	return n, err == nil
 }
 
 // PlacementsOf names the placements that a page may belong to, or whose names it may take: by label, by owner, and by its own name.

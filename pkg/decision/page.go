@@ -87,12 +87,13 @@ type pageNames struct {
 	placement string
 	used      map[string]bool
 	recorded  map[string]record.Group
+	low       int // The names of all numbers up to it are used.
 }
 
 // unusedNames leaves out the pages that exist, the names of others, and names that the status of the placement records for another
 // group: they may be used again when the record is gone.
 func (p Present) unusedNames() *pageNames {
-	names := &pageNames{placement: p.Placement.Name, used: map[string]bool{}, recorded: map[string]record.Group{}}
+	names := &pageNames{placement: p.Placement.Name, used: make(map[string]bool, len(p.Pages)), recorded: p.recorded}
 
 	for name := range p.Taken {
 		names.used[name] = true
@@ -102,18 +103,17 @@ func (p Present) unusedNames() *pageNames {
 		names.used[page.Name] = true
 	}
 
-	for _, group := range p.recorded {
-		for _, name := range group.Pages {
-			names.recorded[name] = group.Group
-		}
-	}
-
 	return names
 }
 
 func (n *pageNames) next(group record.Group) string {
-	for number := 1; ; number++ {
+	for number := n.low + 1; ; number++ {
 		name := PageName(n.placement, number)
+
+		if n.used[name] && number == n.low+1 {
+			n.low = number
+		}
+
 		if recorded, is := n.recorded[name]; n.used[name] || is && recorded != group {
 			continue
 		}

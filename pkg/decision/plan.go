@@ -47,26 +47,53 @@ func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 
 // NewPlan compares the answer of an engine with what exists at a time.
 func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
-	answer := NewAnswer(result, present, now.Time)
-	plan := answer.Plan(present)
+	return newPlan(result, present, now, look(result, present))
+}
+
+// newPlan uses a glance for what it knows, and makes the whole answer for what it does not.
+func newPlan(result *scheduling.Result, present Present, now metav1.Time, glance *glance) Plan {
+	sorted, due := schedule(result, present, now.Time)
+
+	plan, known := glance.plan(sorted)
+	if !known {
+		answer := NewAnswer(result, present, now.Time)
+		plan = answer.Plan(present)
+	}
+
 	last := present.Placement.Status.LastScoreUpdate
 
 	switch {
-	case answer.Held:
+	case result.Held():
 		plan.ScoresAt = last
-	case answer.order != scheduling.ByScore:
-	case answer.sorted && (last == nil || !plan.Empty()):
+	case result.Request.Order != scheduling.ByScore:
+	case sorted && (last == nil || !plan.Empty()):
 		plan.ScoresAt = wholeSecond(now)
 	default:
 		plan.ScoresAt = last
 
-		later := NewAnswer(result, present, answer.due)
-		if due := later.Plan(present); !answer.sorted && !due.Empty() {
-			plan.WakeAt = answer.due
+		if !sorted && resorts(result, present, due, glance) {
+			plan.WakeAt = due
 		}
 	}
 
 	return plan
+}
+
+// resorts reports whether there is something to write when the scores may be brought up to date.
+func resorts(result *scheduling.Result, present Present, due time.Time, glance *glance) bool {
+	if glance != nil {
+		plan, known := glance.plan(true)
+
+		return !known || !plan.Empty()
+	}
+
+	if !present.holds(result.Selected) {
+		return true // Who comes or goes has to be written at any time.
+	}
+
+	later := NewAnswer(result, present, due)
+
+	return !later.Plan(present).Empty()
 }
 
 // wholeSecond is the time as an API server keeps it. It is rounded up, so that what waits for the interval after it waits long enough.
@@ -106,13 +133,7 @@ func (a *Answer) Plan(present Present) Plan {
 
 // stepsTo are the writes and deletes that lead to the pages.
 func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes []*record.Page) {
-	final := make(map[string]Write, len(pages))
-	byName := make(map[string]Page, len(pages))
-
-	for _, page := range pages {
-		byName[page.Name] = page
-		final[page.Name] = newWrite(present, page, a.decisions(page.Clusters))
-	}
+	final := a.final(present, pages)
 
 	sequence := newSequence(present, pages, a.Length)
 	written := map[string]bool{}
@@ -120,22 +141,23 @@ func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes
 	for _, move := range sequence.run() {
 		name := move.slot.name
 
-		page, planned := byName[name]
+		write, planned := final[name]
 		if !planned {
-			page = Page{Name: name, Group: move.slot.group}
+			page := Page{Name: name, Group: move.slot.group}
 			if move.slot.current.Name != "" {
 				page.Current = move.slot.current
 			}
+
+			write = newWrite(present, page, a.decisions(a.sort(move.waiting)))
 		}
 
-		write := newWrite(present, page, a.decisions(a.sort(move.holds)))
 		write.Create, write.Mend, write.Fill = write.Create && !written[name], write.Mend && !written[name], true
 		writes, written[name] = append(writes, write), true
 	}
 
 	// What holds the right clusters may still lack a label, or say it in the wrong way: no list at all, another order, a reason.
 	for _, page := range pages {
-		if write := final[page.Name]; !written[page.Name] && (write.Mend || write.Fill) {
+		if write, differs := final[page.Name]; differs && !written[page.Name] && (write.Mend || write.Fill) {
 			writes = append(writes, write)
 		}
 	}
@@ -149,6 +171,27 @@ func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes
 	}
 
 	return writes, deletes
+}
+
+// final are the last writes of the pages that are not yet what they are to be, by name.
+func (a *Answer) final(present Present, pages []Page) map[string]Write {
+	final := map[string]Write{}
+	marks := newMarks(present)
+
+	for _, page := range pages {
+		if !marks.on(page) || !a.says(page) {
+			final[page.Name] = newWrite(present, page, a.decisions(page.Clusters))
+		}
+	}
+
+	return final
+}
+
+// says reports whether a page that exists says what it is to say.
+func (a *Answer) says(page Page) bool {
+	// An absent list is not the same as an empty one: consumers rely on its presence.
+	return (page.Clusters == nil) == (page.Current.Decisions == nil) &&
+		slices.EqualFunc(page.Current.Decisions, page.Clusters, func(d record.Decision, cluster string) bool { return d == a.Say[cluster] })
 }
 
 // keep takes every page as it is, to mend what of it is known whatever the answer.
@@ -190,7 +233,6 @@ func newWrite(present Present, page Page, decisions []record.Decision) Write {
 		Current: page.Current, Desired: desired, Create: page.Current == nil,
 		Mend: page.Current != nil && (!maps.Equal(current.Labels, desired.Labels) ||
 			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences)),
-		// An absent list is not the same as an empty one: consumers rely on its presence.
 		Fill: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
 			page.Current != nil && current.Scheduler != present.Form.Scheduler(),
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
 // Present is what exists for a placement when a plan is made.
@@ -21,15 +22,15 @@ type Present struct {
 
 	// leaving are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
 	leaving []*record.Page
-	// recorded are the groups that the status of the placement lists.
-	recorded []record.GroupStatus
+	// recorded are the groups of pages by name that the status of the placement lists.
+	recorded map[string]record.Group
 }
 
 // NewPresent sorts the pages of the placement's namespace that may be its own (see PlacementsOf).
 func NewPresent(form record.Form, placement *record.Placement, candidates []*record.Page) Present {
 	present := Present{Form: form, Placement: placement, Taken: map[string]bool{}}
 	if form == placement.API.Form() {
-		present.recorded = placement.Status.Groups
+		present.recorded = recorded(placement.Status.Groups)
 	}
 
 	for _, page := range candidates {
@@ -52,6 +53,24 @@ func NewPresent(form record.Form, placement *record.Placement, candidates []*rec
 	return present
 }
 
+// recorded are the groups of the pages that a status lists. One that it lists twice is of the first.
+func recorded(groups []record.GroupStatus) map[string]record.Group {
+	pages := 0
+	for _, group := range groups {
+		pages += len(group.Pages)
+	}
+
+	byPage := make(map[string]record.Group, pages)
+
+	for _, group := range slices.Backward(groups) {
+		for _, page := range group.Pages {
+			byPage[page] = group.Group
+		}
+	}
+
+	return byPage
+}
+
 // number is the number of a page name; other names come after all that have one.
 func (p Present) number(name string) int {
 	if n, ok := PageNumber(p.Placement.Name, name); ok {
@@ -69,7 +88,7 @@ func (p Present) compareNames(a, b string) int {
 // decisions are what the pages say, by cluster. Where two speak of one cluster the first one counts, and one that is being deleted, which
 // cannot be written any more, last of all.
 func (p Present) decisions() map[string]record.Decision {
-	decisions := map[string]record.Decision{}
+	decisions := make(map[string]record.Decision, p.count())
 
 	for _, page := range slices.Backward(slices.Concat(p.Pages, p.leaving)) {
 		for _, decision := range page.Decisions {
@@ -82,12 +101,44 @@ func (p Present) decisions() map[string]record.Decision {
 
 // Incumbents are the clusters in the present decisions.
 func (p Present) Incumbents() map[string]bool {
-	incumbents := map[string]bool{}
-	for cluster := range p.decisions() {
-		incumbents[cluster] = true
+	incumbents := make(map[string]bool, p.count())
+
+	for _, pages := range [][]*record.Page{p.Pages, p.leaving} {
+		for _, page := range pages {
+			for i := range page.Decisions {
+				incumbents[page.Decisions[i].Cluster] = true
+			}
+		}
 	}
 
 	return incumbents
+}
+
+// count is how many decisions there are.
+func (p Present) count() int {
+	count := 0
+	for _, page := range p.Pages {
+		count += len(page.Decisions)
+	}
+
+	for _, page := range p.leaving {
+		count += len(page.Decisions)
+	}
+
+	return count
+}
+
+// holds reports whether the pages that can be written hold the clusters and no others.
+func (p Present) holds(clusters []*facts.Facts) bool {
+	held := make(map[string]bool, len(clusters))
+
+	for _, page := range p.Pages {
+		for i := range page.Decisions {
+			held[page.Decisions[i].Cluster] = true
+		}
+	}
+
+	return len(held) == len(clusters) && !slices.ContainsFunc(clusters, func(f *facts.Facts) bool { return !held[f.Name] })
 }
 
 // Groups describe the pages as they stand, in the order of the group indices.
@@ -131,10 +182,8 @@ func (p Present) groups() map[string][]Group {
 // groupOf is the group that a page was made for: the one the placement's status records, else the one its labels say, else the first
 // unnamed one. The record comes first because labels get lost and are changed by others (ours.md B4).
 func (p Present) groupOf(page *record.Page) record.Group {
-	for _, group := range p.recorded {
-		if slices.Contains(group.Pages, page.Name) {
-			return group.Group
-		}
+	if group, is := p.recorded[page.Name]; is {
+		return group
 	}
 
 	group, named := p.Form.Group(page)

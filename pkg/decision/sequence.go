@@ -2,7 +2,6 @@ package decision
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -14,27 +13,23 @@ type slot struct {
 	group   record.Group
 	number  int
 	current *record.Page // nil: to be created
-	holds   map[string]bool
-	target  map[string]bool
-	goes    bool // It is deleted in the end.
-}
+	goes    bool         // It is deleted in the end.
 
-func (s *slot) settled() bool { return s.goes || s.current != nil && maps.Equal(s.holds, s.target) }
-
-func (s *slot) gains() bool {
-	for cluster := range s.target {
-		if !s.holds[cluster] {
-			return true
-		}
-	}
-
-	return s.current == nil
+	// at is its place in the order of the slots, and within its group among those that stay.
+	at     int
+	within *membership
+	// holds and target are clusters in the order of their ids; lost and gained are where they differ.
+	holds, target, lost, gained []int32
+	open, gains, queued         bool
+	// lacks is how many clusters would stand nowhere if the page were written now; grows is by how many its group would grow.
+	lacks, grows int
 }
 
 // move is one write of a page on the way.
 type move struct {
-	slot  *slot
-	holds map[string]bool
+	slot *slot
+	// waiting are clusters that are parked in the page; nil when it comes to hold what it is to hold.
+	waiting []string
 }
 
 // sequence finds an order of writes for a set of pages in which no cluster that stays is missing from all pages between any two writes
@@ -44,33 +39,40 @@ type move struct {
 // pages that only lose. Where pages exchange clusters in a ring and there is no room for both, one side waits in a page of its own
 // behind the last group, which goes in the end.
 type sequence struct {
-	present Present
-	length  int
-	slots   []*slot
-	holders map[string]int
-	stays   map[string]bool
-	names   *pageNames
-	moves   []move
+	roster
+
+	length int
+	slots  []*slot
+	names  *pageNames
+	moves  []move
+	// ready are open slots that may be written: those that gain, and those that only lose.
+	ready [2]queue
+	// left is how many slots are open, and first is before all of them.
+	left, first int
+	// highest is the greatest index of a group.
+	highest int
+	// spares are empty pages behind the last group that go: those that were made to park clusters, by a plan that was cut off before they
+	// could be filled. Where filling fails again and again, the next try must not make another one.
+	spares []*slot
 }
 
 func newSequence(present Present, pages []Page, length int) *sequence {
-	s := &sequence{
-		present: present, length: length, holders: map[string]int{}, stays: map[string]bool{}, names: present.unusedNames(),
-	}
-	kept := map[string]bool{}
+	s := &sequence{length: length, names: present.unusedNames()}
+	kept := make(map[string]bool, len(pages))
+	targets := make(map[*slot][]string, len(pages))
 
 	for _, page := range pages {
 		kept[page.Name], s.names.used[page.Name] = true, true
-		target := set(page.Clusters)
-		maps.Copy(s.stays, target)
-		s.add(&slot{
-			name: page.Name, group: page.Group, current: page.Current, target: target,
-		})
+		added := &slot{name: page.Name, group: page.Group, number: present.number(page.Name), current: page.Current}
+		targets[added] = page.Clusters
+		s.slots = append(s.slots, added)
 	}
 
 	for _, page := range present.Pages {
 		if !kept[page.Name] {
-			s.add(&slot{name: page.Name, group: present.groupOf(page), current: page, goes: true})
+			s.slots = append(s.slots, &slot{
+				name: page.Name, group: present.groupOf(page), number: present.number(page.Name), current: page, goes: true,
+			})
 		}
 	}
 
@@ -78,170 +80,211 @@ func newSequence(present Present, pages []Page, length int) *sequence {
 		return cmp.Or(cmp.Compare(a.group.Index, b.group.Index), cmp.Compare(a.number, b.number))
 	})
 
+	if slices.ContainsFunc(pages, func(page Page) bool { return !holdsInOrder(page) }) {
+		s.count(targets)
+	}
+
 	return s
 }
 
-func (s *sequence) add(added *slot) {
-	added.number = s.present.number(added.name)
-	added.holds = map[string]bool{}
-
-	if added.current != nil {
-		added.holds = set(added.current.Clusters())
-	}
-
-	for cluster := range added.holds {
-		s.holders[cluster]++
-	}
-
-	s.slots = append(s.slots, added)
+// holdsInOrder reports whether a page exists and holds exactly what it is to hold in the same order, so that it need not be counted.
+func holdsInOrder(page Page) bool {
+	return page.Current != nil && slices.EqualFunc(page.Current.Decisions, page.Clusters, func(d record.Decision, cluster string) bool {
+		return d.Cluster == cluster
+	})
 }
 
-func set(names []string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
+// count takes stock of who stands where, and finds what has to be written.
+func (s *sequence) count(targets map[*slot][]string) {
+	s.roster = newRoster(s.slots, targets)
+	s.highest = -1
+	last := 0
+
+	for at, p := range s.slots {
+		p.at = at
+		s.highest = max(s.highest, p.group.Index)
+
+		if !p.goes {
+			last = max(last, p.group.Index)
+		}
+
+		if p.open = !p.goes && (p.current == nil || len(p.lost)+len(p.gained) > 0); p.open {
+			p.gains = p.current == nil || len(p.gained) > 0
+			s.left++
+		}
 	}
 
-	return set
+	s.watch(s.slots)
+
+	for _, p := range s.slots {
+		if p.goes && len(p.holds) == 0 && p.group.Index > last {
+			s.spares = append(s.spares, p)
+		}
+
+		s.consider(p)
+	}
 }
 
 // run finds the moves.
 func (s *sequence) run() []move {
-	for {
-		open := slices.DeleteFunc(slices.Clone(s.slots), (*slot).settled)
-		if len(open) == 0 {
-			return s.moves
+	for s.left > 0 {
+		p := s.next()
+		if p == nil && s.park() {
+			continue
 		}
 
-		ready := func(gaining bool) func(*slot) bool {
-			return func(p *slot) bool { return p.gains() == gaining && len(s.missing(p)) == 0 && s.fits(p) }
+		if p == nil {
+			// Nothing waits for anything, but there is no room: somebody's pages hold more than pages may. A group grows for a moment.
+			p = s.firstOpen()
 		}
 
-		if i := slices.IndexFunc(open, ready(true)); i >= 0 {
-			s.write(open[i], open[i].target)
-		} else if i := slices.IndexFunc(open, ready(false)); i >= 0 {
-			s.write(open[i], open[i].target)
-		} else {
-			s.park(open)
+		s.write(p)
+	}
+
+	return s.moves
+}
+
+// next is the first slot that may be written, one that gains if there is any; nil when there is none.
+func (s *sequence) next() *slot {
+	for kind := range s.ready {
+		for queue := &s.ready[kind]; len(*queue) > 0; {
+			p := s.slots[queue.pop()]
+			p.queued = false
+
+			if s.may(p) {
+				return p
+			}
 		}
+	}
+
+	return nil
+}
+
+// may reports whether a slot may be written now. Its group must not grow beyond its length; pages that go are on their way out and do
+// not count.
+func (s *sequence) may(p *slot) bool {
+	return p.open && p.lacks == 0 && (p.grows <= 0 || p.within.size+p.grows <= s.length)
+}
+
+// consider queues a slot if it may be written.
+func (s *sequence) consider(p *slot) {
+	if p.queued || !s.may(p) {
+		return
+	}
+
+	p.queued = true
+
+	if p.gains {
+		s.ready[0].push(p.at)
+	} else {
+		s.ready[1].push(p.at)
 	}
 }
 
-func (s *sequence) write(p *slot, holds map[string]bool) {
-	for cluster := range p.holds {
-		s.holders[cluster]--
+func (s *sequence) firstOpen() *slot {
+	for !s.slots[s.first].open {
+		s.first++
 	}
 
-	for cluster := range holds {
-		s.holders[cluster]++
+	return s.slots[s.first]
+}
+
+// write has a page hold what it is to hold.
+func (s *sequence) write(p *slot) {
+	p.open = false
+	s.left--
+
+	for _, cluster := range p.lost {
+		s.leave(p, cluster)
 	}
 
-	p.holds = holds
-	s.moves = append(s.moves, move{slot: p, holds: holds})
+	for _, cluster := range p.gained {
+		s.enter(p, cluster)
+	}
+
+	for _, cluster := range p.gained {
+		s.freed(cluster)
+	}
+
+	for _, other := range p.within.open {
+		s.consider(other)
+	}
+
+	s.moves = append(s.moves, move{slot: p})
 
 	if p.current == nil {
 		p.current = &record.Page{}
 	}
 }
 
-// missing are the clusters that stay and would stand nowhere if the page were written now, sorted.
-func (s *sequence) missing(p *slot) []string {
-	var missing []string
+// freed queues the pages that wait for a cluster to stand elsewhere.
+func (s *sequence) freed(cluster int32) {
+	for _, other := range s.losers[cluster] {
+		s.consider(other)
+	}
+}
 
-	for cluster := range p.holds {
-		if !p.target[cluster] && s.stays[cluster] && s.holders[cluster] < 2 {
-			missing = append(missing, cluster)
-		}
+// park lets the clusters for which the first blocked page waits stand in a page of their own, behind the last group; false when no page
+// waits for any. Among pages that hold no more than they may there is such a page: as long as every open page may be written, one of them
+// makes its group no longer than it was or may be.
+func (s *sequence) park() bool {
+	from := s.firstOpen().at
+
+	at := slices.IndexFunc(s.slots[from:], func(p *slot) bool { return p.open && p.lacks > 0 })
+	if at < 0 {
+		return false
 	}
 
-	slices.Sort(missing)
+	missing := s.missing(s.slots[from+at])
+	name := s.destination(missing[0])
+	missing = slices.DeleteFunc(missing, func(cluster int32) bool { return s.destination(cluster) != name })
+	missing = missing[:min(len(missing), PageSize, s.length)]
+	parked := s.spare(name)
+
+	for _, cluster := range missing {
+		s.enter(parked, cluster)
+		s.freed(cluster)
+	}
+
+	s.moves = append(s.moves, move{slot: parked, waiting: s.clusters(missing)})
+
+	if parked.current == nil {
+		parked.current = &record.Page{}
+	}
+
+	return true
+}
+
+// missing are the clusters that stay and would stand nowhere if the page were written now, by name.
+func (s *sequence) missing(p *slot) []int32 {
+	missing := slices.Clone(p.lost)
+	missing = slices.DeleteFunc(missing, func(cluster int32) bool { return !s.stays(cluster) || s.holders[cluster] > 1 })
+
+	slices.SortFunc(missing, func(a, b int32) int { return cmp.Compare(s.cluster[a], s.cluster[b]) })
 
 	return missing
 }
 
-// fits reports whether the group of the page does not grow beyond its length by the write. Pages that go are on their way out and do not
-// count.
-func (s *sequence) fits(p *slot) bool {
-	before, after := map[string]bool{}, maps.Clone(p.target)
-
-	for _, other := range s.slots {
-		if other.group != p.group || other.goes {
-			continue
-		}
-
-		maps.Copy(before, other.holds)
-
-		if other != p {
-			maps.Copy(after, other.holds)
-		}
-	}
-
-	return len(after) <= max(s.length, len(before))
-}
-
-// park lets the clusters for which the first blocked page waits stand in a page of their own, behind the last group. Among pages that hold
-// no more than they may there is such a page: as long as every open page may be written, one of them makes its group no longer than it
-// was or may be.
-func (s *sequence) park(open []*slot) {
-	for _, p := range open {
-		missing := s.missing(p)
-		if len(missing) == 0 {
-			continue
-		}
-
-		name := s.destination(missing[0])
-		missing = slices.DeleteFunc(missing, func(cluster string) bool { return s.destination(cluster) != name })
-		missing = missing[:min(len(missing), PageSize, s.length)]
-
-		parked := s.spare(name)
-		if parked == nil {
-			index := 0
-			for _, other := range s.slots {
-				index = max(index, other.group.Index+1)
-			}
-
-			parked = &slot{group: record.Group{Index: index, Name: name}}
-			parked.name = s.names.next(parked.group)
-			s.add(parked)
-		}
-
-		s.write(parked, set(missing))
-		parked.goes = true
-
-		return
-	}
-
-	// Nothing waits for anything, but there is no room: somebody's pages hold more than pages may. A group grows for a moment.
-	s.write(open[0], open[0].target)
-}
-
-// spare is an empty page behind the last group that goes: one that was made to park clusters, by a plan that was cut off before it could
-// be filled. Where filling fails again and again, the next try must not make another one.
+// spare is a page to park clusters of a group name in: one that is left over, or a new one.
 func (s *sequence) spare(name string) *slot {
-	last := 0
+	if i := slices.IndexFunc(s.spares, func(p *slot) bool { return p.group.Name == name }); i >= 0 {
+		spare := s.spares[i]
+		s.spares = slices.Delete(s.spares, i, i+1)
 
-	for _, p := range s.slots {
-		if !p.goes {
-			last = max(last, p.group.Index)
-		}
+		return spare
 	}
 
-	i := slices.IndexFunc(s.slots, func(p *slot) bool {
-		return p.goes && len(p.holds) == 0 && p.group.Index > last && p.group.Name == name
-	})
-	if i < 0 {
-		return nil
-	}
+	s.highest++
+	parked := &slot{group: record.Group{Index: s.highest, Name: name}, at: len(s.slots), goes: true}
+	parked.name = s.names.next(parked.group)
+	parked.number, _ = PageNumber(s.names.placement, parked.name)
+	s.slots = append(s.slots, parked)
 
-	return s.slots[i]
+	return parked
 }
 
 // destination is the name of the group that a cluster goes to.
-func (s *sequence) destination(cluster string) string {
-	i := slices.IndexFunc(s.slots, func(p *slot) bool { return p.target[cluster] })
-
-	return s.slots[i].group.Name
-}
+func (s *sequence) destination(cluster int32) string { return s.slots[s.to[cluster]].group.Name }
 
 // deletes are the slots that go, in a safe order: first those that share their index with a group that stays, because consumers see one
 // of the two, and then from the highest group index down.

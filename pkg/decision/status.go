@@ -170,9 +170,23 @@ func brokenSets(result *scheduling.Result) string {
 // labelFits reports whether the name can label its decisions.
 func labelFits(name string) bool { return len(validation.IsValidLabelValue(name)) == 0 }
 
-// sameStatus compares two states of a status as the API would store them.
+// sameStatus compares two states of a status as the API would store them. Nearly always all that any API could say is the same.
 func sameStatus(api record.API, a, b record.Status) bool {
-	return equality.Semantic.DeepEqual(api.Status(a), api.Status(b))
+	same := a.Selected == b.Selected && a.LastScoreUpdate.Equal(b.LastScoreUpdate) &&
+		slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) && slices.EqualFunc(a.Groups, b.Groups, sameGroup)
+
+	return same || equality.Semantic.DeepEqual(api.Status(a), api.Status(b))
+}
+
+func sameCondition(a, b metav1.Condition) bool {
+	same := a.LastTransitionTime.Equal(&b.LastTransitionTime)
+	a.LastTransitionTime = b.LastTransitionTime
+
+	return same && a == b
+}
+
+func sameGroup(a, b record.GroupStatus) bool {
+	return a.Group == b.Group && a.Clusters == b.Clusters && slices.Equal(a.Pages, b.Pages)
 }
 
 // spread is the condition of the spread constraints, which tells the first problem; none without constraints. While the result is held

@@ -135,20 +135,40 @@ func (w Writer) send(ctx context.Context, form record.Form, request request, cur
 		return desired, fmt.Errorf("encoding the patch: %w", err)
 	}
 
-	object := form.Write(&record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}})
+	kind, err := w.Client.GroupVersionKindFor(form.Empty())
+	if err != nil {
+		return desired, fmt.Errorf("finding the kind of %T: %w", form.Empty(), err)
+	}
+
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}}
+	answer.SetGroupVersionKind(kind)
+
 	patch := client.RawPatch(types.MergePatchType, data)
 
 	if request.within == "" {
-		err = w.Client.Patch(ctx, object, patch)
+		err = w.Client.Patch(ctx, answer, patch)
 	} else {
-		err = w.Client.SubResource(request.within).Patch(ctx, object, patch)
+		err = w.Client.SubResource(request.within).Patch(ctx, answer, patch)
 	}
 
 	if err != nil {
 		return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 	}
 
-	return form.Read(object), nil
+	return patched(form, request, current, desired, answer.ObjectMeta), nil
+}
+
+// patched is a page as it is after a patch that was answered with metadata alone: what was sent need not be sent back and decoded. Where
+// an admission webhook made something else of it, the event that tells so is the end of this belief.
+func patched(form record.Form, request request, current, desired *record.Page, answered metav1.ObjectMeta) *record.Page {
+	page := &record.Page{ObjectMeta: answered, Scheduler: current.Scheduler, Decisions: current.Decisions}
+
+	if request.action == ActionFill {
+		sent := form.Read(form.Write(desired))
+		page.Scheduler, page.Decisions = sent.Scheduler, sent.Decisions
+	}
+
+	return page
 }
 
 // Delete removes the surplus pages of a plan in their order, as they are after what was written. A page that is gone already is no error.
@@ -205,13 +225,13 @@ func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, st
 }
 
 // statusBody is the merge patch from one status to another: what is not there any more has to be said.
-func statusBody(api record.API, before, after record.Status) (map[string]any, error) {
-	was, err := asMap(api.Status(before))
+func statusBody(api record.API, before, after record.Status) (map[string]json.RawMessage, error) {
+	was, err := fieldsOf(api.Status(before))
 	if err != nil {
 		return nil, err
 	}
 
-	is, err := asMap(api.Status(after))
+	is, err := fieldsOf(api.Status(after))
 	if err != nil {
 		return nil, err
 	}
@@ -225,13 +245,14 @@ func statusBody(api record.API, before, after record.Status) (map[string]any, er
 	return is, nil
 }
 
-func asMap(value any) (map[string]any, error) {
+// fieldsOf are the fields of an object, each as it is encoded.
+func fieldsOf(value any) (map[string]json.RawMessage, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Wrapped by the caller.
 	}
 
-	var fields map[string]any
+	var fields map[string]json.RawMessage
 
 	err = json.Unmarshal(data, &fields)
 

@@ -26,6 +26,14 @@ type Page struct {
 	Decisions []Decision
 }
 
+// Bare is a page with what tells whose it is, and without its decisions.
+func Bare(object metav1.Object) *Page {
+	return &Page{ObjectMeta: metav1.ObjectMeta{
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+		Labels: object.GetLabels(), OwnerReferences: object.GetOwnerReferences(),
+	}}
+}
+
 // Clusters are the names of the clusters of the page, in its order.
 func (p *Page) Clusters() []string {
 	names := make([]string, 0, len(p.Decisions))

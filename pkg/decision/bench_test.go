@@ -1,0 +1,154 @@
+package decision
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// replan is what one evaluation asks of this package.
+func (s *store) replan(result *scheduling.Result, candidates []*record.Page) (Present, Plan) {
+	present := NewPresent(s.form(), s.placement, candidates)
+	present.Incumbents()
+
+	return present, NewPlan(result, present, s.now)
+}
+
+// benchmark measures the plan for a result over the pages of the store, and wants so many writes of it.
+func (s *store) benchmark(b *testing.B, result *scheduling.Result, writes int) {
+	b.Helper()
+
+	candidates := s.present().Pages
+
+	b.ReportAllocs()
+
+	for b.Loop() {
+		if _, plan := s.replan(result, candidates); len(plan.Writes) != writes {
+			b.Fatalf("%d writes, want %d: %v", len(plan.Writes), writes, steps(plan))
+		}
+	}
+}
+
+// settled is a store of the clusters with nothing left to do.
+func settled(b *testing.B, spec clusterv1beta1.PlacementSpec, clusters []string) *store {
+	b.Helper()
+
+	s := newStore(placementOf(spec))
+	s.settle(b, s.schedule(shuffled(1, clusters...)))
+
+	return s
+}
+
+// numbered is c-00001 and so on.
+func numbered(n int) []string {
+	names := make([]string, 0, n)
+	for i := range n {
+		names = append(names, fmt.Sprintf("c-%05d", i+1))
+	}
+
+	return names
+}
+
+func BenchmarkPlan(b *testing.B) {
+	for _, size := range []int{20, 830, 10000} {
+		clusters := numbered(size)
+		s := settled(b, clusterv1beta1.PlacementSpec{}, clusters)
+
+		for _, change := range []struct {
+			name     string
+			clusters []string
+			writes   int
+		}{
+			{"same", clusters, 0},
+			{"lost", append(clusters[:size/2:size/2], clusters[size/2+1:]...), 1},
+			{"gained", append(clusters[:size:size], "c-00001a"), 1},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", change.name, size), func(b *testing.B) {
+				s.benchmark(b, s.schedule(worldOf(change.clusters...)), change.writes)
+			})
+		}
+	}
+}
+
+func BenchmarkPlanFirst(b *testing.B) {
+	for _, size := range []int{20, 830, 10000} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			s := newStore(placementOf(clusterv1beta1.PlacementSpec{}))
+			s.benchmark(b, s.schedule(worldOf(numbered(size)...)), (size+PageSize-1)/PageSize)
+		})
+	}
+}
+
+func BenchmarkPlanGroupsOfOne(b *testing.B) {
+	const size = 2000
+
+	spec := clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(1))}
+
+	b.Run("first", func(b *testing.B) {
+		s := newStore(placementOf(spec))
+		s.benchmark(b, s.schedule(worldOf(numbered(size)...)), size)
+	})
+
+	s := settled(b, spec, numbered(size))
+
+	b.Run("same", func(b *testing.B) { s.benchmark(b, s.schedule(worldOf(numbered(size)...)), 0) })
+	b.Run("lost", func(b *testing.B) { s.benchmark(b, s.schedule(worldOf(numbered(size)[1:]...)), 1) })
+}
+
+func BenchmarkPlanByScore(b *testing.B) {
+	clusters := numbered(4000)
+	s := settled(b, byScore("60s"), clusters)
+
+	b.Run("same", func(b *testing.B) { s.benchmark(b, s.schedule(shuffled(1, clusters...)), 0) })
+	b.Run("moved", func(b *testing.B) { s.benchmark(b, s.schedule(shuffled(2, clusters...)), 0) })
+
+	s.at(time.Minute)
+	result := s.schedule(shuffled(2, clusters...))
+
+	b.Run("due", func(b *testing.B) { s.benchmark(b, result, len(s.plan(result).Writes)) })
+}
+
+// BenchmarkRead is how pages of an API become those of this package.
+func BenchmarkRead(b *testing.B) {
+	form := record.V1beta1.Form()
+
+	var objects []record.Object
+
+	for n := range 9 {
+		objects = append(objects, form.Write(page(n+1, 0, "", numbered(93)...)))
+	}
+
+	b.ReportAllocs()
+
+	for b.Loop() {
+		for _, object := range objects {
+			form.Read(object)
+		}
+	}
+}
+
+// BenchmarkStatus is what the status of a settled placement costs in an evaluation.
+func BenchmarkStatus(b *testing.B) {
+	for _, size := range []int{20, 830} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			s := settled(b, clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(20))}, numbered(size))
+			result := s.schedule(worldOf(numbered(size)...))
+			plan := s.plan(result)
+
+			b.ReportAllocs()
+
+			for b.Loop() {
+				if !sameStatus(s.placement.API, s.placement.Status, NewStatus(result, plan, s.placement, s.now)) {
+					b.Fatal("the status is not settled")
+				}
+			}
+		})
+	}
+}
