@@ -58,7 +58,7 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 
 	for _, form := range r.forms() {
 		err := mgr.GetFieldIndexer().IndexField(context.Background(), form.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(form, form.Read(object))
+			return decision.PlacementsOf(form, record.Bare(object))
 		})
 		if err != nil {
 			return fmt.Errorf("indexing %T: %w", form.Empty(), err)

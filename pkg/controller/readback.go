@@ -139,6 +139,10 @@ func (r *readback[T]) latest(owner inventory.PlacementKey, cached []T) []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	if len(r.written[owner]) == 0 {
+		return cached
+	}
+
 	result := make([]T, 0, len(cached))
 	seen := map[types.NamespacedName]bool{}
 

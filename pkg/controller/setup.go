@@ -88,7 +88,7 @@ func Scheme() *apiruntime.Scheme {
 }
 
 // CacheOptions are the informer settings that the controllers rely on, for a hub in this namespace; empty means
-// open-cluster-management-hub. What the API server notes about field managers is not kept: it can be most of an object. Of the kinds of
+// open-cluster-management-hub. Objects are kept in the smallest form that does (see compact). Of the kinds of
 // which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all ServiceAccounts those whose
 // rights bind their namespaces.
 func CacheOptions(namespace string) cache.Options {
@@ -100,7 +100,7 @@ func CacheOptions(namespace string) cache.Options {
 	webhooks := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, admission.Configuration)}
 
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: compact(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.ConfigMap{}:      ours(fleet.VocabularyConfigMap),
 			&corev1.Secret{}:         ours(admission.Secret),
