@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -19,13 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // sweepPeriod is how often writes are looked for that nothing has confirmed.
@@ -34,18 +32,23 @@ const sweepPeriod = 10 * time.Second
 type queue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
 
 // feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
-// they concern into the queue. What belongs to the initial lists goes in at low priority, what somebody just did goes first.
+// they concern into the queue. What somebody did to a placement or its decisions goes first, then what changes of clusters, sets and bindings
+// concern, then what belongs to the initial lists.
 type feed struct {
 	*memory
 
 	cache cache.Cache
-	queue queue
 	done  chan error
 }
 
 // Start begins to listen; WaitForSync tells when the initial lists are in.
 func (f *feed) Start(ctx context.Context, q queue) error {
-	f.queue = q
+	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.PlacementKey])
+	if !ok {
+		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
+	}
+
+	f.wakeups.Into(prioritized)
 	f.done = make(chan error, 1)
 
 	go func() {
@@ -150,7 +153,7 @@ func sweep[T metav1.Object](
 
 		err := f.cache.Get(ctx, keyOf(lost.object), cached)
 		if client.IgnoreNotFound(err) != nil || !lost.confirmed(read(cached), err == nil) {
-			f.wake(false, "unconfirmed", lost.owner)
+			f.wake(work.Interactive, "unconfirmed", lost.owner)
 		}
 	}
 }
@@ -223,51 +226,51 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 		return // Our own status comes back.
 	}
 
-	f.wake(initial || resync, "placement", key)
+	f.wake(unless(initial || resync, work.Interactive), "placement", key)
 }
 
-func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, initial bool) {
-	f.wakeAffected(initial, f.inventory.SetCluster(after))
+func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, _ bool) {
+	f.wakeAffected(f.inventory.SetCluster(after))
 }
 
 func (f *feed) deleteCluster(last *clusterv1.ManagedCluster) {
-	f.wakeAffected(false, f.inventory.DeleteCluster(last.Name))
+	f.wakeAffected(f.inventory.DeleteCluster(last.Name))
 }
 
-func (f *feed) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, initial bool) {
-	f.wakeAffected(initial, f.inventory.SetClusterSet(after))
+func (f *feed) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
+	f.wakeAffected(f.inventory.SetClusterSet(after))
 }
 
 func (f *feed) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet) {
-	f.wakeAffected(false, f.inventory.DeleteClusterSet(last.Name))
+	f.wakeAffected(f.inventory.DeleteClusterSet(last.Name))
 }
 
-func (f *feed) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, initial bool) {
-	f.wakeAffected(initial, f.inventory.SetBinding(after))
+func (f *feed) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
+	f.wakeAffected(f.inventory.SetBinding(after))
 }
 
 func (f *feed) deleteBinding(last *clusterv1beta2.ManagedClusterSetBinding) {
-	f.wakeAffected(false, f.inventory.DeleteBinding(last.Namespace, last.Name))
+	f.wakeAffected(f.inventory.DeleteBinding(last.Namespace, last.Name))
 }
 
-func (f *feed) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, initial bool) {
-	f.wakeAffected(initial, f.inventory.SetScores(after))
+func (f *feed) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
+	f.wakeAffected(f.inventory.SetScores(after))
 }
 
 func (f *feed) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
-	f.wakeAffected(false, f.inventory.DeleteScores(last.Namespace, last.Name))
+	f.wakeAffected(f.inventory.DeleteScores(last.Namespace, last.Name))
 }
 
-func (f *feed) setProfile(_, after *clusterinventory.ClusterProfile, initial bool) {
+func (f *feed) setProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	if cluster, ours := clusterOf(after); ours {
-		f.wakeAffected(initial, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
+		f.wakeAffected(f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
 	} else {
 		f.deleteProfile(after)
 	}
 }
 
 func (f *feed) deleteProfile(last *clusterinventory.ClusterProfile) {
-	f.wakeAffected(false, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
+	f.wakeAffected(f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.
@@ -310,7 +313,7 @@ func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page 
 
 	for key, mine := range expected {
 		if !mine {
-			f.wake(initial, "decision", key)
+			f.wake(unless(initial, work.Interactive), "decision", key)
 		}
 	}
 }
@@ -326,32 +329,21 @@ func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
 	return keys
 }
 
-func (f *feed) wakeAffected(initial bool, affected inventory.Affected) {
-	f.wake(initial, string(affected.Cause), affected.Placements...)
+// wakeAffected wakes whom a change of the world concerns. Nobody has an answer before the initial lists are in, and every placement is
+// woken by being in one: until then there is nothing to say.
+func (f *feed) wakeAffected(affected inventory.Affected) {
+	if f.synced.Load() {
+		f.wake(work.Bulk, string(affected.Cause), affected.Placements...)
+	}
 }
 
-func (f *feed) wake(initial bool, cause string, keys ...inventory.PlacementKey) {
-	if len(keys) == 0 {
-		return
-	}
-
-	metrics.WakeUps.WithLabelValues(cause).Add(float64(len(keys)))
-
-	prioritized, ok := f.queue.(priorityqueue.PriorityQueue[inventory.PlacementKey])
-	if !ok {
-		for _, key := range keys {
-			f.queue.Add(key)
-		}
-
-		return
-	}
-
-	priority := 0
+// unless is the priority of what was there before, or of what just happened.
+func unless(initial bool, priority int) int {
 	if initial {
-		priority = handler.LowPriority
+		return work.Resync
 	}
 
-	prioritized.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(priority)}, keys...)
+	return priority
 }
 
 // managed reports whether the placement is ours to schedule.

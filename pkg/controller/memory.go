@@ -5,8 +5,10 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -18,6 +20,7 @@ type memory struct {
 	requests  *requests
 	pages     map[record.Form]*readback[*record.Page]
 	statuses  *readback[*record.Placement]
+	wakeups   *work.Wakeups[inventory.PlacementKey]
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
@@ -38,6 +41,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		requests:  newRequests(compiler, inv, o),
 		pages:     pages,
 		statuses:  newReadback[*record.Placement](c),
+		wakeups:   work.NewWakeups[inventory.PlacementKey](),
 	}
 }
 
@@ -45,6 +49,18 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 func (m *memory) forget(key inventory.PlacementKey) {
 	m.requests.forget(key)
 	m.forgetWrites(key)
+	m.wakeups.Forget(key)
+}
+
+// wake puts placements into the queue for a cause.
+func (m *memory) wake(priority int, cause string, keys ...inventory.PlacementKey) {
+	if len(keys) == 0 {
+		return
+	}
+
+	put := m.wakeups.Wake(priority, keys...)
+	metrics.WakeUps.WithLabelValues(cause).Add(float64(put))
+	metrics.Coalesced.WithLabelValues(cause).Add(float64(len(keys) - put))
 }
 
 // forgetWrites drops what was written for a placement, when the API server has shown that it is not so.

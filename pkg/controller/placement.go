@@ -39,6 +39,7 @@ type placementReconciler struct {
 	*memory
 
 	client   client.Client
+	engine   engine
 	writer   decision.Writer
 	reporter reporter
 	clock    clock.PassiveClock
@@ -47,11 +48,19 @@ type placementReconciler struct {
 
 // setup serves the placements of the APIs.
 func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
+	shared := newMemory(o, settings.Clock)
+
+	recorder, err := recorderOf(mgr, shared.wakeups.Busy)
+	if err != nil {
+		return err
+	}
+
 	r := &placementReconciler{
-		memory:   newMemory(o, settings.Clock),
+		memory:   shared,
 		client:   mgr.GetClient(),
+		engine:   newEngine(shared.inventory),
 		writer:   decision.Writer{Client: mgr.GetClient()},
-		reporter: reporter{recorder: mgr.GetEventRecorder("placement-controller")},
+		reporter: reporter{recorder: recorder},
 		clock:    settings.Clock,
 		outdated: work.NewRetry[inventory.PlacementKey](),
 	}
@@ -73,11 +82,17 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 		return fmt.Errorf("creating the controller: %w", err)
 	}
 
+	if err := mgr.Add(r.comparer()); err != nil {
+		return fmt.Errorf("adding the comparer: %w", err)
+	}
+
 	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache()}) //nolint:wrapcheck // Named by the caller.
 }
 
 // Reconcile evaluates one placement and has the answer written.
 func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
+	r.wakeups.Taken(key)
+
 	if !r.synced.Load() {
 		metrics.NotSynced.Inc()
 
@@ -167,7 +182,7 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 
 	now := r.clock.Now()
 	request := r.requests.of(placement)
-	result := scheduling.Schedule(request, r.inventory.Snapshot(placement.Key()), present.Incumbents(), now)
+	result := r.engine.schedule(request, r.inventory.Snapshot(placement.Key()), present.Incumbents(), now)
 	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
 	p := &pass{placement: placement, result: result, outputs: []output{{present: present, plan: plan}}}
 
@@ -194,7 +209,7 @@ func (r *placementReconciler) placement(ctx context.Context, key inventory.Place
 	api := r.api(key)
 	cached := api.Empty()
 
-	err := r.client.Get(ctx, key.NamespacedName, cached)
+	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -347,8 +362,13 @@ func (r *placementReconciler) writeStatus(ctx context.Context, placement *record
 
 // observer remembers, counts and reports every write of a page.
 func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output) decision.Observer {
+	if output.plan.Empty() {
+		return nil // Nothing is written, and nothing prepared for it.
+	}
+
 	form := output.present.Form
-	clusters := map[string]int{}
+	news := r.reporter.about(p.placement, p.result)
+	clusters := make(map[string]int, len(output.present.Pages))
 
 	for _, page := range output.present.Pages {
 		clusters[page.Name] = len(page.Decisions)
@@ -361,13 +381,15 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 			return
 		}
 
-		klog.FromContext(ctx).V(2).Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page),
-			"clusters", len(page.Decisions))
+		if log := klog.FromContext(ctx).V(2); log.Enabled() {
+			log.Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page), "clusters", len(page.Decisions))
+		}
+
 		r.pages[form].wrote(p.placement.Key(), page, action == decision.ActionDelete)
 
 		// A list that becomes present and has nothing in it, as before, is no news.
 		if form == p.placement.API.Form() && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
-			r.reporter.report(action, p.placement, page, p.result)
+			news.tell(action, page)
 		}
 
 		clusters[page.Name] = len(page.Decisions)

@@ -22,6 +22,26 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
+// newReconciler works on a store, and has the initial lists; nothing tells it what changes there.
+func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placementReconciler, client.WithWatch) {
+	tb.Helper()
+
+	for _, form := range o.forms() {
+		store = store.WithIndex(form.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(form, form.Read(object))
+		})
+	}
+
+	api, shared := store.Build(), newMemory(o, clock.RealClock{})
+	r := &placementReconciler{
+		memory: shared, client: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
+		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: work.NewRetry[inventory.PlacementKey](),
+	}
+	r.synced.Store(true)
+
+	return r, api
+}
+
 // ours.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the placement says so.
 func TestOtherFormsHoldUpNothing(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
@@ -40,18 +60,8 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 			},
 		})
 
-	for _, form := range both.forms() {
-		builder = builder.WithIndex(form.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(form, form.Read(object))
-		})
-	}
-
-	api := builder.Build()
-	r := &placementReconciler{
-		memory: newMemory(both, clock.RealClock{}), client: api, writer: decision.Writer{Client: api}, clock: clock.RealClock{},
-		reporter: reporter{recorder: events.NewFakeRecorder(10)}, outdated: work.NewRetry[inventory.PlacementKey](),
-	}
-	r.synced.Store(true)
+	r, api := newReconciler(t, both, builder)
+	r.reporter.recorder = events.NewFakeRecorder(10)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -34,16 +36,11 @@ func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o output
 
 // of is the request of a placement. The answer for an older generation than the last one does not replace it.
 func (r *requests) of(placement *record.Placement) *scheduling.Request {
-	key := placement.Key()
-
-	r.mu.Lock()
-	known, found := r.lowered[key]
-	r.mu.Unlock()
-
-	if found && known.uid == placement.UID && known.generation == placement.Generation {
-		return known.request
+	if request := r.known(placement); request != nil {
+		return request
 	}
 
+	key := placement.Key()
 	request := placement.Request(r.compiler) // May take its time over CEL, so it holds up nobody else.
 
 	r.mu.Lock()
@@ -63,6 +60,27 @@ func (r *requests) of(placement *record.Placement) *scheduling.Request {
 	r.inventory.SetPlacement(key, interest)
 
 	return request
+}
+
+// known is the request of a placement if it was lowered before; nil if it was not.
+func (r *requests) known(placement *record.Placement) *scheduling.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	known, found := r.lowered[placement.Key()]
+	if !found || known.uid != placement.UID || known.generation != placement.Generation {
+		return nil
+	}
+
+	return known.request
+}
+
+// keys are the placements that were lowered and are not forgotten, in any order.
+func (r *requests) keys() []inventory.PlacementKey {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return slices.Collect(maps.Keys(r.lowered))
 }
 
 // forget drops a placement that is gone, or that others schedule.

@@ -1,0 +1,86 @@
+package eventwriter
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record/util"
+)
+
+// identity is what two events of one series have in common.
+type identity struct {
+	regarding, related   corev1.ObjectReference
+	kind, reason, action string
+}
+
+// notice is an event as it was sent, and the series that it began.
+type notice struct {
+	identity
+
+	note string
+	at   time.Time
+	// serial makes the name of the event unique.
+	serial int64
+	// origin is what this is a copy of, at the time at which it was taken to be written.
+	origin *notice
+	// queued says that it waits to be written, and created that it exists.
+	queued, created bool
+	// count is how often it was sent, the last time at lastAt, and written how much of that the API server knows.
+	count, written int32
+	lastAt         time.Time
+}
+
+// source is who sends events.
+type source struct {
+	controller, instance string
+}
+
+// newSource is called as client-go's broadcaster calls it. A host without a name is no reason to be silent.
+func newSource(controller string) source {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+
+	return source{controller: controller, instance: controller + "-" + host}
+}
+
+// event is what the API server is told of a notice.
+func (s source) event(n notice) *eventsv1.Event {
+	namespace := n.regarding.Namespace
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+
+	event := &eventsv1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Name: util.GenerateEventName(n.regarding.Name, n.serial), Namespace: namespace},
+		EventTime:           metav1.MicroTime{Time: n.at},
+		ReportingController: s.controller, ReportingInstance: s.instance,
+		Action: n.action, Reason: n.reason, Type: n.kind, Note: n.note,
+		Regarding: n.regarding,
+	}
+	if n.related != (corev1.ObjectReference{}) {
+		event.Related = &n.related
+	}
+
+	if n.count > 1 {
+		event.Series = &eventsv1.EventSeries{Count: n.count, LastObservedTime: metav1.MicroTime{Time: n.lastAt}}
+	}
+
+	return event
+}
+
+// seriesPatch is the strategic merge patch that brings the series of an event up to date.
+func seriesPatch(event *eventsv1.Event) ([]byte, error) {
+	patch, err := json.Marshal(map[string]any{"series": event.Series})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the series of Event %s/%s: %w", event.Namespace, event.Name, err)
+	}
+
+	return patch, nil
+}

@@ -1,0 +1,213 @@
+package eventwriter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+const (
+	// busyShare and idleShare are how long the pause after a request is, in times of what the request took, while there is other work and
+	// while there is none.
+	busyShare = 20
+	idleShare = 3
+	// longestPause is how long it is at most.
+	longestPause = time.Second
+	// farewell is how long events are written on when the writer is to end.
+	farewell = 500 * time.Millisecond
+	// retryDelay is the time between the tries of a request that nobody answers, and most is how many there are. Client-go does the same.
+	retryDelay = 10 * time.Second
+	mostTries  = 12
+	// seriesPeriod is how often the counts of series are written, and how long a series lasts after its last event.
+	seriesPeriod = 6 * time.Minute
+)
+
+// Writer is a recorder of events that writes them when it is started.
+type Writer struct {
+	*inbox
+
+	sink   events.EventSink
+	source source
+	busy   func() bool
+}
+
+var (
+	_ events.EventRecorder           = (*Writer)(nil)
+	_ manager.LeaderElectionRunnable = (*Writer)(nil)
+)
+
+// New makes a Writer of events that a controller sends. They are written to the sink; busy tells whether there is more important work to
+// do.
+func New(sink events.EventSink, controller string, busy func() bool) *Writer {
+	return &Writer{inbox: newInbox(), sink: sink, source: newSource(controller), busy: busy}
+}
+
+// NeedLeaderElection says that only the leader has something to tell.
+func (*Writer) NeedLeaderElection() bool { return true }
+
+// Start writes events until the context ends, and for a moment longer.
+func (w *Writer) Start(ctx context.Context) error {
+	writing, stop := lasting(ctx, farewell)
+	defer stop()
+
+	ticker := time.NewTicker(seriesPeriod)
+	defer ticker.Stop()
+
+	for {
+		select {
+		case <-ticker.C:
+			w.renew(time.Now())
+		default:
+		}
+
+		next, found := w.take()
+
+		switch {
+		case found:
+			began := time.Now()
+			w.deliver(writing, next)
+
+			if writing.Err() != nil {
+				w.abandon()
+
+				return nil
+			}
+
+			w.rest(ctx, time.Since(began))
+		case ctx.Err() != nil:
+			return nil
+		default:
+			select {
+			case <-w.arrived:
+			case <-ticker.C:
+				w.renew(time.Now())
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// lasting is a context that outlives another one.
+func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+
+	go func() {
+		select {
+		case <-ctx.Done():
+			timer := time.NewTimer(by)
+			defer timer.Stop()
+
+			select {
+			case <-timer.C:
+				cancel()
+			case <-longer.Done():
+			}
+		case <-longer.Done():
+		}
+	}()
+
+	return longer, cancel
+}
+
+// rest pauses after a request, unless the writer is to end.
+func (w *Writer) rest(ctx context.Context, took time.Duration) {
+	length := idleShare * took
+	if w.busy() {
+		length = busyShare * took
+	}
+
+	pause(ctx, min(length, longestPause))
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// deliver writes an event, and tries again when nobody answers.
+func (w *Writer) deliver(ctx context.Context, next notice) {
+	for try := 1; ; try++ {
+		err := w.send(ctx, next)
+		if err == nil {
+			metrics.Events.WithLabelValues("written").Inc()
+			w.delivered(next)
+
+			return
+		}
+
+		// A namespace that goes takes its events with it.
+		expected := ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+
+		if refused := apierrors.APIStatus(nil); expected || try == mostTries || errors.As(err, &refused) {
+			if !expected {
+				klog.FromContext(ctx).Error(err, "An event is lost", "reason", next.reason, "tries", try)
+			}
+
+			metrics.Events.WithLabelValues("failed").Inc()
+
+			return
+		}
+
+		klog.FromContext(ctx).V(2).Info("Writing an event will be tried again", "reason", next.reason, "err", err)
+		pause(ctx, retryDelay)
+	}
+}
+
+// send makes one request, or two when the event of a series exists no more.
+func (w *Writer) send(ctx context.Context, next notice) error {
+	event := w.source.event(next)
+
+	if next.created {
+		patch, err := seriesPatch(event)
+		if err != nil {
+			return err
+		}
+
+		_, err = w.sink.Patch(ctx, event, patch)
+		if !apierrors.IsNotFound(err) {
+			return named("patching", next, err)
+		}
+	}
+
+	_, err := w.sink.Create(ctx, event)
+	if apierrors.IsAlreadyExists(err) {
+		err = nil // The answer to an earlier try was lost.
+	}
+
+	return named("creating", next, err)
+}
+
+func named(verb string, n notice, err error) error {
+	if err == nil {
+		return nil
+	}
+
+	return fmt.Errorf("%s an Event about %s %s/%s: %w", verb, n.regarding.Kind, n.regarding.Namespace, n.regarding.Name, err)
+}
+
+// NewSink writes events to an API server.
+func NewSink(config *rest.Config, client *http.Client) (events.EventSink, error) {
+	api, err := eventsv1.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of events.k8s.io: %w", err)
+	}
+
+	return &events.EventSinkImpl{Interface: api}, nil
+}
