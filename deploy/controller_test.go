@@ -6,8 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/manifests"
 )
@@ -85,6 +89,38 @@ func TestProbesAndServiceReachThePort(t *testing.T) {
 	}
 	if !labels.SelectorFromSet(deployment.Spec.Selector.MatchLabels).Matches(template) {
 		t.Errorf("the deployment selects %v, its pods have %v", deployment.Spec.Selector, template)
+	}
+}
+
+// One leads and one is warm; neither the loss nor the drain of a node or a zone may take both.
+func TestReplicasDoNotGoTogether(t *testing.T) {
+	deployment := typed[appsv1.Deployment](t, "Deployment")
+	replicas := ptr.Deref(deployment.Spec.Replicas, 1)
+	if replicas < 2 {
+		t.Errorf("%d replicas, want one that leads and one that stands by", replicas)
+	}
+	pods := labels.Set(deployment.Spec.Template.Labels)
+	selects := func(selector *metav1.LabelSelector) bool {
+		selected, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return selected.Matches(pods)
+	}
+	spread := map[string]bool{}
+	for _, constraint := range deployment.Spec.Template.Spec.TopologySpreadConstraints {
+		spread[constraint.TopologyKey] = selects(constraint.LabelSelector)
+	}
+	want := map[string]bool{corev1.LabelHostname: true, corev1.LabelTopologyZone: true}
+	if diff := cmp.Diff(want, spread); diff != "" {
+		t.Errorf("the pods are spread over (-want +got):\n%s", diff)
+	}
+	budget := typed[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
+	if !selects(budget.Spec.Selector) {
+		t.Errorf("the budget selects %v, the pods have %v", budget.Spec.Selector, pods)
+	}
+	if unavailable := ptr.Deref(budget.Spec.MaxUnavailable, intstr.FromInt32(0)); unavailable.IntVal != replicas-1 {
+		t.Errorf("%s of %d replicas may be drained at a time, want all but one", unavailable.String(), replicas)
 	}
 }
 

@@ -76,6 +76,7 @@ func TestBaseHoldsAllManifests(t *testing.T) {
 	}
 	want := []string{
 		"Deployment open-cluster-management-hub/placement-hub-controller",
+		"PodDisruptionBudget open-cluster-management-hub/placement-hub-controller",
 		"Service open-cluster-management-hub/placement-hub-metrics",
 		"Service open-cluster-management-hub/placement-webhook",
 	}
@@ -98,6 +99,7 @@ func TestBesideUpstreamTouchesNothingOfOthers(t *testing.T) {
 		"ClusterRoleBinding open-cluster-management:placement-hub:placement",
 		"Deployment open-cluster-management-hub/placement-hub-controller",
 		"Namespace open-cluster-management-hub",
+		"PodDisruptionBudget open-cluster-management-hub/placement-hub-controller",
 		"Role open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"RoleBinding open-cluster-management-hub/open-cluster-management:placement-hub:leader-election",
 		"Service open-cluster-management-hub/placement-hub-metrics",

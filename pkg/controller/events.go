@@ -103,7 +103,7 @@ func (r report) tell(action decision.Action, page *record.Page) {
 		if !r.result.Held() { // Otherwise there are no scores.
 			r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", r.scores)
 		}
-	case decision.ActionMend:
+	case decision.ActionMend, decision.ActionConfirm:
 	}
 }
 

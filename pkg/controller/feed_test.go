@@ -129,6 +129,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			f.inventory.SetClusterSet(set)
 			f.inventory.SetBinding(binding)
 			f.requests.of(placement("6"))
+			f.inventory.Snapshot(placement("6").Key()) // It has been evaluated.
 			f.wakeups.Into(q)
 			f.synced.Store(true)
 			tc.happen(f)

@@ -11,6 +11,8 @@
 //     group and its page, unless they have to be given up because there are more than needed (B2).
 //   - Between any two writes every cluster that stays selected is in a page; no page holds more than PageSize, no group grows beyond its
 //     length, and the group indices have no gap (B1). A restart after any single write finishes the job.
+//   - The same holds when several processes write at once, each with a view of its own, for every cluster that all of them select: a page
+//     gives a cluster away only after the page that has it was written by the same plan, and every write is refused on an old version.
 //   - Surplus is deleted last, from the highest group index down. There is one exception: where a group has to take the index of another,
 //     both exist for a moment, and consumers see one of the two. The old one goes first, while the group behind still has everybody.
 //   - Labels and owners of others stay. The group labels of a page never change: a page of another group is another page (B4, B5).

@@ -21,6 +21,8 @@ type Write struct {
 	Desired *record.Page
 	// Create says that the page does not exist, Mend that labels or owners of ours are wrong, Fill that the decisions are.
 	Create, Mend, Fill bool
+	// Confirm says that nothing of it is wrong, and it is written for its resourceVersion (see confirmed).
+	Confirm bool
 }
 
 // Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
@@ -170,7 +172,7 @@ func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes
 		deletes = append(deletes, gone.current)
 	}
 
-	return writes, deletes
+	return confirmed(present, pages, writes, deletes), deletes
 }
 
 // final are the last writes of the pages that are not yet what they are to be, by name.

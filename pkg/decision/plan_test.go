@@ -67,7 +67,10 @@ func TestPlan(t *testing.T) {
 			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}},
 		{"delete the second page of a group before the first", clusterv1beta1.DecisionStrategy{}, pages{
 			page(2, 1, "old", "c-1"), page(3, 1, "old", "c-2"), page(1, 0, "", "c-1", "c-2"),
-		}, []string{"c-1", "c-2"}, []string{"delete p-decision-3", "delete p-decision-2"}, []string{`0 "" [p-decision-1] 2`}},
+		}, []string{"c-1", "c-2"}, []string{
+			// Both clusters come to rely on it.
+			`confirm p-decision-1 group 0 "": c-1 c-2`, "delete p-decision-3", "delete p-decision-2",
+		}, []string{`0 "" [p-decision-1] 2`}},
 		{"nothing selected any more: one empty page stays", byPrefix(intstr.FromInt32(2)),
 			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3")}, nil,
 			[]string{`fill p-decision-1 group 0 "": `, "delete p-decision-2"}, []string{`0 "" [p-decision-1] 0`}},

@@ -127,7 +127,7 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 }
 
 // ours.md B1: a retry goes on where the last one failed. However often it fails at the first request or at the one behind it, there is
-// never more than one page on the way.
+// never more than one page on the way. What is merely confirmed does not count as a request.
 func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 	clusters := fleet(200)
 
@@ -138,14 +138,15 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 
 		result := s.schedule(shuffled(2, clusters...))
 		tries := 0
+		moving := func(w Write) bool { return !w.Confirm }
 
-		for plan := s.plan(result); len(plan.Writes) > 0; plan = s.plan(result) {
+		for plan := s.plan(result); slices.ContainsFunc(plan.Writes, moving); plan = s.plan(result) {
 			tries++
 			if tries > 10 {
 				t.Fatalf("there is still something to write: %v", steps(plan))
 			}
 
-			for _, request := range s.requests(t, result, plan)[:carriedOut] {
+			for _, request := range s.requests(t, result, plan)[:slices.IndexFunc(plan.Writes, moving)+carriedOut] {
 				request()
 				s.watch(t, plan, clusters, len(clusters), nil)
 			}

@@ -192,6 +192,10 @@ func steps(plan Plan) []string {
 			verbs = append(verbs, "fill")
 		}
 
+		if w.Confirm {
+			verbs = append(verbs, "confirm")
+		}
+
 		lines = append(lines, fmt.Sprintf("%s %s group %s %q: %s", strings.Join(verbs, " and "), w.Desired.Name,
 			w.Desired.Labels[clusterv1beta1.DecisionGroupIndexLabel], w.Desired.Labels[clusterv1beta1.DecisionGroupNameLabel],
 			clustersOf(w.Desired)))

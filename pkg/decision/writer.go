@@ -24,6 +24,8 @@ const (
 	ActionMend   Action = "mend"
 	ActionFill   Action = "fill"
 	ActionDelete Action = "delete"
+	// ActionConfirm changes the resourceVersion of a page and nothing that it says.
+	ActionConfirm Action = "confirm"
 )
 
 // Observer is told of every request after it was answered. The page is what the API server returned, or what was to be written when err
@@ -71,6 +73,9 @@ func requests(form record.Form, write Write) []request {
 	switch {
 	case write.Create:
 		requests = append(requests, request{action: ActionCreate, about: "creating"})
+	case write.Confirm:
+		confirmation := map[string]any{"annotations": write.Desired.Annotations}
+		requests = append(requests, request{action: ActionConfirm, about: "confirming", body: map[string]any{"metadata": confirmation}})
 	case write.Mend:
 		requests = append(requests, request{action: ActionMend, about: "mending labels and owners of", body: map[string]any{"metadata": metadata}})
 	}

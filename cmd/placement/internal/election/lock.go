@@ -58,7 +58,8 @@ func newLeaseLock(config *rest.Config, o Options) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("naming this process in the lease: %w", err)
 	}
-	config = rest.AddUserAgent(config, "leader-election")
+	// The copy is for the lease alone: a timeout of everybody's would end every watch.
+	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election")
 	config.Timeout = min(leaseRequestTimeout, o.RenewDeadline)
 	leases, err := coordinationv1client.NewForConfig(config)
 	if err != nil {

@@ -3,6 +3,11 @@ package election
 import (
 	"testing"
 	"time"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
 func TestElectorPeriod(t *testing.T) {
@@ -26,5 +31,17 @@ func TestRenewalPeriodKeepsWithinTheLease(t *testing.T) {
 		if got := o.renewalPeriod(); got != tc.want {
 			t.Errorf("lease %v, deadline %v, retry %v: renews every %v, want %v", tc.lease, tc.deadline, tc.retry, got, tc.want)
 		}
+	}
+}
+
+// The lease has a timeout of its own. Watches, which are made from the same configuration, must not end with it.
+func TestElectionLeavesTheConfigurationAlone(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1:1", UserAgent: "placement"}
+	o := Defaults()
+	o.Namespace = "hub"
+	_, err := o.Apply(&ctrl.Options{}, config)
+	expect.NoError(t, err)
+	if config.Timeout != 0 || config.UserAgent != "placement" {
+		t.Errorf("everybody has timeout %v and user agent %q", config.Timeout, config.UserAgent)
 	}
 }

@@ -1,0 +1,230 @@
+package decision
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// rival is one of several processes that all write the pages of the store: what it knows of the world, and the plan it is in the middle of.
+type rival struct {
+	name   string
+	result *scheduling.Result
+	// left are the requests still to be sent; each reports whether it was carried out.
+	left []func() bool
+}
+
+// begin makes a plan of what there is, or was.
+func (r *rival) begin(t rapid.TB, api, seen *store) {
+	plan := NewPlan(r.result, seen.present(), seen.now)
+	answered := map[string]*record.Page{}
+	r.left = nil
+
+	// A request is sent with the last answer, or with what the plan was made on.
+	upToDate := func(name string, planned *record.Page) bool {
+		based, there := cmp.Or(answered[name], planned), api.pages[name]
+		if based == nil || there == nil {
+			return based == there
+		}
+
+		return based.UID == there.UID && based.ResourceVersion == there.ResourceVersion
+	}
+
+	for _, write := range plan.Writes {
+		for _, request := range requests(plan.Form, write) {
+			r.left = append(r.left, func() bool {
+				if !upToDate(write.Desired.Name, write.Current) {
+					return false
+				}
+
+				api.serve(t, request, write.Desired)
+				answered[write.Desired.Name] = api.pages[write.Desired.Name]
+
+				return true
+			})
+		}
+	}
+
+	for _, gone := range plan.Deletes {
+		r.left = append(r.left, func() bool {
+			if !upToDate(gone.Name, gone) {
+				return false
+			}
+
+			delete(api.pages, gone.Name)
+
+			return true
+		})
+	}
+}
+
+// step sends the next request. After one that is refused the plan is given up.
+func (r *rival) step() {
+	next := r.left[0]
+	r.left = r.left[1:]
+
+	if !next() {
+		r.left = nil
+	}
+}
+
+// regrouped is an answer for the fleet in which the seed decides who is in which group.
+func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
+	i := worldOf()
+
+	for n, name := range clusters {
+		prefix := []string{"canary", "x", "other"}[(n*7+n/3*seed+seed)%3]
+		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
+	}
+
+	return s.schedule(i)
+}
+
+// ours.md B1: however many processes believe that they lead, however old their views of the clusters and of the pages are, and in
+// whatever order their requests arrive: a cluster that was in the pages and that all of them select is in a page at every moment.
+// And when they agree at last, the first one that goes on settles it.
+func TestRivalsTakeNothingAway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		strategy := byPrefix(intstr.FromInt32(rapid.Int32Range(2, 5).Draw(t, "length")), "canary", "x")
+		api := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: strategy}))
+		clusters := fleet(rapid.IntRange(3, 14).Draw(t, "clusters"))
+		api.settle(t, regrouped(api, 0, clusters))
+
+		rivals := make([]*rival, rapid.IntRange(2, 3).Draw(t, "rivals"))
+		for n := range rivals {
+			rivals[n] = &rival{name: fmt.Sprintf("rival %d", n), result: regrouped(api, n, clusters)}
+		}
+
+		past := []*store{api.clone()}
+		told := []string{}
+
+		for range rapid.IntRange(10, 60).Draw(t, "steps") {
+			r := rivals[rapid.IntRange(0, len(rivals)-1).Draw(t, "who")]
+
+			if len(r.left) == 0 {
+				r.result = regrouped(api, rapid.IntRange(0, 5).Draw(t, "view of the clusters"), clusters)
+				seen := past[max(0, len(past)-1-rapid.IntRange(0, 3).Draw(t, "age of the view"))]
+				r.begin(t, api, seen)
+				told = append(told, r.name+" has a view of "+fmt.Sprint(seen.tell()))
+
+				continue
+			}
+
+			r.step()
+			past = append(past, api.clone())
+			told = append(told, r.name+" leaves "+fmt.Sprint(api.tell()))
+
+			for _, name := range clusters {
+				if !api.union()[name] {
+					t.Fatalf("%s is in no page:\n%s", name, strings.Join(told, "\n"))
+				}
+			}
+		}
+
+		api.settle(t, rivals[0].result)
+	})
+}
+
+// What one process does between two writes of another: each relies on a page that the other one is about to write, and neither of these
+// writes alone is on an old version.
+func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(5), "canary")})
+	api := newStore(placement)
+	clusters := []string{"c-1", "c-2", "c-3"}
+	labelled := func(canaries ...string) *scheduling.Result {
+		i := worldOf()
+
+		for _, name := range clusters {
+			prefix := "x"
+			if slices.Contains(canaries, name) {
+				prefix = "canary"
+			}
+
+			i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
+		}
+
+		return api.schedule(i)
+	}
+
+	api.settle(t, labelled("c-1", "c-2"))
+
+	one, other := &rival{result: labelled("c-1")}, &rival{result: labelled("c-1", "c-2")}
+	one.begin(t, api, api.clone())
+	one.step()
+	expect(t, "c-2 comes into the other group first", []string{"c-1 c-2", "c-2 c-3"}, api.contents())
+
+	other.begin(t, api, api.clone())
+
+	for len(other.left) > 0 {
+		other.step()
+	}
+
+	expect(t, "who knows nothing of the change undoes it", []string{"c-1 c-2", "c-3"}, api.contents())
+
+	one.step()
+	expect(t, "the rest of the plan is refused", []string{"c-1 c-2", "c-3"}, api.contents())
+
+	for range 2 {
+		one.begin(t, api, api.clone())
+
+		for len(one.left) > 0 {
+			one.step()
+		}
+	}
+
+	expect(t, "it is made again", []string{"c-1", "c-2 c-3"}, api.contents())
+}
+
+// contents are the clusters of every page, by name of the page.
+func (s *store) contents() []string {
+	var contents []string
+	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
+		contents = append(contents, clustersOf(s.pages[name]))
+	}
+
+	return contents
+}
+
+// A confirmation refuses whoever wants to write the page as it was, and consumers see nothing of it.
+func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	first, second := page(1, 0, "", "c-1", "c-2"), page(2, 1, "old", "c-1")
+	form := record.V1beta1.Form()
+	s := newServer(t, form.Write(first), form.Write(second))
+
+	var told []string
+
+	plan := planOf(selecting(placement, "c-1", "c-2"), presentOf(placement, first, second))
+
+	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := (Writer{Client: s}).Delete(t.Context(), plan, written, observer(&told)); err != nil {
+		t.Fatal(err)
+	}
+
+	expect(t, "told", []string{"confirm p-decision-1 <nil>", "delete p-decision-2 <nil>"}, told)
+	expect(t, "requests", []string{
+		"patch p-decision-1 uid=uid-1 rv=1 application/merge-patch+json", "delete p-decision-2 uid=uid-2 rv=2",
+	}, s.requests)
+
+	confirmed := form.Read(s.get(t, "p-decision-1"))
+	expect(t, "version", "2", confirmed.ResourceVersion)
+	expect(t, "labels", first.Labels, confirmed.Labels)
+	expect(t, "decisions", first.Decisions, confirmed.Decisions)
+	expect(t, "what is left", []string{}, steps(planOf(selecting(placement, "c-1", "c-2"), presentOf(placement, confirmed))))
+}

@@ -1,0 +1,209 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/film"
+)
+
+// newcomers is the namespace in which placements are made while the leader changes.
+const newcomers = "newcomers"
+
+// learning are the requests by which a process gets to know the world. One that is warm has no need of them.
+var learning = faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{
+	"managedclusters", "managedclustersets", "managedclustersetbindings", "addonplacementscores", "placements", "placementdecisions",
+}}
+
+// TestLeaderIsKilledAtWork has clusters come, go and move between groups, and placements come, without a pause. The leader is killed between
+// two writes of one plan. The standby takes the lease when it has run out and goes on with what it knows already; nothing is lost, and no
+// cluster that stays selected is missing from the decisions for a moment.
+func TestLeaderIsKilledAtWork(t *testing.T) {
+	random := seeded(t)
+	h := startHub(t)
+	f := startFleet(t, h, random)
+	recorded, err := film.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
+	must(t, err)
+	s := &scene{fleet: f, hub: h, film: recorded}
+	survive := random.IntN(4)
+
+	s.proxy = throughProxy(t, h)
+	s.replica = h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
+	h.wantHolder(t, s.replica)
+	proxy := throughProxy(t, h)
+	standby := h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
+	must(t, h.client.Create(t.Context(), f.placement()))
+	s.judge(t)
+
+	c := startChurn(t, h, f)
+	c.await(t, 2)
+	before := len(s.proxy.Requests(decisive))
+	mend := s.proxy.Break(faults.Rule{Match: decisive, Fault: faults.Hang, After: survive})
+	defer mend()
+	awaitRequests(t, s.proxy, decisive, before+survive+1)
+	if idle := proxy.Requests(decisive); len(idle) > 0 {
+		t.Errorf("the standby writes beside the leader: %v", idle)
+	}
+	learned := len(proxy.Requests(learning))
+
+	s.replica.signal(t, syscall.SIGKILL)
+	s.replica.wantExit(t, -1)
+	killed := time.Now()
+	h.wantHolder(t, standby)
+	taken := time.Since(killed)
+	c.await(t, 2)
+	c.stop(t)
+
+	wantNothingMissed(t, s)
+	h.wantAnswered(t)
+	if again := proxy.Requests(learning)[learned:]; len(again) > 0 {
+		t.Errorf("the standby was not warm: it sent %v", again)
+	}
+	t.Logf("the lease was taken after %v; %d events in %d steps", taken, len(s.film.Frames()), c.steps.Load())
+	standby.signal(t, syscall.SIGTERM)
+	standby.wantExit(t, 0)
+}
+
+// wantNothingMissed waits until the fleet is placed as expected, and looks at every state on the way.
+func wantNothingMissed(t *testing.T, s *scene) {
+	t.Helper()
+	eventually(t, "waiting for the expected decisions", func() error {
+		if findings := s.unsettled(t); len(findings) > 0 {
+			return errors.New(strings.Join(findings, "\n"))
+		}
+		return nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	must(t, s.film.Until(ctx, s.pages(t)))
+	for _, finding := range film.Missing(s.settled, s.film.Frames()[s.frames:], s.film.Now()) {
+		t.Error(finding)
+	}
+}
+
+// wantAnswered waits until no placement would change if it were evaluated now.
+func (h *hub) wantAnswered(t *testing.T) {
+	t.Helper()
+	list := &clusterv1beta1.PlacementList{}
+	must(t, h.client.List(t.Context(), list))
+	for i := range list.Items {
+		list.Items[i].APIVersion, list.Items[i].Kind = clusterv1beta1.GroupVersion.String(), "Placement"
+	}
+	data, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": list.Items})
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "placements.json")
+	must(t, os.WriteFile(file, data, 0o600))
+	eventually(t, "waiting for all decisions", func() error {
+		p := start(t, "diff", "--kubeconfig", h.adminKubeconfig, "-f", file)
+		if code := p.exitCode(t); code != 0 {
+			return fmt.Errorf("exit code %d: %s", code, p)
+		}
+		return nil
+	})
+}
+
+// churn changes the fleet and adds placements, one step after the other.
+type churn struct {
+	hub   *hub
+	fleet *fleet
+	steps atomic.Int64
+	end   context.CancelFunc
+	done  chan error
+}
+
+// startChurn goes on until stop.
+func startChurn(t *testing.T, h *hub, f *fleet) *churn {
+	t.Helper()
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: newcomers}},
+		&clusterv1beta2.ManagedClusterSetBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: newcomers, Name: fleetSet},
+			Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: fleetSet},
+		},
+	} {
+		must(t, h.client.Create(t.Context(), object))
+	}
+	stopping, end := context.WithCancel(t.Context())
+	c := &churn{hub: h, fleet: f, end: end, done: make(chan error, 1)}
+	go func() {
+		for stopping.Err() == nil {
+			if err := c.step(context.WithoutCancel(stopping)); err != nil { // What is begun is ended.
+				c.done <- err
+				return
+			}
+		}
+		c.done <- nil
+	}()
+	t.Cleanup(end)
+	return c
+}
+
+// step changes the fleet in one way and adds a placement.
+func (c *churn) step(ctx context.Context) error {
+	n := int(c.steps.Load())
+	next := []func(*fleet) step{(*fleet).relabel, (*fleet).insert, (*fleet).swap, (*fleet).remove}[n%4](c.fleet)
+	if err := next.apply(ctx); err != nil {
+		return fmt.Errorf("%s: %w", next.what, err)
+	}
+	newcomer := &clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: newcomers, Name: fmt.Sprintf("p%d", n)}, Spec: newcomerSpecs()[n%3],
+	}
+	if err := c.hub.client.Create(ctx, newcomer); err != nil {
+		return fmt.Errorf("creating Placement %s: %w", newcomer.Name, err)
+	}
+	c.steps.Add(1)
+	return nil
+}
+
+// newcomerSpecs ask for all, for some by a label that changes, and for five that stay as long as they can.
+func newcomerSpecs() []clusterv1beta1.PlacementSpec {
+	canaries := clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{fleetLabel: "canary"}},
+	}}
+	steady := clusterv1beta1.PrioritizerConfig{
+		ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "Steady"}, Weight: 1,
+	}
+	return []clusterv1beta1.PlacementSpec{
+		{},
+		{Predicates: []clusterv1beta1.ClusterPredicate{canaries}},
+		{NumberOfClusters: ptr.To[int32](5), PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{
+			Mode: clusterv1beta1.PrioritizerPolicyModeExact, Configurations: []clusterv1beta1.PrioritizerConfig{steady},
+		}},
+	}
+}
+
+// await waits until so many more steps are done.
+func (c *churn) await(t *testing.T, more int64) {
+	t.Helper()
+	until := c.steps.Load() + more
+	eventually(t, "waiting for changes", func() error {
+		if done := c.steps.Load(); done < until {
+			return fmt.Errorf("there were %d, want %d", done, until)
+		}
+		return nil
+	})
+}
+
+func (c *churn) stop(t *testing.T) {
+	t.Helper()
+	c.end()
+	must(t, <-c.done)
+}
