@@ -63,6 +63,28 @@ func (m *memory) wake(priority int, cause string, keys ...inventory.PlacementKey
 	metrics.Coalesced.WithLabelValues(cause).Add(float64(len(keys) - put))
 }
 
+// hold puts off what events about the objects of a placement mean until release, while they are being written.
+func (m *memory) hold(key inventory.PlacementKey) {
+	for _, pages := range m.pages {
+		pages.hold(key)
+	}
+
+	m.statuses.hold(key)
+}
+
+// release wakes the placement if others have changed its objects since hold.
+func (m *memory) release(key inventory.PlacementKey) {
+	for _, pages := range m.pages {
+		if pages.release(key) {
+			m.wake(work.Interactive, "decision", key)
+		}
+	}
+
+	if m.statuses.release(key) {
+		m.wake(work.Interactive, "placement", key)
+	}
+}
+
 // forgetWrites drops what was written for a placement, when the API server has shown that it is not so.
 func (m *memory) forgetWrites(key inventory.PlacementKey) {
 	for _, pages := range m.pages {

@@ -115,6 +115,9 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		return reconcile.Result{}, err
 	}
 
+	r.hold(key)
+	defer r.release(key)
+
 	err = r.carryOut(ctx, pass)
 
 	if decision.Terminating(err) {

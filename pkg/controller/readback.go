@@ -22,6 +22,14 @@ type readback[T metav1.Object] struct {
 
 	mu      sync.Mutex
 	written map[inventory.PlacementKey]map[types.NamespacedName]written[T]
+	// held are the events that came for an owner while it is being written for.
+	held map[inventory.PlacementKey][]event[T]
+}
+
+// event is a state that a watch has shown, the last one if it is of a deletion.
+type event[T metav1.Object] struct {
+	object  T
+	deleted bool
 }
 
 type written[T metav1.Object] struct {
@@ -34,7 +42,33 @@ type written[T metav1.Object] struct {
 const unconfirmed = 30 * time.Second
 
 func newReadback[T metav1.Object](c clock.PassiveClock) *readback[T] {
-	return &readback[T]{clock: c, written: map[inventory.PlacementKey]map[types.NamespacedName]written[T]{}}
+	return &readback[T]{
+		clock: c, written: map[inventory.PlacementKey]map[types.NamespacedName]written[T]{}, held: map[inventory.PlacementKey][]event[T]{},
+	}
+}
+
+// hold puts the judgement of events for an owner off until release: a watch may show a write before its answer is here.
+func (r *readback[T]) hold(owner inventory.PlacementKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.held[owner] = []event[T]{}
+}
+
+// release judges the events that came since hold, and reports whether one of them shows what was not written by us.
+func (r *readback[T]) release(owner inventory.PlacementKey) (surprised bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for _, event := range r.held[owner] {
+		if !r.judge(owner, event.object, event.deleted) {
+			surprised = true
+		}
+	}
+
+	delete(r.held, owner)
+
+	return surprised
 }
 
 // wrote notes the answer to a write for an owner; deleted says that the object was deleted.
@@ -50,11 +84,21 @@ func (r *readback[T]) wrote(owner inventory.PlacementKey, object T, deleted bool
 }
 
 // expected reports whether an event shows a state that was written by us, or one before it. An event that shows the last write ends the
-// memory of it.
+// memory of it. While the owner is held, everything is expected, and release tells.
 func (r *readback[T]) expected(owner inventory.PlacementKey, object T, deleted bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
+	if events, held := r.held[owner]; held {
+		r.held[owner] = append(events, event[T]{object: object, deleted: deleted})
+
+		return true
+	}
+
+	return r.judge(owner, object, deleted)
+}
+
+func (r *readback[T]) judge(owner inventory.PlacementKey, object T, deleted bool) bool {
 	key := keyOf(object)
 
 	last, known := r.written[owner][key]

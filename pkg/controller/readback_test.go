@@ -191,3 +191,40 @@ func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
 		t.Errorf("got %v and %v, want to be asked again after %v", result, err, notSyncedDelay)
 	}
 }
+
+// A watch may show a write before the writer has its answer: what it shows is judged when the writes are over.
+func TestEventsWaitForTheAnswer(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		events []*record.Page
+		want   bool
+	}{
+		{"our writes", []*record.Page{state("a", "1", "5"), state("a", "1", "6")}, false},
+		{"an earlier state", []*record.Page{state("a", "1", "4")}, false},
+		{"somebody wrote after us", []*record.Page{state("a", "1", "6"), state("a", "1", "9")}, true},
+		{"another page", []*record.Page{state("b", "2", "5")}, true},
+		{"nothing", nil, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			r.hold(owner)
+
+			for _, event := range tc.events {
+				if !r.expected(owner, event, false) {
+					t.Errorf("%s@%s was judged before the answer", event.Name, event.ResourceVersion)
+				}
+			}
+
+			r.wrote(owner, state("a", "1", "5"), false)
+			r.wrote(owner, state("a", "1", "6"), false)
+
+			if got := r.release(owner); got != tc.want {
+				t.Errorf("release() = %v, want %v", got, tc.want)
+			}
+
+			if r.expected(owner, state("c", "3", "1"), false) {
+				t.Error("still held after the release")
+			}
+		})
+	}
+}
