@@ -70,7 +70,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.controllers.Controllers, "controllers", o.controllers.Controllers,
 		"Controllers to run: '*' all, 'name' that one, '-name' not that one. Known: "+strings.Join(controller.Names(), ", ")+".")
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
-		"Placements evaluated at the same time; 0 is the number of CPUs.")
+		"Placements worked on at the same time; 0 is four for each CPU, since they mostly wait for the API server.")
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
 
@@ -195,7 +195,7 @@ func (o *controllerOptions) validate() error {
 		errs = append(errs, fmt.Errorf("--kube-api-burst: %d is negative; use 0 for twice --kube-api-qps", o.burst))
 	}
 	if o.controllers.Workers < 0 {
-		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for the number of CPUs", o.controllers.Workers))
+		errs = append(errs, fmt.Errorf("--workers: %d is negative; use 0 for four for each CPU", o.controllers.Workers))
 	}
 	if enabled, err := o.controllers.Enabled(); err != nil {
 		errs = append(errs, fmt.Errorf("--controllers: %w", err))

@@ -57,7 +57,7 @@ func TestFlagDefaults(t *testing.T) {
 		{"tls-min-version", "", "component-base: TLS 1.2"},
 		{"tls-cipher-suites", "[]", "Go's choice"},
 		{"controllers", "[placement]", "scope.md: what upstream's command does and its account may"},
-		{"workers", "0", "the number of CPUs"},
+		{"workers", "0", "four for each CPU"},
 		{"v", "0", "klog"},
 		{"vmodule", "", "klog"},
 		{"logtostderr", "true", "klog"},

@@ -108,7 +108,7 @@ func (f *feed) listen(ctx context.Context) error {
 	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, len(kinds))
 
 	for _, kind := range kinds {
-		informer, err := f.cache.GetInformer(ctx, kind.object)
+		informer, err := f.cache.GetInformer(ctx, kind.object, cache.BlockUntilSynced(false)) // They list at the same time.
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", kind.object, err)
 		}
@@ -121,12 +121,12 @@ func (f *feed) listen(ctx context.Context) error {
 		registrations = append(registrations, registration)
 	}
 
-	synced := make([]toolscache.InformerSynced, 0, len(registrations))
+	synced := make([]toolscache.DoneChecker, 0, len(registrations))
 	for _, registration := range registrations {
-		synced = append(synced, registration.HasSynced)
+		synced = append(synced, registration.HasSyncedChecker())
 	}
 
-	if !toolscache.WaitForCacheSync(ctx.Done(), synced...) {
+	if !toolscache.WaitFor(ctx, "", synced...) {
 		return errors.Join(errors.New("the initial lists did not arrive"), ctx.Err())
 	}
 

@@ -61,7 +61,7 @@ type Options struct {
 	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means
 	// open-cluster-management-hub.
 	Namespace string
-	// Workers is how many placements are evaluated at the same time; 0 means GOMAXPROCS.
+	// Workers is how many placements are worked on at the same time; 0 means DefaultWorkers.
 	Workers int
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
 	ProfileDecisions bool
@@ -149,12 +149,18 @@ func (o Options) setupDefaults(mgr manager.Manager, s work.Settings) error {
 	return admission.SetupDefaults(mgr, s, o.Webhook)
 }
 
+// workersPerCPU is how many workers keep a CPU busy: most of their time they wait for the API server.
+const workersPerCPU = 4
+
+// DefaultWorkers is how many placements are worked on at the same time when nobody says otherwise.
+func DefaultWorkers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
+
 // settings are what the controllers have in common, with defaults for what was left out.
 func (o Options) settings() work.Settings {
 	settings := work.Settings{
 		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Patience: max(o.Patience, 0), Clock: o.Clock,
 	}
-	settings.Workers = cmp.Or(settings.Workers, runtime.GOMAXPROCS(0))
+	settings.Workers = cmp.Or(settings.Workers, DefaultWorkers())
 	settings.Patience = cmp.Or(settings.Patience, defaultPatience)
 
 	if settings.Clock == nil {

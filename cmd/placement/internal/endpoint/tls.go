@@ -10,6 +10,7 @@ import (
 
 	certutil "k8s.io/client-go/util/cert"
 	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
@@ -34,9 +35,7 @@ func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
 	}
 	if o.CertFile == "" {
 		signed := &selfSigned{now: time.Now}
-		if _, err := signed.GetCertificate(nil); err != nil {
-			return nil, nil, err
-		}
+		go signed.prepare() // It takes its time, and whoever asks waits for it.
 		config.GetCertificate = signed.GetCertificate
 		return config, nil, nil
 	}
@@ -61,6 +60,14 @@ type selfSigned struct {
 
 const selfSignedRenewal = 30 * 24 * time.Hour
 
+// prepare makes the certificate before somebody asks for it. What goes wrong is tried again, and told, whenever somebody does.
+func (s *selfSigned) prepare() {
+	if _, err := s.GetCertificate(nil); err != nil {
+		klog.Background().Error(err, "Preparing to serve")
+	}
+}
+
+// GetCertificate is for tls.Config.
 func (s *selfSigned) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

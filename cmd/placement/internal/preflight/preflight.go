@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +19,9 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
+
+// reviewsAtOnce is how many questions about rights are under way at the same time.
+const reviewsAtOnce = 8
 
 // requestTimeout bounds each request, so that an address that swallows packets is reported and not waited for.
 const requestTimeout = 15 * time.Second
@@ -145,27 +149,41 @@ func (r right) String() string {
 }
 
 func checkRights(ctx context.Context, client kubernetes.Interface, rights []right) error {
-	var missing []error
-	for _, r := range rights {
-		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name, Namespace: r.namespace,
-			},
-		}}
-		answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-		if err != nil {
-			return fmt.Errorf("asking the API server whether this process may %s: %w", r, err)
-		}
-		if !answer.Status.Allowed {
-			missing = append(missing, errors.New("  "+r.String()))
-		}
+	denied := make([]error, len(rights))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(reviewsAtOnce)
+	for i, r := range rights {
+		group.Go(func() error {
+			allowed, err := mayDo(ctx, client, r)
+			if err == nil && !allowed {
+				denied[i] = errors.New("  " + r.String())
+			}
+			return err
+		})
 	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	missing := slices.DeleteFunc(denied, func(err error) bool { return err == nil })
 	if len(missing) == 0 {
 		return nil
 	}
 	return fmt.Errorf("the hub does not allow this process to:\n%w\ngrant these rights to the account it runs as (manifests/rbac has roles "+
 		"for each controller, and their bindings), or leave off the controllers that need them with --controllers; then start again",
 		errors.Join(missing...))
+}
+
+func mayDo(ctx context.Context, client kubernetes.Interface, r right) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: r.verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name, Namespace: r.namespace,
+		},
+	}}
+	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("asking the API server whether this process may %s: %w", r, err)
+	}
+	return answer.Status.Allowed, nil
 }
 
 // checkLeaseNamespace asks for the lease without making it: the elector would only log, for ever, that its namespace is missing.
