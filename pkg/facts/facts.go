@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"time"
+	"weak"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,12 +57,18 @@ func (s ScoreSet) Expired(now time.Time) bool {
 	return !s.ValidUntil.IsZero() && now.After(s.ValidUntil)
 }
 
-// source is the object the facts were taken from, with its map form for CEL made on first use.
+// source is the object the facts were taken from, with its map form for CEL, which is many times as big: it is made when it is asked for,
+// and kept as long as memory is not needed.
 type source struct {
 	cluster *clusterv1.ManagedCluster
-	once    sync.Once
-	object  map[string]any
-	err     error
+
+	mu     sync.Mutex
+	object weak.Pointer[object]
+}
+
+// object is a ManagedCluster in its map form.
+type object struct {
+	fields map[string]any
 }
 
 // Of makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
@@ -176,17 +183,22 @@ func (f *Facts) Value(key Key) (string, bool) {
 // fields are absent, quantities and times are strings. The map is shared and must not be changed.
 func (f *Facts) Object() (map[string]any, error) {
 	s := f.source
-	s.once.Do(func() {
-		s.object, s.err = runtime.DefaultUnstructuredConverter.ToUnstructured(s.cluster)
-		if s.err != nil {
-			s.err = fmt.Errorf("converting ManagedCluster %s: %w", s.cluster.Name, s.err)
 
-			return
-		}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 
-		delete(s.object, "apiVersion")
-		delete(s.object, "kind")
-	})
+	if known := s.object.Value(); known != nil {
+		return known.fields, nil
+	}
 
-	return s.object, s.err
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.cluster)
+	if err != nil {
+		return nil, fmt.Errorf("converting ManagedCluster %s: %w", s.cluster.Name, err)
+	}
+
+	delete(fields, "apiVersion")
+	delete(fields, "kind")
+	s.object = weak.Make(&object{fields: fields})
+
+	return fields, nil
 }
