@@ -78,29 +78,87 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 		}
 	}
 
-	for _, set := range c.moved() {
-		for namespace := range i.boundIn[set] {
-			for p := range i.placements.inNamespace[namespace] {
-				if i.gainsOrLoses(p, c) && i.matters(p, c) {
-					concerned[p] = struct{}{}
-				}
+	i.eachGainerOrLoser(c, func(p *placement) { concerned[p] = struct{}{} })
+	i.eachReader(c, func(p *placement) { concerned[p] = struct{}{} })
+	i.eachKeeper(c, func(p *placement) { concerned[p] = struct{}{} })
+
+	return newAffected(c.cause(), maps.Keys(concerned))
+}
+
+// eachMatching visits the placements with a predicate that the cluster matches or that flipped, some more than once. It finds them from the
+// cluster: how many others there are does not matter.
+func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
+	visitReaders := func(views map[*view]struct{}) {
+		for v := range views {
+			if _, is := c.flipped[v]; !is && !v.matches.bits.Test(c.slot) {
+				continue
+			}
+
+			for p := range v.readers {
+				visit(p)
 			}
 		}
 	}
 
+	i.views.eachOf(c.after, visitReaders)
+	visitReaders(i.views.unanchored)
+	visitReaders(c.flipped)
+}
+
+// eachGainerOrLoser visits the placements whose scope gains or loses the cluster, if that can change their answer.
+func (i *Inventory) eachGainerOrLoser(c clusterChange, visit func(*placement)) {
+	moved := c.moved()
+	if len(moved) == 0 {
+		return
+	}
+
+	visitMoved := func(p *placement) {
+		if i.gainsOrLoses(p, c) && i.matters(p, c) {
+			visit(p)
+		}
+	}
+
+	i.eachMatching(c, visitMoved)
+
+	for _, set := range moved {
+		// Unless the cluster is alone in the set, it is alone in no scope that it comes into or leaves with it.
+		looking := i.placements.open
+		if i.members[set] == nil || i.others(i.members[set], c.slot) == 0 {
+			looking = i.placements.inNamespace
+		}
+
+		for namespace := range i.boundIn[set] {
+			for p := range looking[namespace] {
+				visitMoved(p)
+			}
+		}
+	}
+}
+
+// eachReader visits the placements that read what has changed of a cluster that passes their predicates, or of any cluster in their scope.
+func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
+	selective := false
+
 	for _, changed := range c.changes {
+		eachReader(i.placements.selective, changed, func(readers map[*placement]struct{}) { selective = selective || len(readers) > 0 })
 		eachReader(i.placements.readers, changed, func(readers map[*placement]struct{}) {
 			for p := range readers {
-				if i.inScope(p, c) && (p.passes(c.slot, c.flipped) || facts.Touched(p.interest.ScopeReads, c.changes)) {
-					concerned[p] = struct{}{}
+				if i.inScope(p, c) {
+					visit(p)
 				}
 			}
 		})
 	}
 
-	i.eachKeeper(c, func(p *placement) { concerned[p] = struct{}{} })
+	if !selective {
+		return
+	}
 
-	return newAffected(c.cause(), maps.Keys(concerned))
+	i.eachMatching(c, func(p *placement) {
+		if p.passes(c.slot, c.flipped) && facts.Touched(p.interest.Reads, c.changes) && i.inScope(p, c) {
+			visit(p)
+		}
+	})
 }
 
 // moved are the sets whose placements may gain or lose the cluster.
@@ -178,12 +236,7 @@ func (i *Inventory) alone(p *placement, slot uint) bool {
 			continue
 		}
 
-		others := members.matches.bits.IntersectionCardinality(i.alive.bits)
-		if i.alive.bits.Test(slot) && members.matches.bits.Test(slot) {
-			others--
-		}
-
-		if others > 0 {
+		if i.others(members, slot) > 0 {
 			return false
 		}
 	}
@@ -191,17 +244,29 @@ func (i *Inventory) alone(p *placement, slot uint) bool {
 	return true
 }
 
+// others are how many clusters that are not terminating a set has beside one.
+func (i *Inventory) others(members *view, slot uint) uint {
+	others := members.matches.bits.IntersectionCardinality(i.alive.bits)
+	if i.alive.bits.Test(slot) && members.matches.bits.Test(slot) {
+		others--
+	}
+
+	return others
+}
+
 // eachKeeper visits the placements that tell in their decisions whether the cluster is available, when that may have changed, whatever
 // their scope is.
 func (i *Inventory) eachKeeper(c clusterChange, visit func(*placement)) {
 	availability := facts.Key{Kind: facts.Availability}
-	if !c.existence() && !slices.Contains(c.changes, availability) {
+	if !c.existence() && !slices.Contains(c.changes, availability) || i.decisions.totals.get(c.slot) == 0 {
 		return
 	}
 
-	for p := range i.placements.readers[availability] {
-		if i.decisions.holds(p.key, c.slot) {
-			visit(p)
+	for _, readers := range []map[*placement]struct{}{i.placements.readers[availability], i.placements.selective[availability]} {
+		for p := range readers {
+			if i.decisions.holds(p.key, c.slot) {
+				visit(p)
+			}
 		}
 	}
 }

@@ -36,13 +36,22 @@ type placement struct {
 type placements struct {
 	known       map[PlacementKey]*placement
 	inNamespace map[string]map[*placement]struct{}
-	readers     map[facts.Key]map[*placement]struct{}
+	// open are those that may look at a cluster whatever it is.
+	open map[string]map[*placement]struct{}
+	// readers read a key of any cluster in their scope, and selective only of those that pass their predicates.
+	readers, selective map[facts.Key]map[*placement]struct{}
+}
+
+// open reports whether a cluster that matches none of the predicates may count.
+func (p *placement) open() bool {
+	return len(p.interest.Predicates) == 0 || len(p.interest.ScopeReads) > 0
 }
 
 func newPlacements() *placements {
 	return &placements{
 		known: map[PlacementKey]*placement{}, inNamespace: map[string]map[*placement]struct{}{},
-		readers: map[facts.Key]map[*placement]struct{}{},
+		open:    map[string]map[*placement]struct{}{},
+		readers: map[facts.Key]map[*placement]struct{}{}, selective: map[facts.Key]map[*placement]struct{}{},
 	}
 }
 
@@ -74,7 +83,7 @@ func (i *Inventory) enrol(p *placement) {
 	dynamic := 0
 
 	for _, predicate := range p.interest.Predicates {
-		used := i.views.use(predicate, i.eachCluster)
+		used := i.views.use(predicate)
 		used.readers[p] = struct{}{}
 		p.predicates = append(p.predicates, used)
 
@@ -106,16 +115,31 @@ func (i *Inventory) dismiss(key PlacementKey) {
 
 	p.eachPlace(i.placements, func(in map[*placement]struct{}) { delete(in, p) })
 	forgetEmpty(i.placements.inNamespace, key.Namespace)
+	forgetEmpty(i.placements.open, key.Namespace)
 
 	for _, read := range slices.Concat(p.interest.Reads, p.interest.ScopeReads) {
 		forgetEmpty(i.placements.readers, read)
+		forgetEmpty(i.placements.selective, read)
 	}
 }
 
 func (p *placement) eachPlace(all *placements, visit func(map[*placement]struct{})) {
 	visit(place(all.inNamespace, p.key.Namespace))
 
-	for _, read := range slices.Concat(p.interest.Reads, p.interest.ScopeReads) {
+	if p.open() {
+		visit(place(all.open, p.key.Namespace))
+	}
+
+	readers := all.readers
+	if len(p.interest.Predicates) > 0 {
+		readers = all.selective
+	}
+
+	for _, read := range p.interest.Reads {
+		visit(place(readers, read))
+	}
+
+	for _, read := range p.interest.ScopeReads {
 		visit(place(all.readers, read))
 	}
 }
@@ -150,9 +174,5 @@ func (p *placement) dynamic() bool {
 }
 
 func (v *view) matchesOrUnknown(slot uint) bool {
-	if v.memo != nil {
-		return v.memo.matchedOrUnknown(slot)
-	}
-
-	return v.matches.bits.Test(slot)
+	return v.matches.bits.Test(slot) && (v.memo == nil || v.memo.matchedOrUnknown(slot))
 }

@@ -48,7 +48,7 @@ type Inventory struct {
 
 // New makes an empty Inventory.
 func New(compiler *selector.Compiler) *Inventory {
-	return &Inventory{
+	i := &Inventory{
 		compiler:   compiler,
 		slots:      newSlots(),
 		clusters:   newTable[uint](),
@@ -62,11 +62,13 @@ func New(compiler *selector.Compiler) *Inventory {
 		selecting:  map[string]*view{},
 		bindings:   newTable[[]string](),
 		boundIn:    map[string]map[string]struct{}{},
-		views:      newViews(),
 		decisions:  newDecisions(),
 		placements: newPlacements(),
 		questions:  &sync.Map{},
 	}
+	i.views = newViews(population{each: i.eachCluster, facts: i.facts.get, slot: i.slotOf})
+
+	return i
 }
 
 // extent is what a change reaches.
@@ -94,6 +96,13 @@ func (i *Inventory) known(name string) *facts.Facts {
 	}
 
 	return i.facts.get(slot)
+}
+
+// slotOf is the number of a cluster that exists.
+func (i *Inventory) slotOf(name string) (uint, bool) {
+	slot, exists := i.clusters.live[name]
+
+	return slot, exists
 }
 
 // eachCluster visits the clusters that exist, in no order.
@@ -214,11 +223,13 @@ func (i *Inventory) Rebuild() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
+	i.views.anchors.findAll(i.eachCluster)
+
 	for _, v := range i.views.known {
+		i.views.build(v)
+
 		if v.memo != nil {
 			v.memo.forget()
-		} else {
-			v.build(i.eachCluster)
 		}
 
 		i.views.changed[v] = struct{}{}

@@ -1,8 +1,11 @@
 package inventory
 
 import (
+	"math"
 	"sync"
 	"time"
+
+	"github.com/bits-and-blooms/bitset"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -26,7 +29,7 @@ type memo struct {
 type answer struct {
 	// from is the generation since which nothing has changed that the selector reads of the cluster.
 	from    uint64
-	cost    uint64
+	cost    uint32
 	known   bool // Somebody has asked since then.
 	matched bool
 	odd     bool // There is more to say among the oddities.
@@ -69,10 +72,40 @@ func (m *memo) ask(slot uint, f *facts.Facts, generation uint64, pass *selector.
 		}
 	}
 
-	pass.Charge(said.cost)
+	pass.Charge(uint64(said.cost))
 	pass.Wake(odd.until)
 
 	return selector.Verdict{Matched: said.matched, Err: odd.err, Expression: odd.expression}
+}
+
+// recall finds those of the candidates that are known to match, as if they and those that are known not to were asked in the pass. It
+// leaves the candidates that have to be asked one by one.
+func (m *memo) recall(candidates Members, generation uint64, pass *selector.Pass) (matching, left Members) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	matching, left = bitset.New(candidates.Len()), bitset.New(0)
+	cost := uint64(0)
+
+	for slot := range candidates.EachSet() {
+		said := m.answer(slot)
+
+		if !said.known || said.odd || generation < said.from {
+			left.Set(slot)
+
+			continue
+		}
+
+		cost += uint64(said.cost)
+
+		if said.matched {
+			matching.Set(slot)
+		}
+	}
+
+	pass.Charge(cost)
+
+	return matching, left
 }
 
 func (m *memo) answer(slot uint) answer {
@@ -92,7 +125,7 @@ func (m *memo) evaluate(f *facts.Facts, now time.Time) (answer, oddity) {
 	verdict := m.selector.Match(f, pass)
 	odd := oddity{err: verdict.Err, expression: verdict.Expression, since: pass.Since(), until: pass.WakeAt()}
 
-	return answer{cost: pass.Spent(), known: true, matched: verdict.Matched, odd: !odd.same(oddity{})}, odd
+	return answer{cost: uint32(min(pass.Spent(), math.MaxUint32)), known: true, matched: verdict.Matched, odd: !odd.same(oddity{})}, odd
 }
 
 func (m *memo) remember(slot uint, from uint64, said answer, odd oddity) {
@@ -100,7 +133,7 @@ func (m *memo) remember(slot uint, from uint64, said answer, odd oddity) {
 		m.answers = append(m.answers, answer{})
 	}
 
-	m.spent += said.cost - m.answers[slot].cost
+	m.spent += uint64(said.cost) - uint64(m.answers[slot].cost)
 	said.from = from
 	m.answers[slot] = said
 

@@ -31,7 +31,7 @@ func (i *Inventory) replaceMembers(name string, set *ClusterSet) {
 	delete(i.selecting, name)
 
 	if set != nil && set.members != nil {
-		i.members[name] = i.views.use(set.members, i.eachCluster)
+		i.members[name] = i.views.use(set.members)
 		if !set.exclusive {
 			i.selecting[name] = i.members[name]
 		}

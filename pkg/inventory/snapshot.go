@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -181,17 +182,41 @@ func (s *Snapshot) Matching(by *selector.Selector, candidates Members) Members {
 	return matching
 }
 
-// Ask is what a selector says of a cluster by its number, in a pass. Answers of CEL are remembered if it is a predicate of a placement that
-// the snapshot was taken for.
-func (s *Snapshot) Ask(by *selector.Selector) func(slot uint, pass *selector.Pass) selector.Verdict {
+// Ask finds those of the candidates that a selector with CEL matches, in a pass, and tells of those on which it failed. Answers are
+// remembered if it is a predicate of a placement that the snapshot was taken for. It ends early when the pass is exhausted. The answer
+// belongs to the caller.
+func (s *Snapshot) Ask(by *selector.Selector, candidates Members, pass *selector.Pass, failed func(*facts.Facts, selector.Verdict)) Members {
+	matching, left := bitset.New(candidates.Len()), candidates
+
 	v, known := s.views.Get([]byte(by.Identity()))
-	if !known || v.memo == nil {
-		return func(slot uint, pass *selector.Pass) selector.Verdict { return by.Match(s.facts.get(slot), pass) }
+	if known {
+		matching, left = v.memo.recall(candidates.Intersection(v.matches), s.Generation, pass)
 	}
 
-	return func(slot uint, pass *selector.Pass) selector.Verdict {
-		return v.memo.ask(slot, s.facts.get(slot), s.Generation, pass)
+	for slot := range left.EachSet() {
+		if pass.Exhausted() {
+			break
+		}
+
+		var verdict selector.Verdict
+
+		f := s.facts.get(slot)
+		if known {
+			verdict = v.memo.ask(slot, f, s.Generation, pass)
+		} else {
+			verdict = by.Match(f, pass)
+		}
+
+		if verdict.Matched {
+			matching.Set(slot)
+		}
+
+		if verdict.Err != nil {
+			failed(f, verdict)
+		}
 	}
+
+	return matching
 }
 
 // Facts are those of a cluster by its number.
@@ -200,18 +225,31 @@ func (s *Snapshot) Facts(slot uint) *facts.Facts { return s.facts.get(slot) }
 // Tainted are those of the candidates with taints. The answer belongs to the caller.
 func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Intersection(s.tainted) }
 
+// fewToSort are so few clusters that they are sorted by their names, and not by the order of all clusters, which has to be found first.
+const fewToSort = 32
+
 // InOrder are the numbers of clusters that exist in the order of their names.
 func (s *Snapshot) InOrder(members Members) []uint {
+	count := members.Count()
+	sorted := make([]uint, 0, count)
+
+	if count <= fewToSort {
+		for slot := range members.EachSet() {
+			sorted = append(sorted, slot)
+		}
+
+		slices.SortFunc(sorted, func(a, b uint) int { return cmp.Compare(s.names.get(a), s.names.get(b)) })
+
+		return sorted
+	}
+
 	order := s.order()
 	ranks := bitset.New(uint(len(order.byRank)))
-	count := 0
 
 	for slot := range members.EachSet() {
 		ranks.Set(uint(order.rank[slot]))
-		count++
 	}
 
-	sorted := make([]uint, 0, count)
 	for rank := range ranks.EachSet() {
 		sorted = append(sorted, order.byRank[rank])
 	}

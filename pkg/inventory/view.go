@@ -12,22 +12,17 @@ type view struct {
 	// users is how often the view was asked for by sets and placements, and readers are those placements.
 	users   int
 	readers map[*placement]struct{}
-	// matches are the clusters that match; memo stands in its place for a selector with CEL.
+	// matches are the clusters that match. Of a selector with CEL they are those that match but for it, and memo has what CEL says of them.
+	static  *selector.Selector
 	matches flags
 	memo    *memo
 }
 
-// frozenView is a view in a snapshot: matches that do not change any more, or the memory of a selector with CEL, which is asked with the
+// frozenView is a view in a snapshot: matches that do not change any more, and the memory of a selector with CEL, which is asked with the
 // facts of the snapshot.
 type frozenView struct {
 	matches Members
 	memo    *memo
-}
-
-// anchor is a value of a label or a claim without which (or another one of the same requirement) a selector does not match.
-type anchor struct {
-	key   facts.Key
-	value string
 }
 
 // views are all views by the identity of their selector, and by what they read.
@@ -40,30 +35,44 @@ type views struct {
 	byKey      map[facts.Key]map[*view]struct{}
 	unanchored map[*view]struct{}
 	changed    map[*view]struct{}
+	anchors    *anchors
+	clusters   population
 }
 
-func newViews() *views {
+// population is a way to the clusters that exist.
+type population struct {
+	each  clusters
+	facts func(slot uint) *facts.Facts
+	slot  func(name string) (uint, bool)
+}
+
+// clusters visits clusters with their numbers.
+type clusters = func(yield func(uint, *facts.Facts) bool)
+
+func newViews(of population) *views {
 	return &views{
 		table: newTable[frozenView](), known: map[string]*view{}, byValue: map[anchor]map[*view]struct{}{},
 		byKey: map[facts.Key]map[*view]struct{}{}, unanchored: map[*view]struct{}{}, changed: map[*view]struct{}{},
+		anchors: newAnchors(), clusters: of,
 	}
 }
 
 // use is the view of a selector, made of the clusters there are if nobody uses it yet. It stays until as many calls of drop.
-func (v *views) use(s *selector.Selector, clusters func(yield func(uint, *facts.Facts) bool)) *view {
+func (v *views) use(s *selector.Selector) *view {
 	identity := s.Identity()
 
 	known := v.known[identity]
 	if known == nil {
-		known = &view{selector: s, identity: identity, readers: map[*placement]struct{}{}, matches: newFlags()}
+		known = &view{selector: s, static: s.Static(), identity: identity, readers: map[*placement]struct{}{}}
 		v.known[identity] = known
 		v.eachPlace(known, func(in map[*view]struct{}) { in[known] = struct{}{} })
 
 		if s.Dynamic() {
 			known.memo = newMemo(s)
-		} else {
-			known.build(clusters)
 		}
+
+		v.eachAnchor(known, func(key facts.Key) { v.anchors.use(key, v.clusters.each) })
+		v.build(known)
 
 		v.changed[known] = struct{}{}
 	}
@@ -73,13 +82,39 @@ func (v *views) use(s *selector.Selector, clusters func(yield func(uint, *facts.
 	return known
 }
 
-func (v *view) build(clusters func(yield func(uint, *facts.Facts) bool)) {
+// build asks the selector about the clusters that can match.
+func (v *views) build(made *view) {
 	pass := &selector.Pass{}
-	v.matches = newFlags()
+	made.matches = newFlags()
 
-	for slot, f := range clusters {
-		if v.selector.Matches(f, pass) {
-			v.matches.set(slot, true)
+	for slot, f := range v.clustersThatCanMatch(made.static) {
+		if made.static.Matches(f, pass) {
+			made.matches.set(slot, true)
+		}
+	}
+}
+
+func (v *views) clustersThatCanMatch(s *selector.Selector) clusters {
+	slots, narrow := v.anchors.canMatch(s, v.clusters.slot)
+	if !narrow {
+		return v.clusters.each
+	}
+
+	return func(yield func(uint, *facts.Facts) bool) {
+		for _, slot := range slots {
+			if !yield(uint(slot), v.clusters.facts(uint(slot))) {
+				return
+			}
+		}
+	}
+}
+
+// eachAnchor visits the labels and claims that a view asks a value of.
+func (v *views) eachAnchor(of *view, visit func(facts.Key)) {
+	asked, _ := of.selector.Anchors()
+	for _, one := range asked {
+		if one.Key.Kind != facts.Name {
+			visit(one.Key)
 		}
 	}
 }
@@ -90,6 +125,7 @@ func (v *views) drop(unused *view) {
 		return
 	}
 
+	v.eachAnchor(unused, v.anchors.drop)
 	delete(v.known, unused.identity)
 	delete(v.changed, unused)
 	v.table.remove(unused.identity)
@@ -148,6 +184,8 @@ func forgetEmpty[K, V comparable](index map[K]map[V]struct{}, key K) {
 
 // change brings the views up to date with a change of one cluster, and returns those that say something else of it now.
 func (v *views) change(slot uint, before, after *facts.Facts, changes []facts.Key, generation uint64) map[*view]struct{} {
+	v.anchors.change(slot, before, after, changes)
+
 	flipped := map[*view]struct{}{}
 	asked := map[*view]struct{}{}
 
@@ -168,11 +206,14 @@ func (v *views) change(slot uint, before, after *facts.Facts, changes []facts.Ke
 }
 
 func (v *view) change(slot uint, after *facts.Facts, generation uint64) bool {
-	if v.memo != nil {
-		return v.memo.change(slot, after, generation)
+	was, is := v.matches.bits.Test(slot), after != nil && v.static.Matches(after, &selector.Pass{})
+	flips := v.matches.set(slot, is)
+
+	if v.memo == nil || !was && !is {
+		return flips
 	}
 
-	return v.matches.set(slot, after != nil && v.selector.Matches(after, &selector.Pass{}))
+	return v.memo.change(slot, after, generation) || flips
 }
 
 // eachTouched visits the views that may say something else after the changes; some of them more than once.
@@ -235,12 +276,7 @@ func (v *views) eachOf(f *facts.Facts, visit func(map[*view]struct{})) {
 // freeze publishes what has changed.
 func (v *views) freeze() {
 	for changed := range v.changed {
-		frozen := frozenView{memo: changed.memo}
-		if changed.memo == nil {
-			frozen.matches = changed.matches.freeze()
-		}
-
-		v.table.set(changed.identity, frozen)
+		v.table.set(changed.identity, frozenView{matches: changed.matches.freeze(), memo: changed.memo})
 	}
 
 	clear(v.changed)

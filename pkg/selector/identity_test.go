@@ -196,3 +196,24 @@ func BenchmarkMatches(b *testing.B) {
 		})
 	}
 }
+
+// Static is what can be known of a selector without evaluating CEL.
+func TestStatic(t *testing.T) {
+	compiler := NewCompiler()
+	eu := metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}
+
+	both, errs := compiler.Compile(Paths{}, Spec{Labels: eu, CEL: []string{`managedCluster.metadata.name == "a"`}})
+	plain, more := compiler.Compile(Paths{}, Spec{Labels: eu})
+
+	if err := append(errs, more...).ToAggregate(); err != nil {
+		t.Fatal(err)
+	}
+
+	if got := both.Static(); got.Identity() != plain.Identity() || got.Dynamic() || len(got.Reads()) != 1 {
+		t.Errorf("got %v, want %v", got, plain)
+	}
+
+	if plain.Static() != plain {
+		t.Error("a selector without CEL is its own static part")
+	}
+}

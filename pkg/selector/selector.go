@@ -133,6 +133,18 @@ func (s *Selector) Reads() []facts.Key { return s.reads }
 // Dynamic reports whether the selector has CEL expressions: its answers cost something, and may change with time.
 func (s *Selector) Dynamic() bool { return len(s.programs) > 0 }
 
+// Static is the selector without its CEL expressions: a cluster that it does not match, the selector does not match either, at no cost.
+func (s *Selector) Static() *Selector {
+	if !s.Dynamic() {
+		return s
+	}
+
+	static := &Selector{requirements: s.requirements}
+	static.reads, static.identity = static.collectReads(), static.identify()
+
+	return static
+}
+
 // Matches reports whether a cluster matches. It is Match without the reason.
 func (s *Selector) Matches(f *facts.Facts, pass *Pass) bool { return s.Match(f, pass).Matched }
 

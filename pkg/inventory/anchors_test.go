@@ -1,0 +1,70 @@
+package inventory
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Whatever happens, the values that are kept are those of the clusters as they are, and a view is made of those alone that can match.
+func TestAnchorsFollowTheClusters(t *testing.T) {
+	compiler := selector.NewCompiler()
+
+	compile := func(t *rapid.T, spec selector.Spec) *selector.Selector {
+		compiled, errs := compiler.Compile(selector.Paths{}, spec)
+		if err := errs.ToAggregate(); err != nil {
+			t.Fatal(err)
+		}
+
+		return compiled
+	}
+
+	rapid.Check(t, func(t *rapid.T) {
+		eu := compile(t, selector.Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}})
+		named := compile(t, selector.Spec{Name: "c2"})
+		i, there := New(compiler), noObjects()
+		key := NewPlacementKey(V1beta1, "ns1", "p")
+
+		i.SetPlacement(key, Interest{Predicates: []*selector.Selector{eu, named}})
+		i.Snapshot(key)
+
+		for range rapid.IntRange(1, 25).Draw(t, "events") {
+			there.event(t, i)
+
+			for key, kept := range i.views.anchors.byKey {
+				plain := values{}
+				plain.find(key, i.eachCluster)
+
+				for _, all := range []map[string][]uint32{plain.slots, kept.slots} {
+					for value := range all {
+						slices.Sort(all[value])
+					}
+				}
+
+				if diff := cmp.Diff(plain.slots, kept.slots); diff != "" {
+					t.Fatalf("values of %v (-of the clusters +kept):\n%s", key, diff)
+				}
+			}
+		}
+
+		for _, one := range []*selector.Selector{eu, named} {
+			slots, narrow := i.views.anchors.canMatch(one, i.slotOf)
+			matching := i.views.known[one.Identity()].matches.bits.Count()
+
+			if !narrow || uint(len(slots)) != matching {
+				t.Fatalf("%v matches %d clusters, and %d are asked: %v", one, matching, len(slots), narrow)
+			}
+		}
+
+		i.DeletePlacement(key)
+
+		if _, kept := i.views.anchors.byKey[eu.Reads()[0]]; kept && i.members["b"] == nil && i.members["a"] == nil {
+			t.Fatal("values are kept for nobody")
+		}
+	})
+}

@@ -1,0 +1,233 @@
+package inventory
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// concerned is how many placements ask for one team, and as many clusters are of one team: the rest of the hub has no part in what happens
+// to it.
+const concerned = 20
+
+// benchCluster is a cluster as a hub has it. The version counts the states of the object.
+func benchCluster(n, version int) *clusterv1.ManagedCluster {
+	cluster := managed(fmt.Sprintf("cluster-%05d", n), "all", "team", "t"+strconv.Itoa(n/concerned), "region", "r"+strconv.Itoa(n%12))
+	cluster.UID, cluster.ResourceVersion = "uid", strconv.Itoa(version)
+	cluster.Status.Conditions = []metav1.Condition{
+		{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}, {Type: clusterv1.ManagedClusterConditionClockSynced},
+	}
+	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("64"), "memory": resource.MustParse("256Gi")}
+	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse("60"), "memory": resource.MustParse("250Gi")}
+
+	for claim := range 6 {
+		name := fmt.Sprintf("claim-%d", claim)
+		cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: "value"})
+	}
+
+	return cluster
+}
+
+func benchHub(b *testing.B, clusters, placements int) *Inventory {
+	b.Helper()
+
+	compiler := selector.NewCompiler()
+	i := New(compiler)
+	i.SetClusterSet(exclusive("all"))
+
+	for n := range clusters {
+		i.SetCluster(benchCluster(n, 0))
+	}
+
+	keys := make([]PlacementKey, 0, placements)
+
+	for n := range placements {
+		key := NewPlacementKey(V1beta1, fmt.Sprintf("ns%d", n%100), fmt.Sprintf("p%d", n))
+		keys = append(keys, key)
+		i.SetBinding(binding(key.Namespace, "all"))
+		i.SetPlacement(key, benchInterest(b, compiler, n/concerned))
+	}
+
+	i.Snapshot(keys...)
+
+	return i
+}
+
+func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Interest {
+	b.Helper()
+
+	byTeam, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
+		MatchLabels: map[string]string{"team": "t" + strconv.Itoa(team)},
+	}})
+	if err := errs.ToAggregate(); err != nil {
+		b.Fatal(err)
+	}
+
+	return Interest{Predicates: []*selector.Selector{byTeam}, Reads: []facts.Key{{Kind: facts.Taint}}}
+}
+
+// eachSize measures an event, of which n counts the times, on hubs of several sizes, to see that its cost does not depend on what it does
+// not concern.
+func eachSize(b *testing.B, affected int, event func(i *Inventory, n int) Affected) {
+	b.Helper()
+
+	for _, size := range [][2]int{{1000, 1000}, {1000, 10_000}, {10_000, 1000}, {10_000, 10_000}} {
+		b.Run(fmt.Sprintf("clusters=%d/placements=%d", size[0], size[1]), func(b *testing.B) {
+			i := benchHub(b, size[0], size[1])
+			event(i, 1)
+
+			b.ReportAllocs()
+
+			for n := 0; b.Loop(); n++ {
+				if got := len(event(i, n).Placements); got != affected {
+					b.Fatalf("%d placements are affected, want %d", got, affected)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkHeartbeat is a status update that says nothing new: it wakes nobody.
+func BenchmarkHeartbeat(b *testing.B) {
+	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
+	for n, state := range states {
+		state.Status.Conditions[1].LastTransitionTime = metav1.NewTime(time.Unix(int64(n), 0))
+	}
+
+	eachSize(b, 0, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+}
+
+// BenchmarkLabelChange moves a cluster out of a team and back: each time it concerns the twenty placements that ask for the team.
+func BenchmarkLabelChange(b *testing.B) {
+	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
+	states[0].Labels["team"] = "nobody"
+
+	eachSize(b, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+}
+
+// BenchmarkTaintChange taints a cluster that twenty placements may take, and lifts the taint.
+func BenchmarkTaintChange(b *testing.B) {
+	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
+	states[0].Spec.Taints = []clusterv1.Taint{{Key: "out", Effect: clusterv1.TaintEffectNoSelect}}
+
+	eachSize(b, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+}
+
+// BenchmarkJoinAndLeave has a cluster come and go, in turns.
+func BenchmarkJoinAndLeave(b *testing.B) {
+	comes := benchCluster(99_999, 1)
+	comes.Labels["team"] = "t0"
+
+	eachSize(b, concerned, func(i *Inventory, n int) Affected {
+		if n%2 == 0 {
+			return i.SetCluster(comes)
+		}
+
+		return i.DeleteCluster(comes.Name)
+	})
+}
+
+// BenchmarkSnapshot takes a snapshot after one label of one cluster has changed; the change is a part of it.
+func BenchmarkSnapshot(b *testing.B) {
+	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
+	states[0].Labels["team"] = "nobody"
+
+	eachSize(b, concerned, func(i *Inventory, n int) Affected {
+		defer i.Snapshot()
+
+		return i.SetCluster(states[n%2])
+	})
+}
+
+// benchPage is a page of 100 decisions; its last cluster changes with the version.
+func benchPage(n, version int) Page {
+	page := decided("ns"+strconv.Itoa(n%100), fmt.Sprintf("p%d-decision-1", n), "p"+strconv.Itoa(n))
+	for at := range 99 {
+		page.Clusters = append(page.Clusters, fmt.Sprintf("cluster-%05d", (n*100+at)%10_000))
+	}
+
+	page.Clusters = append(page.Clusters, fmt.Sprintf("cluster-%05d", (n*100+99+version%2)%10_000))
+
+	return page
+}
+
+// BenchmarkSetDecision has one cluster changed in a page of 100.
+func BenchmarkSetDecision(b *testing.B) {
+	i := benchHub(b, 10_000, 1000)
+	pages := [2]Page{benchPage(7, 0), benchPage(7, 1)}
+
+	b.ReportAllocs()
+
+	for n := 0; b.Loop(); n++ {
+		i.SetDecision(pages[n%2])
+		i.Snapshot()
+	}
+}
+
+// BenchmarkMemory reports what the inventory holds of one more cluster (beside the object itself), placement and decision.
+func BenchmarkMemory(b *testing.B) {
+	for b.Loop() {
+		var i *Inventory
+
+		objects := make([]*clusterv1.ManagedCluster, 10_000)
+		for n := range objects {
+			objects[n] = benchCluster(n, 0)
+		}
+
+		measure(b, len(objects), "B/cluster", func() {
+			i = New(selector.NewCompiler())
+			i.SetClusterSet(exclusive("all"))
+
+			for _, object := range objects {
+				i.SetCluster(object)
+			}
+
+			i.Snapshot()
+		})
+
+		measure(b, 10_000, "B/placement", func() {
+			for n := range 10_000 {
+				key := NewPlacementKey(V1beta1, "ns"+strconv.Itoa(n%100), "p"+strconv.Itoa(n))
+				i.SetPlacement(key, benchInterest(b, i.compiler, n))
+				i.Snapshot(key)
+			}
+		})
+
+		measure(b, 1000*100, "B/decision", func() {
+			for n := range 1000 {
+				i.SetDecision(benchPage(n, 0))
+			}
+
+			i.Snapshot()
+		})
+
+		runtime.KeepAlive(i)
+	}
+}
+
+func measure(b *testing.B, of int, unit string, fill func()) {
+	b.Helper()
+
+	held := func() uint64 {
+		var stats runtime.MemStats
+
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+
+		return stats.HeapAlloc
+	}
+
+	before := held()
+
+	fill()
+	b.ReportMetric(float64(held()-before)/float64(of), unit)
+}

@@ -1,0 +1,111 @@
+package inventory_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// placements ask all that is derived: a view, an answer of CEL, taints, and the counts of decisions.
+func placements() []*clusterv1beta1.Placement {
+	named := func(name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
+		return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}
+	}
+	by := func(required clusterv1beta1.ClusterSelector) clusterv1beta1.PlacementSpec {
+		return clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: required}}}
+	}
+
+	return []*clusterv1beta1.Placement{
+		named("label", by(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}})),
+		named("cel", by(clusterv1beta1.ClusterSelector{CelSelector: clusterv1beta1.ClusterCelSelector{
+			CelExpressions: []string{`managedCluster.metadata.labels["region"] == "eu"`},
+		}})),
+		named("balanced", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)}),
+	}
+}
+
+// differences are what the comparison of the indexed engine with the reference says, by placement.
+func differences(i *inventory.Inventory) map[string]string {
+	found := map[string]string{}
+
+	for _, placement := range placements() {
+		request := scheduling.LowerV1beta1(selector.NewCompiler(), placement)
+		snapshot := i.Snapshot(request.Key)
+		now := time.Unix(0, 0)
+
+		different := scheduling.Difference(scheduling.Schedule(request, snapshot, nil, now), scheduling.Reference(request, snapshot, nil, now))
+		if different != "" {
+			found[placement.Name] = different
+		}
+	}
+
+	return found
+}
+
+// Law 8: the comparison with the reference finds whatever can be wrong of what is derived, and Rebuild mends it.
+func TestDamageIsFoundAndMended(t *testing.T) {
+	for what := range inventory.Corrupted {
+		t.Run(what, func(t *testing.T) {
+			i := smallHub()
+			if found := differences(i); len(found) > 0 {
+				t.Fatalf("the engines differ before anything was damaged: %v", found)
+			}
+
+			cluster := "eu"
+			if what == "who is tainted" {
+				cluster = "tainted" // That a cluster without taints is asked for them does no harm.
+			}
+
+			i.Corrupt(what, cluster)
+
+			if found := differences(i); len(found) == 0 {
+				t.Errorf("nobody notices that %s are wrong", what)
+			}
+
+			i.Rebuild()
+
+			if found := differences(i); len(found) > 0 {
+				t.Errorf("rebuilt, the engines still differ: %v", found)
+			}
+		})
+	}
+}
+
+func smallHub() *inventory.Inventory {
+	i := inventory.New(selector.NewCompiler())
+	i.SetClusterSet(&clusterv1beta2.ManagedClusterSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "all"}, Spec: clusterv1beta2.ManagedClusterSetSpec{ClusterSelector: clusterv1beta2.ManagedClusterSelector{
+			SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{},
+		}},
+	})
+	i.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
+
+	for _, name := range []string{"eu", "tainted", "us"} {
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"region": name}}}
+		if name == "tainted" {
+			cluster.Labels["region"] = "eu"
+			cluster.Spec.Taints = []clusterv1.Taint{{Key: "out", Effect: clusterv1.TaintEffectNoSelect}}
+		}
+
+		i.SetCluster(cluster)
+	}
+
+	owner := inventory.NewPlacementKey(inventory.V1beta1, "other", "p")
+	i.SetDecision(inventory.Page{Key: owner.Decision("d"), Owner: owner, Clusters: []string{"us", "eu"}})
+
+	for _, placement := range placements() {
+		request := scheduling.LowerV1beta1(selector.NewCompiler(), placement)
+		i.SetPlacement(request.Key, request.Interest())
+	}
+
+	return i
+}
