@@ -66,13 +66,13 @@ func (e *evaluation) pick(field *contest) {
 
 // top are the best clusters, sorted by name.
 func (c *contest) top(wanted int) []*facts.Facts {
-	kept := &worstFirst{better: c.better}
+	kept := &worstFirst{better: c.better()}
 
 	for i := range c.clusters {
 		switch {
 		case len(kept.indices) < wanted:
 			heap.Push(kept, i)
-		case wanted > 0 && c.better(i, kept.indices[0]) < 0:
+		case wanted > 0 && kept.better(i, kept.indices[0]) < 0:
 			kept.indices[0] = i
 			heap.Fix(kept, 0)
 		}

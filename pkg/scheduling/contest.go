@@ -50,12 +50,22 @@ func (c *contest) add() []int64 {
 	return totals
 }
 
-// better reports by comparing whether one cluster comes before another: those with the fewest taints that ask to prefer others come first
-// (ours.md D1), then those with the higher score, then the names decide.
-func (c *contest) better(a, b int) int {
+// better compares two clusters by their index: those with the fewest taints that ask to prefer others come first (ours.md D1), then those
+// with the higher score, then the names decide.
+func (c *contest) better() func(a, b int) int {
 	totals := c.totals()
 
-	return cmp.Or(cmp.Compare(c.avoids(a), c.avoids(b)), cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b))
+	return func(a, b int) int {
+		if order := cmp.Compare(c.avoids(a), c.avoids(b)); order != 0 {
+			return order
+		}
+
+		if order := cmp.Compare(totals[b], totals[a]); order != 0 {
+			return order
+		}
+
+		return cmp.Compare(a, b)
+	}
 }
 
 func (c *contest) avoids(i int) int {
@@ -73,7 +83,7 @@ func (c *contest) ranked() []Verdict {
 		order[i] = i
 	}
 
-	slices.SortFunc(order, c.better)
+	slices.SortFunc(order, c.better())
 
 	ranked := make([]Verdict, 0, len(order))
 

@@ -288,7 +288,7 @@ func TestMistakesInScoreRateLimit(t *testing.T) {
 }
 
 func TestLoweredInterest(t *testing.T) {
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{
+	spec := placementSpec{
 		ClusterSets: []string{"b", "a"},
 		Predicates: anyOf{
 			byLabel("region", "eu"), byClaim(compare("id", metav1.LabelSelectorOpExists)), byCEL(`managedCluster.scores("cel").size() > 0`),
@@ -298,11 +298,18 @@ func TestLoweredInterest(t *testing.T) {
 		DecisionStrategy: groupsOf(clusterv1beta1.DecisionGroup{GroupName: "canary", ClusterSelector: clusterv1beta1.GroupClusterSelector{
 			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"canary": "yes"}},
 		}}),
-	}))
+	}
+	predicates := []string{"label region In [eu]", "claim id Exists", `CEL managedCluster.scores("cel").size() > 0`}
+	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
+		{Kind: facts.Taint}, {Kind: facts.Score, Name: "demo"}, {Kind: facts.Label, Name: "canary"},
+	}}, predicates, LowerV1beta1(selector.NewCompiler(), placementOf(spec)).Interest())
+
+	spec.NumberOfClusters = ptr.To[int32](3) // Now it matters which ones are the best.
+	request := LowerV1beta1(selector.NewCompiler(), placementOf(spec))
 	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
 		{Kind: facts.Taint}, {Kind: facts.Resource, Name: "cpu"}, {Kind: facts.Resource, Name: "memory"}, {Kind: facts.Score, Name: "demo"},
 		{Kind: facts.Label, Name: "canary"},
-	}}, []string{"label region In [eu]", "claim id Exists", `CEL managedCluster.scores("cel").size() > 0`}, request.Interest())
+	}}, predicates, request.Interest())
 
 	spread := placementSpec{PrioritizerPolicy: additive(builtIn(SpreadScore, 1))}
 	spread.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{softly(clusterv1beta1.TopologyKeyTypeLabel, "zone")}

@@ -92,6 +92,11 @@ func (l GroupLength) Of(selected int) int {
 	return max(length, 1)
 }
 
+// ranks reports whether anything depends on which of the feasible clusters are better than others.
+func (r *Request) ranks() bool {
+	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
+}
+
 // Interest is what the placement looks at.
 func (r *Request) Interest() inventory.Interest {
 	interest := inventory.Interest{ClusterSets: r.ClusterSets, Reads: []facts.Key{{Kind: facts.Taint}}}
@@ -100,7 +105,11 @@ func (r *Request) Interest() inventory.Interest {
 	}
 
 	for _, prioritizer := range r.Prioritizers {
-		interest.Reads = append(interest.Reads, prioritizer.reads()...)
+		// Scores that decide nothing are still watched for their expiry, of which the user is warned (ours.md C3).
+		if r.ranks() || prioritizer.BuiltIn == "" {
+			interest.Reads = append(interest.Reads, prioritizer.reads()...)
+		}
+
 		interest.ScopeReads = append(interest.ScopeReads, prioritizer.scopeReads(r)...)
 	}
 

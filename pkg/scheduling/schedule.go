@@ -130,7 +130,6 @@ func (e *evaluation) noteError(path *field.Path, cluster string, err error) {
 // passing are the clusters that pass scope and predicates, and what else is the same for everybody who asks the same.
 type passing struct {
 	available int
-	members   inventory.Members
 	tainted   inventory.Members
 	slots     []uint
 	clusters  []*facts.Facts
@@ -186,14 +185,14 @@ func (e *evaluation) question() string {
 
 func (e *evaluation) passing(scope inventory.Scope) *passing {
 	candidates := e.snapshot.Candidates(scope)
-	p := &passing{available: int(candidates.Count()), members: candidates}
+	members, p := candidates, &passing{available: int(candidates.Count())}
 
 	if len(e.request.Predicates) > 0 {
-		p.members = e.anyOf(candidates)
+		members = e.anyOf(candidates)
 	}
 
-	p.tainted = e.snapshot.Tainted(p.members)
-	p.slots = e.snapshot.InOrder(p.members)
+	p.tainted = e.snapshot.Tainted(members)
+	p.slots = e.snapshot.InOrder(members)
 	p.clusters = e.factsOf(p.slots)
 
 	return p
@@ -226,32 +225,16 @@ func (e *evaluation) matching(predicate Predicate, candidates inventory.Members)
 		return e.snapshot.Matching(predicate.Selector, candidates)
 	}
 
-	matching := candidates.Clone().ClearAll()
-	ask := e.snapshot.Ask(predicate.Selector)
-
-	for slot := range candidates.EachSet() {
-		if e.pass.Exhausted() {
-			break
-		}
-
-		verdict := ask(slot, e.pass)
-		if verdict.Matched {
-			matching.Set(slot)
-		}
-
-		if verdict.Err != nil {
-			e.noteError(predicate.CEL.Index(verdict.Expression), e.snapshot.Facts(slot).Name, verdict.Err)
-		}
-	}
-
-	return matching
+	return e.snapshot.Ask(predicate.Selector, candidates, e.pass, func(f *facts.Facts, verdict selector.Verdict) {
+		e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
+	})
 }
 
 // tolerate leaves out the clusters whose taints forbid them.
 func (e *evaluation) tolerate(p *passing) *remaining {
 	left := &remaining{slots: p.slots, clusters: p.clusters, avoid: map[string]int{}}
 
-	var members inventory.Members // Those that are left, once it is not all.
+	var forbidden inventory.Members
 
 	for slot := range p.tainted.EachSet() {
 		f := e.snapshot.Facts(slot)
@@ -259,11 +242,11 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 
 		switch {
 		case taints.forbids >= 0:
-			if members == nil {
-				members = p.members.Clone()
+			if forbidden == nil {
+				forbidden = p.tainted.Clone().ClearAll()
 			}
 
-			members.Clear(slot)
+			forbidden.Set(slot)
 
 			continue
 		case taints.avoid > 0:
@@ -275,10 +258,23 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 		}
 	}
 
-	if members != nil {
-		left.slots = e.snapshot.InOrder(members)
-		left.clusters = e.factsOf(left.slots)
+	if forbidden != nil {
+		left.slots, left.clusters = p.without(forbidden)
 	}
 
 	return left
+}
+
+// without are the clusters without some, in their order.
+func (p *passing) without(forbidden inventory.Members) (slots []uint, clusters []*facts.Facts) {
+	most := len(p.slots) - int(forbidden.Count())
+	slots, clusters = make([]uint, 0, most), make([]*facts.Facts, 0, most)
+
+	for i, slot := range p.slots {
+		if !forbidden.Test(slot) {
+			slots, clusters = append(slots, slot), append(clusters, p.clusters[i])
+		}
+	}
+
+	return slots, clusters
 }

@@ -1,12 +1,10 @@
 package scheduling
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
@@ -98,24 +96,6 @@ func (s Spread) blocks(f *facts.Facts) string {
 		s.Constraint.Key, domain, s.Selected[domain], fewest, s.Selected[fewest], s.Constraint.MaxSkew)
 }
 
-func newSpreads(constraints []SpreadConstraint, feasible []Verdict) []Spread {
-	spreads := make([]Spread, 0, len(constraints))
-
-	for _, constraint := range constraints {
-		spread := Spread{Constraint: constraint, Selected: map[string]int{}}
-
-		for _, verdict := range feasible {
-			if domain, found := constraint.domain(verdict.Cluster); found {
-				spread.Selected[domain] = 0
-			}
-		}
-
-		spreads = append(spreads, spread)
-	}
-
-	return spreads
-}
-
 // blocked is the first reason for which a constraint does not let the cluster in; empty when all do.
 func blocked(spreads []Spread, f *facts.Facts) string {
 	for _, spread := range spreads {
@@ -163,74 +143,4 @@ func load(spreads []Spread, f *facts.Facts) []int {
 	}
 
 	return load
-}
-
-func take(spreads []Spread, f *facts.Facts) {
-	for i := range spreads {
-		if domain, found := spreads[i].Constraint.domain(f); found {
-			spreads[i].Selected[domain]++
-		} else {
-			spreads[i].Without = append(spreads[i].Without, f.Name)
-			slices.Sort(spreads[i].Without)
-		}
-	}
-}
-
-// spreadOut takes clusters one by one out of the ranked ones: of those that no hard constraint forbids, the one whose domains have the
-// lexicographically smallest counts, then the better ranked one. It stops at so many as are wanted, or when none is allowed.
-//
-// Clusters with the same domains are interchangeable but for their rank, so only the best one left of each such bucket is looked at.
-func spreadOut(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
-	spreads = newSpreads(constraints, ranked)
-	buckets := map[string][]int{}
-
-	for i, verdict := range ranked {
-		key := bucketOf(constraints, verdict.Cluster)
-		buckets[key] = append(buckets[key], i)
-	}
-
-	for len(chosen) < wanted {
-		best, bucket := -1, ""
-
-		var lowest []int
-
-		for key, left := range buckets {
-			candidate := ranked[left[0]].Cluster
-			if blocked(spreads, candidate) != "" {
-				continue
-			}
-
-			counts := load(spreads, candidate)
-			if best < 0 || cmp.Or(slices.Compare(counts, lowest), cmp.Compare(left[0], best)) < 0 {
-				best, bucket, lowest = left[0], key, counts
-			}
-		}
-
-		if best < 0 {
-			break
-		}
-
-		chosen = append(chosen, best)
-		take(spreads, ranked[best].Cluster)
-
-		if buckets[bucket] = buckets[bucket][1:]; len(buckets[bucket]) == 0 {
-			delete(buckets, bucket)
-		}
-	}
-
-	return chosen, spreads
-}
-
-func bucketOf(constraints []SpreadConstraint, f *facts.Facts) string {
-	var key strings.Builder
-
-	for _, constraint := range constraints {
-		if domain, found := constraint.domain(f); found {
-			fmt.Fprintf(&key, "%q", domain)
-		}
-
-		key.WriteByte(',')
-	}
-
-	return key.String()
 }

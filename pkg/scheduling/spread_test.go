@@ -192,3 +192,32 @@ func allowedByTrial(counts []Spread, f *facts.Facts) bool {
 
 	return true
 }
+
+func newSpreads(constraints []SpreadConstraint, feasible []Verdict) []Spread {
+	spreads := make([]Spread, 0, len(constraints))
+
+	for _, constraint := range constraints {
+		spread := Spread{Constraint: constraint, Selected: map[string]int{}}
+
+		for _, verdict := range feasible {
+			if domain, found := constraint.domain(verdict.Cluster); found {
+				spread.Selected[domain] = 0
+			}
+		}
+
+		spreads = append(spreads, spread)
+	}
+
+	return spreads
+}
+
+func take(spreads []Spread, f *facts.Facts) {
+	for i := range spreads {
+		if domain, found := spreads[i].Constraint.domain(f); found {
+			spreads[i].Selected[domain]++
+		} else {
+			spreads[i].Without = append(spreads[i].Without, f.Name)
+			slices.Sort(spreads[i].Without)
+		}
+	}
+}
