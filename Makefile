@@ -6,6 +6,10 @@ ONCE      ?=
 RUN_ARGS  ?=
 IMAGE     ?= placement-hub:$(VERSION)
 BENCH     ?= .
+SIZES     ?=
+SCENARIOS ?=
+JSON      ?=
+FROM      ?=
 CONTAINER ?=
 
 BINARY    := bin/placement
@@ -30,7 +34,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets build run image test test-unit test-integration test-e2e bench bench-core generate fmt lint \
+.PHONY: help assets build run image test test-unit test-integration test-e2e bench bench-report bench-bindings bench-core generate fmt lint \
 	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -79,7 +83,7 @@ test: ## Run every test: unit, integration, e2e (about 16 minutes on two cores; 
 
 test-unit: ## Run unit, property and repository law tests; no server is started
 	@echo "==> test-unit: packages, properties and the repository's laws"
-	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/laws/... \
+	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/laws/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
 test-integration: assets ## Run the suites against a real etcd and kube-apiserver
@@ -91,9 +95,19 @@ test-e2e: assets build ## Run the suites against the built binary as a user star
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
 
-bench: assets ## Measure the controllers against a real kube-apiserver and etcd (BENCH=regexp; several minutes)
-	@echo "==> bench: benchmarks matching '$(BENCH)' on a control plane of their own; compare counts and ratios, not times"
-	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 60m ./test/benchmark/... \
+bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; 15 minutes)
+	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"
+	@$(GO) run ./test/benchmark/run -binary $(BINARY) -sizes '$(SIZES)' -scenarios '$(SCENARIOS)' $(if $(JSON),-json '$(JSON)') \
+		$(call hint,a decision that is wrong or a write too many is a bug: the lines above say which)
+
+bench-report: assets build ## The same, and write docs/benchmark.{json,svg} and the table in docs/benchmark.md (FROM=report.json,...: of these)
+	@echo "==> bench-report: $(BINARY) on control planes of its own; writes docs/benchmark.*"
+	@$(GO) run ./test/benchmark/run -binary $(BINARY) -sizes '$(SIZES)' -docs docs $(if $(FROM),-from '$(FROM)') \
+		$(call hint,a decision that is wrong or a write too many is a bug: the lines above say which)
+
+bench-bindings: assets ## Count what bindings from RBAC cost on a real kube-apiserver (several minutes)
+	@echo "==> bench-bindings: compare counts and ratios, not times"
+	@$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/benchmark \
 		$(call hint,a count that is wrong is a bug: the line above says which)
 
 bench-core: ## Run the Go benchmarks of the core (BENCH=regexp); compare two runs with bin/tools/benchstat

@@ -1,0 +1,84 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
+)
+
+// Writer sends answers: for each page a creation, unless it exists, and a patch of its decisions, and then a patch of the placement's
+// status, with the preconditions that the hub sends. It remembers the versions that come back.
+type Writer struct {
+	client   client.Client
+	create   bool
+	versions sync.Map // identity by types.UID of what the answers were made of
+}
+
+// identity is what a precondition names.
+type identity struct {
+	uid     types.UID
+	version string
+}
+
+// NewWriter is a writer that creates the pages, or finds them as they are in the answers.
+func NewWriter(c client.Client, create bool) *Writer { return &Writer{client: c, create: create} }
+
+// Write sends answers, as many at a time as the hub has workers.
+func (w *Writer) Write(ctx context.Context, answers []Answer) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(controller.DefaultWorkers())
+	for i := range answers {
+		group.Go(func() error { return w.write(ctx, &answers[i]) })
+	}
+	return group.Wait() //nolint:wrapcheck // The tasks name what they do.
+}
+
+func (w *Writer) write(ctx context.Context, a *Answer) error {
+	for i := range a.Pages {
+		page := &a.Pages[i]
+		if w.create {
+			created := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+				Namespace: page.Namespace, Name: page.Name, Labels: page.Labels, OwnerReferences: page.OwnerReferences,
+			}}
+			if err := w.client.Create(ctx, created); err != nil {
+				return fmt.Errorf("creating PlacementDecision %s/%s: %w", page.Namespace, page.Name, err)
+			}
+			w.versions.Store(page.UID, identity{uid: created.UID, version: created.ResourceVersion})
+		}
+		if err := w.patch(ctx, page, &clusterv1beta1.PlacementDecision{}, page.Status); err != nil {
+			return err
+		}
+	}
+	return w.patch(ctx, &a.Placement, &clusterv1beta1.Placement{}, a.Placement.Status)
+}
+
+// patch writes the status of an object of an answer; the answer to that is read into written.
+func (w *Writer) patch(ctx context.Context, object, written client.Object, status any) error {
+	known, found := w.versions.Load(object.GetUID())
+	last, ok := known.(identity)
+	if !found || !ok {
+		last = identity{uid: object.GetUID(), version: object.GetResourceVersion()}
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": last.uid, "resourceVersion": last.version}, "status": status,
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the status of %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
+	}
+	written.SetNamespace(object.GetNamespace())
+	written.SetName(object.GetName())
+	if err := w.client.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, body)); err != nil {
+		return fmt.Errorf("writing the status of %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
+	}
+	w.versions.Store(object.GetUID(), identity{uid: written.GetUID(), version: written.GetResourceVersion()})
+	return nil
+}

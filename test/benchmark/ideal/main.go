@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+)
+
+func main() {
+	ctrl.SetLogger(klog.NewKlogr())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ideal:", err)
+		os.Exit(1)
+	}
+}
+
+// run watches until ctx ends, and says "synced" when the caches are in sync.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("ideal", flag.ContinueOnError)
+	kubeconfig := flags.String("kubeconfig", "", "who to be, and where")
+	answers := flags.String("answers", "", "file of what to write; none: nothing")
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("reading the flags: %w", err)
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", *kubeconfig, err)
+	}
+	config.QPS = -1
+	told := &answer.Told{}
+	if *answers != "" {
+		if told, err = answer.ReadFile(*answers); err != nil {
+			return err
+		}
+	}
+	return work(ctx, config, told, out)
+}
+
+// work fills the caches and then writes what it is told.
+func work(ctx context.Context, config *rest.Config, told *answer.Told, out io.Writer) error {
+	options := controller.CacheOptions(manifests.Namespace)
+	options.Scheme = controller.Scheme()
+	informers, err := cache.New(config, options)
+	if err != nil {
+		return fmt.Errorf("making the caches: %w", err)
+	}
+	api, err := client.New(config, client.Options{Scheme: options.Scheme})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- informers.Start(ctx) }()
+
+	values := make(chan string, 100)
+	for _, kind := range []client.Object{
+		&clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1alpha1.AddOnPlacementScore{},
+		&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}, &clusterv1.ManagedCluster{},
+	} {
+		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return fmt.Errorf("watching %T: %w", kind, err)
+		}
+		if _, err := informer.AddEventHandler(listen(told, values)); err != nil {
+			return fmt.Errorf("listening to %T: %w", kind, err)
+		}
+	}
+	if !informers.WaitForCacheSync(ctx) {
+		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
+	}
+	fmt.Fprintln(out, "synced")
+	return errors.Join(write(ctx, answer.NewWriter(api, false), told, values), <-ended)
+}
+
+// listen hands on every new value of the label of the cluster.
+func listen(told *answer.Told, values chan<- string) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, object any) {
+		before, okBefore := old.(*clusterv1.ManagedCluster)
+		after, okAfter := object.(*clusterv1.ManagedCluster)
+		if !okBefore || !okAfter || after.Name != told.Cluster {
+			return
+		}
+		if value := after.Labels[told.Label]; value != before.Labels[told.Label] {
+			values <- value
+		}
+	}}
+}
+
+// write writes what is told for every value, until ctx ends.
+func write(ctx context.Context, writer *answer.Writer, told *answer.Told, values <-chan string) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case value := <-values:
+			if err := writer.Write(ctx, told.Answers[value]); err != nil {
+				return err
+			}
+		}
+	}
+}

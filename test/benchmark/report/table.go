@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// grid is the table of the figures: a title, and then a row for each figure in the order in which they were first measured.
+func (r *Report) grid() (head []string, rows [][]string) {
+	head = append(make([]string, 0, 2+len(r.Runs)), "scenario", "figure")
+	var order []Figure
+	for i := range r.Runs {
+		head = append(head, r.Runs[i].Size.String())
+		for _, figure := range r.Runs[i].Figures {
+			if !slices.ContainsFunc(order, func(f Figure) bool { return f.Key() == figure.Key() }) {
+				order = append(order, figure)
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b Figure) int {
+		return slices.IndexFunc(order, func(f Figure) bool { return f.Scenario == a.Scenario }) -
+			slices.IndexFunc(order, func(f Figure) bool { return f.Scenario == b.Scenario })
+	})
+	last := ""
+	for _, figure := range order {
+		row := append(make([]string, 0, len(head)), figure.Scenario, figure.Name)
+		if figure.Scenario == last {
+			row[0] = ""
+		}
+		last = figure.Scenario
+		for i := range r.Runs {
+			text := "-"
+			if value, found := r.Runs[i].Value(figure.Key()); found {
+				text = figure.Unit.Text(value)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return head, rows
+}
+
+// WriteText writes the report for a terminal.
+func (r *Report) WriteText(w io.Writer) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s, %d CPUs, %s\n\n", r.Machine.System, r.Machine.CPUs, r.Machine.Go)
+	for _, missing := range r.Missing {
+		fmt.Fprintf(&text, "Not measured: %s\n\n", missing)
+	}
+	columns := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	head, rows := r.grid()
+	for _, row := range slices.Concat([][]string{head}, rows) {
+		fmt.Fprintln(columns, strings.Join(row, "\t"))
+	}
+	if err := columns.Flush(); err != nil {
+		return fmt.Errorf("writing the table: %w", err)
+	}
+	for _, exponent := range r.Exponents {
+		fmt.Fprintf(&text, "\n%s grows with the size to the power of %.2f, from %s to %s",
+			exponent.Figure, exponent.Value, exponent.From, exponent.To)
+	}
+	text.WriteString("\n\n")
+	for _, verdict := range r.Targets {
+		fmt.Fprintln(&text, verdict)
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/placement-hub/placement-hub/manifests"
+)
+
+// openEndpoint lets the benchmark read the metrics without questions to the API server, which would count as the hub's.
+const openEndpoint = `apiVersion: operator.openshift.io/v1alpha1
+kind: GenericOperatorConfig
+authentication: {disabled: true}
+authorization: {disabled: true}
+`
+
+// hub is a running `placement controller`.
+type hub struct {
+	*process
+	url    string
+	client *http.Client
+}
+
+var servingAddress = regexp.MustCompile(`"Serving HTTPS" address="([^"]+)"`)
+
+// startHub starts the binary with the one controller that decides placements, and returns when it serves.
+func startHub(ctx context.Context, binary, directory, kubeconfig string) (*hub, error) {
+	config := filepath.Join(directory, "controller.yaml")
+	if err := os.WriteFile(config, []byte(openEndpoint), 0o600); err != nil {
+		return nil, err
+	}
+	p, err := startProcess(ctx, binary, "controller", "--kubeconfig="+kubeconfig, "--config="+config, "--controllers=placement",
+		"--listen=127.0.0.1:0", "--namespace="+manifests.Namespace, "--disable-leader-election")
+	if err != nil {
+		return nil, err
+	}
+	// Nobody signed the certificate of the endpoint.
+	h := &hub{process: p, client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}}
+	err = p.awaitOutput(ctx, func(text string) bool {
+		found := servingAddress.FindStringSubmatch(text)
+		if found != nil {
+			h.url = "https://" + found[1]
+		}
+		return found != nil
+	})
+	return h, err
+}
+
+// awaitReady waits until the hub says that it is ready.
+func (h *hub) awaitReady(ctx context.Context) error {
+	return poll(ctx, 20*time.Millisecond, func() (bool, error) {
+		response, err := h.get(ctx, "/readyz")
+		if err != nil {
+			return false, h.ended() // It listens before it answers.
+		}
+		return response.StatusCode == http.StatusOK, response.Body.Close()
+	})
+}
+
+func (h *hub) get(ctx context.Context, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url+path, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("asking the hub for %s: %w", path, err)
+	}
+	response, err := h.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking the hub for %s: %w", path, err)
+	}
+	return response, nil
+}
+
+// counters are what the hub says of itself.
+type counters struct {
+	// requests by method, and wake-ups of placements by cause.
+	requests, wakeUps map[string]float64
+	evaluations       float64
+}
+
+// counters reads the metrics.
+func (h *hub) counters(ctx context.Context) (counters, error) {
+	response, err := h.get(ctx, "/metrics")
+	if err != nil {
+		return counters{}, err
+	}
+	text, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return counters{}, fmt.Errorf("reading the metrics of the hub: %w", err)
+	}
+	return counters{
+		requests:    byLabel(text, "rest_client_requests_total", "method"),
+		wakeUps:     byLabel(text, "placement_hub_wakeups_total", "cause"),
+		evaluations: sum(byLabel(text, "scheduling_scheduling_duration_seconds_count", "name")),
+	}, nil
+}
+
+// byLabel adds up the values of a series in the text format of Prometheus by one of its labels. It trusts that no value of a label has a
+// quote, comma or brace in it, as those of these series have not.
+func byLabel(text []byte, series, label string) map[string]float64 {
+	sums := map[string]float64{}
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		rest, found := strings.CutPrefix(lines.Text(), series+"{")
+		labels, number, whole := strings.Cut(rest, "} ")
+		value, err := strconv.ParseFloat(number, 64)
+		if !found || !whole || err != nil {
+			continue
+		}
+		for pair := range strings.SplitSeq(labels, ",") {
+			if quoted, found := strings.CutPrefix(pair, label+"="); found {
+				sums[strings.Trim(quoted, `"`)] += value
+			}
+		}
+	}
+	return sums
+}
+
+// sum adds up all values of a counter.
+func sum(values map[string]float64) float64 {
+	total := 0.0
+	for _, value := range values {
+		total += value
+	}
+	return total
+}
+
+// less are the values of counters after some time less those before it, without those that stood still.
+func less(after, before map[string]float64) map[string]float64 {
+	grown := map[string]float64{}
+	for key, value := range after {
+		if value > before[key] {
+			grown[key] = value - before[key]
+		}
+	}
+	return grown
+}
+
+// written are the requests that change something; questions about access and tokens do not.
+func (c counters) written() float64 {
+	return c.requests[http.MethodPost] + c.requests[http.MethodPatch] + c.requests[http.MethodPut] + c.requests[http.MethodDelete]
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/world"
+)
+
+// tell writes down what the hub answers to the label change, for the ideal: with the label and without it.
+func (s *stage) tell(ctx context.Context) (*answer.Told, error) {
+	told := &answer.Told{
+		Cluster: world.ClusterName(world.SteeredCluster), Label: world.Concern, Answers: map[string][]answer.Answer{},
+	}
+	for _, value := range []string{"yes", ""} {
+		if err := s.toggle(ctx, value != "", &latencies{}); err != nil {
+			return nil, err
+		}
+		if _, err := s.settle(ctx, s.hub.process); err != nil {
+			return nil, err
+		}
+		all, err := s.answers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		told.Answers[value] = s.concerned(all)
+	}
+	// Both are written over what is there when the ideal starts.
+	now := map[types.UID]string{}
+	for _, a := range told.Answers[""] {
+		now[a.Placement.UID] = a.Placement.ResourceVersion
+		for i := range a.Pages {
+			now[a.Pages[i].UID] = a.Pages[i].ResourceVersion
+		}
+	}
+	for i := range told.Answers["yes"] {
+		a := &told.Answers["yes"][i]
+		a.Placement.ResourceVersion = now[a.Placement.UID]
+		for i := range a.Pages {
+			a.Pages[i].ResourceVersion = now[a.Pages[i].UID]
+		}
+	}
+	return told, nil
+}
+
+// concerned are the answers for the placements that the label concerns.
+func (s *stage) concerned(all []answer.Answer) []answer.Answer {
+	names := map[types.NamespacedName]bool{}
+	for i := range world.Concerned {
+		placement := s.size.Placement(i)
+		names[types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}] = true
+	}
+	var found []answer.Answer
+	for _, a := range all {
+		if names[types.NamespacedName{Namespace: a.Placement.Namespace, Name: a.Placement.Name}] {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// ideal measures the controller that is told every answer, over the world as the hub left it. The hub is stopped for it.
+func (s *stage) ideal(ctx context.Context) error {
+	told, err := s.tell(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.retire(); err != nil {
+		return err
+	}
+	path := filepath.Join(s.directory, "answers-"+s.size.String()+".json")
+	if err := told.WriteFile(path); err != nil {
+		return err
+	}
+	var p *process
+	defer func() {
+		if p != nil {
+			p.kill()
+		}
+	}()
+	var starts []start
+	for len(starts) < s.starts() {
+		if p != nil {
+			if err := p.stop(); err != nil {
+				return err
+			}
+		}
+		one := start{}
+		if p, err = s.startIdeal(ctx, path, &one); err != nil {
+			return err
+		}
+		starts = append(starts, one)
+	}
+	s.addStarts("ideal-restart", starts)
+	if err := s.idealLabelChange(ctx, p); err != nil {
+		return err
+	}
+	return errors.Join(p.stop(), s.verify(ctx, "ideal"))
+}
+
+// startIdeal starts the ideal and waits until its caches are in sync and it is quiet.
+func (s *stage) startIdeal(ctx context.Context, answers string, measured *start) (*process, error) {
+	p, err := startProcess(ctx, s.programs.ideal, "--kubeconfig="+s.kubeconfig, "--answers="+answers)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.awaitOutput(ctx, func(text string) bool { return strings.Contains(text, "synced") }); err != nil {
+		p.kill()
+		return nil, err
+	}
+	measured.ready = time.Since(p.begin)
+	if err := s.comeUp(ctx, p, measured); err != nil {
+		p.kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+// idealLabelChange changes the label as for the hub.
+func (s *stage) idealLabelChange(ctx context.Context, p *process) error {
+	const scenario = "ideal-label-change"
+	before, err := p.cpu()
+	if err != nil {
+		return err
+	}
+	l := &latencies{}
+	n, err := s.toggles(ctx, l)
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", scenario, err), p.ended())
+	}
+	if _, err := s.settle(ctx, p); err != nil {
+		return err
+	}
+	after, err := p.cpu()
+	if err != nil {
+		return err
+	}
+	s.addLatencies(scenario, l)
+	s.run.AddTime(scenario, "cpu-per-event", (after-before)/time.Duration(n))
+	s.logf("%s: cpu per event %v", scenario, (after-before)/time.Duration(n))
+	return nil
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/placement-hub/placement-hub/test/benchmark/report"
+	"github.com/placement-hub/placement-hub/test/benchmark/world"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := measure(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "benchmark:", err)
+		os.Exit(1)
+	}
+}
+
+// options are what can be asked for.
+type options struct {
+	sizes     []world.Size
+	scenarios []scenario
+	binary    string
+	json      string
+	docs      string
+	from      []string
+}
+
+func parseOptions(args []string) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("benchmark", flag.ContinueOnError)
+	sizes := flags.String("sizes", "", "clusters x placements, such as 100x100,1000x500; or all; the smaller ones by default")
+	names := flags.String("scenarios", "", "which ones to measure after the cold start, such as label-change,restart; all by default")
+	flags.StringVar(&o.binary, "binary", "bin/placement", "the binary that is measured")
+	flags.StringVar(&o.json, "json", "", "file to write the report to as JSON")
+	flags.StringVar(&o.docs, "docs", "", "directory of benchmark.md, to write the table, the chart and the JSON to")
+	from := flags.String("from", "", "reports as JSON, separated by commas, to write as one instead of measuring anything")
+	if err := flags.Parse(args); err != nil {
+		return nil, fmt.Errorf("reading the flags: %w", err)
+	}
+	if *from != "" {
+		o.from = strings.Split(*from, ",")
+	}
+	var err error
+	if o.sizes, err = world.ParseSizes(*sizes); err != nil {
+		return nil, err
+	}
+	o.scenarios, err = chosenScenarios(*names)
+	return o, err
+}
+
+// measure runs the benchmark and writes the report.
+func measure(ctx context.Context, args []string, out, log io.Writer) (err error) {
+	o, err := parseOptions(args)
+	if err != nil {
+		return err
+	}
+	if len(o.from) > 0 {
+		r, err := report.ReadJSON(o.from...)
+		if err != nil {
+			return err
+		}
+		return conclude(r, o, out)
+	}
+	ctrl.SetLogger(klog.NewKlogr())
+	directory, err := os.MkdirTemp("", "placement-benchmark-")
+	if err != nil {
+		return fmt.Errorf("making a directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	tools := programs{ideal: filepath.Join(directory, "ideal")}
+	if tools.hub, err = filepath.Abs(o.binary); err != nil {
+		return fmt.Errorf("finding the binary: %w", err)
+	}
+	if _, err := os.Stat(tools.hub); err != nil {
+		return fmt.Errorf("finding the binary: %w; build it with make build", err)
+	}
+	if err := buildProgram(ctx, log, "./test/benchmark/ideal", tools.ideal); err != nil {
+		return err
+	}
+
+	r := &report.Report{Machine: report.Machine{
+		System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version(),
+	}, Missing: missing}
+	var failures []error
+	for _, size := range o.sizes {
+		run, failed, err := measureSize(ctx, size, o, tools, directory, log)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("size %s: %w", size, err))
+		}
+		if run != nil {
+			r.Runs = append(r.Runs, *run)
+		}
+		failures = append(failures, failed...)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(append(failures, conclude(r, o, out))...)
+}
+
+// measureSize runs every scenario at one size. What was measured is returned with an error, too.
+func measureSize(
+	ctx context.Context, size world.Size, o *options, tools programs, directory string, log io.Writer,
+) (*report.Run, []error, error) {
+	s, err := newStage(ctx, size, tools, directory, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, scenario := range o.scenarios {
+		if err = s.perform(ctx, scenario); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = s.retire()
+	}
+	var failures []error
+	for _, failure := range s.failures {
+		failures = append(failures, errors.New(failure))
+	}
+	return s.run, failures, errors.Join(err, s.close())
+}
+
+// perform runs a scenario in the time that it may take.
+func (s *stage) perform(ctx context.Context, part scenario) error {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if err := part.run(s, ctx); err != nil {
+		return fmt.Errorf("scenario %s: %w", part.name, err)
+	}
+	return nil
+}
+
+// scenario is a part of the benchmark that can be left out.
+type scenario struct {
+	name string
+	run  func(*stage, context.Context) error
+}
+
+// scenarios are everything that is measured, in their order: each begins with the world as the last one left it. The first one is always
+// measured, because it makes that world.
+func scenarios() []scenario {
+	beats := func(rate int) func(*stage, context.Context) error {
+		return func(s *stage, ctx context.Context) error { return s.heartbeats(ctx, rate) }
+	}
+	return []scenario{
+		{"cold-start", (*stage).coldStart}, {"label-change", (*stage).labelChange}, {"create", (*stage).create},
+		{"heartbeats-1", beats(1)}, {"heartbeats-10", beats(10)}, {"heartbeats-100", beats(100)},
+		{"create-in-churn", (*stage).createInChurn}, {"set-gained", (*stage).gain}, {"relabel-all", (*stage).relabelAll},
+		{"restart", (*stage).restart}, {"ideal", (*stage).ideal}, {"floor", (*stage).floor},
+	}
+}
+
+// chosenScenarios are those that are named, and the first; all when none is.
+func chosenScenarios(names string) ([]scenario, error) {
+	all := scenarios()
+	if names == "" {
+		return all, nil
+	}
+	wanted := strings.Split(names, ",")
+	chosen := slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.name != all[0].name && !slices.Contains(wanted, s.name) })
+	for _, name := range wanted {
+		if !slices.ContainsFunc(all, func(s scenario) bool { return s.name == name }) {
+			known := make([]string, 0, len(all))
+			for _, s := range all {
+				known = append(known, s.name)
+			}
+			return nil, fmt.Errorf("scenario %q is not known; known are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// conclude works out what follows from the figures, and writes the report.
+func conclude(r *report.Report, o *options, out io.Writer) error {
+	r.Exponents = report.Exponents(r.Runs, "label-change/cpu-per-event", "heartbeats-100/cpu-per-heartbeat")
+	list, err := report.Targets()
+	if err != nil {
+		return err
+	}
+	r.Targets = r.Judge(list)
+	if err := r.WriteText(out); err != nil {
+		return err
+	}
+	if o.json != "" {
+		err = r.WriteJSON(o.json)
+	}
+	if o.docs != "" {
+		err = errors.Join(err, r.WriteDocs(o.docs))
+	}
+	return err
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The kinds that the observer watches.
+const (
+	decisionKind  = "PlacementDecision"
+	placementKind = "Placement"
+)
+
+// change is one change of an object that a watch has told of.
+type change struct {
+	at        time.Time
+	kind      string
+	verb      watch.EventType
+	key       types.NamespacedName
+	placement types.NamespacedName
+}
+
+// observer notes every change of decisions and placements, as any consumer sees it. It asks for metadata alone, which costs the API server
+// little.
+type observer struct {
+	mu      sync.Mutex
+	changes []change
+	news    chan struct{} // closed with the next change
+	failed  error
+}
+
+// observe begins to watch, until ctx ends.
+func observe(ctx context.Context, api client.WithWatch) (*observer, error) {
+	o := &observer{news: make(chan struct{})}
+	for _, kind := range []string{decisionKind, placementKind} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind + "List"))
+		watcher, err := api.Watch(ctx, list)
+		if err != nil {
+			return nil, fmt.Errorf("watching %s: %w", kind, err)
+		}
+		go o.follow(ctx, api, kind, watcher)
+	}
+	return o, nil
+}
+
+// follow notes the events of a watch, and takes it up again where it ended.
+func (o *observer) follow(ctx context.Context, api client.WithWatch, kind string, watcher watch.Interface) {
+	version := ""
+	for {
+		for event := range watcher.ResultChan() {
+			object, ok := event.Object.(*metav1.PartialObjectMetadata)
+			if !ok {
+				o.fail(fmt.Errorf("watching %s: %v", kind, event.Object))
+				return
+			}
+			version = object.ResourceVersion
+			o.note(kind, event.Type, object)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind + "List"))
+		var err error
+		if watcher, err = api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}); err != nil {
+			o.fail(fmt.Errorf("watching %s again: %w", kind, err))
+			return
+		}
+	}
+}
+
+func (o *observer) note(kind string, verb watch.EventType, object *metav1.PartialObjectMetadata) {
+	key := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+	placement := key
+	if kind == decisionKind {
+		placement.Name = object.Labels[clusterv1beta1.PlacementLabel]
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.changes = append(o.changes, change{at: time.Now(), kind: kind, verb: verb, key: key, placement: placement})
+	close(o.news)
+	o.news = make(chan struct{})
+}
+
+func (o *observer) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.failed = err
+	close(o.news)
+	o.news = make(chan struct{})
+}
+
+// mark is the present moment, for since and await.
+func (o *observer) mark() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.changes)
+}
+
+// since are the changes after a mark. What is returned must not be changed.
+func (o *observer) since(mark int) []change {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.changes[mark:len(o.changes):len(o.changes)]
+}
+
+// await hands every change after a mark to a function, once and in order, until it is done.
+func (o *observer) await(ctx context.Context, mark int, done func(change) bool) error {
+	for {
+		o.mu.Lock()
+		fresh, news, err := o.changes[mark:], o.news, o.failed
+		o.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(fresh, done) {
+			return nil
+		}
+		mark += len(fresh)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-news:
+		}
+	}
+}
+
+// writes counts changes by kind and verb.
+type writes map[string]int
+
+// count names the changes as requests do. A placement that is created or deleted is none of the hub's.
+func count(changes []change) writes {
+	verbs := map[watch.EventType]string{watch.Added: "create", watch.Modified: "patch", watch.Deleted: "delete"}
+	counts := writes{}
+	for _, c := range changes {
+		if c.kind == decisionKind || c.verb == watch.Modified {
+			counts[verbs[c.verb]+" "+c.kind]++
+		}
+	}
+	return counts
+}
+
+func (w writes) total() int {
+	total := 0
+	for _, n := range w {
+		total += n
+	}
+	return total
+}

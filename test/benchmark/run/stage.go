@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/report"
+	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+const (
+	// calm is how long nothing may be written, and next to nothing computed, for a program to count as quiet.
+	calm = 2 * time.Second
+	// busy is the part of a CPU from which on a program computes something, and glance how long it is looked at.
+	busy   = 0.2
+	glance = 50 * time.Millisecond
+	// longest is how long one scenario may take before it counts as stuck.
+	longest = 30 * time.Minute
+)
+
+// stage is a control plane with a world of one size, and what is measured on it.
+type stage struct {
+	size        world.Size
+	programs    programs
+	directory   string
+	environment *env.Environment
+	api         client.WithWatch
+	observer    *observer
+	kubeconfig  string // of the hub's ServiceAccount
+	hub         *hub
+	// idle is the part of a CPU that the hub needs when nothing happens.
+	idle float64
+	run  *report.Run
+	// cold are the decisions that a cold start came to, as they are to be written again.
+	cold     []answer.Answer
+	events   int // that the cold start sent
+	failures []string
+	log      io.Writer
+	// balanced are the placements whose answer depends on what others have.
+	balanced map[types.NamespacedName]bool
+}
+
+// programs are the binaries that are measured.
+type programs struct {
+	hub, ideal string
+}
+
+// newStage starts a control plane and makes the world.
+func newStage(ctx context.Context, size world.Size, programs programs, directory string, log io.Writer) (*stage, error) {
+	s := &stage{
+		size: size, programs: programs, directory: directory, log: log, run: &report.Run{Size: size},
+		kubeconfig: filepath.Join(directory, "kubeconfig-"+size.String()), balanced: map[types.NamespacedName]bool{},
+	}
+	for i := range size.Placements {
+		placement := size.Placement(i)
+		s.balanced[client.ObjectKeyFromObject(placement)] = world.Balanced(placement)
+	}
+	var err error
+	if s.environment, err = env.Start(ctx, env.Options{}); err != nil {
+		return nil, err
+	}
+	if err := s.furnish(ctx); err != nil {
+		return nil, errors.Join(err, s.environment.Stop())
+	}
+	return s, nil
+}
+
+func (s *stage) furnish(ctx context.Context) error {
+	if err := manifests.Install(ctx, s.environment.AdminConfig()); err != nil {
+		return err
+	}
+	account, err := s.environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	if err != nil {
+		return err
+	}
+	content, err := env.Kubeconfig(account)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.kubeconfig, content, 0o600); err != nil {
+		return err
+	}
+	if s.api, err = client.NewWithWatch(s.environment.AdminConfig(), client.Options{Scheme: controller.Scheme()}); err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	if s.observer, err = observe(ctx, s.api); err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := populate(ctx, s.api, s.size); err != nil {
+		return err
+	}
+	s.logf("made %d clusters and %d placements in %.1f s", s.size.Clusters, s.size.Placements, time.Since(begin).Seconds())
+	return nil
+}
+
+// close ends everything of the stage.
+func (s *stage) close() error {
+	if s.hub != nil {
+		s.hub.kill()
+	}
+	return s.environment.Stop()
+}
+
+func (s *stage) logf(format string, args ...any) {
+	fmt.Fprintf(s.log, "%s %s: %s\n", time.Now().Format(time.TimeOnly), s.size, fmt.Sprintf(format, args...))
+}
+
+// failf notes something that is wrong whatever the machine.
+func (s *stage) failf(format string, args ...any) {
+	failure := fmt.Sprintf(format, args...)
+	s.failures = append(s.failures, s.size.String()+": "+failure)
+	s.logf("WRONG: %s", failure)
+}
+
+// settle waits until a program is quiet, and returns since when: nothing was written from then on, and hardly anything computed.
+func (s *stage) settle(ctx context.Context, p *process) (time.Time, error) {
+	since, last := time.Now(), time.Duration(-1)
+	seen := s.observer.mark()
+	looked := since
+	err := poll(ctx, glance, func() (bool, error) {
+		spent, err := p.cpu()
+		now := time.Now()
+		if mark := s.observer.mark(); mark > seen {
+			seen, since = mark, now
+		}
+		if last >= 0 && (spent-last).Seconds() > busy*now.Sub(looked).Seconds() {
+			since = now
+		}
+		last, looked = spent, now
+		return now.Sub(since) > calm, err
+	})
+	return since, err
+}
+
+// window is what the hub had done at the begin of a scenario.
+type window struct {
+	begin    time.Time
+	mark     int
+	cpu      time.Duration
+	counters counters
+}
+
+// open begins a scenario over a running hub.
+func (s *stage) open(ctx context.Context) (window, error) {
+	counters, err := s.hub.counters(ctx)
+	if err != nil {
+		return window{}, err
+	}
+	spent, err := s.hub.cpu()
+	return window{begin: time.Now(), mark: s.observer.mark(), cpu: spent, counters: counters}, err
+}
+
+// outcome is what the hub did in a scenario.
+type outcome struct {
+	cpu         time.Duration // less what it needs when nothing happens
+	last        time.Duration // from the begin to the last write; 0: none
+	writes      writes
+	changes     []change
+	wakeUps     map[string]float64 // by cause
+	evaluations float64
+	requests    float64 // that change something: with events
+}
+
+// finish waits until the hub is quiet, notes what it did, and compares every decision with the reference.
+func (s *stage) finish(ctx context.Context, scenario string, w window) (*outcome, error) {
+	if _, err := s.settle(ctx, s.hub.process); err != nil {
+		return nil, fmt.Errorf("%s: waiting until the hub is quiet: %w", scenario, err)
+	}
+	spent, err := s.hub.cpu()
+	if err != nil {
+		return nil, err
+	}
+	elapsed := time.Since(w.begin)
+	after, err := s.hub.counters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o := &outcome{changes: s.observer.since(w.mark)}
+	o.cpu = max(spent-w.cpu-time.Duration(s.idle*float64(elapsed)), 0)
+	o.writes = count(o.changes)
+	if len(o.changes) > 0 {
+		o.last = o.changes[len(o.changes)-1].at.Sub(w.begin)
+	}
+	o.wakeUps = less(after.wakeUps, w.counters.wakeUps)
+	o.evaluations = after.evaluations - w.counters.evaluations
+	o.requests = after.written() - w.counters.written()
+	return o, s.verify(ctx, scenario)
+}
+
+// add notes what every scenario tells.
+func (s *stage) add(scenario string, o *outcome) {
+	s.run.AddTime(scenario, "cpu", o.cpu)
+	s.run.Add(scenario, "wake-ups", report.Count, sum(o.wakeUps))
+	s.run.Add(scenario, "evaluations", report.Count, o.evaluations)
+	s.run.Add(scenario, "writes", report.Count, float64(o.writes.total()))
+	for _, kind := range slices.Sorted(maps.Keys(o.writes)) {
+		s.run.Add(scenario, kind, report.Count, float64(o.writes[kind]))
+	}
+	s.run.Add(scenario, "requests", report.Count, o.requests)
+	s.logf("%s: cpu %.3f s, wake-ups %v, %.0f evaluations, %d writes %v, %.0f requests, last write after %.3f s", scenario,
+		o.cpu.Seconds(), o.wakeUps, o.evaluations, o.writes.total(), o.writes, o.requests, o.last.Seconds())
+}
+
+// verify compares every decision with the reference.
+func (s *stage) verify(ctx context.Context, scenario string) error {
+	begin := time.Now()
+	reference, err := newReference(ctx, s.api)
+	if err != nil {
+		return err
+	}
+	differences, err := reference.differences(ctx)
+	if err != nil {
+		return err
+	}
+	const shown = 5
+	for _, difference := range differences[:min(len(differences), shown)] {
+		s.failf("after %s: %s", scenario, difference)
+	}
+	if more := len(differences) - shown; more > 0 {
+		s.failf("after %s: and %d more placements differ", scenario, more)
+	}
+	s.logf("%s: compared %d placements with the reference in %.1f s", scenario, len(reference.placements), time.Since(begin).Seconds())
+	return nil
+}
+
+// wantWrites fails the benchmark for every write more or less than needed. Those for placements that balance are left out: what they
+// answer depends on what the others have when they are looked at, so that one more look may move them. They are counted apart.
+func (s *stage) wantWrites(scenario string, o *outcome, want writes) {
+	others := slices.DeleteFunc(slices.Clone(o.changes), func(c change) bool { return s.balanced[c.placement] })
+	if got := count(others); !maps.Equal(got, want) {
+		s.failf("%s: wrote %v for placements that do not balance, needed are %v", scenario, got, want)
+	}
+}
