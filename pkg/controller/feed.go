@@ -192,7 +192,9 @@ func (f *feed) placements(api record.API) toolscache.ResourceEventHandler {
 	return on(func(before, after record.Object, initial bool) {
 		f.setPlacement(readOr(api.Read, before), api.Read(after), initial)
 	}, func(last record.Object) {
-		f.forget(api.Read(last).Key())
+		key := api.Read(last).Key()
+		f.forget(key)
+		f.wake(work.Resync, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 

@@ -115,10 +115,7 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		return reconcile.Result{}, err
 	}
 
-	r.hold(key)
-	defer r.release(key)
-
-	err = r.carryOut(ctx, pass)
+	err = r.carryOutHeld(ctx, pass)
 
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
@@ -249,6 +246,14 @@ func (r *placementReconciler) present(ctx context.Context, form record.Form, pla
 	}
 
 	return decision.NewPresent(form, placement, r.pages[form].latest(placement.Key(), cached)), nil
+}
+
+// carryOutHeld is carryOut, with the events of what it writes put off until it is over.
+func (r *placementReconciler) carryOutHeld(ctx context.Context, p *pass) error {
+	r.hold(p.placement.Key())
+	defer r.release(p.placement.Key())
+
+	return r.carryOut(ctx, p)
 }
 
 // carryOut has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up

@@ -3,13 +3,15 @@ package decision
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// confirmedAnnotation is on a page that was written for its resourceVersion to change, and nothing else. Nobody reads it.
+// confirmedAnnotation is on a page that was written for its resourceVersion to change, and nothing else. It names the pages that rely on
+// it, with the versions they had then, so that a plan that is tried again need not confirm again.
 const confirmedAnnotation = "placement-hub.open-cluster-management.io/confirmed"
 
 // A page may give a staying cluster away because it stands in another one. If two processes did that at the same time, each with another
@@ -19,7 +21,8 @@ const confirmedAnnotation = "placement-hub.open-cluster-management.io/confirmed"
 // So the page that is relied on is always written first, by the same plan. Whoever wants to take the cluster out of that page has either
 // seen this write, and then writes the page that gives the cluster away before, which refuses ours, or has not seen it, and is refused.
 // Mostly the plan has written that page anyway, because the cluster came into it. Where it stood in both from the start, which is what a
-// plan leaves that was cut off, or a rival, the page is confirmed: written without a change of what it says.
+// plan leaves that was cut off, or a rival, the page is confirmed: written without a change of what it says. A confirmation holds as long as
+// the page that relies on it has not changed: who has seen it since has not written that page.
 
 // confirmed adds the confirmations that the writes and deletes need. Both are in the order in which they are carried out.
 func confirmed(present Present, pages []Page, writes []Write, deletes []*record.Page) []Write {
@@ -129,7 +132,7 @@ func (s *support) giveAway(giver string, clusters []string) []Write {
 		others = slices.DeleteFunc(others, func(name string) bool { return name == giver })
 
 		s.stands[cluster] = others
-		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return s.written[name] }) {
+		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return s.written[name] || s.confirms(name, giver) }) {
 			continue
 		}
 
@@ -138,21 +141,40 @@ func (s *support) giveAway(giver string, clusters []string) []Write {
 			relied = keeper
 		}
 
-		confirmations = append(confirmations, confirmation(s.current[relied]))
+		confirmations = append(confirmations, s.confirmation(s.current[relied], giver))
 		s.written[relied] = true
 	}
 
 	return confirmations
 }
 
-// confirmation writes a page that the plan has not touched, as it is.
-func confirmation(current *record.Page) Write {
+// confirms reports whether a page was confirmed for another one as that is now.
+func (s *support) confirms(name, giver string) bool {
+	relied, relies := s.current[name], s.current[giver]
+
+	return relied != nil && relies != nil && slices.Contains(confirmations(relied), asOf(relies))
+}
+
+// confirmations are the pages, with their versions, that a page was confirmed for.
+func confirmations(page *record.Page) []string {
+	return strings.FieldsFunc(page.Annotations[confirmedAnnotation], func(r rune) bool { return r == ',' })
+}
+
+func asOf(page *record.Page) string { return page.Name + "@" + page.ResourceVersion }
+
+// confirmation writes a page that the plan has not touched, as it is, for one that relies on it.
+func (s *support) confirmation(current *record.Page, giver string) Write {
+	relying := slices.DeleteFunc(confirmations(current), func(earlier string) bool {
+		name, _, _ := strings.Cut(earlier, "@")
+
+		return s.current[name] == nil || asOf(s.current[name]) != earlier
+	})
 	desired := *current
 	desired.ObjectMeta = metav1.ObjectMeta{
 		Namespace: current.Namespace, Name: current.Name, UID: current.UID, ResourceVersion: current.ResourceVersion, Labels: current.Labels,
 		OwnerReferences: current.OwnerReferences, Annotations: maps.Clone(current.Annotations),
 	}
-	metav1.SetMetaDataAnnotation(&desired.ObjectMeta, confirmedAnnotation, current.ResourceVersion)
+	metav1.SetMetaDataAnnotation(&desired.ObjectMeta, confirmedAnnotation, strings.Join(append(relying, asOf(s.current[giver])), ","))
 
 	return Write{Current: current, Desired: &desired, Confirm: true}
 }
