@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,7 +17,7 @@ import (
 )
 
 // Writer sends answers: for each page a creation, unless it exists, and a patch of its decisions, and then a patch of the placement's
-// status, with the preconditions that the hub sends. It remembers the versions that come back.
+// status, with the preconditions that the hub sends, and asks for as little of the answer. It remembers the versions that come back.
 type Writer struct {
 	client   client.Client
 	create   bool
@@ -54,7 +55,9 @@ func (w *Writer) write(ctx context.Context, a *Answer) error {
 			}
 			w.versions.Store(page.UID, identity{uid: created.UID, version: created.ResourceVersion})
 		}
-		if err := w.patch(ctx, page, &clusterv1beta1.PlacementDecision{}, page.Status); err != nil {
+		written := &metav1.PartialObjectMetadata{} // All that the hub has sent back of a page.
+		written.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("PlacementDecision"))
+		if err := w.patch(ctx, page, written, page.Status); err != nil {
 			return err
 		}
 	}

@@ -83,9 +83,9 @@ func (h *hub) get(ctx context.Context, path string) (*http.Response, error) {
 
 // counters are what the hub says of itself.
 type counters struct {
-	// requests by method, and wake-ups of placements by cause.
-	requests, wakeUps map[string]float64
-	evaluations       float64
+	// requests by method, wake-ups of placements by cause, and Events by what became of them.
+	requests, wakeUps, events map[string]float64
+	evaluations               float64
 }
 
 // counters reads the metrics.
@@ -102,7 +102,37 @@ func (h *hub) counters(ctx context.Context) (counters, error) {
 		requests:    byLabel(text, "rest_client_requests_total", "method"),
 		wakeUps:     byLabel(text, "placement_hub_wakeups_total", "cause"),
 		evaluations: sum(byLabel(text, "scheduling_scheduling_duration_seconds_count", "name")),
+		events:      byLabel(text, "placement_hub_events_total", "result"),
 	}, nil
+}
+
+// drain waits until the hub has sent all its Events, which it does behind everything else: quiet as it is, it may be at that for minutes. It
+// asks every lull, which is longer than the hub's pauses between two Events. It returns the CPU time until then, less that of asking,
+// and the last counters.
+func (h *hub) drain(ctx context.Context, lull time.Duration) (time.Duration, counters, error) {
+	asking := time.Duration(0)
+	for told := -1.0; ; {
+		before, err := h.cpu()
+		if err != nil {
+			return 0, counters{}, err
+		}
+		now, err := h.counters(ctx)
+		if err != nil {
+			return 0, counters{}, err
+		}
+		if sum(now.events) == told {
+			return before - asking, now, nil
+		}
+		told = sum(now.events)
+		after, err := h.cpu()
+		if err != nil {
+			return 0, counters{}, err
+		}
+		asking += after - before
+		if err := pause(ctx, lull); err != nil {
+			return 0, counters{}, err
+		}
+	}
 }
 
 // byLabel adds up the values of a series in the text format of Prometheus by one of its labels. It trusts that no value of a label has a
@@ -145,7 +175,7 @@ func less(after, before map[string]float64) map[string]float64 {
 	return grown
 }
 
-// written are the requests that change something; questions about access and tokens do not.
+// written are the requests that may change something. At a start that includes questions about the hub's own rights, which are created.
 func (c counters) written() float64 {
 	return c.requests[http.MethodPost] + c.requests[http.MethodPatch] + c.requests[http.MethodPut] + c.requests[http.MethodDelete]
 }

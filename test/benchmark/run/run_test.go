@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -89,6 +93,22 @@ wakeups_total{cause="set",other="a"} 2
 	}
 	if got := byLabel([]byte(before), "unknown_total", "cause"); len(got) != 0 {
 		t.Errorf("a series that is not there: %v", got)
+	}
+}
+
+// The hub sends Events behind everything else; a scenario that ended before would have the next one pay for them.
+func TestAScenarioEndsWhenAllEventsAreSent(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		fmt.Fprintf(w, "placement_hub_events_total{result=\"written\"} %d\nplacement_hub_events_total{result=\"failed\"} 1\n", min(asked, 3))
+	}))
+	defer server.Close()
+	self := &process{cmd: &exec.Cmd{Process: &os.Process{Pid: os.Getpid()}}, done: make(chan struct{})}
+	h := &hub{process: self, url: server.URL, client: server.Client()}
+	_, last, err := h.drain(t.Context(), time.Millisecond)
+	if err != nil || asked != 4 || last.events["written"] != 3 {
+		t.Errorf("asked %d times, the last answer is %v, %v; want until nothing is sent any more", asked, last.events, err)
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *stage) coldStart(ctx context.Context) error {
 	s.wantWrites(scenario, o, writes{
 		"create " + decisionKind: pages, "patch " + decisionKind: pages, "patch " + placementKind: placements,
 	})
-	s.events = max(int(o.requests)-o.writes.total(), 0)
+	s.events = int(o.events)
 	s.run.Add(scenario, "decisions", report.Count, float64(decisions))
 	s.run.Add(scenario, "decisions-per-placement", report.Count, float64(decisions)/float64(len(s.cold)))
 	first := slices.IndexFunc(o.changes, func(c change) bool { return c.kind == decisionKind })

@@ -28,6 +28,8 @@ const (
 	// busy is the part of a CPU from which on a program computes something, and glance how long it is looked at.
 	busy   = 0.2
 	glance = 50 * time.Millisecond
+	// lull is how long no Event may be sent for all to be sent: a second is the longest pause between two.
+	lull = 1500 * time.Millisecond
 	// longest is how long one scenario may take before it counts as stuck.
 	longest = 30 * time.Minute
 )
@@ -174,22 +176,19 @@ type outcome struct {
 	wakeUps     map[string]float64 // by cause
 	evaluations float64
 	requests    float64 // that change something: with events
+	events      float64 // that were written
 }
 
-// finish waits until the hub is quiet, notes what it did, and compares every decision with the reference.
+// finish waits until the hub is quiet and has sent its Events, notes what it did, and compares every decision with the reference.
 func (s *stage) finish(ctx context.Context, scenario string, w window) (*outcome, error) {
 	if _, err := s.settle(ctx, s.hub.process); err != nil {
 		return nil, fmt.Errorf("%s: waiting until the hub is quiet: %w", scenario, err)
 	}
-	spent, err := s.hub.cpu()
+	spent, after, err := s.hub.drain(ctx, lull)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: waiting until the hub has sent its Events: %w", scenario, err)
 	}
 	elapsed := time.Since(w.begin)
-	after, err := s.hub.counters(ctx)
-	if err != nil {
-		return nil, err
-	}
 	o := &outcome{changes: s.observer.since(w.mark)}
 	o.cpu = max(spent-w.cpu-time.Duration(s.idle*float64(elapsed)), 0)
 	o.writes = count(o.changes)
@@ -199,6 +198,7 @@ func (s *stage) finish(ctx context.Context, scenario string, w window) (*outcome
 	o.wakeUps = less(after.wakeUps, w.counters.wakeUps)
 	o.evaluations = after.evaluations - w.counters.evaluations
 	o.requests = after.written() - w.counters.written()
+	o.events = less(after.events, w.counters.events)["written"]
 	return o, s.verify(ctx, scenario)
 }
 

@@ -1,0 +1,95 @@
+package decision
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// oddities are what may be found in a page. Some of it can only be the work of others.
+var oddities = map[string]func(*rapid.T, *store, *record.Page){
+	"a cluster of another page": func(t *rapid.T, s *store, p *record.Page) {
+		other := s.pages[rapid.SampledFrom(slices.Sorted(maps.Keys(s.pages))).Draw(t, "other")]
+		p.Decisions = append(p.Decisions, other.Decisions[:min(1, len(other.Decisions))]...)
+	},
+	"a stranger, twice": func(_ *rapid.T, _ *store, p *record.Page) {
+		p.Decisions = append(p.Decisions, record.Decision{Cluster: "zz"}, record.Decision{Cluster: "zz"})
+	},
+	"another order": func(_ *rapid.T, _ *store, p *record.Page) { slices.Reverse(p.Decisions) },
+	"a reason": func(_ *rapid.T, _ *store, p *record.Page) {
+		for i := range p.Decisions {
+			p.Decisions[i].Reason = "because"
+		}
+	},
+	"other scores, and another availability": func(_ *rapid.T, _ *store, p *record.Page) {
+		for i := range p.Decisions[len(p.Decisions)/2:] {
+			p.Decisions[i].Score++
+			p.Decisions[i].Available = !p.Decisions[i].Available
+		}
+	},
+	"one less":  func(_ *rapid.T, _ *store, p *record.Page) { p.Decisions = p.Decisions[min(1, len(p.Decisions)):] },
+	"no list":   func(_ *rapid.T, _ *store, p *record.Page) { p.Decisions = nil },
+	"no labels": func(_ *rapid.T, _ *store, p *record.Page) { p.Labels = map[string]string{"team": "a"} },
+	"another controller": func(_ *rapid.T, _ *store, p *record.Page) {
+		p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Other", UID: "o", Controller: ptr.To(true)})
+	},
+	"an owner in front": func(_ *rapid.T, _ *store, p *record.Page) {
+		p.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Other", UID: "o"}}, p.OwnerReferences...)
+	},
+	"another name": func(t *rapid.T, s *store, p *record.Page) {
+		delete(s.pages, p.Name)
+		p.Name = rapid.SampledFrom([]string{"p-decision-9", "p-decision-01", "other"}).Draw(t, "name")
+	},
+	"its end": func(_ *rapid.T, _ *store, p *record.Page) { p.DeletionTimestamp = &now },
+	"another index in the status": func(t *rapid.T, s *store, _ *record.Page) {
+		status := s.placement.Status
+		if status.Groups = slices.Clone(status.Groups); len(status.Groups) > 0 {
+			status.Groups[0].Index = rapid.IntRange(-1, 2).Draw(t, "index")
+		}
+		s.say(status)
+	},
+	"no groups in the status": func(_ *rapid.T, s *store, _ *record.Page) {
+		status := s.placement.Status
+		status.Groups = nil
+		s.say(status)
+	},
+}
+
+// Whatever others did to the pages and the status, a glance knows no other plan than that of the whole answer.
+func TestGlanceAtOddPages(t *testing.T) {
+	names := slices.Sorted(maps.Keys(oddities))
+
+	ofEachKind(t, func(t *rapid.T, k kind) {
+		s := newStore(k.draw(t))
+		clusters := fleet(rapid.SampledFrom([]int{0, 1, 2, 5, 99, 100, 101, 200, 201}).Draw(t, "fleet"))
+
+		for i := range clusters {
+			clusters[i] = rapid.SampledFrom([]string{"", "", "", "canary-", "x-"}).Draw(t, "prefix") + clusters[i]
+		}
+
+		result := s.schedule(shuffled(drawSeed(t), clusters...))
+		s.settle(t, result)
+
+		for range rapid.IntRange(1, 3).Draw(t, "oddities") {
+			page := *s.pages[rapid.SampledFrom(slices.Sorted(maps.Keys(s.pages))).Draw(t, "page")]
+			page.Decisions, page.OwnerReferences = slices.Clone(page.Decisions), slices.Clone(page.OwnerReferences)
+			oddities[rapid.SampledFrom(names).Draw(t, "oddity")](t, s, &page)
+			s.put(&page)
+			s.checkGlance(t, result)
+		}
+
+		s.now = metav1.NewTime(s.now.Add(time.Duration(rapid.IntRange(0, 90).Draw(t, "seconds")) * time.Second))
+		clusters = append(
+			clusters[min(rapid.IntRange(0, 2).Draw(t, "lost"), len(clusters)):],
+			rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "canary-0", "zz"}), 0, 2, rapid.ID).Draw(t, "gained")...,
+		)
+		s.checkGlance(t, s.schedule(shuffled(drawSeed(t), clusters...)))
+	})
+}
