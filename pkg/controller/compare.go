@@ -50,7 +50,9 @@ func (r *placementReconciler) compare(ctx context.Context, key inventory.Placeme
 	}
 
 	if placement == nil || !managed(placement) {
-		r.wake(work.Doubt, "comparison", key) // It should have been forgotten.
+		if r.requests.remembers(key) {
+			r.wake(work.Doubt, "comparison", key) // It should have been forgotten.
+		}
 
 		return "", false, nil
 	}

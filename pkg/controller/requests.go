@@ -83,6 +83,16 @@ func (r *requests) keys() []inventory.PlacementKey {
 	return slices.Collect(maps.Keys(r.lowered))
 }
 
+// remembers reports whether something is known of a placement.
+func (r *requests) remembers(key inventory.PlacementKey) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	_, found := r.lowered[key]
+
+	return found
+}
+
 // forget drops a placement that is gone, or that others schedule.
 func (r *requests) forget(key inventory.PlacementKey) {
 	r.mu.Lock()
