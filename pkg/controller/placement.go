@@ -107,7 +107,7 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 	if placement == nil || !managed(placement) {
 		r.forget(key)
 
-		return reconcile.Result{}, nil
+		return r.outdated.Settle(ctx, key, nil)
 	}
 
 	pass, err := r.plan(ctx, placement)
@@ -120,7 +120,7 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
 
-		return reconcile.Result{}, nil
+		return r.outdated.Settle(ctx, key, nil)
 	}
 
 	if decision.Outdated(err) {

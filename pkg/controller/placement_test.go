@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -76,5 +78,30 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 
 	if len(placement.Status.Conditions) < 2 || len(placement.Status.DecisionGroups) != 1 {
 		t.Errorf("the status is %+v, want conditions and a group", placement.Status)
+	}
+}
+
+// A placement that goes while it is written for leaves no retries behind: one that is made again under its name does not wait for them.
+func TestAPlacementThatIsGoneHasNoRetries(t *testing.T) {
+	r, key := settled(t), placementKey("gone")
+	outdated := apierrors.NewNotFound(schema.GroupResource{Resource: "placements"}, key.Name)
+
+	var waits []time.Duration
+
+	for range 2 {
+		result, err := r.outdated.Settle(t.Context(), key, outdated)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		waits = append(waits, result.RequeueAfter)
+
+		if _, err := r.Reconcile(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if waits[0] != waits[1] {
+		t.Errorf("the retry after %v is followed by one after %v", waits[0], waits[1])
 	}
 }

@@ -58,7 +58,7 @@ func (s ScoreSet) Expired(now time.Time) bool {
 }
 
 // source is the object the facts were taken from, with its map form for CEL, which is many times as big: it is made when it is asked for,
-// and kept as long as memory is not needed.
+// and kept until the garbage is collected.
 type source struct {
 	cluster *clusterv1.ManagedCluster
 

@@ -22,7 +22,7 @@ const (
 	CauseBinding    Cause = "binding"
 )
 
-// Affected are the placements that one change can have changed, sorted by namespace and name.
+// Affected are the placements that one change can have changed, each once, sorted by namespace and name.
 type Affected struct {
 	Placements []PlacementKey
 	Cause      Cause
@@ -34,11 +34,13 @@ func newAffected(cause Cause, concerned iter.Seq[*placement]) Affected {
 		result.Placements = append(result.Placements, p.key)
 	}
 
-	slices.SortFunc(result.Placements, func(a, b PlacementKey) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API, b.API))
-	})
+	slices.SortFunc(result.Placements, comparePlacements)
 
 	return result
+}
+
+func comparePlacements(a, b PlacementKey) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API, b.API))
 }
 
 // clusterChange is a change of one cluster, with the views that flipped by it and the sets that held it before and hold it now, sorted.

@@ -173,3 +173,27 @@ func TestAffected(t *testing.T) {
 		})
 	}
 }
+
+// A ClusterProfile that stands for another cluster than before concerns the placements of both, each once.
+func TestAffectedByAProfileThatMoves(t *testing.T) {
+	i := world()
+	profiles := Interest{Reads: []facts.Key{{Kind: facts.ClusterProfile}}}
+
+	for _, name := range []string{"z", "y"} {
+		key := NewPlacementKey(V1beta1, "ns", name)
+		i.SetPlacement(key, profiles)
+		i.Snapshot(key)
+	}
+
+	profile := facts.Profile{Namespace: "fleet", Name: "p"}
+	i.SetProfile("a1", profile)
+
+	var got []string
+	for _, key := range i.SetProfile("b1", profile).Placements {
+		got = append(got, key.String())
+	}
+
+	if diff := cmp.Diff([]string{"ns/only-b", "ns/y", "ns/z", "other/all"}, got); diff != "" {
+		t.Errorf("placements (-want +got):\n%s", diff)
+	}
+}

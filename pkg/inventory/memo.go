@@ -145,7 +145,8 @@ func (m *memo) remember(slot uint, from uint64, said answer, odd oddity) {
 }
 
 // change asks again about a cluster that has changed, at a generation, in what the selector reads, and reports whether the answer may
-// have changed. Of a cluster that nobody asked about nothing is known, so that it may.
+// have changed. Of a cluster that nobody asked about nothing is known, so that it may. So it is where the last answer held for a time only:
+// an evaluation that began before the change may be at a later time, at which other facts are read.
 func (m *memo) change(slot uint, after *facts.Facts, generation uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,17 +162,18 @@ func (m *memo) change(slot uint, after *facts.Facts, generation uint64) bool {
 	is, isOdd := m.evaluate(after, m.latest)
 	m.remember(slot, generation, is, isOdd)
 
-	return was.matched != is.matched || !wasOdd.same(isOdd) || was.cost != is.cost && (before || m.heavy())
+	return was.matched != is.matched || !wasOdd.until.IsZero() || !wasOdd.same(isOdd) || was.cost != is.cost && (before || m.heavy())
 }
 
-// matchedOrUnknown reports whether the cluster matches as far as is known.
+// matchedOrUnknown reports whether the cluster matches as far as is known. What is said for a time only is not known for every evaluation
+// that has begun.
 func (m *memo) matchedOrUnknown(slot uint) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
 	said := m.answer(slot)
 
-	return !said.known || said.matched
+	return !said.known || said.matched || !m.oddities[slot].until.IsZero()
 }
 
 // heavy reports whether costs may decide: a pass over some of these clusters, together with as many other selectors as a placement has,

@@ -29,10 +29,10 @@ func (i *Inventory) SetProfile(cluster string, profile facts.Profile) Affected {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 
-	affected.Placements = append(affected.Placements, i.replaceProfiles(cluster, profiles).Placements...)
-	affected.Cause = CauseCluster
+	concerned := slices.Concat(affected.Placements, i.replaceProfiles(cluster, profiles).Placements)
+	slices.SortFunc(concerned, comparePlacements)
 
-	return affected
+	return Affected{Cause: CauseCluster, Placements: slices.Compact(concerned)}
 }
 
 // DeleteProfile takes in that a ClusterProfile is gone, or stands for no cluster of the hub any more.

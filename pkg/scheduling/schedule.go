@@ -88,10 +88,11 @@ func (e *evaluation) scope() inventory.Scope {
 	return scope
 }
 
-// hold gives up an evaluation whose CEL expressions cost too much: the verdicts reached so far are no answer.
+// hold gives up an evaluation whose CEL expressions cost too much: the verdicts reached so far are no answer. They cost what they do until
+// the first of them changes by itself.
 func (e *evaluation) hold() *Result {
 	held := *e.result
-	held.Available, held.EvaluationErrors = 0, nil
+	held.Available, held.EvaluationErrors, held.WakeAt = 0, nil, e.pass.WakeAt()
 	held.Mistakes = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
 		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
 			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.PassCost)))}

@@ -2,10 +2,13 @@ package scheduling
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
@@ -61,4 +64,37 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 			t.Fatalf("at %v it was\n%s\nand before the wake-up at %v it is\n%s", now, was, first.WakeAt, is)
 		}
 	})
+}
+
+// Law 6: a placement whose CEL expressions cost too much is looked at again when scores expire that they read, after which they cost less.
+func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
+	until := metav1.NewTime(now.Add(time.Minute))
+	items := make([]clusterv1alpha1.AddOnPlacementScoreItem, 0, 300)
+
+	for n := range cap(items) {
+		items = append(items, clusterv1alpha1.AddOnPlacementScoreItem{Name: strconv.Itoa(n), Value: 1})
+	}
+
+	w := newWorld()
+
+	for n := range 80 {
+		name := fmt.Sprintf("c%d", n)
+		w.inventory.SetCluster(named(name))
+		w.inventory.SetScores(scoreOf(name, "demo", &until, items...))
+	}
+
+	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{
+		byCEL(`managedCluster.scores("demo").all(s, managedCluster.scores("demo").size() > 0)`),
+	}}))
+	snapshot := w.inventory.Snapshot()
+
+	for name, engine := range map[string]func(*Request, *inventory.Snapshot, map[string]bool, time.Time) *Result{
+		"indexed": Schedule, "reference": Reference,
+	} {
+		held := engine(request, snapshot, nil, now)
+		expect(t, name+" is held", true, held.Held())
+		expect(t, name+" wakes at", until.Add(1), held.WakeAt)
+	}
+
+	expect(t, "selected once the scores have expired", 80, len(Schedule(request, snapshot, nil, until.Add(1)).Selected))
 }
