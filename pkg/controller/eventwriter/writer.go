@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	eventsv1 "k8s.io/client-go/kubernetes/typed/events/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
@@ -19,10 +20,9 @@ import (
 )
 
 const (
-	// busyShare and idleShare are how long the pause after a request is, in times of what the request took, while there is other work and
-	// while there is none.
+	// busyShare is how long the pause after a request is, in times of what the request took, while there is other work. While there is none
+	// there is no pause: requests that follow each other cost less than such that come one by one.
 	busyShare = 20
-	idleShare = 3
 	// longestPause is how long it is at most.
 	longestPause = time.Second
 	// farewell is how long events are written on when the writer is to end.
@@ -123,12 +123,9 @@ func lasting(ctx context.Context, by time.Duration) (context.Context, context.Ca
 
 // rest pauses after a request, unless the writer is to end.
 func (w *Writer) rest(ctx context.Context, took time.Duration) {
-	length := idleShare * took
 	if w.busy() {
-		length = busyShare * took
+		pause(ctx, min(busyShare*took, longestPause))
 	}
-
-	pause(ctx, min(length, longestPause))
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -204,6 +201,10 @@ func named(verb string, n notice, err error) error {
 
 // NewSink writes events to an API server.
 func NewSink(config *rest.Config, client *http.Client) (events.EventSink, error) {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf // Events are many, and this is the cheaper way to say the same.
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+
 	api, err := eventsv1.NewForConfigAndClient(config, client)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of events.k8s.io: %w", err)

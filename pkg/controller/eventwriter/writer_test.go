@@ -147,7 +147,7 @@ func TestEventsLookLikeThoseOfClientGo(t *testing.T) {
 	})
 }
 
-// One request at a time, and pauses that grow with what a request takes: longer while there are placements to decide.
+// One request at a time, and while there are placements to decide, pauses that grow with what a request takes.
 func TestEventsStandBehindDecisions(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -155,8 +155,8 @@ func TestEventsStandBehindDecisions(t *testing.T) {
 		takes  time.Duration
 		want   []string
 	}{
-		{"a quarter of the time when nothing else is to do", false, 10 * time.Millisecond, []string{"10ms", "50ms", "90ms"}},
-		{"a twentieth of it otherwise", true, 10 * time.Millisecond, []string{"10ms", "220ms", "430ms"}},
+		{"one after the other when nothing else is to do", false, 10 * time.Millisecond, []string{"10ms", "20ms", "30ms"}},
+		{"a twentieth of the time otherwise", true, 10 * time.Millisecond, []string{"10ms", "220ms", "430ms"}},
 		{"but never less than one a second", true, 500 * time.Millisecond, []string{"500ms", "2s", "3.5s"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
