@@ -144,15 +144,20 @@ func (m *memo) remember(slot uint, from uint64, said answer, odd oddity) {
 	}
 }
 
+// dear is the cost from which on an answer is not asked for again while events wait, in CEL's own units; it is in the order of a
+// millisecond.
+const dear = 10_000
+
 // change asks again about a cluster that has changed, at a generation, in what the selector reads, and reports whether the answer may
-// have changed. Of a cluster that nobody asked about nothing is known, so that it may. So it is where the last answer held for a time only:
+// have changed. Of a cluster that nobody asked about nothing is known, so that it may; and so of one for which asking is dear, which is left
+// to those who evaluate. So it is where the last answer held for a time only:
 // an evaluation that began before the change may be at a later time, at which other facts are read.
 func (m *memo) change(slot uint, after *facts.Facts, generation uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
 	was, wasOdd := m.answer(slot), m.oddities[slot]
-	if !was.known || after == nil {
+	if !was.known || after == nil || was.cost >= dear {
 		m.remember(slot, generation, answer{}, oddity{})
 
 		return true

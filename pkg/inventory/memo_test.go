@@ -1,0 +1,44 @@
+package inventory
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// An event asks again only where that is cheap; where it is dear, it leaves the asking to an evaluation, which it wakes.
+func TestEventsDoNotWaitForDearAnswers(t *testing.T) {
+	asking, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
+		CEL: []string{`managedCluster.metadata.labels["region"] == "eu"`},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+
+	cluster := facts.Of(managed("c1", "a", "region", "eu"), nil)
+
+	for _, tc := range []struct {
+		reason         string
+		cost           uint32
+		flipped, known bool
+	}{
+		{"cheap: asked, and the answer is the same", dear - 1, false, true},
+		{"dear: not asked, so it may be another one", dear, true, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			m := newMemo(asking)
+			m.remember(0, 1, answer{cost: tc.cost, known: true, matched: true}, oddity{})
+
+			if flipped := m.change(0, cluster, 2); flipped != tc.flipped {
+				t.Errorf("change() = %v, want %v", flipped, tc.flipped)
+			}
+
+			if is := m.answer(0); is.known != tc.known || is.from != 2 {
+				t.Errorf("known: %v from %d on, want %v from 2 on", is.known, is.from, tc.known)
+			}
+		})
+	}
+}
