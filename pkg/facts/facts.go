@@ -1,13 +1,9 @@
 package facts
 
 import (
-	"fmt"
-	"sync"
 	"time"
-	"weak"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -57,18 +53,9 @@ func (s ScoreSet) Expired(now time.Time) bool {
 	return !s.ValidUntil.IsZero() && now.After(s.ValidUntil)
 }
 
-// source is the object the facts were taken from, with its map form for CEL, which is many times as big: it is made when it is asked for,
-// and kept until the garbage is collected.
+// source is the object the facts were taken from.
 type source struct {
 	cluster *clusterv1.ManagedCluster
-
-	mu     sync.Mutex
-	object weak.Pointer[object]
-}
-
-// object is a ManagedCluster in its map form.
-type object struct {
-	fields map[string]any
 }
 
 // Of makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
@@ -177,28 +164,4 @@ func (f *Facts) Value(key Key) (string, bool) {
 	value, found := values[key.Name]
 
 	return value, found
-}
-
-// Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion and kind are absent, empty
-// fields are absent, quantities and times are strings. The map is shared and must not be changed.
-func (f *Facts) Object() (map[string]any, error) {
-	s := f.source
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if known := s.object.Value(); known != nil {
-		return known.fields, nil
-	}
-
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.cluster)
-	if err != nil {
-		return nil, fmt.Errorf("converting ManagedCluster %s: %w", s.cluster.Name, err)
-	}
-
-	delete(fields, "apiVersion")
-	delete(fields, "kind")
-	s.object = weak.Make(&object{fields: fields})
-
-	return fields, nil
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/ext"
@@ -140,12 +139,10 @@ func (p *program) evaluate(f *facts.Facts, pass *Pass) (bool, error) {
 }
 
 func (p *program) value(f *facts.Facts, pass *Pass) (ref.Val, error) {
-	object, err := f.Object()
-	if err != nil {
-		return nil, fmt.Errorf("reading the cluster: %w", err)
-	}
+	return p.valueOf(&clusterValue{Mapper: sparseCluster(f), facts: f, pass: pass}, pass)
+}
 
-	cluster := &clusterValue{Mapper: types.NewStringInterfaceMap(types.DefaultTypeAdapter, object), facts: f, pass: pass}
+func (p *program) valueOf(cluster *clusterValue, pass *Pass) (ref.Val, error) {
 	result, details, err := p.program.Eval(map[string]any{clusterVariable: cluster})
 
 	cost := uint64(expressionCost)

@@ -1,0 +1,80 @@
+package facts
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+)
+
+// Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion and kind are absent, empty
+// fields are absent, quantities and times are strings. It is made anew by each call, and is several times as big as the cluster; Part has
+// single fields of it.
+func (f *Facts) Object() (map[string]any, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f.source.cluster)
+	if err != nil {
+		return nil, fmt.Errorf("converting ManagedCluster %s: %w", f.source.cluster.Name, err)
+	}
+
+	delete(fields, "apiVersion")
+	delete(fields, "kind")
+
+	return fields, nil
+}
+
+// parts are the parts of a ManagedCluster, with the number of each of their fields by its name in JSON.
+var parts = sync.OnceValue(func() map[string]map[string]int {
+	named := map[string]map[string]int{}
+
+	for part, example := range map[string]any{
+		"metadata": metav1.ObjectMeta{}, "spec": clusterv1.ManagedClusterSpec{}, "status": clusterv1.ManagedClusterStatus{},
+	} {
+		named[part] = map[string]int{}
+
+		for field := range reflect.TypeOf(example).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(example).Field(field).Tag.Get("json"), ",")
+			named[part][name] = field
+		}
+	}
+
+	return named
+})
+
+// IsPart reports whether the name is that of a part: metadata, spec or status. All of them are always there.
+func IsPart(name string) bool { return parts()[name] != nil }
+
+// PartField is Object()[part][name] without the rest of it; false when it is absent.
+func (f *Facts) PartField(part, name string) (value any, found bool, err error) {
+	number, exists := parts()[part][name]
+	if !exists {
+		return nil, false, nil
+	}
+
+	var whole reflect.Value
+
+	switch part {
+	case "metadata":
+		whole = reflect.ValueOf(f.source.cluster.ObjectMeta)
+	case "spec":
+		whole = reflect.ValueOf(f.source.cluster.Spec)
+	default:
+		whole = reflect.ValueOf(f.source.cluster.Status)
+	}
+
+	// What is converted has this field alone.
+	alone := reflect.New(whole.Type())
+	alone.Elem().Field(number).Set(whole.Field(number))
+
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(alone.Interface())
+	if err != nil {
+		return nil, false, fmt.Errorf("converting %s.%s of ManagedCluster %s: %w", part, name, f.source.cluster.Name, err)
+	}
+
+	value, found = fields[name]
+
+	return value, found, nil
+}

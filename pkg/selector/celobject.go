@@ -1,0 +1,151 @@
+package selector
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// sparse is a map of an object of which most expressions read a field or two: those are made when they are asked for, and the whole only
+// for what needs it, such as size() or a comprehension.
+type sparse struct {
+	// field is the value of a name; false when there is none. It may be an error.
+	field func(name string) (ref.Val, bool)
+	whole func() ref.Val
+}
+
+var _ traits.Mapper = (*sparse)(nil)
+
+// sparseCluster is a ManagedCluster as a map.
+func sparseCluster(f *facts.Facts) *sparse {
+	object := sync.OnceValues(f.Object)
+
+	return &sparse{
+		field: func(name string) (ref.Val, bool) {
+			if !facts.IsPart(name) {
+				return nil, false
+			}
+
+			return sparsePart(f, name, object), true
+		},
+		whole: func() ref.Val { return mapOf(object()) },
+	}
+}
+
+// sparsePart is the metadata, spec or status of a ManagedCluster.
+func sparsePart(f *facts.Facts, part string, object func() (map[string]any, error)) *sparse {
+	return &sparse{
+		field: func(name string) (ref.Val, bool) {
+			value, found, err := f.PartField(part, name)
+			if err != nil {
+				return types.WrapErr(err), true
+			}
+
+			return types.DefaultTypeAdapter.NativeToValue(value), found
+		},
+		whole: func() ref.Val {
+			whole, err := object()
+			if err != nil {
+				return types.WrapErr(err)
+			}
+
+			return types.DefaultTypeAdapter.NativeToValue(whole[part])
+		},
+	}
+}
+
+func mapOf(fields map[string]any, err error) ref.Val {
+	if err != nil {
+		return types.WrapErr(fmt.Errorf("reading the cluster: %w", err))
+	}
+
+	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, fields)
+}
+
+// Find is for traits.Mapper.
+func (s *sparse) Find(key ref.Val) (ref.Val, bool) {
+	if name, ok := key.(types.String); ok {
+		return s.field(string(name))
+	}
+
+	return nil, false
+}
+
+// Get is Find with an error for what is not there.
+func (s *sparse) Get(key ref.Val) ref.Val {
+	if value, found := s.Find(key); found {
+		return value
+	}
+
+	if whole, ok := s.whole().(traits.Indexer); ok {
+		return whole.Get(key)
+	}
+
+	return s.whole()
+}
+
+// Contains reports whether there is a field of a name.
+func (s *sparse) Contains(key ref.Val) ref.Val {
+	if _, found := s.Find(key); found {
+		return types.True
+	}
+
+	if whole, ok := s.whole().(traits.Container); ok {
+		return whole.Contains(key)
+	}
+
+	return s.whole()
+}
+
+// Iterator goes over the names of the fields.
+func (s *sparse) Iterator() traits.Iterator {
+	if whole, ok := s.whole().(traits.Iterable); ok {
+		return whole.Iterator()
+	}
+
+	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, nil).Iterator()
+}
+
+// Size is how many fields there are.
+func (s *sparse) Size() ref.Val {
+	if whole, ok := s.whole().(traits.Sizer); ok {
+		return whole.Size()
+	}
+
+	return s.whole()
+}
+
+// Equal compares the whole.
+func (s *sparse) Equal(other ref.Val) ref.Val {
+	if same, ok := other.(*sparse); ok {
+		other = same.whole()
+	}
+
+	return s.whole().Equal(other)
+}
+
+// ConvertToNative converts the whole.
+func (s *sparse) ConvertToNative(to reflect.Type) (any, error) {
+	return s.whole().ConvertToNative(to) //nolint:wrapcheck // The error of what it stands for.
+}
+
+// ConvertToType converts the whole.
+func (s *sparse) ConvertToType(to ref.Type) ref.Val {
+	if to == types.TypeType {
+		return types.MapType
+	}
+
+	return s.whole().ConvertToType(to)
+}
+
+// Type is that of a map.
+func (s *sparse) Type() ref.Type { return types.MapType }
+
+// Value is the whole.
+func (s *sparse) Value() any { return s.whole().Value() }

@@ -1,0 +1,71 @@
+package selector
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/cel-go/common/types"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// wholly is the value of an expression over the whole cluster as a map, or its error, and what it costs.
+func wholly(t *rapid.T, p *program, f *facts.Facts) string {
+	object, err := f.Object()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	pass := &Pass{Now: now}
+	whole := types.NewStringInterfaceMap(types.DefaultTypeAdapter, object)
+
+	result, err := p.valueOf(&clusterValue{Mapper: whole, facts: f, pass: pass}, pass)
+	if err != nil {
+		return fmt.Sprintf("error: %v for %d", err, pass.Spent())
+	}
+
+	return fmt.Sprintf("%s %v for %d", result.Type().TypeName(), result.Value(), pass.Spent())
+}
+
+// An expression cannot tell whether the cluster was converted as a whole or field by field.
+func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
+	compiler := NewCompiler()
+	fixed := []string{
+		`managedCluster.size() == 3`, `managedCluster.metadata.exists_one(k, k == "labels")`, `managedCluster.status == managedCluster.status`,
+		`managedCluster == managedCluster`, `"status" in managedCluster`, `"kind" in managedCluster`, `managedCluster.kind == "x"`,
+		`managedCluster.status.nothing == 1`, `managedCluster.metadata["labels"].size() > 1`, `managedCluster["spec"].size() > 0`,
+		`has(managedCluster.status.clusterClaims)`, `managedCluster.status.clusterClaims.exists(c, c.name == "id" && c.value == "1")`,
+		`managedCluster.status.clusterClaims.filter(c, c.name == "id")[0].value == "1"`, `managedCluster.metadata.name.startsWith("c")`,
+		`managedCluster.status.capacity["cpu"] == "4"`, `type(managedCluster) == map`, `type(managedCluster.metadata) == map`,
+		`{"a": managedCluster.metadata}["a"].name == "c"`, `managedCluster.?metadata.?labels[?"x"].orValue("") == ""`,
+		`managedCluster.metadata.creationTimestamp == null`, `managedCluster.spec.hubAcceptsClient`, `managedCluster[1] == 2`,
+		`managedCluster.metadata in [managedCluster.metadata]`,
+	}
+
+	rapid.Check(t, func(t *rapid.T) {
+		source := rapid.OneOf(rapid.SampledFrom(fixed), rapid.Custom(drawExpression)).Draw(t, "expression")
+
+		p, err := compiler.program(source)
+		if err != nil {
+			return
+		}
+
+		f := facts.Of(drawObject(t, "cluster"), drawCluster(t, "scored").Scores)
+		pass := &Pass{Now: now}
+		said := fmt.Sprintf("%s for %d", sparsely(p, f, pass), pass.Spent())
+
+		if want := wholly(t, p, f); said != want {
+			t.Fatalf("%s is %s, and over the whole cluster %s", source, said, want)
+		}
+	})
+}
+
+func sparsely(p *program, f *facts.Facts, pass *Pass) string {
+	result, err := p.value(f, pass)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+
+	return fmt.Sprintf("%s %v", result.Type().TypeName(), result.Value())
+}
