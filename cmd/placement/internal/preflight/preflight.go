@@ -162,7 +162,7 @@ func checkRights(ctx context.Context, client kubernetes.Interface, rights []righ
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return err //nolint:wrapcheck // It says what was asked.
 	}
 	missing := slices.DeleteFunc(denied, func(err error) bool { return err == nil })
 	if len(missing) == 0 {
