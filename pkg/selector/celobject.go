@@ -42,6 +42,10 @@ func sparseCluster(f *facts.Facts) *sparse {
 func sparsePart(f *facts.Facts, part string, object func() (map[string]any, error)) *sparse {
 	return &sparse{
 		field: func(name string) (ref.Val, bool) {
+			if part == "metadata" && name == "labels" && len(f.Labels) > 0 { // Most expressions are about labels, which are a map as they are.
+				return types.NewStringStringMap(types.DefaultTypeAdapter, f.Labels), true
+			}
+
 			value, found, err := f.PartField(part, name)
 			if err != nil {
 				return types.WrapErr(err), true
