@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,10 +18,6 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
-
-// garbagePercent is GOGC where nobody sets it: most of what the hub keeps are its caches, and twice their size would be twice the memory of
-// the pod, while it allocates next to nothing when nothing happens.
-const garbagePercent = 50
 
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
 const shutdownTimeout = 20 * time.Second
@@ -42,9 +36,6 @@ func newControllerCommand() *cobra.Command {
 			}
 			if err := o.validate(); err != nil {
 				return &usageError{err}
-			}
-			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(garbagePercent)
 			}
 			return o.run(cmd.Context())
 		},
