@@ -37,8 +37,7 @@ func (r *placementReconciler) comparer() *comparer.Comparer {
 	}
 }
 
-// compare evaluates a placement with both engines. It changes nothing that evaluations rely on: what is not as it was at the last one is
-// left to the next one.
+// compare evaluates a placement with both engines. It writes nothing: what is not as it was at the last evaluation is left to the next one.
 func (r *placementReconciler) compare(ctx context.Context, key inventory.PlacementKey) (difference string, compared bool, err error) {
 	if !r.synced.Load() {
 		return "", false, nil

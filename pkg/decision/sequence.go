@@ -277,7 +277,7 @@ func (s *sequence) spare(name string) *slot {
 	s.highest++
 	parked := &slot{group: record.Group{Index: s.highest, Name: name}, at: len(s.slots), goes: true}
 	parked.name = s.names.next(parked.group)
-	parked.number, _ = PageNumber(s.names.placement, parked.name)
+	parked.number, _ = PageNumber(s.names.placement, parked.name) // A name that was handed out has a number.
 	s.slots = append(s.slots, parked)
 
 	return parked

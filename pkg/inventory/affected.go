@@ -54,8 +54,11 @@ type clusterChange struct {
 }
 
 // existence reports whether the cluster came, went, or began to go.
-func (c clusterChange) existence() bool {
-	return c.before == nil || c.after == nil || c.before.Terminating != c.after.Terminating
+func (c clusterChange) existence() bool { return comesOrGoes(c.before, c.after) }
+
+// comesOrGoes reports whether a cluster came, went, or began to go. What facts.Diff says then does not tell what else has changed.
+func comesOrGoes(before, after *facts.Facts) bool {
+	return before == nil || after == nil || before.Terminating != after.Terminating
 }
 
 func (c clusterChange) cause() Cause {

@@ -67,7 +67,7 @@ func (a *anchors) findAll(all clusters) {
 
 // change brings the values of a cluster up to date; the cluster is nil where it does not exist.
 func (a *anchors) change(slot uint, before, after *facts.Facts, changes []facts.Key) {
-	if before == nil || after == nil || before.Terminating != after.Terminating { // Then the changes do not say what else has changed.
+	if comesOrGoes(before, after) {
 		a.eachOf(before, func(v *values, value string) { v.remove(value, slot) })
 		a.eachOf(after, func(v *values, value string) { v.add(value, slot) })
 

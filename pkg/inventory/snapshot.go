@@ -258,10 +258,10 @@ func (s *Snapshot) InOrder(members Members) []uint {
 }
 
 // Recall is what was found for a question before, as long as nothing has changed in the world but decisions; find is asked at most once for
-// one question at a time.
-func (s *Snapshot) Recall(question string, find func() any) any {
+// one question at a time. A question is asked with one type of answer.
+func Recall[T any](s *Snapshot, question string, find func() T) T {
 	found, _ := s.questions.LoadOrStore(question, sync.OnceValue(find))
-	if once, ok := found.(func() any); ok {
+	if once, ok := found.(func() T); ok {
 		return once()
 	}
 

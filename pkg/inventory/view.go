@@ -224,7 +224,7 @@ func (v *views) eachTouched(before, after *facts.Facts, changes []facts.Key, vis
 		}
 	}
 
-	if before == nil || after == nil || before.Terminating != after.Terminating { // Then the changes do not say what else has changed.
+	if comesOrGoes(before, after) {
 		v.eachOf(before, visitAll)
 		v.eachOf(after, visitAll)
 		visitAll(v.unanchored)

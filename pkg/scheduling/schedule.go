@@ -151,7 +151,7 @@ func (e *evaluation) filter(scope inventory.Scope) *remaining {
 	if e.dynamic() {
 		p = e.passing(scope)
 	} else {
-		p, _ = e.snapshot.Recall(e.question(), func() any { return e.passing(scope) }).(*passing)
+		p = inventory.Recall(e.snapshot, e.question(), func() *passing { return e.passing(scope) })
 	}
 
 	if e.pass.Exhausted() {
