@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -62,8 +64,16 @@ func somePlacement() *record.Placement {
 	})
 }
 
-func somePage() *record.Page {
-	return &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1", UID: "2", ResourceVersion: "8"}}
+// somePages are the first pages of the placement.
+func somePages(n int) []*record.Page {
+	pages := make([]*record.Page, 0, n)
+	for i := range n {
+		pages = append(pages, &record.Page{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: fmt.Sprintf("p-decision-%d", i+1), UID: types.UID(strconv.Itoa(i + 2)), ResourceVersion: "8",
+		}})
+	}
+
+	return pages
 }
 
 // upstream 1.12: what was created, updated and deleted, and the scores.
@@ -72,8 +82,14 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 	news := reporter{recorder: recorder}.about(placement, answer(t, placement, 2))
 
 	for _, action := range []decision.Action{decision.ActionCreate, decision.ActionFill, decision.ActionMend, decision.ActionDelete} {
-		news.tell(action, somePage())
+		news.note(action, somePages(1)[0])
 	}
+
+	if len(recorder.lines) != 0 {
+		t.Errorf("told %q before the end", recorder.lines)
+	}
+
+	news.send()
 
 	want := []string{
 		"Normal DecisionCreate/DecisionCreated: Decision p-decision-1 is created with placement p in namespace ns",
@@ -87,13 +103,43 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 
 	api := clusterv1beta1.GroupVersion.String()
 	for n := range recorder.lines {
-		regarding := corev1.ObjectReference{APIVersion: api, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1", ResourceVersion: "7"}
-		related := corev1.ObjectReference{
-			APIVersion: api, Kind: "PlacementDecision", Namespace: "ns", Name: "p-decision-1", UID: "2", ResourceVersion: "8",
-		}
+		regarding := corev1.ObjectReference{APIVersion: api, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1"}
+		related := corev1.ObjectReference{APIVersion: api, Kind: "PlacementDecision", Namespace: "ns", Name: "p-decision-1", UID: "2"}
 
 		if diff := cmp.Diff([]any{regarding, related}, []any{recorder.regarding[n], recorder.related[n]}); diff != "" {
 			t.Errorf("%s is about (-want +got):\n%s", recorder.lines[n], diff)
+		}
+	}
+}
+
+// What one evaluation does to many pages is one event of each kind, about the first of them.
+func TestReportsGatherPages(t *testing.T) {
+	for n, want := range map[int]string{
+		2: "Decisions p-decision-1 and p-decision-2 are",
+		5: "Decisions p-decision-1, p-decision-2, p-decision-3, p-decision-4 and p-decision-5 are",
+		9: "Decisions p-decision-1, p-decision-2, p-decision-3, p-decision-4, p-decision-5 and 4 more are",
+	} {
+		placement, recorder := somePlacement(), &told{}
+		news := reporter{recorder: recorder}.about(placement, answer(t, placement, 1))
+
+		for _, page := range somePages(n) {
+			news.note(decision.ActionCreate, page)
+			news.note(decision.ActionFill, page)
+		}
+
+		news.send()
+
+		lines := []string{
+			"Normal DecisionCreate/DecisionCreated: " + want + " created with placement p in namespace ns",
+			"Normal DecisionUpdate/DecisionUpdated: " + want + " updated with placement p in namespace ns",
+			"Normal ScoreUpdate/ScoreUpdated: c001:100 ",
+		}
+		if diff := cmp.Diff(lines, recorder.lines); diff != "" {
+			t.Errorf("%d pages: told (-want +got):\n%s", n, diff)
+		}
+
+		if related := recorder.related[0]; related.Name != "p-decision-1" {
+			t.Errorf("%d pages: related to %s, want the first page", n, related.Name)
 		}
 	}
 }
@@ -117,30 +163,21 @@ func TestScoresAreCut(t *testing.T) {
 	}
 }
 
-// Texts that nobody reads are not made, and one text does for all pages of an evaluation.
-func TestScoresArePutIntoWordsOnce(t *testing.T) {
-	placement, recorder := somePlacement(), &told{deaf: true}
-	news := reporter{recorder: recorder}.about(placement, answer(t, placement, 2))
-	once, asked := news.scores, 0
-	news.scores = func() string {
-		asked++
+// A list of scores that nobody reads is not made: silence costs the same for few clusters and for many.
+func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
+	placement := somePlacement()
+	cost := func(clusters int, deaf bool) float64 {
+		news := reporter{recorder: &told{deaf: deaf}}.about(placement, answer(t, placement, clusters))
+		news.note(decision.ActionFill, somePages(1)[0])
 
-		return once()
+		return testing.AllocsPerRun(10, news.send)
 	}
 
-	news.tell(decision.ActionFill, somePage())
-
-	if asked != 0 {
-		t.Error("a text was made for nobody")
+	if few, many := cost(2, true), cost(100, true); few != many {
+		t.Errorf("%v allocations for nobody with 2 clusters, %v with 100", few, many)
 	}
 
-	recorder.deaf = false
-
-	for range 2 {
-		news.tell(decision.ActionFill, somePage())
-	}
-
-	if allocations := testing.AllocsPerRun(10, func() { _ = once() }); asked != 2 || allocations != 0 {
-		t.Errorf("asked %d times, and every time makes a text anew with %v allocations", asked, allocations)
+	if few, many := cost(2, false), cost(100, false); few >= many {
+		t.Errorf("%v allocations for a reader with 2 clusters, %v with 100: the texts are not made", few, many)
 	}
 }

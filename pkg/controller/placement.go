@@ -283,7 +283,10 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	start := r.clock.Now()
 	own := p.own()
-	observe := r.observer(ctx, p, own)
+	news := r.reporter.about(p.placement, p.result)
+	observe := r.observer(ctx, p, own, news)
+
+	defer news.send()
 
 	written, err := r.writer.Write(ctx, own.plan, observe)
 
@@ -315,7 +318,7 @@ func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *outpu
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	observe := r.observer(ctx, p, output)
+	observe := r.observer(ctx, p, output, nil)
 
 	written, err := r.writer.Write(ctx, output.plan, observe)
 	if err != nil {
@@ -368,14 +371,13 @@ func (r *placementReconciler) writeStatus(ctx context.Context, placement *record
 	return nil
 }
 
-// observer remembers, counts and reports every write of a page.
-func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output) decision.Observer {
+// observer remembers, counts and reports every write of a page; without a report it is no news.
+func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output, news *report) decision.Observer {
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.
 	}
 
 	form := output.present.Form
-	news := r.reporter.about(p.placement, p.result)
 	clusters := make(map[string]int, len(output.present.Pages))
 
 	for _, page := range output.present.Pages {
@@ -396,8 +398,8 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 		r.pages[form].wrote(p.placement.Key(), page, action == decision.ActionDelete)
 
 		// A list that becomes present and has nothing in it, as before, is no news.
-		if form == p.placement.API.Form() && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
-			news.tell(action, page)
+		if news != nil && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
+			news.note(action, page)
 		}
 
 		clusters[page.Name] = len(page.Decisions)

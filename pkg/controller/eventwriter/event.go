@@ -9,21 +9,48 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/record/util"
+	"k8s.io/client-go/tools/reference"
 )
 
-// identity is what two events of one series have in common.
+// identity is what two events of one series have in common. The objects are told without their resourceVersion, which would tell apart
+// what is the same to a reader, and the note belongs to it, so that a series never shows a text that is no longer true.
 type identity struct {
-	regarding, related   corev1.ObjectReference
-	kind, reason, action string
+	regarding, related         corev1.ObjectReference
+	kind, reason, action, note string
+}
+
+// refer sets the objects that an event is about; related may be nil.
+func (w *identity) refer(regarding, related runtime.Object) error {
+	about, err := reference.GetReference(nil, regarding)
+	if err != nil {
+		return fmt.Errorf("referring to %T: %w", regarding, err)
+	}
+
+	w.regarding = *about
+	w.regarding.ResourceVersion = ""
+
+	if related == nil {
+		return nil
+	}
+
+	with, err := reference.GetReference(nil, related)
+	if err != nil {
+		return fmt.Errorf("referring to %T: %w", related, err)
+	}
+
+	w.related = *with
+	w.related.ResourceVersion = ""
+
+	return nil
 }
 
 // notice is an event as it was sent, and the series that it began.
 type notice struct {
 	identity
 
-	note string
-	at   time.Time
+	at time.Time
 	// serial makes the name of the event unique.
 	serial int64
 	// origin is what this is a copy of, at the time at which it was taken to be written.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/reference"
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -40,8 +39,14 @@ func newInbox() *inbox {
 // Eventf sends an event about an object that has its kind set, or about a reference to it; related may be nil. Arguments that are
 // fmt.Stringers are asked for their text before it returns, or not at all.
 func (i *inbox) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
-	who, err := identify(regarding, related, eventtype, reason, action)
-	if err != nil {
+	if i.full() {
+		metrics.Events.WithLabelValues("dropped").Inc()
+
+		return
+	}
+
+	who := identity{kind: eventtype, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
+	if err := who.refer(regarding, related); err != nil {
 		klog.Background().Error(err, "An event is lost", "reason", reason)
 		metrics.Events.WithLabelValues("failed").Inc()
 
@@ -64,40 +69,18 @@ func (i *inbox) Eventf(regarding, related runtime.Object, eventtype, reason, act
 		return
 	}
 
-	if len(i.waiting) >= mostWaiting {
-		metrics.Events.WithLabelValues("dropped").Inc()
-
-		return
-	}
-
 	i.serial = max(i.serial+1, now.UnixNano())
-	n := &notice{identity: who, note: fmt.Sprintf(note, args...), at: now, serial: i.serial, count: 1, lastAt: now}
+	n := &notice{identity: who, at: now, serial: i.serial, count: 1, lastAt: now}
 	i.remember(n)
 	i.push(n)
 }
 
-func identify(regarding, related runtime.Object, kind, reason, action string) (identity, error) {
-	who := identity{kind: kind, reason: reason, action: action}
+// full reports whether so much waits that nothing more is taken.
+func (i *inbox) full() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 
-	about, err := reference.GetReference(nil, regarding)
-	if err != nil {
-		return who, fmt.Errorf("referring to %T: %w", regarding, err)
-	}
-
-	who.regarding = *about
-
-	if related == nil {
-		return who, nil
-	}
-
-	with, err := reference.GetReference(nil, related)
-	if err != nil {
-		return who, fmt.Errorf("referring to %T: %w", related, err)
-	}
-
-	who.related = *with
-
-	return who, nil
+	return len(i.waiting) >= mostWaiting
 }
 
 func (i *inbox) push(n *notice) {

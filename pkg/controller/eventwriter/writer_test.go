@@ -135,6 +135,7 @@ func TestEventsLookLikeThoseOfClientGo(t *testing.T) {
 			ReportingController: "tester", ReportingInstance: "tester-" + host, Action: "Created", Reason: "Create", Type: "Normal",
 			Note: "Create of p", Regarding: *placement, Related: page,
 		}
+		want.Regarding.ResourceVersion = ""
 		want.Namespace, want.Name, want.EventTime.Time = "ns", fmt.Sprintf("p.%x", s.start.UnixNano()), s.start
 
 		if diff := cmp.Diff(want, s.events[0]); diff != "" {
@@ -176,8 +177,7 @@ func TestEventsStandBehindDecisions(t *testing.T) {
 	}
 }
 
-// What is sent again of the same states of the same objects is a series, as with client-go's broadcaster: one patch when it begins, and one
-// when it ends.
+// What is sent again of the same objects is a series, as with client-go's broadcaster: one patch when it begins, and one when it ends.
 func TestTheSameEventAgainIsASeries(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		send(w, "Create")
@@ -189,6 +189,28 @@ func TestTheSameEventAgainIsASeries(t *testing.T) {
 		written(ctx, t, s, w, 14*time.Minute, `8m0s patch {"series":{"count":4`)
 		send(w, "Create")
 		written(ctx, t, s, w, time.Minute, "16m0s create Create of p")
+	})
+}
+
+// The states that objects were in meanwhile do not matter to a reader, but the text does.
+func TestASeriesIsOfTheSameWords(t *testing.T) {
+	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
+		later := *placement
+		later.ResourceVersion = "8"
+
+		for _, regarding := range []*corev1.ObjectReference{placement, &later} {
+			for _, scores := range []string{"c1:100", "c1:0"} {
+				w.Eventf(regarding, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", scores)
+			}
+		}
+
+		written(ctx, t, s, w, time.Minute, "0s create c1:100", "0s create c1:0")
+
+		for _, event := range s.events {
+			if event.Series == nil || event.Series.Count != 2 {
+				t.Errorf("%q has series %v, want 2", event.Note, event.Series)
+			}
+		}
 	})
 }
 
@@ -310,7 +332,6 @@ func TestWhatNobodyWillReadIsNotPutIntoWords(t *testing.T) {
 	}
 
 	sendText("too many")
-	sendText(strconv.Itoa(mostWaiting - 1)) // continues a series
 
 	if asked != mostWaiting {
 		t.Errorf("%d texts were made for nothing", asked-mostWaiting)
