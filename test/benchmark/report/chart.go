@@ -34,7 +34,9 @@ func panels() []panel {
 		{"one label changed: last of 20 decisions, p50", Seconds, []bar{hub("label-change/last-p50"), ideal("ideal-label-change/last-p50")}},
 		{"one label changed: CPU", Seconds, []bar{hub("label-change/cpu-per-event"), ideal("ideal-label-change/cpu-per-event")}},
 		{"restart over a settled world, until quiet", Seconds, []bar{hub("restart/quiet"), ideal("ideal-restart/quiet")}},
-		{"one heartbeat that concerns nobody: CPU", Seconds, []bar{hub("heartbeats-100/cpu-per-heartbeat")}},
+		{"one heartbeat that concerns nobody: CPU", Seconds, []bar{
+			hub("heartbeats-100/cpu-per-heartbeat"), ideal("ideal-heartbeats-100/cpu-per-heartbeat"),
+		}},
 		{"peak memory", Bytes, []bar{hub("memory/peak"), ideal("ideal-restart/peak-memory")}},
 	}
 }

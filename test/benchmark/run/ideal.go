@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/report"
 	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
@@ -102,6 +103,9 @@ func (s *stage) ideal(ctx context.Context) error {
 	if err := s.idealLabelChange(ctx, p); err != nil {
 		return err
 	}
+	if err := s.idealHeartbeats(ctx, p, idealRate); err != nil {
+		return err
+	}
 	return errors.Join(p.stop(), s.verify(ctx, "ideal"))
 }
 
@@ -126,24 +130,49 @@ func (s *stage) startIdeal(ctx context.Context, answers string, measured *start)
 // idealLabelChange changes the label as for the hub.
 func (s *stage) idealLabelChange(ctx context.Context, p *process) error {
 	const scenario = "ideal-label-change"
-	before, err := p.cpu()
-	if err != nil {
-		return err
-	}
 	l := &latencies{}
-	n, err := s.toggles(ctx, l)
+	each, _, err := s.cpuPerEvent(ctx, p, func() (int, error) { return s.toggles(ctx, l) })
 	if err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", scenario, err), p.ended())
 	}
+	s.addLatencies(scenario, l)
+	s.run.AddTime(scenario, "cpu-per-event", each)
+	s.logf("%s: cpu per event %v", scenario, each)
+	return nil
+}
+
+// idealRate is how many heartbeats per second the ideal is sent: as many as the busiest scenario of the hub.
+const idealRate = 100
+
+// idealHeartbeats sends heartbeats as to the hub.
+func (s *stage) idealHeartbeats(ctx context.Context, p *process, rate int) error {
+	scenario := fmt.Sprintf("ideal-heartbeats-%d", rate)
+	each, n, err := s.cpuPerEvent(ctx, p, func() (int, error) { return s.beat(ctx, rate, beatFor, nil) })
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w", scenario, err), p.ended())
+	}
+	s.run.Add(scenario, "heartbeats", report.Count, float64(n))
+	s.run.AddTime(scenario, "cpu-per-heartbeat", each)
+	s.logf("%s: cpu per heartbeat %v", scenario, each)
+	return nil
+}
+
+// cpuPerEvent is the CPU time that a process takes for each of the events that are made, until it is quiet, and how many they are.
+func (s *stage) cpuPerEvent(ctx context.Context, p *process, events func() (int, error)) (time.Duration, int, error) {
+	before, err := p.cpu()
+	if err != nil {
+		return 0, 0, err
+	}
+	n, err := events()
+	if err != nil {
+		return 0, 0, err
+	}
 	if _, err := s.settle(ctx, p); err != nil {
-		return err
+		return 0, 0, err
 	}
 	after, err := p.cpu()
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	s.addLatencies(scenario, l)
-	s.run.AddTime(scenario, "cpu-per-event", (after-before)/time.Duration(n))
-	s.logf("%s: cpu per event %v", scenario, (after-before)/time.Duration(n))
-	return nil
+	return (after - before) / time.Duration(n), n, nil
 }
