@@ -106,7 +106,7 @@ func TestDiff(t *testing.T) {
 			wantStdout: lossTable + "\nteam-a/all (placement.open-cluster-management.io): 0 gained, 1 lost, 0 kept; 0 of 1 wanted\n" +
 				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled\n" +
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters\n" +
-				"  - c1  predicate 1 name is c1, not c2\n",
+				"  - c1  predicate 1 name is c2: is c1\n",
 		},
 		{
 			reason: "a mistake in the older API", wantCode: exitNotCompared,

@@ -261,7 +261,7 @@ func TestDiff(t *testing.T) {
 				"\nns/a (placement.open-cluster-management.io): 1 gained, 1 lost, 0 kept\n" +
 				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +
 				"  + us2  score 100, rank 1 of 1 (due anyway)\n" +
-				"  - eu1  predicate 1 name is eu1, not us2\n",
+				"  - eu1  predicate 1 name is us2: is eu1\n",
 			wantNames: "ns/a -us1\nns/a@placement.open-cluster-management.io +us2\nns/a@placement.open-cluster-management.io -eu1\n",
 		},
 		{

@@ -41,18 +41,32 @@ func keepApart(key *facts.Key, ranked []Verdict) []Verdict {
 	return left
 }
 
-func (r *Result) apartReason(v Verdict) string {
-	key := *r.Request.AntiAffinity
-
+// apartClause says why anti-affinity keeps out one of the feasible clusters.
+func apartClause(key facts.Key, v Verdict, feasible []Verdict) string {
 	value, found := v.Cluster.Value(key)
-	if !found {
+
+	switch {
+	case !found:
 		return fmt.Sprintf("has no %s, which must differ between the selected clusters", key)
+	case feasible[v.apart-1].Stage != StageSelected:
+		return fmt.Sprintf("%s=%s is left to a cluster that is not selected either", key, value)
+	default:
+		return fmt.Sprintf("%s=%s is taken", key, value)
+	}
+}
+
+func apartReason(key facts.Key, v Verdict, feasible []Verdict) string {
+	clause := apartClause(key, v, feasible)
+	if v.apart == withoutKey {
+		return clause
 	}
 
-	holder := r.details().feasible[v.apart-1]
+	holder := feasible[v.apart-1]
+	link := " by"
+
 	if holder.Stage != StageSelected {
-		return fmt.Sprintf("%s=%s is left to %s, rank %d, which is not selected either", key, value, holder.Cluster.Name, holder.Rank)
+		link = ":"
 	}
 
-	return fmt.Sprintf("%s=%s is taken by %s, rank %d", key, value, holder.Cluster.Name, holder.Rank)
+	return fmt.Sprintf("%s%s %s, rank %d", clause, link, holder.Cluster.Name, holder.Rank)
 }

@@ -107,7 +107,7 @@ func TestAntiAffinityBeforeSpread(t *testing.T) {
 
 	for cluster, want := range map[string]string{
 		"a3": "Spread: label zone a is full: it has 2 selected clusters, b has 1, and 1 more are allowed",
-		"c2": "AntiAffinity: claim rack=z is left to a3, rank 3, which is not selected either",
+		"c2": "AntiAffinity: claim rack=z is left to a cluster that is not selected either: a3, rank 3",
 	} {
 		verdict, _ := result.Verdict(cluster)
 		expect(t, cluster, want, verdict.Stage.String()+": "+result.Reason(verdict))

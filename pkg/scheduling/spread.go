@@ -76,35 +76,35 @@ func (s Spread) Problem() (reason, message string) {
 	}
 }
 
-// blocks says why a hard constraint forbids one more cluster; empty when it does not.
-func (s Spread) blocks(f *facts.Facts) string {
+// blocks says why a hard constraint forbids one more cluster, and what is in the domains; empty when it does not.
+func (s Spread) blocks(f *facts.Facts) (clause, domains string) {
 	if !s.Constraint.Hard {
-		return ""
+		return "", ""
 	}
 
 	domain, found := s.Constraint.domain(f)
 	if !found {
-		return fmt.Sprintf("has no %s, over which the clusters must be spread", s.Constraint.Key)
+		return fmt.Sprintf("has no %s, over which the clusters must be spread", s.Constraint.Key), ""
 	}
 
 	fewest, _, _ := s.bounds()
 	if s.Selected[domain]+1-s.Selected[fewest] <= s.Constraint.MaxSkew {
-		return ""
+		return "", ""
 	}
 
-	return fmt.Sprintf("%s %s is full: it has %d selected clusters, %s has %d, and %d more are allowed",
-		s.Constraint.Key, domain, s.Selected[domain], fewest, s.Selected[fewest], s.Constraint.MaxSkew)
+	return fmt.Sprintf("%s %s is full", s.Constraint.Key, domain), fmt.Sprintf(": it has %d selected clusters, %s has %d, and %d more are allowed",
+		s.Selected[domain], fewest, s.Selected[fewest], s.Constraint.MaxSkew)
 }
 
-// blocked is the first reason for which a constraint does not let the cluster in; empty when all do.
-func blocked(spreads []Spread, f *facts.Facts) string {
+// blocked is the first clause for which a constraint does not let the cluster in, and what is in the domains; empty when all do.
+func blocked(spreads []Spread, f *facts.Facts) (clause, domains string) {
 	for _, spread := range spreads {
-		if reason := spread.blocks(f); reason != "" {
-			return reason
+		if clause, domains := spread.blocks(f); clause != "" {
+			return clause, domains
 		}
 	}
 
-	return ""
+	return "", ""
 }
 
 // outside reports whether a hard constraint never lets the cluster in, because it is in no domain.

@@ -92,6 +92,9 @@ func covers(toleration clusterv1beta1.Toleration, taint clusterv1.Taint) bool {
 	}
 }
 
+// taintClause says that a taint keeps a cluster out.
+func taintClause(taint clusterv1.Taint) string { return "taint " + taintText(taint) + " not tolerated" }
+
 // taintText is "gpu=a100:NoSelect", or "gpu:NoSelect" without a value.
 func taintText(taint clusterv1.Taint) string {
 	text := taint.Key

@@ -26,15 +26,17 @@ func (r *Result) Reason(v Verdict) string {
 	case StageScope:
 		return r.scopeReason()
 	case StageTerminating:
-		return "is being deleted"
+		return "is " + beingDeleted
 	case StagePredicate:
 		return r.predicateReason(v)
 	case StageTaint:
-		return "taint " + taintText(v.Cluster.Taints[v.taint]) + " not tolerated"
+		return taintClause(v.Cluster.Taints[v.taint])
 	case StageAntiAffinity:
-		return r.apartReason(v)
+		return apartReason(*r.Request.AntiAffinity, v, r.details().feasible)
 	case StageSpread:
-		return blocked(r.Spreads, v.Cluster)
+		clause, domains := blocked(r.Spreads, v.Cluster)
+
+		return clause + domains
 	case StageRank:
 		return r.rankReason(v)
 	default:
@@ -66,7 +68,7 @@ func (r *Result) predicateReason(v Verdict) string {
 
 	for i, predicate := range r.Request.Predicates {
 		verdict := predicate.Selector.Match(v.Cluster, pass)
-		reasons = append(reasons, fmt.Sprintf("predicate %d %s", i+1, verdict.Failure()))
+		reasons = append(reasons, predicateText(i, verdict.Failure()))
 	}
 
 	return strings.Join(reasons, "; ")
@@ -75,7 +77,7 @@ func (r *Result) predicateReason(v Verdict) string {
 func (r *Result) rankReason(v Verdict) string {
 	best := r.Best()
 
-	text := fmt.Sprintf("rank %d of %d, %d wanted", v.Rank, r.Feasible(), len(best))
+	text := fmt.Sprintf("rank %d of %d, %s", v.Rank, r.Feasible(), wantedText(len(best)))
 	if len(best) == 0 {
 		return text
 	}
@@ -84,8 +86,8 @@ func (r *Result) rankReason(v Verdict) string {
 	last := best[len(best)-1]
 	spreads := before(r.Spreads, last.Cluster)
 
-	if reason := blocked(spreads, v.Cluster); reason != "" {
-		return text + ", " + reason
+	if clause, domains := blocked(spreads, v.Cluster); clause != "" {
+		return text + ", " + clause + domains
 	}
 
 	if slices.Compare(load(spreads, v.Cluster), load(spreads, last.Cluster)) > 0 {

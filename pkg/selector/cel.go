@@ -42,6 +42,9 @@ type program struct {
 	reads   []facts.Key
 }
 
+// String is the clause as it is told.
+func (p *program) String() string { return "CEL " + p.source }
+
 type compiled struct {
 	program *program
 	err     error

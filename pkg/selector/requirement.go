@@ -57,18 +57,14 @@ func (r *requirement) String() string {
 	}
 }
 
-// failure says why the requirement does not hold: "label region In [eu]: is us", or "name is c1, not c4".
-func (r *requirement) failure(f *facts.Facts) string {
+// found is what a cluster has instead of what the requirement asks, to be read after it: "label region In [eu]" and ": is us".
+func (r *requirement) found(f *facts.Facts) string {
 	value, found := f.Value(r.key)
-
-	switch {
-	case r.key.Kind == facts.Name:
-		return fmt.Sprintf("name is %s, not %s", value, r.key.Name)
-	case !found:
-		return r.String() + ": not set"
-	default:
-		return r.String() + ": is " + value
+	if !found {
+		return ": not set"
 	}
+
+	return ": is " + value
 }
 
 // nameRequirement compiles the name a cluster must have, where empty is any. A name that no cluster can have is a mistake.

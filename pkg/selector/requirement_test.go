@@ -91,8 +91,8 @@ func TestRequirements(t *testing.T) {
 			ClaimValues: map[string]string{"blank": ""}, Claims: []metav1.LabelSelectorRequirement{doesNotExist("blank")},
 		}, "claim blank In [] and claim blank DoesNotExist", "claim blank DoesNotExist: is "},
 		{"the name", Spec{Name: "c1"}, "name is c1", ""},
-		{"another name", Spec{Name: "c4"}, "name is c4", "name is c1, not c4"},
-		{"a label of that name is not the name", Spec{Name: "eu"}, "name is eu", "name is c1, not eu"},
+		{"another name", Spec{Name: "c4"}, "name is c4", "name is c4: is c1"},
+		{"a label of that name is not the name", Spec{Name: "eu"}, "name is eu", "name is eu: is c1"},
 		{"name, labels and claims are ANDed, the name first", Spec{
 			Name: "c1", Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "us"}}, ClaimValues: map[string]string{"blank": ""},
 		}, "name is c1 and label region In [us] and claim blank In []", "label region In [us]: is eu"},

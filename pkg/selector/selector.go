@@ -52,15 +52,27 @@ type Verdict struct {
 	cluster     *facts.Facts
 }
 
-// Failure names the first clause that does not hold and what was found instead; it is empty for a match.
+// Failure is the Clause and what was found instead; it is empty for a match.
 func (v Verdict) Failure() string {
 	switch {
 	case v.requirement != nil:
-		return v.requirement.failure(v.cluster)
+		return v.Clause() + v.requirement.found(v.cluster)
 	case v.Err != nil:
-		return "CEL " + v.program.source + ": " + v.Err.Error()
+		return v.Clause() + ": " + v.Err.Error()
 	case v.program != nil:
-		return "CEL " + v.program.source + ": is false"
+		return v.Clause() + ": is false"
+	default:
+		return ""
+	}
+}
+
+// Clause names the first clause that does not hold, in the same words for every cluster; it is empty for a match.
+func (v Verdict) Clause() string {
+	switch {
+	case v.requirement != nil:
+		return v.requirement.String()
+	case v.program != nil:
+		return v.program.String()
 	default:
 		return ""
 	}
@@ -178,7 +190,7 @@ func (s *Selector) String() string {
 	}
 
 	for _, p := range s.programs {
-		clauses = append(clauses, "CEL "+p.source)
+		clauses = append(clauses, p.String())
 	}
 
 	if len(clauses) == 0 {
