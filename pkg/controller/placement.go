@@ -181,8 +181,7 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	}
 
 	now := r.clock.Now()
-	request := r.requests.of(placement)
-	result := r.engine.schedule(request, r.inventory.Snapshot(placement.Key()), present.Incumbents(), now)
+	result := r.answer(placement, present, now)
 	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
 	p := &pass{placement: placement, result: result, outputs: []output{{present: present, plan: plan}}}
 
@@ -202,6 +201,19 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	p.further = decision.ProfilesFound(result, missing, placement)
 
 	return p, nil
+}
+
+// answer asks the engine. An answer that depends on more than the placement was told of until now is found once more if something has
+// happened meanwhile.
+func (r *placementReconciler) answer(placement *record.Placement, present decision.Present, now time.Time) *scheduling.Result {
+	key, request := placement.Key(), r.requests.of(placement)
+
+	for {
+		result := r.engine.schedule(request, r.inventory.Snapshot(key), present.Incumbents(), now)
+		if !r.requests.follow(key, result) {
+			return result
+		}
+	}
 }
 
 // placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.

@@ -28,6 +28,8 @@ type loweredRequest struct {
 	uid        types.UID
 	generation int64
 	request    *scheduling.Request
+	// tells says that the placement is told of every cluster in scope, because its last answer tells of them.
+	tells bool
 }
 
 func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o outputs) *requests {
@@ -52,14 +54,35 @@ func (r *requests) of(placement *record.Placement) *scheduling.Request {
 
 	r.lowered[key] = loweredRequest{uid: placement.UID, generation: placement.Generation, request: request}
 
-	interest := request.Interest()
+	r.inventory.SetPlacement(key, r.written(key, request.Interest()))
+
+	return request
+}
+
+// written is an interest with what is written beside the answer.
+func (r *requests) written(key inventory.PlacementKey, interest inventory.Interest) inventory.Interest {
 	if r.outputs.profiled(key) {
 		interest.Reads = append(interest.Reads, facts.Key{Kind: facts.ClusterProfile})
 	}
 
-	r.inventory.SetPlacement(key, interest)
+	return interest
+}
 
-	return request
+// follow has the placement told of what its answer depends on from now on. It reports whether something of that may have happened since
+// the answer was found.
+func (r *requests) follow(key inventory.PlacementKey, answer *scheduling.Result) (missed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	known := r.lowered[key]
+	if known.request != answer.Request || known.tells == answer.TellsCauses() {
+		return false // A newer request is evaluated once more.
+	}
+
+	known.tells = answer.TellsCauses()
+	r.lowered[key] = known
+
+	return r.inventory.Follow(key, r.written(key, answer.Interest())) != answer.Generation && known.tells
 }
 
 // known is the request of a placement if it was lowered before; nil if it was not.

@@ -121,10 +121,14 @@ func misconfigured(result *scheduling.Result) metav1.Condition {
 	return condition
 }
 
+// satisfied is the condition with upstream's words; while it is False for want of clusters, the causes come after them (ours.md E2).
 func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
 
 	switch {
+	case result.Satisfied():
+		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonAllScheduled
+		condition.Message = "All cluster decisions scheduled"
 	case len(result.Mistakes) > 0 && plan.Selected > 0:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The placement keeps its last decisions until it is corrected: see the condition PlacementMisconfigured"
@@ -143,16 +147,14 @@ func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement
 			strings.Join(placement.ClusterSets, ","))
 	case result.Available == 0:
 		condition.Reason = ReasonAllSetsEmpty
-		condition.Message = fmt.Sprintf("All ManagedClusterSets [%s] have no member ManagedCluster", strings.Join(result.Eligible, ","))
-	case len(result.Selected) == 0 && !placement.API.NoneIsEnough():
+		condition.Message = fmt.Sprintf("All ManagedClusterSets [%s] have no member ManagedCluster", strings.Join(result.Eligible, ",")) +
+			causes(result)
+	case len(result.Selected) == 0 && !result.Request.NoneIsEnough:
 		condition.Reason = ReasonNoClusterMatched
-		condition.Message = "No ManagedCluster matches any of the cluster predicate"
-	case result.Unscheduled > 0:
-		condition.Reason = ReasonNotAllScheduled
-		condition.Message = fmt.Sprintf("%d cluster decisions unscheduled", result.Unscheduled)
+		condition.Message = "No ManagedCluster matches any of the cluster predicate" + causes(result)
 	default:
-		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonAllScheduled
-		condition.Message = "All cluster decisions scheduled"
+		condition.Reason = ReasonNotAllScheduled
+		condition.Message = fmt.Sprintf("%d cluster decisions unscheduled", result.Unscheduled) + causes(result)
 	}
 
 	return condition

@@ -65,25 +65,29 @@ func TestConditions(t *testing.T) {
 			i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c-2", DeletionTimestamp: &now}})
 			i.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 			bind(i, "a")
-		}, nil, fine, "PlacementSatisfied=False AllManagedClusterSetsEmpty: All ManagedClusterSets [a,all] have no member ManagedCluster"},
+		}, nil, fine, "PlacementSatisfied=False AllManagedClusterSetsEmpty: All ManagedClusterSets [a,all] have no member ManagedCluster; " +
+			"0 of 1 clusters in scope selected; not selected: being deleted (1)"},
 		{"nothing selected: predicates", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{labelled("a", "b")}}, nil, nil,
 			fine,
-			"PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate"},
+			"PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate; " +
+			"0 of 2 clusters in scope selected; not selected: predicate 1 label a In [b] (2)"},
 		{"nothing selected: taints", clusterv1beta1.PlacementSpec{}, func(i *inventory.Inventory) {
 			for _, name := range []string{"c-1", "c-2"} {
 				i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1.ManagedClusterSpec{
 					Taints: []clusterv1.Taint{{Key: "gpu", Effect: clusterv1.TaintEffectNoSelect}},
 				}})
 			}
-		}, nil, fine, "PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate"},
+		}, nil, fine, "PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate; " +
+			"0 of 2 clusters in scope selected; not selected: taint gpu:NoSelect not tolerated (2)"},
 		{"nothing selected: 0 wanted", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(0))}, nil, nil, fine,
-			"PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate"},
+			"PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate; " +
+			"0 of 2 clusters in scope selected; not selected: not needed, 0 wanted (2)"},
 		{"all, no number asked for", clusterv1beta1.PlacementSpec{}, nil, nil, fine,
 			"PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 		{"as many as asked for", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(1))}, nil, nil, fine,
 			"PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 		{"not as many as asked for", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(10))}, nil, nil, fine,
-			"PlacementSatisfied=False NotAllDecisionsScheduled: 8 cluster decisions unscheduled"},
+			"PlacementSatisfied=False NotAllDecisionsScheduled: 8 cluster decisions unscheduled; 2 of 2 clusters in scope selected"},
 		{"ours.md A1: misconfigured and new", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))}, nil, nil,
 			"PlacementMisconfigured=True Misconfigured: spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters",
 			"PlacementSatisfied=False NoManagedClusterMatched: The placement has no decisions until it is corrected: " +

@@ -81,6 +81,12 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 				concerned[p] = struct{}{}
 			}
 		}
+
+		for p := range flipped.tellers {
+			if p.tellsOtherwise(c.slot, c.flipped) && i.inScope(p, c) {
+				concerned[p] = struct{}{}
+			}
+		}
 	}
 
 	i.eachGainerOrLoser(c, func(p *placement) { concerned[p] = struct{}{} })
@@ -228,9 +234,9 @@ func (i *Inventory) scopeHolds(p *placement, sets []string) bool {
 }
 
 // matters reports whether a cluster that comes into the scope of a placement, or leaves it, can change the answer. One that the predicates
-// keep out counts only where it is the only one, or where its evaluation is told of.
+// keep out counts only where it is the only one, or where it or its evaluation is told of.
 func (i *Inventory) matters(p *placement, c clusterChange) bool {
-	return p.passes(c.slot, c.flipped) || p.dynamic() || len(p.interest.ScopeReads) > 0 || i.alone(p, c.slot)
+	return p.passes(c.slot, c.flipped) || p.dynamic() || p.looksAtAll() || i.alone(p, c.slot)
 }
 
 // alone reports whether the scope of a placement has no other cluster that is not terminating.

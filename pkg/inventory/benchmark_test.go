@@ -37,7 +37,7 @@ func benchCluster(n, version int) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-func benchHub(b *testing.B, clusters, placements int) *Inventory {
+func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B, compiler *selector.Compiler, team int) Interest) *Inventory {
 	b.Helper()
 
 	compiler := selector.NewCompiler()
@@ -54,7 +54,7 @@ func benchHub(b *testing.B, clusters, placements int) *Inventory {
 		key := NewPlacementKey(V1beta1, fmt.Sprintf("ns%d", n%100), fmt.Sprintf("p%d", n))
 		keys = append(keys, key)
 		i.SetBinding(binding(key.Namespace, "all"))
-		i.SetPlacement(key, benchInterest(b, compiler, n/concerned))
+		i.SetPlacement(key, interest(b, compiler, n/concerned))
 	}
 
 	i.Snapshot(keys...)
@@ -80,9 +80,17 @@ func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Interest
 func eachSize(b *testing.B, affected int, event func(i *Inventory, n int) Affected) {
 	b.Helper()
 
+	eachSizeOf(b, benchInterest, affected, event)
+}
+
+func eachSizeOf(b *testing.B, interest func(b *testing.B, compiler *selector.Compiler, team int) Interest, affected int,
+	event func(i *Inventory, n int) Affected,
+) {
+	b.Helper()
+
 	for _, size := range [][2]int{{1000, 1000}, {1000, 10_000}, {10_000, 1000}, {10_000, 10_000}} {
 		b.Run(fmt.Sprintf("clusters=%d/placements=%d", size[0], size[1]), func(b *testing.B) {
-			i := benchHub(b, size[0], size[1])
+			i := benchHub(b, size[0], size[1], interest)
 			event(i, 1)
 
 			b.ReportAllocs()
@@ -112,6 +120,31 @@ func BenchmarkLabelChange(b *testing.B) {
 	states[0].Labels["team"] = "nobody"
 
 	eachSize(b, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+}
+
+// BenchmarkLabelChangeUnsatisfied is BenchmarkLabelChange where all placements tell which of two clauses a cluster fails.
+func BenchmarkLabelChangeUnsatisfied(b *testing.B) {
+	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
+	states[0].Labels["team"] = "nobody"
+
+	eachSizeOf(b, tellingInterest, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+}
+
+// tellingInterest is that of an unsatisfied placement with two clauses.
+func tellingInterest(b *testing.B, compiler *selector.Compiler, team int) Interest {
+	b.Helper()
+
+	both, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
+		MatchLabels: map[string]string{"region": "r7", "team": "t" + strconv.Itoa(team)},
+	}})
+	if err := errs.ToAggregate(); err != nil {
+		b.Fatal(err)
+	}
+
+	return Interest{
+		Predicates: []*selector.Selector{both}, Reads: []facts.Key{{Kind: facts.Taint}}, Tells: true,
+		Clauses: [][]*selector.Selector{both.Clauses()},
+	}
 }
 
 // BenchmarkTaintChange taints a cluster that twenty placements may take, and lifts the taint.
@@ -162,7 +195,7 @@ func benchPage(n, version int) Page {
 
 // BenchmarkSetDecision has one cluster changed in a page of 100.
 func BenchmarkSetDecision(b *testing.B) {
-	i := benchHub(b, 10_000, 1000)
+	i := benchHub(b, 10_000, 1000, benchInterest)
 	pages := [2]Page{benchPage(7, 0), benchPage(7, 1)}
 
 	b.ReportAllocs()

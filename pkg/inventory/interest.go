@@ -17,6 +17,10 @@ type Interest struct {
 	Reads []facts.Key
 	// ScopeReads are the facts that can change its answer of any cluster in scope.
 	ScopeReads []facts.Key
+	// Tells says that the answer tells of every cluster in scope what keeps it out. Clauses are, for each of the predicates whose clauses it
+	// tells apart, those clauses in their order: which of them is the first that a cluster does not match is a part of the answer.
+	Tells   bool
+	Clauses [][]*selector.Selector
 }
 
 func (i Interest) includes(set string) bool {
@@ -30,6 +34,7 @@ type placement struct {
 	interest   Interest
 	enrolled   bool
 	predicates []*view
+	clauses    [][]*view
 }
 
 // placements are all placements, and those that are enrolled by namespace and by what they read.
@@ -44,8 +49,11 @@ type placements struct {
 
 // open reports whether a cluster that matches none of the predicates may count.
 func (p *placement) open() bool {
-	return len(p.interest.Predicates) == 0 || len(p.interest.ScopeReads) > 0
+	return len(p.interest.Predicates) == 0 || p.looksAtAll()
 }
+
+// looksAtAll reports whether clusters that match none of the predicates have a part in the answer.
+func (p *placement) looksAtAll() bool { return len(p.interest.ScopeReads) > 0 || p.interest.Tells }
 
 func newPlacements() *placements {
 	return &placements{
@@ -60,8 +68,32 @@ func (i *Inventory) SetPlacement(key PlacementKey, interest Interest) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.dismiss(key)
+	i.dismiss(i.placements.known[key])
 	i.placements.known[key] = &placement{key: key, interest: interest}
+}
+
+// Follow has a placement, whose answer stands, look at something else from now on, and returns the generation of this moment: what happened
+// up to it is told of as the placement looked before. What is known of its predicates is kept. It does nothing about a placement that has
+// never been set.
+func (i *Inventory) Follow(key PlacementKey, interest Interest) (generation uint64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	before := i.placements.known[key]
+	if before == nil {
+		return i.generation
+	}
+
+	after := &placement{key: key, interest: interest}
+	i.placements.known[key] = after
+
+	if before.enrolled {
+		i.enrol(after)
+	}
+
+	i.dismiss(before) // After enrol, so that the views of both are not made again.
+
+	return i.generation
 }
 
 // DeletePlacement forgets what a placement looked at.
@@ -69,7 +101,7 @@ func (i *Inventory) DeletePlacement(key PlacementKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.dismiss(key)
+	i.dismiss(i.placements.known[key])
 	delete(i.placements.known, key)
 }
 
@@ -98,12 +130,27 @@ func (i *Inventory) enrol(p *placement) {
 		}
 	}
 
+	for _, clauses := range p.interest.Clauses {
+		views := make([]*view, 0, len(clauses))
+
+		for _, clause := range clauses {
+			used := i.views.use(clause)
+			if used.tellers == nil {
+				used.tellers = map[*placement]struct{}{}
+			}
+
+			used.tellers[p] = struct{}{}
+			views = append(views, used)
+		}
+
+		p.clauses = append(p.clauses, views)
+	}
+
 	p.eachPlace(i.placements, func(in map[*placement]struct{}) { in[p] = struct{}{} })
 }
 
 // dismiss undoes enrol.
-func (i *Inventory) dismiss(key PlacementKey) {
-	p := i.placements.known[key]
+func (i *Inventory) dismiss(p *placement) {
 	if p == nil || !p.enrolled {
 		return
 	}
@@ -113,9 +160,14 @@ func (i *Inventory) dismiss(key PlacementKey) {
 		i.views.drop(used)
 	}
 
+	for _, used := range slices.Concat(p.clauses...) {
+		delete(used.tellers, p)
+		i.views.drop(used)
+	}
+
 	p.eachPlace(i.placements, func(in map[*placement]struct{}) { delete(in, p) })
-	forgetEmpty(i.placements.inNamespace, key.Namespace)
-	forgetEmpty(i.placements.open, key.Namespace)
+	forgetEmpty(i.placements.inNamespace, p.key.Namespace)
+	forgetEmpty(i.placements.open, p.key.Namespace)
 
 	for _, read := range slices.Concat(p.interest.Reads, p.interest.ScopeReads) {
 		forgetEmpty(i.placements.readers, read)
@@ -166,6 +218,23 @@ func (p *placement) reaches(slot uint, flipped map[*view]struct{}) bool {
 	}
 
 	return false
+}
+
+// tellsOtherwise reports whether the clause that a cluster fails of any predicate is another one than before.
+func (p *placement) tellsOtherwise(slot uint, flipped map[*view]struct{}) bool {
+	return slices.ContainsFunc(p.clauses, func(clauses []*view) bool {
+		for _, v := range clauses {
+			if _, is := flipped[v]; is {
+				return true
+			}
+
+			if !v.matches.bits.Test(slot) {
+				return false // It is the first that failed and fails.
+			}
+		}
+
+		return false
+	})
 }
 
 // dynamic reports whether errors and costs of CEL are a part of the answer, which come of clusters that do not pass as well.

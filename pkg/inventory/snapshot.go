@@ -144,9 +144,9 @@ func (s Scope) Holds(f *facts.Facts) bool {
 	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Holds(f) })
 }
 
-// Candidates are the clusters that a scope holds and that are not terminating. The answer belongs to the caller.
-func (s *Snapshot) Candidates(scope Scope) Members {
-	candidates := bitset.New(s.alive.Len())
+// InScope are the clusters that a scope holds. The answer belongs to the caller.
+func (s *Snapshot) InScope(scope Scope) Members {
+	held := bitset.New(s.alive.Len())
 
 	for _, set := range scope.Eligible {
 		if set.members == nil {
@@ -154,10 +154,16 @@ func (s *Snapshot) Candidates(scope Scope) Members {
 		}
 
 		if members, known := s.views.Get([]byte(set.members.Identity())); known {
-			candidates.InPlaceUnion(members.matches)
+			held.InPlaceUnion(members.matches)
 		}
 	}
 
+	return held
+}
+
+// Candidates are the clusters that a scope holds and that are not terminating. The answer belongs to the caller.
+func (s *Snapshot) Candidates(scope Scope) Members {
+	candidates := s.InScope(scope)
 	candidates.InPlaceIntersection(s.alive)
 
 	return candidates

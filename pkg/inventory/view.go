@@ -9,9 +9,11 @@ import (
 type view struct {
 	selector *selector.Selector
 	identity string
-	// users is how often the view was asked for by sets and placements, and readers are those placements.
+	// users is how often the view was asked for by sets and placements, and readers are the placements that have it as a predicate.
 	users   int
 	readers map[*placement]struct{}
+	// tellers are the placements that tell whether it is the clause that a cluster fails; nil before there is one.
+	tellers map[*placement]struct{}
 	// matches are the clusters that match. Of a selector with CEL they are those that match but for it, and memo has what CEL says of them.
 	static  *selector.Selector
 	matches flags

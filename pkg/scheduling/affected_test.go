@@ -34,7 +34,7 @@ func drawSpec(t *rapid.T) placementSpec {
 		ClusterSets: some(t, "sets", 2, "a", "b", "label", "unknown"),
 		Predicates: some(t, "predicates", 2,
 			byLabel("region", "eu"), byClaim(compare("id", metav1.LabelSelectorOpNotIn, "1")), byLabel("zone", "x"),
-			byCEL(`managedCluster.scores("demo").all(s, s.value >= 0)`), byCEL(`has(managedCluster.metadata.annotations)`),
+			byLabel("region", "eu", "zone", "x"), byCEL(`managedCluster.scores("demo").all(s, s.value >= 0)`), byCEL(`has(managedCluster.metadata.annotations)`),
 		),
 		Tolerations: some(t, "tolerations", 1, exist("", ""), clusterv1beta1.Toleration{
 			Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(60)),
@@ -167,6 +167,10 @@ func told(r *Result) string {
 		lines = append(lines, broken.Err.Error())
 	}
 
+	if r.TellsCauses() {
+		lines = append(lines, causesOf(r)...)
+	}
+
 	return strings.Join(lines, "\n")
 }
 
@@ -199,7 +203,9 @@ func TestAffectedMissesNobody(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "events") {
 			snapshot := i.Snapshot(keys...)
 			for n, request := range requests {
-				before[n] = told(same(t, request, snapshot, incumbents))
+				result := same(t, request, snapshot, incumbents)
+				before[n] = told(result)
+				i.Follow(request.Key, result.Interest())
 			}
 
 			affected := drawEvent(t, i)

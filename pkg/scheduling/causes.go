@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -25,57 +28,209 @@ const predicatesTold = 2
 const beingDeleted = "being deleted"
 
 // Causes are why the clusters in scope that were not selected were not: the cause of most clusters first, then by stage and clause. Each
-// of those clusters is counted once. There are none when the result is Held.
+// of those clusters is counted once. There are none when the result is Held. They are found when they are first asked for.
 func (r *Result) Causes() []Cause {
-	h := histogram{}
+	if r.causes != nil {
+		return r.causes()
+	}
 
-	for _, verdict := range r.Verdicts() {
-		if verdict.Stage != StageScope && verdict.Stage != StageSelected {
-			h.add(verdict.Stage, r.clause(verdict), 1)
+	h := histogram{}
+	constraints := barriers(r.Spreads)
+
+	for _, v := range r.Verdicts() {
+		switch v.Stage {
+		case StageScope, StageSelected:
+		case StageTerminating:
+			h.add(v.Stage, beingDeleted, 1)
+		case StagePredicate:
+			h.add(v.Stage, r.predicateClause(v), 1)
+		case StageTaint:
+			h.add(v.Stage, taintClause(v.Cluster.Taints[v.taint]), 1)
+		default:
+			h.add(v.Stage, r.rankedClause(v, r.details().feasible, constraints), 1)
 		}
 	}
 
 	return h.causes()
 }
 
-// clause is the cause of a cluster in scope that was not selected.
-func (r *Result) clause(v Verdict) string {
+func (r *Result) predicateClause(v Verdict) string {
+	pass := &selector.Pass{Now: r.now}
+
+	return r.Request.noneMatches(func(i int) string { return r.Request.Predicates[i].Selector.Match(v.Cluster, pass).Clause() })
+}
+
+// rankedClause is the cause of a feasible cluster that was not selected.
+func (r *Result) rankedClause(v Verdict, feasible []Verdict, constraints []barrier) string {
 	switch v.Stage {
-	case StageTerminating:
-		return beingDeleted
-	case StagePredicate:
-		return r.Request.predicateClause(v, &selector.Pass{Now: r.now})
-	case StageTaint:
-		return taintClause(v.Cluster.Taints[v.taint])
 	case StageAntiAffinity:
-		return apartClause(*r.Request.AntiAffinity, v, r.details().feasible)
+		return apartClause(*r.Request.AntiAffinity, v, feasible)
 	case StageSpread:
-		clause, _ := blocked(r.Spreads, v.Cluster)
+		clause, _ := blockedClause(constraints, v.Cluster)
 
 		return clause
 	default:
-		return "not needed, " + wantedText(len(r.Selected))
+		return r.notNeeded()
 	}
 }
 
-// predicateClause names the clause of each predicate that a cluster fails, or only how many there are when there are more than a few.
-func (r *Request) predicateClause(v Verdict, pass *selector.Pass) string {
-	if len(r.Predicates) > predicatesTold {
+func (r *Result) notNeeded() string { return "not needed, " + wantedText(len(r.Selected)) }
+
+func wantedText(wanted int) string { return fmt.Sprintf("%d wanted", wanted) }
+
+// noneMatches joins the clauses of the predicates that a cluster fails, or tells only how many predicates there are when those are many.
+func (r *Request) noneMatches(clause func(predicate int) string) string {
+	if !r.tellsApart() {
 		return fmt.Sprintf("none of the %d predicates", len(r.Predicates))
 	}
 
 	clauses := make([]string, 0, len(r.Predicates))
-	for i, predicate := range r.Predicates {
-		clauses = append(clauses, predicateText(i, predicate.Selector.Match(v.Cluster, pass).Clause()))
+	for i := range r.Predicates {
+		clauses = append(clauses, predicateText(i, clause(i)))
 	}
 
 	return strings.Join(clauses, " and ")
 }
 
-// predicateText says what is said of the predicate of an index, which counts from 1 in texts.
-func predicateText(index int, text string) string { return fmt.Sprintf("predicate %d %s", index+1, text) }
+// tellsApart reports whether the clauses of the predicates are named one by one.
+func (r *Request) tellsApart() bool { return len(r.Predicates) <= predicatesTold }
 
-func wantedText(wanted int) string { return fmt.Sprintf("%d wanted", wanted) }
+// predicateText is what is said of a predicate, with its number, which counts from 1.
+func predicateText(index int, text string) string {
+	return fmt.Sprintf("predicate %d %s", index+1, text)
+}
+
+// causes are those of the verdicts that Reference has, found by sets of clusters.
+func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
+	h := histogram{}
+	for _, cause := range recall(e, "causes of ", func() []Cause { return e.outsiders(scope, p).causes() }) {
+		h.add(cause.Stage, cause.Clause, cause.Clusters)
+	}
+
+	e.forbidden(h, p)
+
+	if e.ranked == nil {
+		h.add(StageRank, e.result.notNeeded(), e.result.Feasible()-len(e.result.Selected))
+
+		return h.causes()
+	}
+
+	e.keepOut(e.ranked)
+
+	constraints := barriers(e.result.Spreads)
+
+	for _, v := range e.ranked {
+		if v.Stage != StageSelected {
+			h.add(v.Stage, e.result.rankedClause(v, e.ranked, constraints), 1)
+		}
+	}
+
+	return h.causes()
+}
+
+// outsiders counts the clusters in scope that do not come as far as the taints.
+func (e *evaluation) outsiders(scope inventory.Scope, p *passing) histogram {
+	h := histogram{}
+	h.add(StageTerminating, beingDeleted, int(e.snapshot.InScope(scope).Count())-p.available)
+
+	left := e.snapshot.Candidates(scope)
+	for _, slot := range p.slots {
+		left.Clear(slot)
+	}
+
+	if !e.request.tellsApart() {
+		h.add(StagePredicate, e.request.noneMatches(nil), int(left.Count()))
+
+		return h
+	}
+
+	parts := []part{{clusters: left}}
+
+	for _, predicate := range e.request.Predicates {
+		divided := make([]part, 0, len(parts))
+		for _, whole := range parts {
+			divided = append(divided, e.divide(whole, predicate.Selector)...)
+		}
+
+		parts = divided
+	}
+
+	for _, same := range parts {
+		h.add(StagePredicate, e.request.noneMatches(func(i int) string { return same.clauses[i] }), int(same.clusters.Count()))
+	}
+
+	return h
+}
+
+// part are clusters that fail the same clauses of the first predicates.
+type part struct {
+	clauses  []string
+	clusters inventory.Members
+}
+
+// divide divides clusters that do not match a selector by the clause that they fail.
+func (e *evaluation) divide(whole part, by *selector.Selector) []part {
+	var parts []part
+
+	failing := func(clusters inventory.Members, clause string) {
+		if clusters.Any() {
+			parts = append(parts, part{clauses: append(slices.Clone(whole.clauses), clause), clusters: clusters})
+		}
+	}
+	left := whole.clusters
+
+	for _, clause := range by.Clauses() {
+		if left.None() {
+			break
+		}
+
+		matching := e.snapshot.Matching(clause, left)
+		failing(left.Difference(matching), clause.String())
+		left = matching
+	}
+
+	failing(left, by.DynamicClause())
+
+	return parts
+}
+
+// forbidden counts the clusters that their taints keep out.
+func (e *evaluation) forbidden(h histogram, p *passing) {
+	counts := map[clusterv1.Taint]int{}
+
+	for slot := range p.tainted.EachSet() {
+		f := e.snapshot.Facts(slot)
+		if i := e.judge(f).forbids; i >= 0 {
+			counts[clusterv1.Taint{Key: f.Taints[i].Key, Value: f.Taints[i].Value, Effect: f.Taints[i].Effect}]++
+		}
+	}
+
+	for taint, clusters := range counts {
+		h.add(StageTaint, taintClause(taint), clusters)
+	}
+}
+
+// TellsCauses reports whether the causes are a part of what is written: while the placement is not satisfied (ours.md E2).
+func (r *Result) TellsCauses() bool { return !r.Held() && !r.Satisfied() }
+
+// Interest is what a placement looks at once this is its answer. While that is not satisfied the causes are a part of it.
+func (r *Result) Interest() inventory.Interest {
+	interest := r.Request.Interest()
+	interest.Tells = r.TellsCauses()
+
+	if !interest.Tells || !r.Request.tellsApart() {
+		return interest
+	}
+
+	for _, predicate := range r.Request.Predicates {
+		clauses := predicate.Selector.Clauses()
+		if len(clauses) > 1 || predicate.Selector.Dynamic() {
+			interest.Clauses = append(interest.Clauses, clauses)
+		}
+	}
+
+	return interest
+}
 
 // histogram counts clusters by cause.
 type histogram map[Cause]int

@@ -35,6 +35,48 @@ func (e *evaluation) take(ranked []Verdict) []int {
 	return chosen
 }
 
+// settle ranks the feasible clusters and takes of them what is to be selected; chosen are the indices of those, best first. What kept out
+// the others is not said yet.
+func (e *evaluation) settle(field *contest) (ranked []Verdict, chosen []int) {
+	ranked = field.ranked()
+	chosen = e.take(ranked)
+
+	for _, i := range chosen {
+		ranked[i].Stage = StageSelected
+		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
+	}
+
+	slices.SortFunc(e.result.Selected, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
+
+	return ranked, chosen
+}
+
+// keepOut says of the ranked clusters that were not selected what kept them out.
+func (e *evaluation) keepOut(ranked []Verdict) {
+	room := len(e.result.Selected) < e.request.wanted(len(ranked))
+
+	for i, verdict := range ranked {
+		if verdict.Stage != StageSelected {
+			ranked[i].Stage = keptOut(verdict, ranked, room || outside(e.result.Spreads, verdict.Cluster))
+		}
+	}
+}
+
+// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
+// however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
+func keptOut(v Verdict, ranked []Verdict, room bool) Stage {
+	switch {
+	case v.apart == withoutKey:
+		return StageAntiAffinity
+	case v.apart != 0 && (room || ranked[v.apart-1].Stage == StageSelected):
+		return StageAntiAffinity
+	case room:
+		return StageSpread
+	default:
+		return StageRank
+	}
+}
+
 func (e *evaluation) countMissing(wanted, taken int) {
 	if e.request.Wanted != nil {
 		e.result.Unscheduled = wanted - taken
@@ -44,12 +86,7 @@ func (e *evaluation) countMissing(wanted, taken int) {
 // pick is choose without the verdicts: where nothing depends on the ranks of all, they are not found.
 func (e *evaluation) pick(field *contest) {
 	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
-		ranked := field.ranked()
-		for _, i := range e.take(ranked) {
-			e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
-		}
-
-		slices.SortFunc(e.result.Selected, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
+		e.ranked, _ = e.settle(field)
 
 		return
 	}

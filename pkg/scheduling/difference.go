@@ -57,5 +57,11 @@ func (r *Result) lines() []string {
 		lines = append(lines, fmt.Sprintf("spread: %s %v without %q", spread.Constraint.Key, spread.Selected, spread.Without))
 	}
 
+	if r.TellsCauses() {
+		for _, cause := range r.Causes() {
+			lines = append(lines, fmt.Sprintf("cause: %s %s, %d clusters", cause.Stage, cause.Clause, cause.Clusters))
+		}
+	}
+
 	return lines
 }

@@ -125,7 +125,10 @@ func (h *hub) place(request *Request) {
 }
 
 func (h *hub) ask(key inventory.PlacementKey) string {
-	return written(Schedule(h.requests[key], h.inventory.Snapshot(key), nil, now), nil)
+	result := Schedule(h.requests[key], h.inventory.Snapshot(key), nil, now)
+	h.inventory.Follow(key, result.Interest())
+
+	return written(result, nil)
 }
 
 func (h *hub) one(of ...string) string { return of[h.random.IntN(len(of))] }

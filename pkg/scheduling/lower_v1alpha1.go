@@ -19,6 +19,7 @@ func LowerV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Pla
 		Wanted:       placement.Spec.NumberOfClusters,
 		Prioritizers: defaultPrioritizers(),
 		Availability: true,
+		NoneIsEnough: true,
 	}}
 	spec := field.NewPath("spec")
 

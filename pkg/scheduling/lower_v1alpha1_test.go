@@ -113,7 +113,7 @@ func TestOlderPlacementLowersTo(t *testing.T) {
 	got := LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{ClusterSets: []string{"b", "a"}, NumberOfClusters: ptr.To[int32](3)}))
 	want := &Request{
 		Key: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "p"), ClusterSets: []string{"b", "a"}, Wanted: ptr.To[int32](3),
-		Prioritizers: []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}, Availability: true,
+		Prioritizers: []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}, Availability: true, NoneIsEnough: true,
 	}
 	expect(t, "request", want, got)
 }

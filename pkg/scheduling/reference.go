@@ -53,7 +53,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	found := &details{verdicts: verdicts, prioritizers: field.prioritizers()}
 	e.choose(field, found)
 	e.result.details = func() *details { return found }
-	e.result.WakeAt = e.pass.WakeAt()
+	e.result.WakeAt = e.wakeAt()
 
 	return e.result
 }
@@ -94,6 +94,7 @@ func (e *evaluation) check(f *facts.Facts, verdict *Verdict) {
 	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
 	if taints.forbids >= 0 {
 		verdict.Stage = StageTaint
+		e.forbidsUntil = earliest(e.forbidsUntil, taints.until)
 
 		return
 	}
@@ -148,27 +149,16 @@ func (c *contest) prioritizers() []PrioritizerScores {
 	return scores
 }
 
-// choose ranks the feasible clusters, takes as many as are wanted, within what anti-affinity and spread constraints allow, and says of the
-// others what kept them out.
+// choose selects among the feasible clusters, and says of the others what kept them out.
 func (e *evaluation) choose(field *contest, found *details) {
-	ranked := field.ranked()
-	chosen := e.take(ranked)
+	ranked, chosen := e.settle(field)
+	e.keepOut(ranked)
 
 	for _, i := range chosen {
-		ranked[i].Stage = StageSelected
 		found.best = append(found.best, ranked[i])
-		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
 	}
 
-	slices.SortFunc(e.result.Selected, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
-
-	room := len(chosen) < e.request.wanted(len(ranked))
-
 	for i, verdict := range ranked {
-		if verdict.Stage != StageSelected {
-			ranked[i].Stage = keptOut(verdict, ranked, room || outside(e.result.Spreads, verdict.Cluster))
-		}
-
 		at, _ := slices.BinarySearchFunc(found.verdicts, verdict.Cluster.Name, func(v Verdict, name string) int {
 			return cmp.Compare(v.Cluster.Name, name)
 		})
@@ -176,19 +166,4 @@ func (e *evaluation) choose(field *contest, found *details) {
 	}
 
 	found.feasible = ranked
-}
-
-// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
-// however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
-func keptOut(v Verdict, ranked []Verdict, room bool) Stage {
-	switch {
-	case v.apart == withoutKey:
-		return StageAntiAffinity
-	case v.apart != 0 && (room || ranked[v.apart-1].Stage == StageSelected):
-		return StageAntiAffinity
-	case room:
-		return StageSpread
-	default:
-		return StageRank
-	}
 }

@@ -42,6 +42,8 @@ type Request struct {
 	// Availability says that the decisions tell of each selected cluster whether it is available, so that a change of that is a change of
 	// the answer.
 	Availability bool
+	// NoneIsEnough says that the answer is satisfactory when no cluster fits, unless a number of them is wanted.
+	NoneIsEnough bool
 	// Mistakes are what is wrong with the question, by field. A request with mistakes has no answer.
 	Mistakes field.ErrorList
 }

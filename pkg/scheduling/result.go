@@ -109,6 +109,8 @@ type Result struct {
 	// field is nil when the result is Held.
 	field   *contest
 	details func() *details
+	// causes is nil where they are counted over the verdicts.
+	causes func() []Cause
 }
 
 // details are what became of every cluster.
@@ -124,6 +126,11 @@ func (r *Result) Cluster(name string) *facts.Facts { return r.snapshot.Cluster(n
 
 // Held reports whether there is no answer, so that the last good decisions stay.
 func (r *Result) Held() bool { return len(r.Mistakes) > 0 || len(r.BrokenSets) > 0 }
+
+// Satisfied reports whether as many clusters are selected as the question wants. A result that is Held is not.
+func (r *Result) Satisfied() bool {
+	return !r.Held() && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
+}
 
 // Feasible is how many clusters passed predicates and taints.
 func (r *Result) Feasible() int {

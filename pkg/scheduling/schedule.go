@@ -22,6 +22,11 @@ type evaluation struct {
 	incumbents map[string]bool
 	pass       *selector.Pass
 	result     *Result
+
+	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
+	forbidsUntil time.Time
+	// ranked are the feasible clusters, best first, where the selection needs to know of each; the selected ones are marked.
+	ranked []Verdict
 }
 
 func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
@@ -44,10 +49,12 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 		return e.result
 	}
 
-	left := e.filter(scope)
-	if left == nil {
+	p := e.filter(scope)
+	if p == nil {
 		return e.hold()
 	}
+
+	left := e.tolerate(p)
 
 	field := e.contest()
 	e.pass.Wake(left.until)
@@ -67,7 +74,8 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 
 	field.wake(e.pass.WakeAfterExpiry)
 	e.pick(field)
-	e.result.WakeAt = e.pass.WakeAt()
+	e.result.WakeAt = e.wakeAt()
+	e.result.causes = sync.OnceValue(func() []Cause { return e.causes(scope, p) })
 	e.result.details = sync.OnceValue(func() *details { return Reference(request, snapshot, incumbents, now).details() })
 
 	return e.result
@@ -144,23 +152,34 @@ type remaining struct {
 	until    time.Time
 }
 
-// filter takes all clusters through scope, predicates and taints; nil when that costs too much.
-func (e *evaluation) filter(scope inventory.Scope) *remaining {
-	var p *passing
-
-	if e.dynamic() {
-		p = e.passing(scope)
-	} else {
-		p = inventory.Recall(e.snapshot, e.question(), func() *passing { return e.passing(scope) })
-	}
-
+// filter takes all clusters through scope and predicates; nil when that costs too much.
+func (e *evaluation) filter(scope inventory.Scope) *passing {
+	p := recall(e, "", func() *passing { return e.passing(scope) })
 	if e.pass.Exhausted() {
 		return nil
 	}
 
 	e.result.Available = p.available
 
-	return e.tolerate(p)
+	return p
+}
+
+// recall finds something that is the same for all that ask the same, unless it costs something each time.
+func recall[T any](e *evaluation, about string, find func() T) T {
+	if e.dynamic() {
+		return find()
+	}
+
+	return inventory.Recall(e.snapshot, about+e.question(), find)
+}
+
+// wakeAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
+func (e *evaluation) wakeAt() time.Time {
+	if e.result.TellsCauses() {
+		e.pass.Wake(e.forbidsUntil)
+	}
+
+	return e.pass.WakeAt()
 }
 
 func (e *evaluation) dynamic() bool {
@@ -249,14 +268,14 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 
 			forbidden.Set(slot)
 
+			e.forbidsUntil = earliest(e.forbidsUntil, taints.until)
+
 			continue
 		case taints.avoid > 0:
 			left.avoid[f.Name] = taints.avoid
 		}
 
-		if !taints.until.IsZero() && (left.until.IsZero() || taints.until.Before(left.until)) {
-			left.until = taints.until
-		}
+		left.until = earliest(left.until, taints.until)
 	}
 
 	if forbidden != nil {

@@ -76,35 +76,63 @@ func (s Spread) Problem() (reason, message string) {
 	}
 }
 
-// blocks says why a hard constraint forbids one more cluster, and what is in the domains; empty when it does not.
-func (s Spread) blocks(f *facts.Facts) (clause, domains string) {
-	if !s.Constraint.Hard {
-		return "", ""
-	}
+// barrier is a hard constraint with the domain that has the fewest selected clusters.
+type barrier struct {
+	Spread
 
-	domain, found := s.Constraint.domain(f)
-	if !found {
-		return fmt.Sprintf("has no %s, over which the clusters must be spread", s.Constraint.Key), ""
-	}
-
-	fewest, _, _ := s.bounds()
-	if s.Selected[domain]+1-s.Selected[fewest] <= s.Constraint.MaxSkew {
-		return "", ""
-	}
-
-	return fmt.Sprintf("%s %s is full", s.Constraint.Key, domain), fmt.Sprintf(": it has %d selected clusters, %s has %d, and %d more are allowed",
-		s.Selected[domain], fewest, s.Selected[fewest], s.Constraint.MaxSkew)
+	fewest string
 }
 
-// blocked is the first clause for which a constraint does not let the cluster in, and what is in the domains; empty when all do.
-func blocked(spreads []Spread, f *facts.Facts) (clause, domains string) {
+// barriers are the hard constraints.
+func barriers(spreads []Spread) []barrier {
+	var hard []barrier
+
 	for _, spread := range spreads {
-		if clause, domains := spread.blocks(f); clause != "" {
-			return clause, domains
+		if spread.Constraint.Hard {
+			fewest, _, _ := spread.bounds()
+			hard = append(hard, barrier{Spread: spread, fewest: fewest})
 		}
 	}
 
-	return "", ""
+	return hard
+}
+
+// clause says why the constraint forbids one more cluster; empty when it does not.
+func (b barrier) clause(f *facts.Facts) string {
+	domain, found := b.Constraint.domain(f)
+
+	switch {
+	case !found:
+		return fmt.Sprintf("has no %s, over which the clusters must be spread", b.Constraint.Key)
+	case b.Selected[domain]+1-b.Selected[b.fewest] <= b.Constraint.MaxSkew:
+		return ""
+	default:
+		return fmt.Sprintf("%s %s is full", b.Constraint.Key, domain)
+	}
+}
+
+// blockedClause is the first clause for which a constraint does not let the cluster in, with that constraint; empty when all do.
+func blockedClause(constraints []barrier, f *facts.Facts) (clause string, by barrier) {
+	for _, by := range constraints {
+		if clause := by.clause(f); clause != "" {
+			return clause, by
+		}
+	}
+
+	return "", barrier{}
+}
+
+// blocked is the blockedClause with what is in the domains.
+func blocked(spreads []Spread, f *facts.Facts) string {
+	clause, by := blockedClause(barriers(spreads), f)
+
+	domain, found := by.Constraint.domain(f)
+	if clause == "" || !found {
+		return clause
+	}
+
+	return fmt.Sprintf("%s: it has %d selected clusters, %s has %d, and %d more are allowed",
+		clause, by.Selected[domain], by.fewest, by.Selected[by.fewest], by.Constraint.MaxSkew)
 }
 
 // outside reports whether a hard constraint never lets the cluster in, because it is in no domain.

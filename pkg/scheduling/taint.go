@@ -20,7 +20,8 @@ type judgement struct {
 	forbids int
 	// avoid is how many taints ask to prefer other clusters (ours.md D1).
 	avoid int
-	// until is the earliest time at which a toleration that counts runs out; zero means never.
+	// until is the earliest time at which a toleration that counts runs out; zero means never. Of a cluster that is kept out those of the
+	// taints before the one that forbids it count: another one forbids it then.
 	until time.Time
 }
 
@@ -31,17 +32,25 @@ func (e *evaluation) judge(f *facts.Facts) judgement {
 		tolerated, until := e.tolerates(f.Name, taint)
 
 		switch {
-		case tolerated && !until.IsZero() && (j.until.IsZero() || until.Before(j.until)):
-			j.until = until
 		case tolerated:
+			j.until = earliest(j.until, until)
 		case taint.Effect == clusterv1.TaintEffectPreferNoSelect:
 			j.avoid++
 		default:
-			return judgement{forbids: i}
+			return judgement{forbids: i, until: j.until}
 		}
 	}
 
 	return j
+}
+
+// earliest is the earlier of two times, where zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+
+	return a
 }
 
 func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (tolerated bool, until time.Time) {

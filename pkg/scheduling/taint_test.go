@@ -175,10 +175,14 @@ func TestTolerationSeconds(t *testing.T) {
 			tolerating{seconds(5), exist("gpu", "")}, true, time.Time{}},
 		{"the earliest end of several taints", []clusterv1.Taint{added(0, noSelect), added(time.Minute, noSelect), added(time.Second, noSelect)},
 			tolerating{seconds(90)}, true, now.Add(30 * time.Second)},
-		{"a taint that is not tolerated leaves nothing to wait for",
-			[]clusterv1.Taint{added(0, noSelect), {Key: "other", Effect: noSelect}}, tolerating{
+		{"a taint that is not tolerated leaves nothing to wait for behind it",
+			[]clusterv1.Taint{{Key: "other", Effect: noSelect}, added(0, noSelect)}, tolerating{
 				{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
 			}, false, time.Time{}},
+		{"ours.md E2: before it, the end of a toleration changes which taint is told of",
+			[]clusterv1.Taint{added(0, noSelect), {Key: "other", Effect: noSelect}}, tolerating{
+				{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
+			}, false, now.Add(10 * time.Second)},
 		{"seconds of a toleration for something else do not count", []clusterv1.Taint{added(0, noSelect)}, tolerating{other}, false,
 			time.Time{}},
 		{"ours.md D1: the end of a toleration of PreferNoSelect changes the order", []clusterv1.Taint{added(0, prefer)},

@@ -34,9 +34,7 @@ func (r *Result) Reason(v Verdict) string {
 	case StageAntiAffinity:
 		return apartReason(*r.Request.AntiAffinity, v, r.details().feasible)
 	case StageSpread:
-		clause, domains := blocked(r.Spreads, v.Cluster)
-
-		return clause + domains
+		return blocked(r.Spreads, v.Cluster)
 	case StageRank:
 		return r.rankReason(v)
 	default:
@@ -86,8 +84,8 @@ func (r *Result) rankReason(v Verdict) string {
 	last := best[len(best)-1]
 	spreads := before(r.Spreads, last.Cluster)
 
-	if clause, domains := blocked(spreads, v.Cluster); clause != "" {
-		return text + ", " + clause + domains
+	if reason := blocked(spreads, v.Cluster); reason != "" {
+		return text + ", " + reason
 	}
 
 	if slices.Compare(load(spreads, v.Cluster), load(spreads, last.Cluster)) > 0 {

@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -35,6 +36,7 @@ type Selector struct {
 	programs     []*program
 	reads        []facts.Key
 	identity     string
+	clauses      []*Selector
 }
 
 // Verdict is what a selector says of one cluster.
@@ -47,32 +49,34 @@ type Verdict struct {
 	Expression int
 
 	// What failed, and on which cluster. The text is made when somebody asks for it.
+	selector    *Selector
 	requirement *requirement
 	program     *program
 	cluster     *facts.Facts
 }
 
-// Failure is the Clause and what was found instead; it is empty for a match.
+// Failure names the first clause that does not hold and what was found instead; it is empty for a match.
 func (v Verdict) Failure() string {
 	switch {
 	case v.requirement != nil:
-		return v.Clause() + v.requirement.found(v.cluster)
+		return v.requirement.String() + v.requirement.found(v.cluster)
 	case v.Err != nil:
-		return v.Clause() + ": " + v.Err.Error()
+		return v.program.String() + ": " + v.Err.Error()
 	case v.program != nil:
-		return v.Clause() + ": is false"
+		return v.program.String() + ": is false"
 	default:
 		return ""
 	}
 }
 
-// Clause names the first clause that does not hold, in the same words for every cluster; it is empty for a match.
+// Clause is the clause of Failure without what was found, where several CEL expressions count as one clause (see Clauses). It is empty
+// for a match.
 func (v Verdict) Clause() string {
 	switch {
 	case v.requirement != nil:
 		return v.requirement.String()
 	case v.program != nil:
-		return v.program.String()
+		return v.selector.DynamicClause()
 	default:
 		return ""
 	}
@@ -109,8 +113,43 @@ func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) 
 	}
 
 	s.reads, s.identity = s.collectReads(), s.identify()
+	s.clauses = s.split()
 
 	return s, nil
+}
+
+// split makes a selector of every requirement.
+func (s *Selector) split() []*Selector {
+	if len(s.requirements) == 1 && !s.Dynamic() {
+		return []*Selector{s}
+	}
+
+	clauses := make([]*Selector, 0, len(s.requirements))
+
+	for i := range s.requirements {
+		clause := &Selector{requirements: s.requirements[i : i+1 : i+1]}
+		clause.reads, clause.identity = clause.collectReads(), clause.identify()
+		clauses = append(clauses, clause)
+	}
+
+	return clauses
+}
+
+// Clauses are selectors that ask for one thing each, in the order in which Match tries them: a cluster that all of them match fails, if
+// it does not match, the DynamicClause. The list must not be changed.
+func (s *Selector) Clauses() []*Selector { return s.clauses }
+
+// DynamicClause tells of all CEL expressions as one clause; empty when there are none. Which of several does not hold is known only by
+// evaluating them.
+func (s *Selector) DynamicClause() string {
+	switch len(s.programs) {
+	case 0:
+		return ""
+	case 1:
+		return s.programs[0].String()
+	default:
+		return fmt.Sprintf("one of the %d CEL expressions", len(s.programs))
+	}
 }
 
 func (s *Selector) collectReads() []facts.Key {
@@ -164,18 +203,18 @@ func (s *Selector) Matches(f *facts.Facts, pass *Pass) bool { return s.Match(f, 
 func (s *Selector) Match(f *facts.Facts, pass *Pass) Verdict {
 	for i := range s.requirements {
 		if r := &s.requirements[i]; !r.matches(f) {
-			return Verdict{requirement: r, cluster: f}
+			return Verdict{selector: s, requirement: r, cluster: f}
 		}
 	}
 
 	for i, p := range s.programs {
 		holds, err := p.evaluate(f, pass)
 		if err != nil {
-			return Verdict{Err: err, Expression: i, program: p}
+			return Verdict{Err: err, Expression: i, selector: s, program: p}
 		}
 
 		if !holds {
-			return Verdict{program: p}
+			return Verdict{selector: s, program: p}
 		}
 	}
 

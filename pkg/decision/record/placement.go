@@ -72,8 +72,6 @@ type API interface {
 	Read(object runtime.Object) *Placement
 	// Status is the status as the API writes it.
 	Status(status Status) any
-	// NoneIsEnough says that a placement without a number of clusters is satisfied when no cluster fits.
-	NoneIsEnough() bool
 }
 
 // APIs are all of them.

@@ -19,7 +19,6 @@ func (v1alpha1) Name() inventory.API       { return inventory.V1alpha1 }
 func (v1alpha1) Form() Form                { return v1alpha1Form{} }
 func (v1alpha1) Empty() Object             { return &placementv1alpha1.Placement{} }
 func (v1alpha1) EmptyList() runtime.Object { return &placementv1alpha1.PlacementList{} }
-func (v1alpha1) NoneIsEnough() bool        { return true }
 
 func (v1alpha1) Read(object runtime.Object) *Placement {
 	placement, ok := object.(*placementv1alpha1.Placement)

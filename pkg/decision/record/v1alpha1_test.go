@@ -68,7 +68,7 @@ func TestV1alpha1Placement(t *testing.T) {
 	expect(t, "metadata", object.ObjectMeta, placement.ObjectMeta)
 	expect(t, "sets", []string{"b", "a"}, placement.ClusterSets)
 	expect(t, "request", ptr.To[int32](2), placement.Request(selector.NewCompiler()).Wanted)
-	expect(t, "none is enough", true, record.V1alpha1.NoneIsEnough())
+	expect(t, "none is enough", true, placement.Request(selector.NewCompiler()).NoneIsEnough)
 	expect(t, "another API", (*record.Placement)(nil), record.V1alpha1.Read(&clusterv1beta1.Placement{}))
 	expect(t, "another kind", (*record.Placement)(nil), record.V1alpha1.Read(&placementv1alpha1.PlacementDecision{}))
 	expect(t, "a page of another API", (*record.Page)(nil), record.V1alpha1.Form().Read(&clusterv1beta1.PlacementDecision{}))

@@ -24,7 +24,6 @@ func (v1beta1) Name() inventory.API       { return inventory.V1beta1 }
 func (v1beta1) Form() Form                { return v1beta1Form{} }
 func (v1beta1) Empty() Object             { return &clusterv1beta1.Placement{} }
 func (v1beta1) EmptyList() runtime.Object { return &clusterv1beta1.PlacementList{} }
-func (v1beta1) NoneIsEnough() bool        { return false }
 
 func (v1beta1) Read(object runtime.Object) *Placement {
 	placement, ok := object.(*clusterv1beta1.Placement)

@@ -122,7 +122,7 @@ func TestV1beta1Placement(t *testing.T) {
 	expect(t, "sets", []string{"b", "a"}, placement.ClusterSets)
 	expect(t, "request", "score", placement.Request(selector.NewCompiler()).Order.String())
 	expect(t, "the time of the scores", object.Status.LastScoreUpdateTime, placement.Status.LastScoreUpdate)
-	expect(t, "upstream 1.11: none is not enough", false, record.V1beta1.NoneIsEnough())
+	expect(t, "upstream 1.11: none is not enough", false, placement.Request(selector.NewCompiler()).NoneIsEnough)
 	expect(t, "another API", (*record.Placement)(nil), record.V1beta1.Read(&placementv1alpha1.Placement{}))
 	expect(t, "another kind", (*record.Placement)(nil), record.V1beta1.Read(&clusterv1beta1.PlacementDecision{}))
 	expect(t, "a page of another API", (*record.Page)(nil), record.V1beta1.Form().Read(&placementv1alpha1.PlacementDecision{}))

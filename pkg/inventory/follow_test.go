@@ -1,0 +1,112 @@
+package inventory
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// telling is the interest of a placement with two clauses, plain and while it tells of every cluster in scope.
+func telling(t *testing.T) (plain, wide Interest) {
+	t.Helper()
+
+	both, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
+		MatchLabels: map[string]string{"region": "eu", "zone": "x"},
+	}})
+	if err := errs.ToAggregate(); err != nil {
+		t.Fatal(err)
+	}
+
+	plain = Interest{Predicates: []*selector.Selector{both}}
+	wide = Interest{Predicates: plain.Predicates, Tells: true, Clauses: [][]*selector.Selector{both.Clauses()}}
+
+	return plain, wide
+}
+
+// ours.md E2: what a placement is told of while its answer tells of every cluster in scope, and that it is told of nothing of it before
+// and after.
+func TestFollow(t *testing.T) {
+	plain, wide := telling(t)
+
+	for _, tc := range []struct {
+		reason string
+		event  func(*Inventory) Affected
+		wakes  bool
+	}{
+		{"a cluster that does not match comes", func(i *Inventory) Affected { return i.SetCluster(managed("a2", "a")) }, true},
+		{"and goes", func(i *Inventory) Affected { return i.DeleteCluster("a1") }, true},
+		{"it comes into the scope", func(i *Inventory) Affected { return i.SetCluster(managed("c1", "a")) }, true},
+		{"it leaves the scope", func(i *Inventory) Affected { return i.SetCluster(managed("a1", "c", "region", "eu")) }, true},
+		{"it fails another clause", func(i *Inventory) Affected { return i.SetCluster(managed("a1", "a", "region", "us")) }, true},
+		{"it fails the same clause", func(i *Inventory) Affected { return i.SetCluster(managed("b1", "a", "region", "us")) }, false},
+		{"it fails another clause outside the scope", func(i *Inventory) Affected {
+			return i.SetCluster(managed("c1", "c", "region", "eu"))
+		}, false},
+		{"a cluster comes elsewhere", func(i *Inventory) Affected { return i.SetCluster(managed("c2", "c")) }, false},
+	} {
+		for _, tells := range []bool{false, true} {
+			i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
+			i.SetClusterSet(exclusive("a"))
+			i.SetBinding(binding("ns", "a"))
+
+			for name, set := range map[string]string{"a1": "a", "c1": "c"} {
+				i.SetCluster(managed(name, set, "region", map[string]string{"a": "eu", "c": "us"}[set]))
+			}
+
+			i.SetCluster(managed("b1", "a", "region", "ap"))
+			i.SetPlacement(key, plain)
+			i.Snapshot(key)
+			i.Follow(key, wide)
+
+			if !tells {
+				i.Follow(key, plain)
+			}
+
+			if got := len(tc.event(i).Placements) > 0; got != (tc.wakes && tells) {
+				t.Errorf("%s: told %v while it tells %v, want %v", tc.reason, got, tells, tc.wakes && tells)
+			}
+		}
+	}
+}
+
+// What is known of the predicates is kept, and what nobody looks at any more is forgotten.
+func TestFollowKeepsViews(t *testing.T) {
+	plain, wide := telling(t)
+	i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
+
+	if got := i.Follow(key, wide); got != i.Snapshot(key).Generation || len(i.views.known) != 0 {
+		t.Errorf("a placement that was never set is followed at %d, with %d views", got, len(i.views.known))
+	}
+
+	i.SetPlacement(key, plain)
+	i.Follow(key, wide)
+
+	if len(i.views.known) != 0 {
+		t.Errorf("a placement without an answer has %d views, want none", len(i.views.known))
+	}
+
+	i.SetPlacement(key, plain)
+	i.Snapshot(key)
+
+	view := i.views.known[plain.Predicates[0].Identity()]
+
+	for _, step := range []struct {
+		interest Interest
+		views    int
+	}{{wide, 3}, {wide, 3}, {plain, 1}, {wide, 3}} {
+		i.Follow(key, step.interest)
+
+		if i.views.known[plain.Predicates[0].Identity()] != view || len(i.views.known) != step.views {
+			t.Errorf("there are %d views, want %d and the first one among them", len(i.views.known), step.views)
+		}
+	}
+
+	i.DeletePlacement(key)
+
+	if len(i.views.known) != 0 || len(i.placements.open) != 0 || len(i.views.anchors.byKey) != 0 {
+		t.Errorf("a placement that is gone leaves %d views, %d namespaces, %d anchors", len(i.views.known), len(i.placements.open),
+			len(i.views.anchors.byKey))
+	}
+}

@@ -1,0 +1,119 @@
+package scheduling
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// ours.md E2, and law 4: the placement is woken by what changes the causes while it is not satisfied, and not by it while it is.
+func TestCausesWakeWhileUnsatisfied(t *testing.T) {
+	tainted := named("u1", "region", "us")
+	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "", noSelect)}
+
+	for _, tc := range []struct {
+		reason string
+		event  func(*inventory.Inventory) inventory.Affected
+		wakes  bool
+	}{
+		{"a cluster fails another clause", func(i *inventory.Inventory) inventory.Affected {
+			return i.SetCluster(named("u1", "region", "eu", "tier", "gold"))
+		}, true},
+		{"a cluster fails the same clause with another value", func(i *inventory.Inventory) inventory.Affected {
+			return i.SetCluster(named("u1", "region", "ap"))
+		}, false},
+		{"a clause behind the one that fails", func(i *inventory.Inventory) inventory.Affected {
+			return i.SetCluster(named("u1", "region", "us", "zone", "a"))
+		}, false},
+		{"a label that no clause reads", func(i *inventory.Inventory) inventory.Affected {
+			return i.SetCluster(named("u1", "region", "us", "note", "n"))
+		}, false},
+		{"a taint of a cluster that the predicates keep out", func(i *inventory.Inventory) inventory.Affected { return i.SetCluster(tainted) }, false},
+		{"a cluster comes", func(i *inventory.Inventory) inventory.Affected { return i.SetCluster(named("n1")) }, true},
+		{"a cluster goes", func(i *inventory.Inventory) inventory.Affected { return i.DeleteCluster("u1") }, true},
+		{"a cluster begins to go", func(i *inventory.Inventory) inventory.Affected {
+			return i.SetCluster(terminating(named("u1", "region", "us")))
+		}, true},
+	} {
+		for wanted, satisfied := range map[int32]bool{1: true, 2: false} {
+			i := newWorld(named("e1", "region", "eu", "zone", "a"), named("u1", "region", "us"), named("u2", "region", "us")).inventory
+			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{
+				Predicates: anyOf{byLabel("region", "eu", "zone", "a")}, NumberOfClusters: ptr.To(wanted),
+			}))
+			i.SetPlacement(request.Key, request.Interest())
+			before := same(t, request, i.Snapshot(request.Key), nil)
+			i.Follow(request.Key, before.Interest())
+
+			affected := tc.event(i)
+			after := same(t, request, i.Snapshot(request.Key), nil)
+
+			expect(t, tc.reason+": satisfied", satisfied, after.Satisfied())
+			expect(t, tc.reason+": woken", tc.wakes && !satisfied, slices.Contains(affected.Placements, request.Key))
+			expect(t, tc.reason+": told otherwise", tc.wakes && !satisfied, told(before) != told(after))
+		}
+	}
+}
+
+// ours.md E2: the interest of an answer that is satisfied is that of the request alone.
+func TestInterestOfAnAnswer(t *testing.T) {
+	w := newWorld(named("c1", "region", "eu"), named("c2", "region", "us"))
+	eu, three := byLabel("region", "eu"), ptr.To[int32](3)
+	two := byLabel("region", "eu", "zone", "a")
+
+	for _, tc := range []struct {
+		reason  string
+		spec    placementSpec
+		tells   bool
+		clauses []string
+	}{
+		{"satisfied", placementSpec{Predicates: anyOf{eu}}, false, nil},
+		{"one clause: whether it matches is known", placementSpec{Predicates: anyOf{eu}, NumberOfClusters: three}, true, nil},
+		{"several clauses", placementSpec{Predicates: anyOf{eu, two}, NumberOfClusters: three}, true, []string{
+			"label region In [eu]", "label zone In [a]",
+		}},
+		{"a clause before CEL", placementSpec{Predicates: anyOf{require(clusterv1beta1.ClusterSelector{
+			LabelSelector: eu.RequiredClusterSelector.LabelSelector, CelSelector: byCEL("true").RequiredClusterSelector.CelSelector,
+		})}, NumberOfClusters: three}, true, []string{"label region In [eu]"}},
+		{"too many predicates to tell apart", placementSpec{Predicates: anyOf{two, two, two}}, true, nil},
+	} {
+		interest := w.schedule(t, tc.spec).Interest()
+
+		var clauses []string
+		for _, clause := range slices.Concat(interest.Clauses...) {
+			clauses = append(clauses, clause.String())
+		}
+
+		expect(t, tc.reason+": tells", tc.tells, interest.Tells)
+		expect(t, tc.reason+": clauses", tc.clauses, clauses)
+	}
+}
+
+// ours.md E2: which of two taints keeps a cluster out changes by itself when the toleration of the first one ends.
+func TestCausesWakeInTime(t *testing.T) {
+	cluster := named("c1")
+	cluster.Spec.Taints = []clusterv1.Taint{
+		{Key: "full", Effect: noSelect, TimeAdded: metav1.NewTime(now)}, {Key: "gpu", Effect: noSelect},
+	}
+	w := newWorld(cluster, named("c2"))
+	spec := placementSpec{NumberOfClusters: ptr.To[int32](2), Tolerations: tolerating{
+		{Key: "full", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To[int64](10)},
+	}}
+
+	unsatisfied := w.schedule(t, spec)
+	expect(t, "at first", []string{"1 Taint: taint gpu:NoSelect not tolerated"}, causesOf(unsatisfied))
+	expect(t, "wakes", now.Add(10*time.Second), unsatisfied.WakeAt)
+
+	later := Schedule(unsatisfied.Request, w.inventory.Snapshot(), nil, unsatisfied.WakeAt)
+	expect(t, "then", []string{"1 Taint: taint full:NoSelect not tolerated"}, causesOf(later))
+
+	spec.NumberOfClusters = ptr.To[int32](1)
+	expect(t, "a satisfied placement has nothing to wait for", time.Time{}, w.schedule(t, spec).WakeAt)
+}
