@@ -58,7 +58,8 @@ func TestDiff(t *testing.T) {
 	noNamespace := file("nonamespace.yaml", diffedHead+"metadata: {name: all}\nspec: {numberOfClusters: 0}\n")
 	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
 	const lossTable = "team-a/all: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
-		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate\n" +
+		"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
+		"0 of 1 clusters in scope selected; not selected: not needed, 0 wanted (1)\n" +
 		"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.tolerations\n" +
 		"  - c1  rank 1 of 1, 0 wanted\n"
 
@@ -104,7 +105,8 @@ func TestDiff(t *testing.T) {
 			args: []string{"-f", file("both.yaml", emptied+"---\n"+olderHead+"metadata: {name: all}\nspec: {predicates: [{clusterName: c2}]}\n"),
 				"--hub", file("both-hub.yaml", diffedHub+olderDiffed), "-n", "team-a"},
 			wantStdout: lossTable + "\nteam-a/all (placement.open-cluster-management.io): 0 gained, 1 lost, 0 kept; 0 of 1 wanted\n" +
-				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled\n" +
+				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled; " +
+				"0 of 1 clusters in scope selected; not selected: predicate 1 name is c2 (1)\n" +
 				"  taken from the live Placement, as kubectl apply leaves what neither this file nor the last apply sets: spec.numberOfClusters\n" +
 				"  - c1  predicate 1 name is c2: is c1\n",
 		},

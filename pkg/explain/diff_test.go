@@ -144,7 +144,8 @@ func TestDiff(t *testing.T) {
 			hub:    placementA("", "{numberOfClusters: 1}") + page(1, 0, "", "us1"),
 			files:  placementA("", strings.Replace(inAmerica, "{", "{numberOfClusters: 4, ", 1)),
 			want: "ns/a: 1 gained, 0 lost, 1 kept; 2 of 4 wanted\n" +
-				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 2 cluster decisions unscheduled\n" +
+				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 2 cluster decisions unscheduled; " +
+				"2 of 5 clusters in scope selected; not selected: predicate 1 label region In [us] (3)\n" +
 				"  + us2  score 100, rank 2 of 2\n" +
 				"  = 1 kept\n",
 			wantNames: "ns/a +us2\n",
@@ -256,7 +257,8 @@ func TestDiff(t *testing.T) {
 			hub:    olderA("{}") + olderPage("eu1") + placementA("", inAmerica) + page(1, 0, "", "us1"),
 			files:  olderA("{predicates: [{clusterName: us2}]}") + placementA("", "{numberOfClusters: 0}"),
 			want: "ns/a: 0 gained, 1 lost, 0 kept; 0 of 0 wanted\n" +
-				"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate\n" +
+				"  PlacementSatisfied=False (NoManagedClusterMatched): No ManagedCluster matches any of the cluster predicate; " +
+				"0 of 5 clusters in scope selected; not selected: not needed, 0 wanted (5)\n" +
 				"  - us1  rank 1 of 5, 0 wanted\n" +
 				"\nns/a (placement.open-cluster-management.io): 1 gained, 1 lost, 0 kept\n" +
 				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +

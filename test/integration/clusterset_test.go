@@ -33,7 +33,7 @@ var _ = Describe("Cluster sets of a placement", func() {
 		w.deleteCluster(ctx, "c003")
 		w.expectSelected(ctx, "p", allSetsEmpty)
 		Expect(w.message(ctx, Default, "p", clusterv1beta1.PlacementConditionSatisfied)).
-			To(Equal("All ManagedClusterSets [" + w.name("set") + "] have no member ManagedCluster"))
+			To(HavePrefix("All ManagedClusterSets [" + w.name("set") + "] have no member ManagedCluster"))
 	})
 
 	It("12: the set global holds every cluster that comes", func(ctx SpecContext) {

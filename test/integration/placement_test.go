@@ -20,7 +20,8 @@ var _ = Describe("Placement", func() {
 		w.clusters(ctx, "set", 1, 5)
 		w.placement(ctx, "p", wanting(10))
 		w.expectSelected(ctx, "p", notAllScheduled, shorts(1, 5)...)
-		Expect(w.message(ctx, Default, "p", clusterv1beta1.PlacementConditionSatisfied)).To(Equal("5 cluster decisions unscheduled"))
+		Expect(w.message(ctx, Default, "p", clusterv1beta1.PlacementConditionSatisfied)).
+			To(Equal("5 cluster decisions unscheduled; 5 of 5 clusters in scope selected"))
 
 		before := w.pages(ctx, Default, "p")
 		for _, page := range before {
