@@ -3,6 +3,7 @@ package decision
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -106,7 +107,7 @@ func (w Writer) write(ctx context.Context, form record.Form, write Write, writte
 		observe(request.action, page, err)
 
 		if err != nil {
-			return fmt.Errorf("%s PlacementDecision %s/%s: %w", request.about, page.Namespace, page.Name, err)
+			return failure(request.about, page, err)
 		}
 
 		current, written[page.Name] = page, page
@@ -193,7 +194,7 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 		observe(ActionDelete, page, err)
 
 		if err != nil {
-			return fmt.Errorf("deleting PlacementDecision %s/%s: %w", page.Namespace, page.Name, err)
+			return failure("deleting", page, err)
 		}
 	}
 
@@ -274,11 +275,43 @@ func Terminating(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// Cause is a stable text for a failed request: it has no times, versions or addresses.
+// pageError is a request for a page that failed.
+type pageError struct {
+	about string
+	page  *record.Page
+	err   error
+}
+
+func failure(about string, page *record.Page, err error) error {
+	return &pageError{about: about, page: page, err: err}
+}
+
+func (e *pageError) what() string {
+	return fmt.Sprintf("%s PlacementDecision %s/%s", e.about, e.page.Namespace, e.page.Name)
+}
+
+// Error is what was done and to what, and what went wrong.
+func (e *pageError) Error() string { return e.what() + ": " + e.err.Error() }
+
+// Unwrap is what went wrong.
+func (e *pageError) Unwrap() error { return e.err }
+
+// Cause is a stable text for a failed request, with what it was about and what a user can do: it has no times, versions or addresses.
 func Cause(err error) string {
-	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
-		return string(reason)
+	text := "the API server could not be asked"
+
+	switch reason := apierrors.ReasonForError(err); reason {
+	case metav1.StatusReasonUnknown:
+	case metav1.StatusReasonForbidden:
+		text = "Forbidden: a ResourceQuota or an admission policy is against it, or the hub lacks the right (kubectl auth can-i); " +
+			"the log of the hub has the words of the API server"
+	default:
+		text = string(reason)
 	}
 
-	return "the API server could not be asked"
+	if failed, ok := errors.AsType[*pageError](err); ok {
+		return failed.what() + ": " + text
+	}
+
+	return text
 }

@@ -442,6 +442,11 @@ func TestClassification(t *testing.T) {
 	terminating := apierrors.NewForbidden(resource, "p-decision-1", errRefused)
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
 
+	const forbidden = "Forbidden: a ResourceQuota or an admission policy is against it, or the hub lacks the right (kubectl auth can-i); " +
+		"the log of the hub has the words of the API server"
+
+	lost := &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1"}}
+
 	for _, tc := range []struct {
 		reason                string
 		err                   error
@@ -451,8 +456,12 @@ func TestClassification(t *testing.T) {
 		{"conflict", apierrors.NewConflict(resource, "p-decision-1", errRefused), true, false, "Conflict"},
 		{"gone", apierrors.NewNotFound(resource, "p-decision-1"), true, false, "NotFound"},
 		{"there already", apierrors.NewAlreadyExists(resource, "p-decision-1"), true, false, "AlreadyExists"},
-		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), false, false, "Forbidden"},
-		{"the namespace goes", terminating, false, true, "Forbidden"},
+		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), false, false, forbidden},
+		{"ours.md A7: which request on which object", failure("deleting", lost, apierrors.NewForbidden(resource, "p-decision-1", errRefused)),
+			false, false, "deleting PlacementDecision ns/p-decision-1: " + forbidden},
+		{"which request was not answered", failure("creating", lost, context.DeadlineExceeded), false, false,
+			"creating PlacementDecision ns/p-decision-1: the API server could not be asked"},
+		{"the namespace goes", terminating, false, true, forbidden},
 		{"too many requests", apierrors.NewTooManyRequestsError("slow down"), false, false, "TooManyRequests"},
 		{"no answer", context.DeadlineExceeded, false, false, "the API server could not be asked"},
 		{"nothing", nil, false, false, "the API server could not be asked"},

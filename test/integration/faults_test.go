@@ -302,7 +302,8 @@ var _ = Describe("An API server that gives no answer", Ordered, Serial, func() {
 		other.expectSelected(ctx, "free", allScheduled, "c001")
 		Eventually(func(g Gomega) {
 			g.Expect(w.message(ctx, g, "stuck", clusterv1beta1.PlacementConditionSatisfied)).
-				To(Equal("The decisions could not all be written: the API server could not be asked"))
+				To(Equal("The decisions could not all be written: creating PlacementDecision " + w.namespace + "/stuck-decision-1: " +
+					"the API server could not be asked"))
 		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 
 		mend()

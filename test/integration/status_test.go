@@ -179,7 +179,8 @@ func (w *world) expectUnwritten(ctx context.Context, g Gomega, name string) {
 	g.Expect(status.Conditions).To(HaveLen(2))
 	g.Expect(conditionText(status.Conditions[0])).To(Equal(configured))
 	g.Expect(conditionText(status.Conditions[1])).To(Equal(notAllScheduled))
-	g.Expect(status.Conditions[1].Message).To(Equal("The decisions could not all be written: Forbidden"))
+	g.Expect(status.Conditions[1].Message).
+		To(HavePrefix("The decisions could not all be written: creating PlacementDecision %s/%s-decision-1: Forbidden: ", w.namespace, name))
 	g.Expect(status.NumberOfSelectedClusters).To(BeZero())
 	g.Expect(status.DecisionGroups).To(BeEmpty())
 	g.Expect(w.pages(ctx, g, name)).To(BeEmpty())

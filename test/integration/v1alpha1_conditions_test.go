@@ -184,7 +184,7 @@ var _ = Describe("v1alpha1-placement.md: the conditions of a Placement", Serial,
 		w.cluster(ctx, "set", "c000")
 		w.expectAlpha(ctx, "p", notAllScheduled, shorts(1, 100)...)
 		Expect(w.alphaMessage(ctx, Default, "p", placementv1alpha1.ConditionSatisfied)).
-			To(Equal("The decisions could not all be written: Forbidden"))
+			To(HavePrefix("The decisions could not all be written: creating PlacementDecision " + w.namespace + "/p-decision-2: Forbidden: "))
 
 		Expect(hub.Delete(ctx, quota)).To(Succeed())
 		w.expectAlpha(ctx, "p", allScheduled, shorts(0, 100)...)
