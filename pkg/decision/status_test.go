@@ -70,7 +70,7 @@ func TestConditions(t *testing.T) {
 		{"nothing selected: predicates", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{labelled("a", "b")}}, nil, nil,
 			fine,
 			"PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate; " +
-			"0 of 2 clusters in scope selected; not selected: predicate 1 label a In [b] (2)"},
+				"0 of 2 clusters in scope selected; not selected: predicate 1 label a In [b] (2)"},
 		{"nothing selected: taints", clusterv1beta1.PlacementSpec{}, func(i *inventory.Inventory) {
 			for _, name := range []string{"c-1", "c-2"} {
 				i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1.ManagedClusterSpec{
@@ -81,7 +81,7 @@ func TestConditions(t *testing.T) {
 			"0 of 2 clusters in scope selected; not selected: taint gpu:NoSelect not tolerated (2)"},
 		{"nothing selected: 0 wanted", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(0))}, nil, nil, fine,
 			"PlacementSatisfied=False NoManagedClusterMatched: No ManagedCluster matches any of the cluster predicate; " +
-			"0 of 2 clusters in scope selected; not selected: not needed, 0 wanted (2)"},
+				"0 of 2 clusters in scope selected; not selected: not needed, 0 wanted (2)"},
 		{"all, no number asked for", clusterv1beta1.PlacementSpec{}, nil, nil, fine,
 			"PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 		{"as many as asked for", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(1))}, nil, nil, fine,

@@ -199,7 +199,7 @@ func TestSatisfiedOfTheOlderAPI(t *testing.T) {
 		{"none fits, and no number was asked for", nil, taintAll, "PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 		{"none fits of a number", ptr.To[int32](2), taintAll,
 			"PlacementSatisfied=False NotAllDecisionsScheduled: 2 cluster decisions unscheduled; " +
-			"0 of 2 clusters in scope selected; not selected: taint gpu:NoSelect not tolerated (2)"},
+				"0 of 2 clusters in scope selected; not selected: taint gpu:NoSelect not tolerated (2)"},
 		{"0 wanted, 0 found", ptr.To[int32](0), nil, "PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 		{"too few", ptr.To[int32](3), nil, "PlacementSatisfied=False NotAllDecisionsScheduled: 1 cluster decisions unscheduled; " +
 			"2 of 2 clusters in scope selected"},

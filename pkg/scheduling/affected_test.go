@@ -34,7 +34,8 @@ func drawSpec(t *rapid.T) placementSpec {
 		ClusterSets: some(t, "sets", 2, "a", "b", "label", "unknown"),
 		Predicates: some(t, "predicates", 2,
 			byLabel("region", "eu"), byClaim(compare("id", metav1.LabelSelectorOpNotIn, "1")), byLabel("zone", "x"),
-			byLabel("region", "eu", "zone", "x"), byCEL(`managedCluster.scores("demo").all(s, s.value >= 0)`), byCEL(`has(managedCluster.metadata.annotations)`),
+			byLabel("region", "eu", "zone", "x"),
+			byCEL(`managedCluster.scores("demo").all(s, s.value >= 0)`), byCEL(`has(managedCluster.metadata.annotations)`),
 		),
 		Tolerations: some(t, "tolerations", 1, exist("", ""), clusterv1beta1.Toleration{
 			Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(60)),

@@ -36,7 +36,7 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 		{"a label that no clause reads", func(i *inventory.Inventory) inventory.Affected {
 			return i.SetCluster(named("u1", "region", "us", "note", "n"))
 		}, false},
-		{"a taint of a cluster that the predicates keep out", func(i *inventory.Inventory) inventory.Affected { return i.SetCluster(tainted) }, false},
+		{"a taint of a cluster that does not pass", func(i *inventory.Inventory) inventory.Affected { return i.SetCluster(tainted) }, false},
 		{"a cluster comes", func(i *inventory.Inventory) inventory.Affected { return i.SetCluster(named("n1")) }, true},
 		{"a cluster goes", func(i *inventory.Inventory) inventory.Affected { return i.DeleteCluster("u1") }, true},
 		{"a cluster begins to go", func(i *inventory.Inventory) inventory.Affected {
