@@ -11,9 +11,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// bindings are those of the world and those that follow from RBAC: the controller clustersetbinding-rbac makes them where nobody else has
+// EffectiveBindings are those of the world and those that follow from RBAC: the controller clustersetbinding-rbac makes them where nobody else has
 // made one. What it would delete again stays, as on a hub that does not run it.
-func (w *World) bindings() []*clusterv1beta2.ManagedClusterSetBinding {
+func (w *World) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 	bindings := slices.Clip(w.Bindings)
 	present := make(map[types.NamespacedName]bool, len(bindings))
 

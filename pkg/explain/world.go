@@ -79,7 +79,7 @@ func (w *World) inventory(compiler *selector.Compiler) *inventory.Inventory {
 		known.SetClusterSet(set)
 	}
 
-	for _, binding := range w.bindings() {
+	for _, binding := range w.EffectiveBindings() {
 		known.SetBinding(binding)
 	}
 

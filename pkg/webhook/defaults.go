@@ -29,9 +29,14 @@ func Defaults(cluster, before *clusterv1.ManagedCluster, now time.Time) ([]jsonp
 	return append(defaultSet(cluster), patch...), nil
 }
 
+// LacksSet reports whether a cluster is to be put into the set DefaultSet.
+func LacksSet(cluster *clusterv1.ManagedCluster) bool {
+	return cluster.DeletionTimestamp.IsZero() && cluster.Labels[clusterv1beta2.ClusterSetLabel] == ""
+}
+
 func defaultSet(cluster *clusterv1.ManagedCluster) []jsonpatch.JsonPatchOperation {
 	switch {
-	case !cluster.DeletionTimestamp.IsZero() || cluster.Labels[clusterv1beta2.ClusterSetLabel] != "":
+	case !LacksSet(cluster):
 		return nil
 	case cluster.Labels == nil: // There is nothing to add a label to.
 		labels := map[string]any{clusterv1beta2.ClusterSetLabel: DefaultSet}

@@ -1,0 +1,83 @@
+package overlay
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+)
+
+// Change is one change of a world.
+type Change interface {
+	// Apply makes the world that the change leads to at a time. The given world is not changed.
+	Apply(world *explain.World, now time.Time) (*explain.World, error)
+	// String says it in a few words, such as "label c7 region=eu".
+	fmt.Stringer
+}
+
+// Apply carries out changes one after the other. The given world is not changed.
+func Apply(world *explain.World, now time.Time, changes ...Change) (*explain.World, error) {
+	for _, change := range changes {
+		changed, err := change.Apply(world, now)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", change, err)
+		}
+
+		world = changed
+	}
+
+	return world, nil
+}
+
+// withCluster is the world with another state of a cluster, which change makes of a copy.
+func withCluster(world *explain.World, name string, change func(*clusterv1.ManagedCluster) error) (*explain.World, error) {
+	at, err := findCluster(world, name)
+	if err != nil {
+		return nil, err
+	}
+
+	changed := world.Clusters[at].DeepCopy()
+	if err := change(changed); err != nil {
+		return nil, err
+	}
+
+	after := *world
+	after.Clusters = slices.Clone(world.Clusters)
+	after.Clusters[at] = changed
+
+	return &after, nil
+}
+
+func findCluster(world *explain.World, name string) (int, error) {
+	at := slices.IndexFunc(world.Clusters, func(cluster *clusterv1.ManagedCluster) bool { return cluster.Name == name })
+	if at < 0 {
+		return at, unknown("ManagedCluster", name, func(yield func(string) bool) {
+			for _, cluster := range world.Clusters {
+				if !yield(cluster.Name) {
+					return
+				}
+			}
+		})
+	}
+
+	return at, nil
+}
+
+// checkSet finds sets that do not exist.
+func checkSet(world *explain.World, name string) error {
+	if slices.ContainsFunc(world.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name }) {
+		return nil
+	}
+
+	return unknown("ManagedClusterSet", name, func(yield func(string) bool) {
+		for _, set := range world.ClusterSets {
+			if !yield(set.Name) {
+				return
+			}
+		}
+	})
+}
