@@ -62,6 +62,15 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 
 // readHub lists what the placements are decided by.
 func readHub(ctx context.Context, config *rest.Config, placements []inventory.PlacementKey) (*explain.World, error) {
+	hub, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	return liveworld.Read(ctx, hub, placements)
+}
+
+// connect makes a client for a hub that answers.
+func connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config); err != nil {
 		return nil, err
 	}
@@ -73,5 +82,5 @@ func readHub(ctx context.Context, config *rest.Config, placements []inventory.Pl
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}
-	return liveworld.Read(ctx, hub, placements)
+	return hub, nil
 }

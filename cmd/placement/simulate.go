@@ -1,11 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -54,64 +54,99 @@ const simulateExample = `  # Everything in a file, or in a directory (*.yaml, *.
 
 // simulateOptions are the flags of the command.
 type simulateOptions struct {
+	hubFlags
+	changeFlags
+
 	files      []string
+	hub        []string
 	placements []string
 	now        string
 	output     string
 	all        bool
+	showKept   bool
+	exitCode   bool
 }
 
 func newSimulateCommand() *cobra.Command {
 	var o simulateOptions
 	cmd := &cobra.Command{
-		Use:     "simulate -f FILE",
-		Short:   "Say what the placements in files select and why, without an API server",
+		Use:     "simulate [-f FILE]",
+		Short:   "Say what the placements of a hub or in files select and why, and what if something changed",
 		Long:    simulateLong,
 		Example: simulateExample,
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			switch {
+			case err != nil && o.exitCode:
+				return &exitError{code: exitNotCompared, err: err}
+			case err == nil && differs && o.exitCode:
+				return &exitError{code: exitDiffers}
+			default:
+				return err
+			}
+		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.files, "filename", "f", nil, "File or directory to read, or - for standard input. May be repeated.")
+	o.hubFlags.add(flags)
+	flags.Lookup("namespace").Usage = "Placements of this namespace only, and of a live hub no bindings of others. Default: all namespaces."
+	o.changeFlags.add(flags)
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"File or directory with what the hub holds, or with --add what is added to it, or - for standard input. May be repeated. "+
+			"Default: the live hub.")
+	flags.StringArrayVar(&o.hub, "hub", nil,
+		"File or directory with what the hub holds, or - for standard input, where -f names what is added. May be repeated.")
 	flags.StringArrayVar(&o.placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
-		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster; "+
-			"@GROUP follows the name of placements of another API).")
+		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
+			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	flags.BoolVar(&o.all, "all", false, "List clusters out of scope too, instead of counting them.")
+	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
+	flags.BoolVar(&o.exitCode, "exit-code", false,
+		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
 	return cmd
 }
 
-func (o *simulateOptions) run(cmd *cobra.Command) error {
-	now, wanted, err := o.parse()
+// run evaluates and prints. It reports whether the changes make a difference.
+func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
+	now, names, err := o.parse()
 	if err != nil {
-		return &usageError{err}
+		return false, &usageError{err}
 	}
-	crds, err := customResourceDefinitions()
+	world, changes, err := o.read(ctx, stdin)
 	if err != nil {
-		return err
+		return false, err
 	}
-	reader, err := worldfile.NewReader(crds)
-	if err != nil {
-		return err
+	if err := o.checkWanted(world, names); err != nil {
+		return false, err
 	}
-	if err := readWorldFiles(o.files, cmd.InOrStdin(), reader.Read); err != nil {
-		return err
+	wanted := func(key inventory.PlacementKey) bool {
+		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
-	world, err := reader.World()
-	if err != nil {
-		return err
-	}
-	if err := checkWanted(world, wanted); err != nil {
-		return err
+	if len(changes) > 0 {
+		return o.whatIf(stdout, world, changes, wanted, now)
 	}
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, evaluation := range world.Evaluate(now, func(key inventory.PlacementKey) bool {
-		return len(wanted) == 0 || wanted[key.NamespacedName]
-	}) {
+	for _, evaluation := range world.Evaluate(now, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
 	}
-	return explain.Write(cmd.OutOrStdout(), explain.Format(o.output), reports)
+	return false, explain.Write(stdout, explain.Format(o.output), reports)
+}
+
+// whatIf prints what the changes would make of the decisions.
+func (o *simulateOptions) whatIf(
+	stdout io.Writer, world *explain.World, changes []overlay.Change, wanted func(inventory.PlacementKey) bool, now time.Time,
+) (differs bool, err error) {
+	after, err := overlay.Apply(world, now, changes...)
+	if err != nil {
+		return false, err
+	}
+	whatIf := explain.NewWhatIf(world, after, wanted, now)
+	for _, change := range changes {
+		whatIf.Changes = append(whatIf.Changes, change.String())
+	}
+	return whatIf.Differs(), explain.WriteWhatIf(stdout, explain.Format(o.output), whatIf, o.showKept)
 }
 
 // parse checks the flags: what it returns as an error is a mistake in the command line.
@@ -119,24 +154,27 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	if len(o.files) == 0 {
-		return now, nil, errors.New("--filename: give at least one file, directory, or - for standard input")
-	}
-	if first := slices.Index(o.files, stdinName); first >= 0 && slices.Contains(o.files[first+1:], stdinName) {
-		return now, nil, errors.New("--filename: standard input (-) can be read only once; name it once")
-	}
-	if !slices.Contains(explain.Formats(), explain.Format(o.output)) {
+	inputs := slices.Concat(o.files, o.hub)
+	first := slices.Index(inputs, stdinName)
+	switch {
+	case o.adding && len(o.files) == 0:
+		return now, nil, errors.New("--add: name the files with the clusters that are added with -f")
+	case !o.adding && len(o.files) > 0 && len(o.hub) > 0:
+		return now, nil, errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
+	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+		return now, nil, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
+	case !o.live() && (o.kubeconfig != "" || o.context != ""):
+		return now, nil, errors.New("--filename, --hub: what the hub holds is read from files, so --kubeconfig and --context mean nothing; " +
+			"leave out one or the other")
+	case !slices.Contains(explain.Formats(), explain.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, explain.Formats())
+	case len(o.changes) > 0 && o.all:
+		return now, nil, errors.New("--all: a difference has no clusters out of scope; leave it out")
+	case len(o.changes) == 0 && (o.exitCode || o.showKept):
+		return now, nil, errors.New("--exit-code, --show-kept: they are of a difference; say what would change, by --drain, say")
 	}
-	wanted = make(map[types.NamespacedName]bool, len(o.placements))
-	for _, text := range o.placements {
-		namespace, name, _ := strings.Cut(text, "/")
-		if namespace == "" || name == "" || strings.Contains(name, "/") {
-			return now, nil, fmt.Errorf("--placement: %q is not of the form namespace/name", text)
-		}
-		wanted[types.NamespacedName{Namespace: namespace, Name: name}] = true
-	}
-	return now, wanted, nil
+	wanted, err = parsePlacements(o.placements)
+	return now, wanted, err
 }
 
 // parseNow reads the flag --now; without it the time is the present.
@@ -149,26 +187,6 @@ func parseNow(text string) (time.Time, error) {
 		return now, fmt.Errorf("--now: %q is no time such as 2026-01-31T12:00:00Z: %w", text, err)
 	}
 	return now, nil
-}
-
-// checkWanted reports placements that were asked for and are not there: an empty answer would look like "selects nothing".
-func checkWanted(world *explain.World, wanted map[types.NamespacedName]bool) error {
-	if len(world.Placements) == 0 {
-		return errors.New("there is no Placement in the files, so there is nothing to evaluate: add one with -f")
-	}
-	missing := maps.Clone(wanted)
-	for _, placement := range world.Placements {
-		delete(missing, types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()})
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(missing))
-	for key := range missing {
-		names = append(names, key.String())
-	}
-	slices.Sort(names)
-	return fmt.Errorf("--placement: the files have no Placement %s; correct the name, or add the file with -f", strings.Join(names, ", "))
 }
 
 // customResourceDefinitions are those that the hub installs.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -48,6 +49,9 @@ type Difference struct {
 	Moved []Move `json:"moved"`
 	// Kept are the clusters that would stay in the decisions, by name.
 	Kept []string `json:"kept"`
+	// ChangesAt is the earliest time at which the answer can change although nothing else does, where a what-if brings that about: a
+	// toleration of a taint that it adds runs out, say.
+	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
 	// Notes are what a user should know beside that.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -143,7 +147,7 @@ func newDifference(evaluation Evaluation) Difference {
 		difference.Selected = len(present)
 
 		if result != nil {
-			difference.Held = held(result)
+			difference.Held = held(result, "in the file")
 		}
 
 		return difference
@@ -151,17 +155,11 @@ func newDifference(evaluation Evaluation) Difference {
 
 	difference.Selected = len(result.Selected)
 	groups := groupsAfter(evaluation)
+	difference.Gained = gains(result, present, groups)
 	selected := make(map[string]bool, len(result.Selected))
 
-	for _, verdict := range result.Best() {
-		name := verdict.Cluster.Name
-		selected[name] = true
-
-		if !present[name] {
-			difference.Gained = append(difference.Gained, Gain{
-				Cluster: name, Rank: verdict.Rank, Score: verdict.Score, Group: groups[name], Reason: result.Reason(verdict),
-			})
-		}
+	for _, f := range result.Selected {
+		selected[f.Name] = true
 	}
 
 	for _, name := range slices.Sorted(maps.Keys(present)) {
@@ -175,6 +173,26 @@ func newDifference(evaluation Evaluation) Difference {
 	difference.Moved = moves(difference.Kept, groupsBefore(evaluation), groups)
 
 	return difference
+}
+
+// gains are the selected clusters that no decision has yet. The ranks are found only if there are any.
+func gains(result *scheduling.Result, present map[string]bool, groups map[string]DecisionGroup) []Gain {
+	gained := []Gain{}
+	isNew := func(f *facts.Facts) bool { return !present[f.Name] }
+
+	if !slices.ContainsFunc(result.Selected, isNew) {
+		return gained
+	}
+
+	for _, verdict := range result.Best() {
+		if name := verdict.Cluster.Name; isNew(verdict.Cluster) {
+			gained = append(gained, Gain{
+				Cluster: name, Rank: verdict.Rank, Score: verdict.Score, Group: groups[name], Reason: result.Reason(verdict),
+			})
+		}
+	}
+
+	return gained
 }
 
 func lossReason(result *scheduling.Result, cluster string) string {

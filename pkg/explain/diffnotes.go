@@ -10,12 +10,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// held says why there is no answer, and what has to be mended.
-func held(result *scheduling.Result) string {
+// held says why there is no answer, and what has to be mended where.
+func held(result *scheduling.Result, where string) string {
 	texts := make([]string, 0, len(result.Mistakes)+len(result.BrokenSets))
 
 	for _, mistake := range result.Mistakes {
-		texts = append(texts, strings.TrimSuffix(mistake.Error(), ".")+"; correct it in the file")
+		texts = append(texts, strings.TrimSuffix(mistake.Error(), ".")+"; correct it "+where)
 	}
 
 	for _, set := range result.BrokenSets {
@@ -57,8 +57,8 @@ func notesOf(evaluation Evaluation, world *World) []string {
 func uncounted(result *scheduling.Result, world *World) []string {
 	var counting []string
 
-	for _, scores := range result.Prioritizers() {
-		if name := scores.Prioritizer.BuiltIn; name == scheduling.Balance || name == scheduling.SpreadScore {
+	for _, prioritizer := range result.Request.Prioritizers {
+		if name := prioritizer.BuiltIn; name == scheduling.Balance || name == scheduling.SpreadScore {
 			counting = append(counting, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 )
 
 // The marks of the lines of a comparison.
@@ -85,6 +86,10 @@ func (d Difference) table(out *bytes.Buffer, showKept bool) error {
 
 	for _, note := range d.Notes {
 		fmt.Fprintf(out, "  %s\n", indented(note))
+	}
+
+	if d.ChangesAt != nil {
+		fmt.Fprintf(out, "  may change by itself at %s\n", d.ChangesAt.UTC().Format(time.RFC3339))
 	}
 
 	if d.Held != "" {

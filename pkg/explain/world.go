@@ -52,7 +52,8 @@ func (w *World) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool
 		}
 
 		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
-		evaluations = append(evaluations, evaluate(compiler, snapshot, present, now))
+		request := func() *scheduling.Request { return placement.Request(compiler) }
+		evaluations = append(evaluations, evaluate(scheduling.Reference, request, snapshot, present, now))
 	}
 
 	return evaluations
@@ -140,13 +141,18 @@ type Evaluation struct {
 	Pages map[string][]string
 }
 
-func evaluate(compiler *selector.Compiler, snapshot *inventory.Snapshot, present decision.Present, now time.Time) Evaluation {
+// engine is scheduling.Reference, which finds what became of every cluster, or scheduling.Schedule, which does so when it is asked.
+type engine func(*scheduling.Request, *inventory.Snapshot, map[string]bool, time.Time) *scheduling.Result
+
+func evaluate(
+	answer engine, request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, now time.Time,
+) Evaluation {
 	placement := present.Placement
 	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status}
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluation.Result = scheduling.Reference(placement.Request(compiler), snapshot, present.Incumbents(), now)
+		evaluation.Result = answer(request(), snapshot, present.Incumbents(), now)
 		evaluation.Plan = decision.NewPlan(evaluation.Result, present, metav1.NewTime(now))
 		evaluation.Status = decision.NewStatus(evaluation.Result, evaluation.Plan, placement, metav1.NewTime(now))
 	}

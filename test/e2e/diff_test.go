@@ -178,6 +178,8 @@ func TestDiffTellsWhatApplyingDoes(t *testing.T) {
 		p.wantStderr(t, "does not allow", "placements."+olderGroup, "placementdecisions."+olderGroup)
 	})
 
+	t.Run("a what-if of the hub comes true", func(t *testing.T) { h.wantWhatIf(t, settle, file) })
+
 	t.Run("a hub with one API compares that one", func(t *testing.T) {
 		kubectl(t, h.adminKubeconfig, "delete", "customresourcedefinition", "placements."+olderGroup, "placementdecisions."+olderGroup)
 		eventually(t, "waiting until the older API is not served", func() error {
@@ -240,7 +242,7 @@ func (h *hub) wantOnlyReads(t *testing.T, user string) {
 		case event.Verb == "list":
 			lists++
 		case event.Verb != "get":
-			t.Errorf("diff sent %s %s", event.Verb, event.RequestURI)
+			t.Errorf("a request was %s %s", event.Verb, event.RequestURI)
 		}
 	}
 	if lists == 0 {

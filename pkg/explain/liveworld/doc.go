@@ -1,6 +1,6 @@
 // Package liveworld reads an explain.World from a hub.
 //
-// Read asks only for what the engine reads, by lists of at most 500 objects a request, and never writes or watches. The kinds are read one
+// Read reads what some placements are decided by, and ReadAll what all are. They ask only for what the engine reads, by lists of at most 500 objects a request, and never writes or watches. The kinds are read one
 // after the other, so a hub that changes meanwhile can show one kind as it was a moment before another; the controller sees a hub no
 // differently.
 //

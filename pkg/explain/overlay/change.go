@@ -41,6 +41,8 @@ func withCluster(world *explain.World, name string, change func(*clusterv1.Manag
 	}
 
 	changed := world.Clusters[at].DeepCopy()
+	changed.ResourceVersion = "" // Of one version there is one state, and this is another.
+
 	if err := change(changed); err != nil {
 		return nil, err
 	}

@@ -109,8 +109,8 @@ func (c Claim) Apply(world *explain.World, _ time.Time) (*explain.World, error) 
 	}
 
 	return withCluster(world, c.Cluster, func(cluster *clusterv1.ManagedCluster) error {
-		claims := slices.DeleteFunc(cluster.Status.ClusterClaims, named(c.Name))
-		cluster.Status.ClusterClaims = append(claims, clusterv1.ManagedClusterClaim{Name: c.Name, Value: c.Value})
+		claims := &cluster.Status.ClusterClaims
+		*claims = append(slices.DeleteFunc(*claims, named(c.Name)), clusterv1.ManagedClusterClaim{Name: c.Name, Value: c.Value})
 
 		return nil
 	})

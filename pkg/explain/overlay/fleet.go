@@ -79,6 +79,7 @@ func (a Add) Apply(world *explain.World, now time.Time) (*explain.World, error) 
 
 		present[cluster.Name] = true
 		added := cluster.DeepCopy()
+		added.ResourceVersion = ""
 		defaultSet(added)
 
 		for i := range added.Spec.Taints {

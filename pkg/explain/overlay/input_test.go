@@ -82,8 +82,8 @@ metadata: {name: p, namespace: team-a}
 spec: {}
 `
 
-// readWorld makes a world of YAML as strictly as an API server.
-func readWorld(tb testing.TB, content string) *explain.World {
+// readWorld makes the test world as strictly as an API server.
+func readWorld(tb testing.TB) *explain.World {
 	tb.Helper()
 
 	reader, err := worldfile.NewReader(definitions(tb))
@@ -91,7 +91,7 @@ func readWorld(tb testing.TB, content string) *explain.World {
 		tb.Fatal(err)
 	}
 
-	reader.Read("world.yaml", []byte(content))
+	reader.Read("world.yaml", []byte(testWorld))
 
 	world, err := reader.World()
 	if err != nil {

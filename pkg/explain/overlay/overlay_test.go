@@ -183,7 +183,7 @@ func TestChanges(t *testing.T) {
 func changesOf(t *testing.T, changes ...Change) []string {
 	t.Helper()
 
-	world, untouched := readWorld(t, testWorld), readWorld(t, testWorld)
+	world, untouched := readWorld(t), readWorld(t)
 
 	after, err := Apply(world, noon, changes...)
 	if err != nil {
@@ -250,7 +250,7 @@ func TestChangesAreCarriedOutInTheirOrder(t *testing.T) {
 }
 
 func TestWhatDoesNotDifferIsShared(t *testing.T) {
-	world := readWorld(t, testWorld)
+	world := readWorld(t)
 
 	after, err := Apply(world, noon, Drain{"c1"})
 	if err != nil {
@@ -259,6 +259,26 @@ func TestWhatDoesNotDifferIsShared(t *testing.T) {
 
 	if after.Clusters[0] == world.Clusters[0] || after.Clusters[1] != world.Clusters[1] || &after.Placements[0] != &world.Placements[0] {
 		t.Error("exactly the cluster that changes has to be another object")
+	}
+}
+
+// Two states of one version would count as one.
+func TestAChangedClusterHasNoVersion(t *testing.T) {
+	world := readWorld(t)
+	world.Clusters[0].ResourceVersion = "7"
+	again := world.Clusters[0].DeepCopy()
+
+	for _, changes := range [][]Change{{Drain{"c1"}}, {Remove{"c1"}, Add{Clusters: []*clusterv1.ManagedCluster{again}}}} {
+		after, err := Apply(world, noon, changes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		for _, cluster := range after.Clusters {
+			if cluster.Name == "c1" && cluster.ResourceVersion != "" {
+				t.Errorf("after %v the version is still %s", changes, cluster.ResourceVersion)
+			}
+		}
 	}
 }
 
@@ -273,7 +293,10 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{"a cluster that is not there", Drain{"c11"}, "drain c11: there is no ManagedCluster c11: correct the name; there is c1"},
 		{"the same of other changes", Label{"x", "a", "b"}, "there is no ManagedCluster x: correct the name; there is c1, c2"},
 		{"removing", Remove{"x"}, "there is no ManagedCluster x"},
-		{"a label that is not there", Unlabel{"c1", "regoin"}, "ManagedCluster c1 has no such label: there is no label regoin: correct the name; there is region"},
+		{
+			"a label that is not there", Unlabel{"c1", "regoin"},
+			"ManagedCluster c1 has no such label: there is no label regoin: correct the name; there is region",
+		},
 		{"a label of a cluster without", Unlabel{"c2", "a"}, "there is no label a, and no other one"},
 		{"a claim that is not there", Unclaim{"c1", "zones"}, "has no such claim: there is no claim zones: correct the name; there is zone"},
 		{
@@ -291,8 +314,14 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{"a claim without a value", Claim{"c1", "a", ""}, "the value of a claim has 1 to 1024 letters, and this one has 0"},
 		{"a key that no taint has", taint("c1", "a b", "", "NoSelect"), `"a b" is no key of a taint`},
 		{"a long value of a taint", taint("c1", "a", long, "NoSelect"), "the value of a taint has at most 1024 letters"},
-		{"an effect of nodes", taint("c1", "a", "", "NoSchedule"), `a taint has no effect "NoSchedule": use one of [NoSelect PreferNoSelect NoSelectIfNew]`},
-		{"a cluster that is there", Add{Clusters: []*clusterv1.ManagedCluster{cluster("c1", nil)}}, "add c1: ManagedCluster c1 exists already: leave it out"},
+		{
+			"an effect of nodes", taint("c1", "a", "", "NoSchedule"),
+			`a taint has no effect "NoSchedule": use one of [NoSelect PreferNoSelect NoSelectIfNew]`,
+		},
+		{
+			"a cluster that is there", Add{Clusters: []*clusterv1.ManagedCluster{cluster("c1", nil)}},
+			"add c1: ManagedCluster c1 exists already: leave it out",
+		},
 		{
 			"scores of nobody", Add{Scores: []*clusterv1alpha1.AddOnPlacementScore{scores("c9", "cpu", 1)}},
 			"AddOnPlacementScore c9/cpu: there is no ManagedCluster c9",
@@ -317,7 +346,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{"a toleration of no key", Toleration{newer, clusterv1beta1.Toleration{Key: "a b"}}, `"a b" is no key`},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			world, untouched := readWorld(t, testWorld), readWorld(t, testWorld)
+			world, untouched := readWorld(t), readWorld(t)
 
 			_, err := Apply(world, noon, tc.change)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -392,7 +421,7 @@ func TestNamesOfWhatIsAddedAreNotEndless(t *testing.T) {
 		t.Errorf("text is %q", text)
 	}
 
-	_, err := Apply(readWorld(t, testWorld), noon, add, Drain{corev1.NamespaceDefault})
+	_, err := Apply(readWorld(t), noon, add, Drain{corev1.NamespaceDefault})
 	if err == nil || !strings.Contains(err.Error(), "there are 9 others, of which none is like it") {
 		t.Errorf("error is %v", err)
 	}

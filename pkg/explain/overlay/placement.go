@@ -3,6 +3,7 @@ package overlay
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -68,7 +69,7 @@ type NumberOfClusters struct {
 func (n NumberOfClusters) String() string {
 	number := "all"
 	if n.Clusters != nil {
-		number = fmt.Sprint(*n.Clusters)
+		number = strconv.Itoa(int(*n.Clusters))
 	}
 
 	return fmt.Sprintf("numberOfClusters %s on %s", number, n.Placement.NamespacedName)

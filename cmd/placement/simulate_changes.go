@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+)
+
+// changeFlags are the flags that say what would change, in the order of the command line.
+type changeFlags struct {
+	changes []overlay.Change
+	adding  bool
+}
+
+// change is one of the flags.
+type change struct {
+	flags *changeFlags
+	form  string
+	parse func(text string) (overlay.Change, error)
+	given []string
+}
+
+// Set implements pflag.Value.
+func (c *change) Set(text string) error {
+	parsed, err := c.parse(text)
+	if err != nil {
+		return err
+	}
+	c.flags.changes, c.given = append(c.flags.changes, parsed), append(c.given, text)
+	return nil
+}
+
+// String implements pflag.Value.
+func (c *change) String() string { return strings.Join(c.given, ",") }
+
+// Type implements pflag.Value.
+func (c *change) Type() string { return c.form }
+
+// toAdd stands for what the files hold, until they are read.
+type toAdd struct{ overlay.Add }
+
+func (c *changeFlags) add(flags *pflag.FlagSet) {
+	flag := func(name, form, usage string, parse func(string) (overlay.Change, error)) {
+		flags.Var(&change{flags: c, form: form, parse: parse}, name, usage+" May be repeated.")
+	}
+	flag("label", "CLUSTER:KEY=VALUE", "What if the cluster had this label, or with CLUSTER:KEY- none of this key.", parseLabel)
+	flag("claim", "CLUSTER:NAME=VALUE", "What if the cluster had this claim, or with CLUSTER:NAME- none of this name.", parseClaim)
+	flag("taint", "CLUSTER:KEY[=VALUE]:EFFECT",
+		"What if the cluster had this taint, or with CLUSTER:KEY- or CLUSTER:KEY:EFFECT- none of this key.", parseTaint)
+	flag("drain", "CLUSTER", "What if the cluster had the taint "+overlay.DrainKey+":NoSelect, which nobody tolerates who does not tolerate all.",
+		func(cluster string) (overlay.Change, error) { return overlay.Drain{Cluster: cluster}, named(cluster) })
+	flag("remove", "CLUSTER", "What if there was no such cluster.",
+		func(cluster string) (overlay.Change, error) { return overlay.Remove{Cluster: cluster}, named(cluster) })
+	flag("without-binding", "[NAMESPACE/]SET", "What if the set was not bound to the namespace, or to none.", parseBinding)
+	flags.BoolFunc("add", "What if there were the ManagedClusters and AddOnPlacementScores that -f names, beside what the live hub or --hub has.",
+		func(text string) error {
+			if text != "true" {
+				return errors.New("means yes by itself: write --add, or leave it out")
+			}
+			if c.adding {
+				return errors.New("is said once, however many files there are: repeat -f")
+			}
+			c.adding, c.changes = true, append(c.changes, toAdd{})
+			return nil
+		})
+}
+
+// with are the changes, what is added included.
+func (c *changeFlags) with(additions *explain.World) []overlay.Change {
+	changes := make([]overlay.Change, 0, len(c.changes))
+	for _, change := range c.changes {
+		if _, is := change.(toAdd); is {
+			change = overlay.Add{Clusters: additions.Clusters, Scores: additions.Scores}
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// readAdditions reads what is to be added.
+func readAdditions(reader *worldfile.Reader, adding bool) (*explain.World, error) {
+	if !adding {
+		return &explain.World{}, nil
+	}
+	additions, err := reader.Additions()
+	if err != nil {
+		return nil, fmt.Errorf("--add: %w", err)
+	}
+	return additions, nil
+}
+
+func named(name string) error {
+	if name == "" {
+		return errors.New("name a cluster")
+	}
+	return nil
+}
+
+// ofCluster cuts "c7:region=eu" behind the name, which has no colon.
+func ofCluster(text, form string) (cluster, rest string, err error) {
+	cluster, rest, found := strings.Cut(text, ":")
+	if !found || cluster == "" || rest == "" {
+		return "", "", fmt.Errorf("is not of the form %s", form)
+	}
+	return cluster, rest, nil
+}
+
+func parseLabel(text string) (overlay.Change, error) {
+	cluster, key, value, removes, err := parseAssignment(text, "c7:region=eu or c7:region-")
+	if removes {
+		return overlay.Unlabel{Cluster: cluster, Key: key}, err
+	}
+	return overlay.Label{Cluster: cluster, Key: key, Value: value}, err
+}
+
+func parseClaim(text string) (overlay.Change, error) {
+	cluster, name, value, removes, err := parseAssignment(text, "c7:version=1.30 or c7:version-")
+	if removes {
+		return overlay.Unclaim{Cluster: cluster, Name: name}, err
+	}
+	return overlay.Claim{Cluster: cluster, Name: name, Value: value}, err
+}
+
+func parseAssignment(text, form string) (cluster, key, value string, removes bool, err error) {
+	cluster, rest, err := ofCluster(text, form)
+	if err != nil {
+		return "", "", "", false, err
+	}
+	key, value, assigns := strings.Cut(rest, "=")
+	if !assigns {
+		key, removes = strings.CutSuffix(rest, "-")
+	}
+	if key == "" || !assigns && !removes {
+		return "", "", "", false, fmt.Errorf("is not of the form %s", form)
+	}
+	return cluster, key, value, removes, nil
+}
+
+func parseTaint(text string) (overlay.Change, error) {
+	const form = "c7:gpu=a100:NoSelect, c7:gpu:NoSelect or c7:gpu-"
+	cluster, rest, err := ofCluster(text, form)
+	if err != nil {
+		return nil, err
+	}
+	rest, removes := strings.CutSuffix(rest, "-")
+	assignment, effect := rest, ""
+	if at := strings.LastIndex(rest, ":"); at >= 0 {
+		assignment, effect = rest[:at], rest[at+1:]
+	}
+	key, value, _ := strings.Cut(assignment, "=")
+	switch {
+	case key == "", !removes && effect == "":
+		return nil, fmt.Errorf("is not of the form %s", form)
+	case removes:
+		return overlay.Untaint{Cluster: cluster, Key: key, Effect: clusterv1.TaintEffect(effect)}, nil
+	default:
+		taint := clusterv1.Taint{Key: key, Value: value, Effect: clusterv1.TaintEffect(effect)}
+		return overlay.Taint{Cluster: cluster, Taint: taint}, nil
+	}
+}
+
+func parseBinding(text string) (overlay.Change, error) {
+	namespace, set, scoped := strings.Cut(text, "/")
+	if !scoped {
+		namespace, set = "", text
+	}
+	if set == "" || scoped && namespace == "" || strings.Contains(set, "/") {
+		return nil, errors.New("is not of the form SET or NAMESPACE/SET")
+	}
+	return overlay.WithoutBinding{Namespace: namespace, Set: set}, nil
+}

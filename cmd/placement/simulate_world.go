@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+)
+
+// live reports whether the world is that of a hub that runs.
+func (o *simulateOptions) live() bool { return len(o.hub) == 0 && (len(o.files) == 0 || o.adding) }
+
+// place is where the world is, for messages.
+func (o *simulateOptions) place() string {
+	if o.live() {
+		return "on the hub"
+	}
+	return "in the files"
+}
+
+// read reads the world, and what would change of it.
+func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.World, []overlay.Change, error) {
+	crds, err := customResourceDefinitions()
+	if err != nil {
+		return nil, nil, err
+	}
+	given, err := worldfile.NewReader(crds)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := readWorldFiles(o.files, stdin, given.Read); err != nil {
+		return nil, nil, err
+	}
+	additions, err := readAdditions(given, o.adding)
+	if err != nil {
+		return nil, nil, err
+	}
+	changes := o.with(additions)
+	if o.live() {
+		world, err := o.readLive(ctx)
+		return world, changes, err
+	}
+	if len(o.hub) > 0 {
+		if given, err = worldfile.NewReader(crds); err != nil {
+			return nil, nil, err
+		}
+		if err := readPaths("--hub", o.hub, stdin, given.Read); err != nil {
+			return nil, nil, err
+		}
+	}
+	world, err := given.World()
+	return world, changes, err
+}
+
+func (o *simulateOptions) readLive(ctx context.Context) (*explain.World, error) {
+	config, _, err := o.find()
+	if err != nil {
+		return nil, err
+	}
+	hub, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	world, err := liveworld.ReadAll(ctx, hub, o.namespace)
+	if apierrors.IsForbidden(err) && o.namespace == "" {
+		return nil, fmt.Errorf("%w, and --namespace says which one", err)
+	}
+	return world, err
+}
+
+// parsePlacements reads the flag --placement.
+func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
+	wanted := make(map[types.NamespacedName]bool, len(texts))
+	for _, text := range texts {
+		namespace, name, _ := strings.Cut(text, "/")
+		if namespace == "" || name == "" || strings.Contains(name, "/") {
+			return nil, fmt.Errorf("--placement: %q is not of the form namespace/name", text)
+		}
+		wanted[types.NamespacedName{Namespace: namespace, Name: name}] = true
+	}
+	return wanted, nil
+}
+
+// checkWanted reports placements that were asked for and are not there: an empty answer would look like "selects nothing".
+func (o *simulateOptions) checkWanted(world *explain.World, wanted map[types.NamespacedName]bool) error {
+	missing := maps.Clone(wanted)
+	found := 0
+	for _, placement := range world.Placements {
+		if o.namespace == "" || o.namespace == placement.GetNamespace() {
+			found++
+			delete(missing, types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()})
+		}
+	}
+	switch {
+	case found == 0 && o.namespace != "":
+		return fmt.Errorf("there is no Placement %s in namespace %s, so there is nothing to evaluate: correct --namespace", o.place(), o.namespace)
+	case found == 0 && o.live():
+		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
+	case found == 0:
+		return errors.New("there is no Placement in the files, so there is nothing to evaluate: add one with -f")
+	case len(missing) == 0:
+		return nil
+	}
+	names := make([]string, 0, len(missing))
+	for key := range missing {
+		names = append(names, key.String())
+	}
+	slices.Sort(names)
+	return fmt.Errorf("--placement: there is no Placement %s %s; correct the name", strings.Join(names, ", "), o.place())
+}

@@ -1,0 +1,68 @@
+package liveworld
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+)
+
+// ReadAll reads the whole world of a hub; of placements and bindings those of one namespace, unless it is empty. The hub may lack the older
+// API. Where it has no placement of that API, its decisions may be missing in the rights of the user: then World.Uncounted names it.
+func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain.World, error) {
+	r := &reader{hub: hub}
+	world := &explain.World{
+		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),
+		ClusterSets: read[*clusterv1beta2.ManagedClusterSet](ctx, r, "ManagedClusterSets", "", &clusterv1beta2.ManagedClusterSetList{}),
+		Scores:      read[*clusterv1alpha1.AddOnPlacementScore](ctx, r, "AddOnPlacementScores", "", &clusterv1alpha1.AddOnPlacementScoreList{}),
+		Bindings: read[*clusterv1beta2.ManagedClusterSetBinding](
+			ctx, r, "ManagedClusterSetBindings", namespace, &clusterv1beta2.ManagedClusterSetBindingList{}),
+	}
+
+	for _, api := range record.APIs() {
+		r.readWhole(ctx, world, api, namespace)
+	}
+
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+
+	return world, nil
+}
+
+// readWhole adds the placements of an API and all its decisions. Decisions that may not be listed are not counted when there is no placement
+// that could have some.
+func (r *reader) readWhole(ctx context.Context, world *explain.World, api record.API, namespace string) {
+	if r.failed != nil {
+		return
+	}
+
+	placements, err := list[record.Object](ctx, r.hub, namespace, api.EmptyList())
+	none := err == nil && len(placements) == 0
+
+	switch {
+	case err == nil:
+		world.Placements = append(world.Placements, placements...)
+	case api != record.V1beta1 && unserved(err):
+		return // Then there is nothing of it.
+	default:
+		r.note(nameOf("Placements", api), err)
+	}
+
+	decisions, err := list[record.Object](ctx, r.hub, "", api.Form().EmptyList())
+
+	switch {
+	case err == nil:
+		world.Decisions = append(world.Decisions, decisions...)
+	case api != record.V1beta1 && none && apierrors.IsForbidden(err):
+		world.Uncounted = append(world.Uncounted, api)
+	default:
+		r.note(nameOf("PlacementDecisions", api), err)
+	}
+}

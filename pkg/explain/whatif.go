@@ -1,0 +1,276 @@
+package explain
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// WhatIf is what would become of the decisions of a hub if it changed. Its JSON names are stable: fields may be added, and none is renamed
+// or removed.
+type WhatIf struct {
+	// Now is the time of the evaluation.
+	Now metav1.Time `json:"now"`
+	// Changes say what would be changed.
+	Changes []string `json:"changes"`
+	// Summary counts.
+	Summary WhatIfSummary `json:"summary"`
+	// Placements are those whose decisions would differ, or would begin to be good for a time only. Those that the changes take most
+	// clusters away from come first.
+	Placements []Difference `json:"placements"`
+	// Held are the placements that have no answer after the changes, by namespace, name and API: their decisions stay.
+	Held []HeldPlacement `json:"held"`
+}
+
+// HeldPlacement is a placement without an answer.
+type HeldPlacement struct {
+	// Placement is "namespace/name".
+	Placement string `json:"placement"`
+	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
+	API string `json:"api,omitempty"`
+	// Reason says why there is no answer, and what to mend.
+	Reason string `json:"reason"`
+}
+
+// Differs reports whether the changes would change any decision.
+func (w WhatIf) Differs() bool { return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 }
+
+// question is a placement of two worlds. Before is nil when the first one does not have it.
+type question struct {
+	before, after *asked
+}
+
+// asked is a placement of a world with what it asks; request is nil when the hub leaves it alone.
+type asked struct {
+	placement *record.Placement
+	request   *scheduling.Request
+}
+
+// comparison is what is known of two worlds.
+type comparison struct {
+	after         *World
+	pages         map[inventory.PlacementKey][]*record.Page
+	compiler      *selector.Compiler
+	first, second *inventory.Snapshot
+	now           time.Time
+}
+
+// NewWhatIf says what would become of the decisions of the wanted placements, all of them when wanted is nil, if the hub became the world
+// after, in which the decisions are the same. Placements that the change cannot concern are not evaluated.
+//
+// The base are the decisions as they are written. A placement that has none yet is taken to have those that it is answered without the
+// change. What is about to change without the change is told apart. Every placement is answered on its own, as Evaluate does.
+func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now time.Time) WhatIf {
+	c := &comparison{after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
+	known := hub.inventory(c.compiler)
+	before := c.ask(hub, wanted)
+	keys := make([]inventory.PlacementKey, 0, len(before))
+
+	for key, asked := range before {
+		if asked.request != nil {
+			known.SetPlacement(key, asked.request.Interest())
+			keys = append(keys, key)
+		}
+	}
+
+	c.first = known.Snapshot(keys...)
+	concerned := hub.turn(known, after)
+	c.second = known.Snapshot()
+
+	result := WhatIf{Now: metav1.NewTime(now), Changes: []string{}, Placements: []Difference{}, Held: []HeldPlacement{}}
+
+	var questions []question
+
+	for _, placement := range after.placements() {
+		key := placement.Key()
+		if wanted != nil && !wanted(key) {
+			continue
+		}
+
+		q := question{before: before[key]}
+
+		if q.before != nil && q.before.placement.Object == placement.Object {
+			q.after = q.before
+		} else {
+			q.after, concerned[key] = c.asked(placement), true
+		}
+
+		if concerned[key] || c.maybeHeld(q.after.request) {
+			questions = append(questions, q)
+		} else {
+			result.Summary.Unchanged++
+		}
+	}
+
+	result.add(c.compareAll(questions))
+
+	return result
+}
+
+// ask is what the wanted placements of a world ask.
+func (c *comparison) ask(world *World, wanted func(inventory.PlacementKey) bool) map[inventory.PlacementKey]*asked {
+	all := make(map[inventory.PlacementKey]*asked, len(world.Placements))
+
+	for _, object := range world.Placements {
+		placement := record.Read(object)
+		if key := placement.Key(); wanted == nil || wanted(key) {
+			all[key] = c.asked(placement)
+		}
+	}
+
+	return all
+}
+
+func (c *comparison) asked(placement *record.Placement) *asked {
+	managed, _ := placement.Managed()
+	if !managed {
+		return &asked{placement: placement}
+	}
+
+	return &asked{placement: placement, request: placement.Request(c.compiler)}
+}
+
+// maybeHeld reports whether a request that the change does not concern has no answer by what can be told without an evaluation.
+func (c *comparison) maybeHeld(request *scheduling.Request) bool {
+	if request == nil {
+		return false
+	}
+
+	scope := c.second.Scope(request.Key.Namespace, request.ClusterSets)
+
+	return len(request.Mistakes) > 0 || slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
+}
+
+// outcome is what became of one question.
+type outcome struct {
+	difference Difference
+	// unsatisfied says that the placement would be satisfied no more.
+	unsatisfied bool
+}
+
+// compareAll answers the questions with all processors, in their order.
+func (c *comparison) compareAll(questions []question) []outcome {
+	outcomes := make([]outcome, len(questions))
+
+	var (
+		workers sync.WaitGroup
+		next    atomic.Int64
+	)
+
+	for range min(runtime.GOMAXPROCS(0), len(questions)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(questions); i = int(next.Add(1)) - 1 {
+				outcomes[i] = c.compare(questions[i])
+			}
+		})
+	}
+
+	workers.Wait()
+
+	return outcomes
+}
+
+// compare answers one question.
+func (c *comparison) compare(q question) outcome {
+	key := q.after.placement.Key()
+	pages := c.pages[key]
+
+	var before Evaluation
+
+	if q.before != nil {
+		before = c.evaluate(q.before, c.first, pages)
+
+		if decided := before.Result != nil && !before.Result.Held(); decided && len(pages) == 0 {
+			pages = written(before.Plan)
+			before = c.evaluate(q.before, c.first, pages)
+		}
+	}
+
+	after := c.evaluate(q.after, c.second, pages)
+	difference := newDifference(after)
+	difference.New = q.before == nil
+	difference.Notes = notesOf(after, c.after)
+
+	if difference.Held != "" {
+		difference.Held = held(after.Result, "first")
+	}
+
+	if q.before != nil {
+		markAnyway(&difference, before)
+	}
+
+	difference.ChangesAt = broughtAbout(before.Result, after.Result)
+
+	return outcome{difference: difference, unsatisfied: satisfied(before) && !satisfied(after)}
+}
+
+func (c *comparison) evaluate(a *asked, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
+	present := decision.NewPresent(a.placement.API.Form(), a.placement, pages)
+
+	return evaluate(scheduling.Schedule, func() *scheduling.Request { return a.request }, snapshot, present, c.now)
+}
+
+// written are the pages that a plan makes where there are none.
+func written(plan decision.Plan) []*record.Page {
+	pages := make([]*record.Page, 0, len(plan.Writes))
+	for _, write := range plan.Writes {
+		pages = append(pages, write.Desired)
+	}
+
+	return pages
+}
+
+// broughtAbout is when the second answer can change by itself, unless the first one can so by then.
+func broughtAbout(first, second *scheduling.Result) *metav1.Time {
+	switch {
+	case second == nil || second.WakeAt.IsZero():
+		return nil
+	case first != nil && !first.WakeAt.IsZero() && !second.WakeAt.Before(first.WakeAt):
+		return nil
+	default:
+		return &metav1.Time{Time: second.WakeAt}
+	}
+}
+
+func satisfied(evaluation Evaluation) bool {
+	return slices.ContainsFunc(evaluation.Status.Conditions, func(condition metav1.Condition) bool {
+		return condition.Type == clusterv1beta1.PlacementConditionSatisfied && condition.Status == metav1.ConditionTrue
+	})
+}
+
+// add takes in what became of the placements that were compared.
+func (w *WhatIf) add(outcomes []outcome) {
+	for _, outcome := range outcomes {
+		difference := outcome.difference
+		w.Summary.count(outcome)
+
+		switch {
+		case difference.Held != "":
+			w.Held = append(w.Held, HeldPlacement{Placement: difference.Placement, API: difference.API, Reason: difference.Held})
+		case difference.Differs() || difference.ChangesAt != nil:
+			w.Placements = append(w.Placements, difference)
+		default:
+		}
+	}
+
+	slices.SortStableFunc(w.Placements, func(a, b Difference) int {
+		one, other := a.due(), b.due()
+
+		return cmp.Or(
+			cmp.Compare(other.lost, one.lost), cmp.Compare(other.gained, one.gained), cmp.Compare(other.moved, one.moved),
+			cmp.Compare(len(b.Lost), len(a.Lost)),
+		)
+	})
+}

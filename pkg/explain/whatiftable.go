@@ -1,0 +1,184 @@
+package explain
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WhatIfSummary counts what would differ. What is about to change without the changes counts only in Behind.
+type WhatIfSummary struct {
+	// Losing placements lose Lost clusters, each counted once for each placement; the same of Gaining and Gained, and of Moving and Moved, which
+	// are clusters that stay and change their decision group.
+	Losing  int `json:"losing"`
+	Lost    int `json:"lost"`
+	Gaining int `json:"gaining"`
+	Gained  int `json:"gained"`
+	Moving  int `json:"moving"`
+	Moved   int `json:"moved"`
+	// Unsatisfied placements would be satisfied no more.
+	Unsatisfied int `json:"unsatisfied"`
+	// Later are placements that do not change now, but may change by themselves later, which the changes bring about.
+	Later int `json:"later"`
+	// Unchanged are the others that have an answer, or are left alone.
+	Unchanged int `json:"unchanged"`
+	// Behind are those of the unchanged placements whose written decisions are behind the present state of the hub, and would be brought up to
+	// date.
+	Behind int `json:"behind"`
+	// Held are the placements without an answer.
+	Held int `json:"held"`
+}
+
+// dues are how many differences there are that would not come anyway.
+type dues struct{ lost, gained, moved int }
+
+func (d Difference) due() dues {
+	var due dues
+
+	for _, loss := range d.Lost {
+		due.lost += one(!loss.Anyway)
+	}
+
+	for _, gain := range d.Gained {
+		due.gained += one(!gain.Anyway)
+	}
+
+	for _, move := range d.Moved {
+		due.moved += one(!move.Anyway)
+	}
+
+	return due
+}
+
+func one(counts bool) int {
+	if counts {
+		return 1
+	}
+
+	return 0
+}
+
+func (s *WhatIfSummary) count(o outcome) {
+	due := o.difference.due()
+
+	switch {
+	case o.difference.Held != "":
+		s.Held++
+	case due == dues{} && o.difference.ChangesAt != nil:
+		s.Later++
+	case due == dues{}:
+		s.Unchanged++
+		s.Behind += one(o.difference.Differs())
+	default:
+		s.Losing += one(due.lost > 0)
+		s.Lost += due.lost
+		s.Gaining += one(due.gained > 0)
+		s.Gained += due.gained
+		s.Moving += one(due.moved > 0)
+		s.Moved += due.moved
+		s.Unsatisfied += one(o.unsatisfied)
+	}
+}
+
+// String is "4 placements lose 12 clusters, 2 gain 3; 14 do not change".
+func (s WhatIfSummary) String() string {
+	var counts []string
+
+	// The first count says of what it is.
+	add := func(placements int, singular, plural string) {
+		if placements == 0 {
+			return
+		}
+
+		verb := plural
+		if placements == 1 {
+			verb = singular
+		}
+
+		if len(counts) == 0 {
+			counts = append(counts, count(placements, "placement")+" "+verb)
+		} else {
+			counts = append(counts, fmt.Sprintf("%d %s", placements, verb))
+		}
+	}
+
+	lost, gained, moved := count(s.Lost, "cluster"), count(s.Gained, "cluster"), count(s.Moved, "cluster")
+	if s.Losing > 0 {
+		gained = fmt.Sprint(s.Gained)
+	}
+
+	add(s.Losing, "loses "+lost, "lose "+lost)
+	add(s.Gaining, "gains "+gained, "gain "+gained)
+	add(s.Moving, "moves "+moved+" to another group", "move "+moved+" to another group")
+
+	if len(counts) == 0 {
+		counts = append(counts, "no placement gains or loses a cluster")
+	}
+
+	text := strings.Join(counts, ", ")
+	more := func(placements int, singular, plural string) {
+		switch placements {
+		case 0:
+		case 1:
+			text += "; 1 " + singular
+		default:
+			text += fmt.Sprintf("; %d %s", placements, plural)
+		}
+	}
+
+	more(s.Unsatisfied, "is satisfied no more", "are satisfied no more")
+	more(s.Later, "may change later", "may change later")
+	more(s.Unchanged, "does not change", "do not change")
+
+	if s.Behind > 0 {
+		text += fmt.Sprintf(" but for what is due anyway (%d)", s.Behind)
+	}
+
+	more(s.Held, "has no answer and keeps its last decisions", "have no answer and keep their last decisions")
+
+	return text
+}
+
+// WriteWhatIf prints a what-if. The table lists kept clusters by name only when they are asked for; FormatName is that of
+// WriteDifferences.
+func WriteWhatIf(out io.Writer, format Format, whatIf WhatIf, showKept bool) error {
+	var text bytes.Buffer
+
+	differences := Differences{Now: whatIf.Now, Placements: whatIf.Placements}
+
+	switch format {
+	case FormatJSON, FormatYAML:
+		if err := marshal(&text, format, whatIf); err != nil {
+			return err
+		}
+	case FormatTable:
+		fmt.Fprintf(&text, "what if: %s\n%s\n", strings.Join(whatIf.Changes, ", "), whatIf.Summary)
+
+		if len(whatIf.Placements) > 0 {
+			text.WriteByte('\n')
+		}
+
+		if err := encodeDifferences(&text, format, differences, showKept); err != nil {
+			return err
+		}
+
+		for i, held := range whatIf.Held {
+			if i == 0 {
+				text.WriteByte('\n')
+			}
+
+			fmt.Fprintf(&text, "%s: no answer; %s\n", title(held.Placement, held.API), indented(held.Reason))
+		}
+	default:
+		if err := encodeDifferences(&text, format, differences, showKept); err != nil {
+			return err
+		}
+	}
+
+	if _, err := text.WriteTo(out); err != nil {
+		return fmt.Errorf("printing the differences: %w", err)
+	}
+
+	return nil
+}
