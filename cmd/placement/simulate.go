@@ -20,16 +20,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-const simulateLong = `simulate evaluates every Placement in the given files against the ManagedClusters, ManagedClusterSets,
-ManagedClusterSetBindings and AddOnPlacementScores in them, with the very code of the controller and without an
-API server, and says for every cluster why it is selected or what keeps it out. ServiceAccounts named placement,
-ClusterRoles and ClusterRoleBindings bind sets as the controller clustersetbinding-rbac does.
+const simulateLong = `simulate evaluates every Placement of a hub, live or in files, with the very code of the controller, and says for
+every cluster why it is selected or what keeps it out. With changes such as --drain it says instead which clusters the
+Placements would gain, lose or keep if these changes were made. It never changes anything: of a hub it only reads.
+
+The live hub is found as kubectl finds it. With -f the world is in files: ManagedClusters, ManagedClusterSets,
+ManagedClusterSetBindings, AddOnPlacementScores, Placements and PlacementDecisions, and ServiceAccounts named
+placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller clustersetbinding-rbac does.
 
 The files hold YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. They are read
 as strictly as an API server would: unknown fields, wrong types and values that the CustomResourceDefinitions do
 not allow are mistakes, and defaults are filled in. Namespaces, Roles and RoleBindings are ignored.
 
-What simulate takes for granted:
+What simulate takes for granted of files:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.
   - A cluster is in an exclusive set by its label cluster.open-cluster-management.io/clusterset only. On a hub,
     admission puts clusters without that label into the set "default"; simulate does not: write the label.
@@ -38,12 +41,47 @@ What simulate takes for granted:
     look at those of the placement itself, Balance at those of the others. Every placement sees the decisions as
     they are in the files, not what this run answers for other placements.
 
-The exit code is 0 when everything was evaluated: unsatisfied and misconfigured are answers too. It is 1 when the
-files have mistakes; all of them are listed, with file and line.`
+What if (--label, --claim, --taint, --drain, --remove, --add, --without-binding, in the order of the command line):
+  - Before: the PlacementDecisions that are written, which is what consumers act on. A Placement that has none yet
+    is taken to have those that it is answered without the changes.
+  - After: what the hub would write. Those that lose most come first; what does not differ is counted. Where the
+    written decisions are behind the present state, lines that come without the changes too say "due anyway".
+  - Each Placement is answered on its own: Balance and Spread count the decisions that are written now, whatever
+    the changes make of other Placements.
+  - Placements that have a mistake, or whose cluster set is broken, have no answer; they keep their decisions.
+  - A cluster that is added without a set, or loses the label of its set, is in the set "default", and a taint bears
+    the time of the evaluation, as admission has it. Clusters are taken for as available as they say: no taint
+    unavailable or unreachable is added. A binding that follows from RBAC goes as if the right was taken away.
+  - --add takes -f for what is added, so the world is the live hub, or with --hub in files.
 
-const simulateExample = `  # Everything in a file, or in a directory (*.yaml, *.yml and *.json, not in its subdirectories)
+To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
+addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
+--namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings.
+
+The exit code is 0 when everything was evaluated: unsatisfied and misconfigured are answers too. It is 1 when the
+files have mistakes; all of them are listed, with file and line. With --exit-code it is 1 if the changes make a
+difference, and 2 for an error.`
+
+const simulateExample = `  # Who loses what if a cluster is drained, or goes, on the hub of the current context?
+  placement simulate --drain c7
+  placement simulate --remove c7 --remove c8 -o name
+
+  # Another label, a taint, fewer bindings, all at once; --label c7:region- and --taint c7:gpu- take away
+  placement simulate --label c7:region=eu --taint c7:gpu=a100:NoSelect --without-binding team-a/edge
+
+  # Who would take new clusters?
+  placement simulate --add -f clusters.yaml
+
+  # The same of a hub in files
+  placement simulate -f deploy/samples --drain eu1
+  placement simulate --hub deploy/samples --add -f clusters.yaml
+
+  # Does anything change? 0 is no, 1 is yes, 2 is an error
+  placement simulate --without-binding edge --exit-code
+
+  # Every placement of a live hub, or in a file or directory (*.yaml, *.yml and *.json, not in its subdirectories)
+  placement simulate
   placement simulate -f world.yaml
-  placement simulate -f deploy/samples
 
   # One placement of a live hub, with a change that is not applied yet
   kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placementdecisions \

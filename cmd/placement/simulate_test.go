@@ -124,7 +124,7 @@ func TestSimulate(t *testing.T) {
 		},
 		{
 			reason: "a placement that is not there", args: []string{"-f", dir, "--placement", "team-a/nosuch", "--placement", "team-a/all"},
-			wantCode: exitFailure, wantStderr: []string{"the files have no Placement team-a/nosuch; correct the name"},
+			wantCode: exitFailure, wantStderr: []string{"there is no Placement team-a/nosuch in the files; correct the name"},
 		},
 		{
 			reason: "no placement at all", args: []string{"-f", clusters}, wantCode: exitFailure,
@@ -138,7 +138,6 @@ func TestSimulate(t *testing.T) {
 			reason: "a directory without files", args: []string{"-f", filepath.Join(dir, "more.yaml")}, wantCode: exitFailure,
 			wantStderr: []string{"more.yaml has no file that ends in .yaml, .yml or .json"},
 		},
-		{reason: "no file", wantCode: exitUsage, wantStderr: []string{"--filename: give at least one", "Run 'placement simulate --help'"}},
 		{
 			reason: "standard input twice", args: []string{"-f", "-", "-f", "-"}, wantCode: exitUsage,
 			wantStderr: []string{"can be read only once"},

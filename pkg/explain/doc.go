@@ -11,5 +11,8 @@
 // Diff compares the decisions that a World has with those that another World would get, say with a changed Placement, and tells apart
 // what the hub is about to do anyway. WriteDifferences prints it in the same formats.
 //
+// NewWhatIf tells what would become of all decisions if something else changed than placements; the sub-package overlay makes the changed
+// World. It evaluates only the placements that the change can concern, which it finds as a hub does. WriteWhatIf prints it.
+//
 // The package never talks to an API server, never opens a file and never reads a clock. It does not know where a World comes from.
 package explain

@@ -49,7 +49,7 @@ func (h *hub) wantWhatIf(t *testing.T, settle func(...string), file func(name, c
 	t.Run("clusters are added to the live hub", func(t *testing.T) {
 		p := whatIf("--add", "-f", file("clusters.yaml", newClusters))
 		p.wantExit(t, 0)
-		for _, part := range []string{"what if: add stage-eu9, astray\n", "team-c/nightly: 1 gained", "\n  + stage-eu9  score"} {
+		for _, part := range []string{"what if: add stage-eu9, astray (so that it is in the set default)\n", "team-c/nightly: 1 gained", "\n  + stage-eu9  score"} {
 			if !strings.Contains(p.stdout.String(), part) {
 				t.Errorf("the table lacks %q; %s", part, p)
 			}

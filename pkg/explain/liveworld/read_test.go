@@ -30,6 +30,7 @@ type hub struct {
 	asked   []string
 	refuse  map[string]error // by type and namespace
 	expires string           // the continue token that is not good any more
+	none    string           // the type of which there is nothing
 }
 
 const fleetSize = 1200
@@ -48,6 +49,10 @@ func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 
 	if err := h.refuse[request]; err != nil {
 		return err
+	}
+
+	if kind == h.none {
+		return nil
 	}
 
 	switch list := list.(type) {

@@ -54,8 +54,15 @@ func (l Label) Apply(world *explain.World, _ time.Time) (*explain.World, error) 
 // Unlabel takes a label off a cluster. Without the label of its set a cluster is in the set default.
 type Unlabel struct{ Cluster, Key string }
 
-// String is "label c7 region-".
-func (u Unlabel) String() string { return fmt.Sprintf("label %s %s-", u.Cluster, u.Key) }
+// String is "label c7 region-"; of the label of the set it says where the cluster is then.
+func (u Unlabel) String() string {
+	text := fmt.Sprintf("label %s %s-", u.Cluster, u.Key)
+	if u.Key == clusterv1beta2.ClusterSetLabel {
+		text += inDefaultSet
+	}
+
+	return text
+}
 
 // Apply implements Change.
 func (u Unlabel) Apply(world *explain.World, _ time.Time) (*explain.World, error) {
@@ -72,6 +79,9 @@ func (u Unlabel) Apply(world *explain.World, _ time.Time) (*explain.World, error
 		return nil
 	})
 }
+
+// inDefaultSet says of a cluster that admission has decided about its set.
+const inDefaultSet = " (so that it is in the set " + webhook.DefaultSet + ")"
 
 // defaultSet does what admission does with a cluster that says no set.
 func defaultSet(cluster *clusterv1.ManagedCluster) {

@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // Remove deletes a cluster, and its scores with it. Its decisions stay until they are answered anew.
@@ -44,11 +45,16 @@ type Add struct {
 // addShown bounds the names in a text.
 const addShown = 5
 
-// String is "add c7, c8", or "add 12 clusters".
+// String is "add c7, c8", or the first five and how many more.
 func (a Add) String() string {
 	names := make([]string, 0, len(a.Clusters)+len(a.Scores))
 	for _, cluster := range a.Clusters {
-		names = append(names, cluster.Name)
+		name := cluster.Name
+		if webhook.LacksSet(cluster) {
+			name += inDefaultSet
+		}
+
+		names = append(names, name)
 	}
 
 	for _, scores := range a.Scores {

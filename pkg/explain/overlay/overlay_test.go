@@ -14,6 +14,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -77,7 +78,7 @@ func TestChanges(t *testing.T) {
 			want: []string{c1Before, c1("{"+set+":prod}", c1Taints, c1Claims)},
 		},
 		{
-			reason: "without its set a cluster is in the set default", change: Unlabel{"c1", set}, wantText: "label c1 " + set + "-",
+			reason: "without its set a cluster is in the set default", change: Unlabel{"c1", set}, wantText: "label c1 " + set + "- (so that it is in the set default)",
 			want: []string{c1Before, c1("{"+set+":default,region:us}", c1Taints, c1Claims)},
 		},
 		{
@@ -141,7 +142,7 @@ func TestChanges(t *testing.T) {
 				},
 				Scores: []*clusterv1alpha1.AddOnPlacementScore{scores("c3", "cpu", 7), scores("c1", "cpu", 8)},
 			},
-			wantText: "add c3, c4, scores c3/cpu, scores c1/cpu",
+			wantText: "add c3 (so that it is in the set default), c4, scores c3/cpu, scores c1/cpu",
 			want: []string{
 				"- scores [c1,cpu,[{name:free,value:40}]]",
 				"+ cluster [c3,{" + set + ":default},[{key:gpu,effect:NoSelect,timeAdded:2026-01-31T12:00:00Z}],null]",
@@ -320,7 +321,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		},
 		{
 			"a cluster that is there", Add{Clusters: []*clusterv1.ManagedCluster{cluster("c1", nil)}},
-			"add c1: ManagedCluster c1 exists already: leave it out",
+			"ManagedCluster c1 exists already: leave it out",
 		},
 		{
 			"scores of nobody", Add{Scores: []*clusterv1alpha1.AddOnPlacementScore{scores("c9", "cpu", 1)}},
@@ -414,7 +415,7 @@ func schemaOf(t *testing.T, kind string) *apiextensionsv1.JSONSchemaProps {
 func TestNamesOfWhatIsAddedAreNotEndless(t *testing.T) {
 	var add Add
 	for i := range 7 {
-		add.Clusters = append(add.Clusters, cluster(fmt.Sprint("n", i), nil))
+		add.Clusters = append(add.Clusters, cluster(fmt.Sprint("n", i), map[string]string{clusterv1beta2.ClusterSetLabel: "prod"}))
 	}
 
 	if text := add.String(); text != "add n0, n1, n2, n3, n4 and 2 more" {

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/deploy/samples"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// addedClusters is what a user adds to the samples.
+const addedClusters = `apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: us4, labels: {cluster.open-cluster-management.io/clusterset: prod, env: prod, region: us-east, tier: core}}
+---
+apiVersion: cluster.open-cluster-management.io/v1
+kind: ManagedCluster
+metadata: {name: astray, labels: {env: prod}}
+---
+apiVersion: cluster.open-cluster-management.io/v1alpha1
+kind: AddOnPlacementScore
+metadata: {name: resource-usage, namespace: us4}
+status: {scores: [{name: memAvailable, value: 90}]}
+`
+
+func samplesIn(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "samples")
+	if err := os.CopyFS(dir, samples.Files()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
+	world := samplesIn(t)
+	added := expect.File(t, filepath.Join(t.TempDir(), "clusters.yaml"), addedClusters)
+	fromFiles := []string{"-f", world, "--now", diffNow}
+	for _, tc := range []struct {
+		golden string
+		args   []string
+	}{
+		{"drain", append(fromFiles, "--drain", "eu1")},
+		{"remove", append(fromFiles, "--remove", "eu1", "--remove", "us1", "--show-kept")},
+		{"label", append(fromFiles, "--label", "stage-eu1:env=prod", "--label", "eu2:cluster.open-cluster-management.io/clusterset-")},
+		{"taint", append(fromFiles, "--taint", "gpu2:gpu-", "--taint", "eu1:upgrade=true:PreferNoSelect", "--claim", "us2:zone=b")},
+		{"without-binding", append(fromFiles, "--without-binding", "team-c/staging", "--without-binding", "edge")},
+		{"add", []string{"--hub", world, "--now", diffNow, "--add", "-f", added}},
+		{"json", append(fromFiles, "--drain", "eu1", "-o", "json", "--placement", "team-a/payments", "--placement", "team-b/typo")},
+		{"name", append(fromFiles, "--drain", "eu1", "-o", "name")},
+		{"nothing", append(fromFiles, "--drain", "gpu2", "-n", "team-c")},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			code, stdout, stderr := simulate(t, "", tc.args...)
+			if code != exitOK || stderr != "" {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			golden := filepath.Join("testdata", "whatif-"+tc.golden+".golden")
+			if *update {
+				if err := os.WriteFile(golden, []byte(stdout), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), stdout); diff != "" {
+				t.Errorf("output (-want +got); if it is right, run go test -update:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhatIfExitCodes(t *testing.T) {
+	world := samplesIn(t)
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		want   int
+	}{
+		{"an answer is no failure", []string{"--drain", "eu1"}, exitOK},
+		{"a difference, when asked for", []string{"--drain", "eu1", "--exit-code"}, exitDiffers},
+		{"no difference", []string{"--label", "eu1:a=b", "--exit-code"}, exitOK},
+		{"a difference elsewhere", []string{"--drain", "eu1", "--placement", "team-c/nightly", "--exit-code"}, exitOK},
+		{"a mistake", []string{"--drain", "nosuch"}, exitFailure},
+		{"a mistake is no difference", []string{"--drain", "nosuch", "--exit-code"}, exitNotCompared},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			code, stdout, stderr := simulate(t, "", append([]string{"-f", world}, tc.args...)...)
+			if code != tc.want {
+				t.Errorf("exit code %d, want %d; stdout:\n%sstderr:\n%s", code, tc.want, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestWhatIfSaysWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string { return expect.File(t, filepath.Join(dir, name), content) }
+	world, added := file("world.yaml", simulatedClusters+"---\n"+simulatedPlacements), file("clusters.yaml", addedClusters)
+	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
+	for _, tc := range []struct {
+		reason   string
+		args     []string
+		wantCode int
+		want     string
+	}{
+		{
+			"a label without a value", []string{"--label", "c1:region"}, exitUsage,
+			`"c1:region" for "--label" flag: is not of the form c7:region=eu`,
+		},
+		{"a label of nobody", []string{"--label", ":a=b"}, exitUsage, "is not of the form c7:region=eu or c7:region-"},
+		{"a label without a key", []string{"--label", "c1:=b"}, exitUsage, "is not of the form c7:region=eu"},
+		{"a claim without a value", []string{"--claim", "c1:a"}, exitUsage, "is not of the form c7:version=1.30 or c7:version-"},
+		{"a taint without an effect", []string{"--taint", "c1:gpu=a100"}, exitUsage, "is not of the form c7:gpu=a100:NoSelect, c7:gpu:NoSelect or c7:gpu-"},
+		{"a taint without a key", []string{"--taint", "c1:=a:NoSelect"}, exitUsage, "is not of the form"},
+		{"a taint of no cluster", []string{"--taint", "gpu"}, exitUsage, "is not of the form"},
+		{"no cluster to drain", []string{"--drain", ""}, exitUsage, "name a cluster"},
+		{"no cluster to remove", []string{"--remove", ""}, exitUsage, "name a cluster"},
+		{"a binding of too many parts", []string{"--without-binding", "a/b/c"}, exitUsage, "is not of the form SET or NAMESPACE/SET"},
+		{"a binding of nothing", []string{"--without-binding", "a/"}, exitUsage, "is not of the form SET or NAMESPACE/SET"},
+		{"an effect of nodes", []string{"--taint", "c1:gpu:NoSchedule"}, exitFailure, `taint c1 gpu:NoSchedule: a taint has no effect "NoSchedule"`},
+		{"a cluster that is not there", []string{"--drain", "c3"}, exitFailure, "drain c3: there is no ManagedCluster c3: correct the name; there is c1, c2"},
+		{"clusters out of scope", []string{"--drain", "c1", "--all"}, exitUsage, "--all: a difference has no clusters out of scope"},
+		{"the exit code of nothing", []string{"--exit-code"}, exitUsage, "say what would change"},
+		{"a namespace that is empty", []string{"--drain", "c1", "-n", "team-z"}, exitFailure, "no Placement in the files in namespace team-z"},
+		{"two worlds", []string{"--hub", world}, exitUsage, "both name what the hub holds"},
+		{"a context of files", []string{"--context", "prod"}, exitUsage, "--kubeconfig and --context mean nothing"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, append([]string{"-f", world}, tc.args...)...) })
+	}
+	for _, tc := range []struct {
+		reason   string
+		args     []string
+		wantCode int
+		want     string
+	}{
+		{"nothing to add", []string{"--hub", world, "--add"}, exitUsage, "--add: name the files"},
+		{"add twice", []string{"--hub", world, "--add", "--add", "-f", added}, exitUsage, "repeat -f"},
+		{"add nothing", []string{"--hub", world, "--add=false"}, exitUsage, "means yes by itself"},
+		{
+			"something else to add", []string{"--hub", world, "--add", "-f", world}, exitFailure,
+			"--add: " + world + ":9: ManagedClusterSetBinding team-a/default cannot be added: leave it out, only ManagedClusters",
+		},
+		{
+			"what is there to add", []string{"--hub", world, "--add", "-f", file("c1.yaml", strings.Split(simulatedClusters, "---")[0])}, exitFailure,
+			"ManagedCluster c1 exists already",
+		},
+		{"a mistake in what is added", []string{"--hub", world, "--add", "-f", file("typo", "kind: X\n")}, exitFailure, "apiVersion: is required"},
+		{"the order is that of the flags", []string{"--hub", world, "--drain", "us4", "--add", "-f", added}, exitFailure, "there is no ManagedCluster us4"},
+		{"standard input twice", []string{"--hub", "-", "--add", "-f", "-"}, exitUsage, "can be read only once"},
+		{"a hub that does not answer", []string{"--kubeconfig", unreachable, "--drain", "c1"}, exitFailure, "127.0.0.1:1"},
+		{"without changes too", []string{"--kubeconfig", unreachable}, exitFailure, "127.0.0.1:1"},
+		{"added to a hub that does not answer", []string{"--kubeconfig", unreachable, "--add", "-f", added}, exitFailure, "127.0.0.1:1"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, tc.args...) })
+	}
+}
+
+func wantMistake(t *testing.T, wantCode int, want string, args ...string) {
+	t.Helper()
+	code, stdout, stderr := simulate(t, "", args...)
+	if code != wantCode || stdout != "" || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, want %d; stdout %q; stderr %q, want a part %q", code, wantCode, stdout, stderr, want)
+	}
+}
+
+// The page for users shows what the command prints.
+func TestWhatIfPageShowsRealOutput(t *testing.T) {
+	const page = "../../docs/whatif.md"
+	world := samplesIn(t)
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(content), "```")
+	shown := 0
+	for i, block := range blocks {
+		command, _, _ := strings.Cut(strings.TrimPrefix(block, "\n$ placement simulate "), "\n")
+		if !strings.HasPrefix(block, "\n$ placement simulate ") {
+			continue
+		}
+		shown++
+		code, stdout, stderr := simulate(t, "", strings.Fields(strings.ReplaceAll(command, "deploy/samples", world))...)
+		if code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", command, code, stderr)
+		}
+		blocks[i] = "\n$ placement simulate " + command + "\n" + stdout
+	}
+	want := strings.Join(blocks, "```")
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		content = []byte(want)
+	}
+	if diff := cmp.Diff(want, string(content)); shown == 0 || diff != "" {
+		t.Errorf("%d commands are shown (-want +got); if it is right, run go test -update:\n%s", shown, diff)
+	}
+}

@@ -1,0 +1,168 @@
+package explain_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+func whatIfTable(t *testing.T, world *explain.World, changes ...overlay.Change) string {
+	t.Helper()
+
+	after, err := overlay.Apply(world, noon, changes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	whatIf := explain.NewWhatIf(world, after, nil, noon)
+	for _, change := range changes {
+		whatIf.Changes = append(whatIf.Changes, change.String())
+	}
+
+	var out bytes.Buffer
+	if err := explain.WriteWhatIf(&out, explain.FormatTable, whatIf, false); err != nil {
+		t.Fatal(err)
+	}
+
+	return out.String()
+}
+
+func TestWhatIf(t *testing.T) {
+	const disabled = ", annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: \"true\"}"
+
+	named := func(name, document string) string {
+		return strings.NewReplacer("name: a,", "name: "+name+",", "placement: a,", "placement: "+name+",", "a-decision", name+"-decision").Replace(document)
+	}
+	newcomers := overlay.Taint{Cluster: "eu1", Taint: clusterv1.Taint{Key: "full", Effect: clusterv1.TaintEffectNoSelectIfNew}}
+	broken := "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: broken}\n" +
+		"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {\"no key\": a}}}}\n" +
+		"---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
+		"metadata: {name: broken, namespace: ns}\nspec: {clusterSet: broken}\n"
+
+	for _, tc := range []struct {
+		reason, world string
+		change        overlay.Change
+		want          string
+	}{
+		{
+			reason: "the largest loss comes first, what does not differ is counted",
+			world: named("a", placementA("", "{}")+page(1, 0, "", "eu1", "eu2", "eu3-large", "us1", "us2")) +
+				named("b", placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large")) +
+				named("c", placementA("", inAmerica)+page(1, 0, "", "us1", "us2")),
+			change: overlay.Label{Cluster: "eu1", Key: "region", Value: "us"},
+			want: "what if: label eu1 region=us\n1 placement loses 1 cluster, 1 gains 1; 1 does not change\n\n" +
+				"ns/b: 0 gained, 1 lost, 2 kept\n  - eu1  predicate 1 label region In [eu]: is us\n  = 2 kept\n\n" +
+				"ns/c: 1 gained, 0 lost, 2 kept\n  + eu1  score -100, rank 3 of 3\n  = 2 kept\n",
+		},
+		{
+			reason: "a placement without decisions has those that it is about to get, and Steady and NoSelectIfNew see them",
+			world:  placementA("", "{numberOfClusters: 1}"), change: newcomers,
+			want: "what if: taint eu1 full:NoSelectIfNew\nno placement gains or loses a cluster; 1 does not change\n",
+		},
+		{
+			reason: "one that is decided stays as it is decided",
+			world:  placementA("", "{numberOfClusters: 1}") + page(1, 0, "", "us2"), change: newcomers,
+			want: "what if: taint eu1 full:NoSelectIfNew\nno placement gains or loses a cluster; 1 does not change\n",
+		},
+		{
+			reason: "decisions that are behind come up to date with the change, and count as unchanged",
+			world:  placementA("", inEurope) + page(1, 0, "", "eu1"), change: overlay.Drain{Cluster: "eu2"},
+			want: "what if: drain eu2\nno placement gains or loses a cluster; 1 does not change but for what is due anyway (1)\n\n" +
+				"ns/a: 1 gained, 0 lost, 1 kept\n" +
+				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +
+				"  + eu3-large  score 100, rank 2 of 2 (due anyway)\n  = 1 kept\n",
+		},
+		{
+			reason: "a placement that is not the hub's to schedule stays as it is",
+			world:  placementA(disabled, "{}") + page(1, 0, "", "eu1"), change: overlay.Remove{Cluster: "eu1"},
+			want: "what if: remove eu1\nno placement gains or loses a cluster; 1 does not change\n",
+		},
+		{
+			reason: "placements without an answer are said, whether the change concerns them or not",
+			world:  named("a", placementA("", "{clusterSets: [broken]}")) + named("b", placementA("", "{numberOfClusters: -1, clusterSets: [default]}")) + broken,
+			change: overlay.Label{Cluster: "eu1", Key: "other", Value: "x"},
+			want: "what if: label eu1 other=x\nno placement gains or loses a cluster; 2 have no answer and keep their last decisions\n\n" +
+				"ns/a: no answer; ManagedClusterSet broken: spec.clusterSelector.labelSelector.matchLabels: Invalid value: \"no key\": name part must consist of " +
+				"alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or " +
+				"'123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'); mend this set on the hub first\n" +
+				"ns/b: no answer; spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters; correct it first\n",
+		},
+		{
+			reason: "satisfied no more, and another group",
+			world: named("a", placementA("", "{numberOfClusters: 5}")+page(1, 0, "", "eu1", "eu2", "eu3-large", "us1", "us2")) +
+				named("b", placementA("", usCanary)+page(1, 0, "canary", "us1", "us2")+page(2, 1, "", "eu1", "eu2", "eu3-large")),
+			change: overlay.Remove{Cluster: "us1"},
+			want: "what if: remove us1\n2 placements lose 2 clusters; 1 is satisfied no more\n\n" +
+				"ns/a: 0 gained, 1 lost, 4 kept; 4 of 5 wanted\n" +
+				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled\n" +
+				"  - us1  there is no ManagedCluster of this name\n  = 4 kept\n\n" +
+				"ns/b: 0 gained, 1 lost, 4 kept\n  - us1  there is no ManagedCluster of this name\n  = 4 kept\n",
+		},
+		{
+			reason: "the older API", world: olderA("{}") + olderPage("eu1", "eu2", "eu3-large", "us1", "us2"), change: overlay.Drain{Cluster: "us1"},
+			want: "what if: drain us1\n1 placement loses 1 cluster\n\n" +
+				"ns/a (placement.open-cluster-management.io): 0 gained, 1 lost, 4 kept\n  - us1  taint drain:NoSelect not tolerated\n  = 4 kept\n",
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, whatIfTable(t, read(t, diffFleet+tc.world), tc.change)); diff != "" {
+				t.Errorf("table (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A placement that the second world has changed or added is compared as well.
+func TestWhatIfOfPlacements(t *testing.T) {
+	world := read(t, diffFleet+placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large"))
+	after := *world
+	after.Placements = append([]record.Object{}, read(t, placementA("", inAmerica)+olderA("{numberOfClusters: 1}")).Placements...)
+
+	whatIf := explain.NewWhatIf(world, &after, nil, noon)
+	if want := (explain.WhatIfSummary{Losing: 1, Lost: 3, Gaining: 2, Gained: 3}); whatIf.Summary != want {
+		t.Errorf("summary is %+v, want %+v", whatIf.Summary, want)
+	}
+
+	if len(whatIf.Placements) != 2 || whatIf.Placements[0].New || !whatIf.Placements[1].New {
+		t.Errorf("differences are %+v, want one of a placement that is new", whatIf.Placements)
+	}
+
+	none := explain.NewWhatIf(world, &after, func(inventory.PlacementKey) bool { return false }, noon)
+	if none.Summary != (explain.WhatIfSummary{}) || none.Differs() {
+		t.Errorf("nothing was asked, and the answer is %+v", none)
+	}
+}
+
+func TestWhatIfSummary(t *testing.T) {
+	for want, summary := range map[string]explain.WhatIfSummary{
+		"4 placements lose 12 clusters, 2 gain 3; 14 do not change":                                               {Losing: 4, Lost: 12, Gaining: 2, Gained: 3, Unchanged: 14},
+		"1 placement gains 1 cluster":                                                                             {Gaining: 1, Gained: 1},
+		"2 placements gain 3 clusters, 1 moves 2 clusters to another group; 1 does not change":                    {Gaining: 2, Gained: 3, Moving: 1, Moved: 2, Unchanged: 1},
+		"2 placements move 2 clusters to another group; 2 are satisfied no more; 1 may change later":              {Moving: 2, Moved: 2, Unsatisfied: 2, Later: 1},
+		"no placement gains or loses a cluster; 3 may change later; 1 has no answer and keeps its last decisions": {Later: 3, Held: 1},
+		"no placement gains or loses a cluster":                                                                   {},
+	} {
+		if got := summary.String(); got != want {
+			t.Errorf("summary of %+v is %q, want %q", summary, got, want)
+		}
+	}
+}
+
+func TestWriteWhatIfReportsErrors(t *testing.T) {
+	if err := explain.WriteWhatIf(brokenPipe{}, explain.FormatJSON, explain.WhatIf{}, false); !errors.Is(err, errBroken) {
+		t.Errorf("error is %v, want that of the writer", err)
+	}
+
+	if err := explain.WriteWhatIf(&bytes.Buffer{}, "xml", explain.WhatIf{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+		t.Errorf("error is %v, want one that names the format", err)
+	}
+}
