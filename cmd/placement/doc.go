@@ -4,7 +4,7 @@
 //
 //   - exit code 0 for success and for a clean stop (SIGTERM, SIGINT, a changed --terminate-on-files file), 2 for a command line
 //     that cannot be understood, 1 for everything else, and 1 at once on a second signal; `placement diff` has the codes of
-//     kubectl diff instead: 1 for a difference, 2 for any error;
+//     kubectl diff instead: 1 for a difference, 2 for any error, and so has `placement simulate --exit-code`;
 //   - errors go to stderr, say what is wrong and what to do next, and never print the whole usage page;
 //   - a subcommand must not define PersistentPreRun(E): the root's own tells usage errors from failures.
 //

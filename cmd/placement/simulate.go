@@ -192,18 +192,10 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
 	}
-	inputs := slices.Concat(o.files, o.hub)
-	first := slices.Index(inputs, stdinName)
+	if err := o.checkInputs(); err != nil {
+		return now, nil, err
+	}
 	switch {
-	case o.adding && len(o.files) == 0:
-		return now, nil, errors.New("--add: name the files with the clusters that are added with -f")
-	case !o.adding && len(o.files) > 0 && len(o.hub) > 0:
-		return now, nil, errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
-	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
-		return now, nil, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
-	case !o.live() && (o.kubeconfig != "" || o.context != ""):
-		return now, nil, errors.New("--filename, --hub: what the hub holds is read from files, so --kubeconfig and --context mean nothing; " +
-			"leave out one or the other")
 	case !slices.Contains(explain.Formats(), explain.Format(o.output)):
 		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, explain.Formats())
 	case len(o.changes) > 0 && o.all:
@@ -213,6 +205,25 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	}
 	wanted, err = parsePlacements(o.placements)
 	return now, wanted, err
+}
+
+// checkInputs checks the flags that say where the world is.
+func (o *simulateOptions) checkInputs() error {
+	inputs := slices.Concat(o.files, o.hub)
+	first := slices.Index(inputs, stdinName)
+	switch {
+	case o.adding && len(o.files) == 0:
+		return errors.New("--add: name the files with the clusters that are added with -f")
+	case !o.adding && len(o.files) > 0 && len(o.hub) > 0:
+		return errors.New("--filename, --hub: both name what the hub holds; leave out one, or say with --add that -f is added to it")
+	case first >= 0 && slices.Contains(inputs[first+1:], stdinName):
+		return errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
+	case !o.live() && (o.kubeconfig != "" || o.context != ""):
+		return errors.New("--filename, --hub: what the hub holds is read from files, so --kubeconfig and --context mean nothing; " +
+			"leave out one or the other")
+	default:
+		return nil
+	}
 }
 
 // parseNow reads the flag --now; without it the time is the present.

@@ -89,9 +89,10 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 	concerned := hub.turn(known, after)
 	c.second = known.Snapshot()
 
-	result := WhatIf{Now: metav1.NewTime(now), Changes: []string{}, Placements: []Difference{}, Held: []HeldPlacement{}}
-
-	var questions []question
+	var (
+		questions []question
+		unchanged int
+	)
 
 	for _, placement := range after.placements() {
 		key := placement.Key()
@@ -110,13 +111,15 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 		if concerned[key] || c.maybeHeld(q.after.request) {
 			questions = append(questions, q)
 		} else {
-			result.Summary.Unchanged++
+			unchanged++
 		}
 	}
 
-	result.add(c.compareAll(questions))
+	outcomes := c.compareAll(questions)
+	whatIf := tell(outcomes)
+	whatIf.Now, whatIf.Summary = metav1.NewTime(now), summarize(outcomes, unchanged)
 
-	return result
+	return whatIf
 }
 
 // ask is what the wanted placements of a world ask.
@@ -250,11 +253,12 @@ func satisfied(evaluation Evaluation) bool {
 	})
 }
 
-// add takes in what became of the placements that were compared.
-func (w *WhatIf) add(outcomes []outcome) {
+// tell makes the lists of what became of the placements that were compared.
+func tell(outcomes []outcome) WhatIf {
+	w := WhatIf{Changes: []string{}, Placements: []Difference{}, Held: []HeldPlacement{}}
+
 	for _, outcome := range outcomes {
 		difference := outcome.difference
-		w.Summary.count(outcome)
 
 		switch {
 		case difference.Held != "":
@@ -273,4 +277,6 @@ func (w *WhatIf) add(outcomes []outcome) {
 			cmp.Compare(len(b.Lost), len(a.Lost)),
 		)
 	})
+
+	return w
 }

@@ -129,7 +129,10 @@ func drawChange(t *rapid.T, label string) overlay.Change {
 	case 8:
 		return overlay.WithBinding{Namespace: "ns", Set: set}
 	default:
-		return overlay.Add{Clusters: []*clusterv1.ManagedCluster{drawCluster(t, cluster)}, Scores: []*clusterv1alpha1.AddOnPlacementScore{drawScores(t, cluster)}}
+		return overlay.Add{
+			Clusters: []*clusterv1.ManagedCluster{drawCluster(t, cluster)},
+			Scores:   []*clusterv1alpha1.AddOnPlacementScore{drawScores(t, cluster)},
+		}
 	}
 }
 
@@ -218,7 +221,9 @@ func drawPlacement(t *rapid.T, name string) record.Object {
 			ObjectMeta: meta, Spec: placementv1alpha1.PlacementSpec{NumberOfClusters: number, ClusterSets: sets},
 		}
 		if rapid.Bool().Draw(t, "apart") {
-			placement.Spec.AntiAffinity = placementv1alpha1.AntiAffinity{TopologyKey: "region", TopologyKeyType: placementv1alpha1.TopologyKeyTypeLabel}
+			placement.Spec.AntiAffinity = placementv1alpha1.AntiAffinity{
+				TopologyKey: "region", TopologyKeyType: placementv1alpha1.TopologyKeyTypeLabel,
+			}
 		}
 
 		return placement
@@ -243,9 +248,10 @@ func drawPlacement(t *rapid.T, name string) record.Object {
 	}
 
 	if rapid.Bool().Draw(t, "scored") {
-		placement.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{Weight: 2, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+		free := &clusterv1beta1.ScoreCoordinate{
 			Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: "cpu", ScoreName: "free"},
-		}}}
+		}
+		placement.Spec.PrioritizerPolicy.Configurations = []clusterv1beta1.PrioritizerConfig{{Weight: 2, ScoreCoordinate: free}}
 	}
 
 	if rapid.Bool().Draw(t, "groups") {

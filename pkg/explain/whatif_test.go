@@ -40,7 +40,8 @@ func TestWhatIf(t *testing.T) {
 	const disabled = ", annotations: {cluster.open-cluster-management.io/experimental-scheduling-disable: \"true\"}"
 
 	named := func(name, document string) string {
-		return strings.NewReplacer("name: a,", "name: "+name+",", "placement: a,", "placement: "+name+",", "a-decision", name+"-decision").Replace(document)
+		return strings.NewReplacer("name: a,", "name: "+name+",", "placement: a,", "placement: "+name+",", "a-decision", name+"-decision").
+			Replace(document)
 	}
 	newcomers := overlay.Taint{Cluster: "eu1", Taint: clusterv1.Taint{Key: "full", Effect: clusterv1.TaintEffectNoSelectIfNew}}
 	broken := "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: broken}\n" +
@@ -88,12 +89,14 @@ func TestWhatIf(t *testing.T) {
 		},
 		{
 			reason: "placements without an answer are said, whether the change concerns them or not",
-			world:  named("a", placementA("", "{clusterSets: [broken]}")) + named("b", placementA("", "{numberOfClusters: -1, clusterSets: [default]}")) + broken,
+			world: named("a", placementA("", "{clusterSets: [broken]}")) +
+				named("b", placementA("", "{numberOfClusters: -1, clusterSets: [default]}")) + broken,
 			change: overlay.Label{Cluster: "eu1", Key: "other", Value: "x"},
 			want: "what if: label eu1 other=x\nno placement gains or loses a cluster; 2 have no answer and keep their last decisions\n\n" +
-				"ns/a: no answer; ManagedClusterSet broken: spec.clusterSelector.labelSelector.matchLabels: Invalid value: \"no key\": name part must consist of " +
-				"alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or " +
-				"'123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'); mend this set on the hub first\n" +
+				"ns/a: no answer; ManagedClusterSet broken: spec.clusterSelector.labelSelector.matchLabels: Invalid value: \"no key\": name part " +
+				"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName', " +
+				" or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'); " +
+				"mend this set on the hub first\n" +
 				"ns/b: no answer; spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters; correct it first\n",
 		},
 		{
@@ -143,16 +146,31 @@ func TestWhatIfOfPlacements(t *testing.T) {
 }
 
 func TestWhatIfSummary(t *testing.T) {
-	for want, summary := range map[string]explain.WhatIfSummary{
-		"4 placements lose 12 clusters, 2 gain 3; 14 do not change":                                               {Losing: 4, Lost: 12, Gaining: 2, Gained: 3, Unchanged: 14},
-		"1 placement gains 1 cluster":                                                                             {Gaining: 1, Gained: 1},
-		"2 placements gain 3 clusters, 1 moves 2 clusters to another group; 1 does not change":                    {Gaining: 2, Gained: 3, Moving: 1, Moved: 2, Unchanged: 1},
-		"2 placements move 2 clusters to another group; 2 are satisfied no more; 1 may change later":              {Moving: 2, Moved: 2, Unsatisfied: 2, Later: 1},
-		"no placement gains or loses a cluster; 3 may change later; 1 has no answer and keeps its last decisions": {Later: 3, Held: 1},
-		"no placement gains or loses a cluster":                                                                   {},
+	for _, tc := range []struct {
+		summary explain.WhatIfSummary
+		want    string
+	}{
+		{
+			explain.WhatIfSummary{Losing: 4, Lost: 12, Gaining: 2, Gained: 3, Unchanged: 14},
+			"4 placements lose 12 clusters, 2 gain 3; 14 do not change",
+		},
+		{explain.WhatIfSummary{Gaining: 1, Gained: 1}, "1 placement gains 1 cluster"},
+		{
+			explain.WhatIfSummary{Gaining: 2, Gained: 3, Moving: 1, Moved: 2, Unchanged: 1},
+			"2 placements gain 3 clusters, 1 moves 2 clusters to another group; 1 does not change",
+		},
+		{
+			explain.WhatIfSummary{Moving: 2, Moved: 2, Unsatisfied: 2, Later: 1},
+			"2 placements move 2 clusters to another group; 2 are satisfied no more; 1 may change later",
+		},
+		{
+			explain.WhatIfSummary{Later: 3, Held: 1},
+			"no placement gains or loses a cluster; 3 may change later; 1 has no answer and keeps its last decisions",
+		},
+		{explain.WhatIfSummary{}, "no placement gains or loses a cluster"},
 	} {
-		if got := summary.String(); got != want {
-			t.Errorf("summary of %+v is %q, want %q", summary, got, want)
+		if got := tc.summary.String(); got != tc.want {
+			t.Errorf("summary of %+v is %q, want %q", tc.summary, got, tc.want)
 		}
 	}
 }

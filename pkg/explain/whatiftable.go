@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -59,26 +60,33 @@ func one(counts bool) int {
 	return 0
 }
 
-func (s *WhatIfSummary) count(o outcome) {
-	due := o.difference.due()
+// summarize counts the placements that were compared, and those that were not because nothing changes for them.
+func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
+	s := WhatIfSummary{Unchanged: unchanged}
 
-	switch {
-	case o.difference.Held != "":
-		s.Held++
-	case due == dues{} && o.difference.ChangesAt != nil:
-		s.Later++
-	case due == dues{}:
-		s.Unchanged++
-		s.Behind += one(o.difference.Differs())
-	default:
-		s.Losing += one(due.lost > 0)
-		s.Lost += due.lost
-		s.Gaining += one(due.gained > 0)
-		s.Gained += due.gained
-		s.Moving += one(due.moved > 0)
-		s.Moved += due.moved
-		s.Unsatisfied += one(o.unsatisfied)
+	for _, o := range outcomes {
+		due := o.difference.due()
+
+		switch {
+		case o.difference.Held != "":
+			s.Held++
+		case due == dues{} && o.difference.ChangesAt != nil:
+			s.Later++
+		case due == dues{}:
+			s.Unchanged++
+			s.Behind += one(o.difference.Differs())
+		default:
+			s.Losing += one(due.lost > 0)
+			s.Lost += due.lost
+			s.Gaining += one(due.gained > 0)
+			s.Gained += due.gained
+			s.Moving += one(due.moved > 0)
+			s.Moved += due.moved
+			s.Unsatisfied += one(o.unsatisfied)
+		}
 	}
+
+	return s
 }
 
 // String is "4 placements lose 12 clusters, 2 gain 3; 14 do not change".
@@ -105,7 +113,7 @@ func (s WhatIfSummary) String() string {
 
 	lost, gained, moved := count(s.Lost, "cluster"), count(s.Gained, "cluster"), count(s.Moved, "cluster")
 	if s.Losing > 0 {
-		gained = fmt.Sprint(s.Gained)
+		gained = strconv.Itoa(s.Gained)
 	}
 
 	add(s.Losing, "loses "+lost, "lose "+lost)

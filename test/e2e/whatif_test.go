@@ -23,6 +23,7 @@ metadata: {name: astray}
 
 // wantWhatIf is a part of a story on a hub that has settled: what is told of changes is what then happens.
 func (h *hub) wantWhatIf(t *testing.T, settle func(...string), file func(name, content string) string) {
+	t.Helper()
 	auditor := h.auditor(t, "auditor")
 	whatIf := func(args ...string) *program {
 		return run(t, append([]string{"simulate", "--kubeconfig", auditor}, args...)...)
@@ -49,7 +50,9 @@ func (h *hub) wantWhatIf(t *testing.T, settle func(...string), file func(name, c
 	t.Run("clusters are added to the live hub", func(t *testing.T) {
 		p := whatIf("--add", "-f", file("clusters.yaml", newClusters))
 		p.wantExit(t, 0)
-		for _, part := range []string{"what if: add stage-eu9, astray (so that it is in the set default)\n", "team-c/nightly: 1 gained", "\n  + stage-eu9  score"} {
+		for _, part := range []string{
+			"what if: add stage-eu9, astray (so that it is in the set default)\n", "team-c/nightly: 1 gained", "\n  + stage-eu9  score",
+		} {
 			if !strings.Contains(p.stdout.String(), part) {
 				t.Errorf("the table lacks %q; %s", part, p)
 			}

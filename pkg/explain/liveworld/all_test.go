@@ -67,8 +67,9 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 			},
 		},
 		{
-			reason: "decisions of placements that are there", refuse: map[string]error{"older PlacementDecision ": forbidden("older-placementdecisions")},
-			want: []string{"\n  older-placementdecisions.cluster"},
+			reason: "decisions of placements that are there",
+			refuse: map[string]error{"older PlacementDecision ": forbidden("older-placementdecisions")},
+			want:   []string{"\n  older-placementdecisions.cluster"},
 		},
 		{
 			reason: "what is worse ends it", refuse: map[string]error{"PlacementDecision ": errors.New("reset")},

@@ -78,8 +78,9 @@ func TestChanges(t *testing.T) {
 			want: []string{c1Before, c1("{"+set+":prod}", c1Taints, c1Claims)},
 		},
 		{
-			reason: "without its set a cluster is in the set default", change: Unlabel{"c1", set}, wantText: "label c1 " + set + "- (so that it is in the set default)",
-			want: []string{c1Before, c1("{"+set+":default,region:us}", c1Taints, c1Claims)},
+			reason: "without its set a cluster is in the set default", change: Unlabel{"c1", set},
+			wantText: "label c1 " + set + "- (so that it is in the set default)",
+			want:     []string{c1Before, c1("{"+set+":default,region:us}", c1Taints, c1Claims)},
 		},
 		{
 			reason: "with an empty one too", change: Label{"c1", set, ""}, wantText: "label c1 " + set + "=",
