@@ -122,6 +122,8 @@ func withPlacement(world *explain.World, key inventory.PlacementKey, change func
 		return nil, fmt.Errorf("Placement %s: %w", key, err) //nolint:staticcheck // The kind of the object.
 	}
 
+	changed.SetGeneration(max(1, changed.GetGeneration()) + 1) // As an API server does, which begins with 1.
+
 	after := *world
 	after.Placements = slices.Clone(world.Placements)
 	after.Placements[at] = changed
