@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/filewatch"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
@@ -70,7 +71,13 @@ func (o *controllerOptions) run(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	return runControllers(ctx, config, o)
+	traces, err := tracing.Start(ctx, o.tracing, version)
+	if err != nil {
+		return err
+	}
+	defer traces.Close(ctx)
+	o.controllers.Tracing = traces.Spans()
+	return runControllers(ctx, traces.Wrap(config), o)
 }
 
 // runControllers runs a manager with the selected controllers and the endpoint until ctx ends. It trusts that o is complete and valid.

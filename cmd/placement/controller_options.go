@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
@@ -36,6 +37,8 @@ type controllerOptions struct {
 	terminateOnFiles []string
 	qps              float32
 	burst            int
+	tracingFile      string
+	tracing          *tracing.Config // nil: no traces
 
 	serving     endpoint.Options
 	webhook     string // address that API servers ask at
@@ -74,6 +77,8 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
 
+	addTracingFlag(fs, &o.tracingFile)
+
 	fs.BoolVar(&o.election.Disable, "disable-leader-election", o.election.Disable,
 		"Run without a lease. Only one process may then run against the hub.")
 	fs.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", o.election.LeaseDuration,
@@ -101,6 +106,12 @@ func addProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
 			"which refer to ClusterProfiles.")
 }
 
+func addTracingFlag(fs *pflag.FlagSet, file *string) {
+	fs.StringVar(file, tracing.Flag, *file,
+		"File of kind TracingConfiguration (apiserver.config.k8s.io/v1), as kube-apiserver takes it: where traces are sent, and of how many "+
+			"evaluations in a million. By default there are none.")
+}
+
 // surroundings are the parts of the process environment that complete reads.
 type surroundings struct {
 	getenv         func(string) string
@@ -123,6 +134,11 @@ func (o *controllerOptions) complete(changed func(flag string) bool, around surr
 		o.applyConfig(config, changed)
 		o.terminateOnFiles = append(o.terminateOnFiles, o.configFile)
 	}
+	config, err := tracing.Load(o.tracingFile)
+	if err != nil {
+		return err
+	}
+	o.tracing = config
 	if o.namespace == "" {
 		namespace, err := findNamespace(around)
 		if err != nil {

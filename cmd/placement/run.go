@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 )
 
 const (
@@ -59,7 +60,9 @@ type runOptions struct {
 	once            bool
 	profiles        bool
 	timeout         time.Duration
-	ownsKubeconfigs bool // the kubeconfig is in the data directory, which only one process uses
+	tracingFile     string
+	tracing         *tracing.Config // nil: no traces
+	ownsKubeconfigs bool            // the kubeconfig is in the data directory, which only one process uses
 }
 
 func newRunCommand() *cobra.Command {
@@ -90,6 +93,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample world. Default: true for a new control plane, false otherwise.")
 	fs.BoolVar(&o.once, "once", false, "Print the placements once they have settled, and end: with code 1 when they do not in time.")
 	addProfileDecisionsFlag(fs, &o.profiles)
+	addTracingFlag(fs, &o.tracingFile)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: how long the placements may take to settle.")
 	addLoggingFlags(fs)
 }
@@ -124,7 +128,9 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 		}
 	}
 	o.samplesAsked = changed("samples")
-	return errors.Join(append(errs, o.completePaths())...)
+	config, err := tracing.Load(o.tracingFile)
+	o.tracing = config
+	return errors.Join(append(errs, err, o.completePaths())...)
 }
 
 func (o *runOptions) completePaths() error {

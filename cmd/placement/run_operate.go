@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,6 +15,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
@@ -36,7 +38,7 @@ func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 }
 
 // newManager makes the manager with every controller. Without election it leads at once.
-func (h *runHub) newManager(controllers controller.Options) (manager.Manager, error) {
+func (h *runHub) newManager(config *rest.Config, controllers controller.Options) (manager.Manager, error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   controller.CacheOptions(controllers.Namespace),
@@ -45,11 +47,11 @@ func (h *runHub) newManager(controllers controller.Options) (manager.Manager, er
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
 	}
-	lock, err := h.election.Apply(&options, h.config)
+	lock, err := h.election.Apply(&options, config)
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(h.config, options)
+	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
@@ -62,7 +64,14 @@ func (h *runHub) newManager(controllers controller.Options) (manager.Manager, er
 
 // operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps, stdout io.Writer) error {
-	mgr, err := hub.newManager(o.controllers(hub.webhook()))
+	traces, err := tracing.Start(ctx, o.tracing, version)
+	if err != nil {
+		return err
+	}
+	defer traces.Close(ctx)
+	controllers := o.controllers(hub.webhook())
+	controllers.Tracing = traces.Spans()
+	mgr, err := hub.newManager(traces.Wrap(hub.config), controllers)
 	if err != nil {
 		return err
 	}

@@ -11,15 +11,21 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// evaluate answers a request.
-type evaluate func(
-	request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
-) *scheduling.Result
+// evaluate answers a request, and watched does so while a stopwatch is told of the steps.
+type (
+	evaluate func(
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+	) *scheduling.Result
+	watched func(
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Stopwatch,
+	) *scheduling.Result
+)
 
 // engine is how placements are evaluated, and what that is checked with.
 type engine struct {
 	// schedule is the engine itself, and reference the straightforward one, which answers the same.
-	schedule, reference evaluate
+	schedule  watched
+	reference evaluate
 	// difference says how two answers differ; empty when they do not.
 	difference func(schedule, reference *scheduling.Result) string
 	// rebuild makes anew what the engine keeps.
@@ -27,7 +33,7 @@ type engine struct {
 }
 
 func newEngine(inv *inventory.Inventory) engine {
-	return engine{schedule: scheduling.Schedule, reference: scheduling.Reference, difference: scheduling.Difference, rebuild: inv.Rebuild}
+	return engine{schedule: scheduling.ScheduleWatched, reference: scheduling.Reference, difference: scheduling.Difference, rebuild: inv.Rebuild}
 }
 
 // comparer checks the engine against the reference.
@@ -67,7 +73,7 @@ func (r *placementReconciler) compare(ctx context.Context, key inventory.Placeme
 	}
 
 	incumbents, snapshot, now := present.Incumbents(), r.inventory.Snapshot(key), r.clock.Now()
-	is := r.engine.schedule(request, snapshot, incumbents, now)
+	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.Unwatched)
 	want := r.engine.reference(request, snapshot, incumbents, now)
 
 	return r.engine.difference(is, want), true, nil

@@ -106,13 +106,13 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 
 		corrupt, right := false, r.engine.schedule
 		r.engine.schedule = func(
-			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
+			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Stopwatch,
 		) *scheduling.Result {
 			if corrupt {
 				snapshot = inventory.New(nil).Snapshot()
 			}
 
-			return right(request, snapshot, incumbents, now)
+			return right(request, snapshot, incumbents, now, watch)
 		}
 		r.engine.rebuild = func() { corrupt = false }
 

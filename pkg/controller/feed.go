@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -17,6 +18,7 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
@@ -24,6 +26,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // sweepPeriod is how often writes are looked for that nothing has confirmed.
@@ -104,7 +107,7 @@ func (f *feed) kinds() []kind {
 }
 
 func (f *feed) listen(ctx context.Context) error {
-	kinds := f.kinds()
+	kinds, scheme := f.kinds(), Scheme()
 	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, len(kinds))
 
 	for _, kind := range kinds {
@@ -118,10 +121,18 @@ func (f *feed) listen(ctx context.Context) error {
 			return fmt.Errorf("listening to %T: %w", kind.object, err)
 		}
 
+		known, err := apiutil.GVKForObject(kind.object, scheme)
+		if err != nil {
+			return fmt.Errorf("naming %T: %w", kind.object, err)
+		}
+
 		registrations = append(registrations, registration)
+
+		go tellSynced(ctx, metrics.Synced.WithLabelValues(known.GroupKind().String()), registration.HasSyncedChecker())
 	}
 
 	synced := make([]toolscache.DoneChecker, 0, len(registrations))
+
 	for _, registration := range registrations {
 		synced = append(synced, registration.HasSyncedChecker())
 	}
@@ -133,6 +144,18 @@ func (f *feed) listen(ctx context.Context) error {
 	f.synced.Store(true)
 
 	return nil
+}
+
+// tellSynced tells when the initial list of a kind is in, until the feed ends.
+func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.DoneChecker) {
+	select {
+	case <-synced.Done():
+		told.Set(1)
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+
+	told.Set(0)
 }
 
 // sweep wakes the placements for which something was written that the cache still does not show: it was not to last, and its event is
@@ -208,7 +231,7 @@ func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
 }
 
 func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
-	key := after.Key()
+	at, key := time.Now(), after.Key()
 	if before != nil && before.UID != after.UID {
 		f.forget(key) // It was deleted and made again while the watch was broken.
 	}
@@ -216,7 +239,11 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 	mine := f.statuses.expected(key, after, false)
 
 	if !managed(after) {
-		f.forget(key)
+		f.skip(after)
+
+		if before != nil && managed(before) {
+			f.wake(work.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+		}
 
 		return
 	}
@@ -228,51 +255,62 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 		return // Our own status comes back.
 	}
 
-	f.wake(unless(initial || resync, work.Interactive), "placement", key)
+	f.wakeChanged(initial || resync, "placement", at, key)
 }
 
 func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, _ bool) {
-	f.wakeAffected(f.inventory.SetCluster(after))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetCluster(after))
 }
 
 func (f *feed) deleteCluster(last *clusterv1.ManagedCluster) {
-	f.wakeAffected(f.inventory.DeleteCluster(last.Name))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteCluster(last.Name))
 }
 
 func (f *feed) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
-	f.wakeAffected(f.inventory.SetClusterSet(after))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetClusterSet(after))
 }
 
 func (f *feed) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet) {
-	f.wakeAffected(f.inventory.DeleteClusterSet(last.Name))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteClusterSet(last.Name))
 }
 
 func (f *feed) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
-	f.wakeAffected(f.inventory.SetBinding(after))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetBinding(after))
 }
 
 func (f *feed) deleteBinding(last *clusterv1beta2.ManagedClusterSetBinding) {
-	f.wakeAffected(f.inventory.DeleteBinding(last.Namespace, last.Name))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteBinding(last.Namespace, last.Name))
 }
 
 func (f *feed) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
-	f.wakeAffected(f.inventory.SetScores(after))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetScores(after))
 }
 
 func (f *feed) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
-	f.wakeAffected(f.inventory.DeleteScores(last.Namespace, last.Name))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteScores(last.Namespace, last.Name))
 }
 
 func (f *feed) setProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
+	at := time.Now()
+
 	if cluster, ours := clusterOf(after); ours {
-		f.wakeAffected(f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
+		f.wakeAffected(at, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
 	} else {
 		f.deleteProfile(after)
 	}
 }
 
 func (f *feed) deleteProfile(last *clusterinventory.ClusterProfile) {
-	f.wakeAffected(f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.
@@ -305,7 +343,7 @@ func (f *feed) count(form record.Form, page *record.Page) {
 }
 
 func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page *record.Page, deleted, initial bool) {
-	expected := map[inventory.PlacementKey]bool{}
+	at, expected := time.Now(), map[inventory.PlacementKey]bool{}
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
@@ -315,7 +353,7 @@ func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page 
 
 	for key, mine := range expected {
 		if !mine {
-			f.wake(unless(initial, work.Interactive), "decision", key)
+			f.wakeChanged(initial, "decision", at, key)
 		}
 	}
 }
@@ -333,19 +371,19 @@ func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
 
 // wakeAffected wakes whom a change of the world concerns. Nobody has an answer before the initial lists are in, and every placement is
 // woken by being in one: until then there is nothing to say.
-func (f *feed) wakeAffected(affected inventory.Affected) {
+func (f *feed) wakeAffected(at time.Time, affected inventory.Affected) {
 	if f.synced.Load() {
-		f.wake(work.Bulk, string(affected.Cause), affected.Placements...)
+		f.wakeFor(work.Bulk, string(affected.Cause), at, affected.Placements...)
 	}
 }
 
-// unless is the priority of what was there before, or of what just happened.
-func unless(initial bool, priority int) int {
+// wakeChanged wakes a placement for what somebody just did to it or its decisions, or for what was there before.
+func (f *feed) wakeChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
 	if initial {
-		return work.Resync
+		f.wake(work.Resync, cause, key)
+	} else {
+		f.wakeFor(work.Interactive, cause, at, key)
 	}
-
-	return priority
 }
 
 // managed reports whether the placement is ours to schedule.

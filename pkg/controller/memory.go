@@ -2,6 +2,7 @@ package controller
 
 import (
 	"sync/atomic"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -21,6 +22,8 @@ type memory struct {
 	pages     map[record.Form]*readback[*record.Page]
 	statuses  *readback[*record.Placement]
 	wakeups   *work.Wakeups[inventory.PlacementKey]
+	// standings are how the placements stand, for the metrics.
+	standings *metrics.Standings[inventory.PlacementKey]
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
@@ -42,6 +45,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		pages:     pages,
 		statuses:  newReadback[*record.Placement](c),
 		wakeups:   work.NewWakeups[inventory.PlacementKey](),
+		standings: metrics.NewStandings[inventory.PlacementKey](),
 	}
 }
 
@@ -50,17 +54,34 @@ func (m *memory) forget(key inventory.PlacementKey) {
 	m.requests.forget(key)
 	m.forgetWrites(key)
 	m.wakeups.Forget(key)
+	m.standings.Forget(key)
 }
 
-// wake puts placements into the queue for a cause.
+// skip drops what is remembered of a placement that is not ours to schedule, but that there is one.
+func (m *memory) skip(placement *record.Placement) {
+	reason := "disabled"
+	if !placement.DeletionTimestamp.IsZero() {
+		reason = "deleting"
+	}
+
+	m.forget(placement.Key())
+	m.standings.Note(placement.Key(), metrics.Standing{Skipped: reason})
+}
+
+// wake puts placements into the queue for a cause that is no change.
 func (m *memory) wake(priority int, cause string, keys ...inventory.PlacementKey) {
+	m.wakeFor(priority, cause, time.Time{}, keys...)
+}
+
+// wakeFor puts placements into the queue for a change that arrived at a time; zero for what was there before.
+func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
 	if len(keys) == 0 {
 		return
 	}
 
-	put := m.wakeups.Wake(priority, keys...)
-	metrics.WakeUps.WithLabelValues(cause).Add(float64(put))
-	metrics.Coalesced.WithLabelValues(cause).Add(float64(len(keys) - put))
+	change := work.Change{Cause: metrics.CauseOf(cause), At: at}
+	put := m.wakeups.Wake(priority, change, keys...)
+	change.Cause.Woke(put, len(keys)-put)
 }
 
 // hold puts off what events about the objects of a placement mean until release, while they are being written.
@@ -76,12 +97,12 @@ func (m *memory) hold(key inventory.PlacementKey) {
 func (m *memory) release(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		if pages.release(key) {
-			m.wake(work.Interactive, "decision", key)
+			m.wakeFor(work.Interactive, "decision", time.Now(), key)
 		}
 	}
 
 	if m.statuses.release(key) {
-		m.wake(work.Interactive, "placement", key)
+		m.wakeFor(work.Interactive, "placement", time.Now(), key)
 	}
 }
 

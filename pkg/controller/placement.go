@@ -42,6 +42,7 @@ type placementReconciler struct {
 	engine   engine
 	writer   decision.Writer
 	reporter reporter
+	tracer   tracer
 	clock    clock.PassiveClock
 	outdated work.Retry[inventory.PlacementKey]
 }
@@ -61,6 +62,7 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 		engine:   newEngine(shared.inventory),
 		writer:   decision.Writer{Client: mgr.GetClient()},
 		reporter: reporter{recorder: recorder},
+		tracer:   newTracer(settings.Tracing),
 		clock:    settings.Clock,
 		outdated: work.NewRetry[inventory.PlacementKey](),
 	}
@@ -76,6 +78,9 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 
 	typed := work.Queue[inventory.PlacementKey](settings)
 	typed.Reconciler = r
+	typed.LogConstructor = work.Logs(mgr.GetLogger(), placementName, func(key inventory.PlacementKey) []any {
+		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API}
+	})
 
 	controller, err := ctrlcontroller.NewTyped(placementName, mgr, typed)
 	if err != nil {
@@ -86,36 +91,54 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 		return fmt.Errorf("adding the comparer: %w", err)
 	}
 
+	if err := mgr.Add(leading{shared.standings}); err != nil {
+		return fmt.Errorf("adding the metrics of placements: %w", err)
+	}
+
 	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache()}) //nolint:wrapcheck // Named by the caller.
 }
 
 // Reconcile evaluates one placement and has the answer written.
 func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
-	r.wakeups.Taken(key)
+	change := r.wakeups.Taken(key)
 
 	if !r.synced.Load() {
 		metrics.NotSynced.Inc()
+		r.wakeups.Owe(key, change)
 
 		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
 	}
 
-	placement, err := r.placement(ctx, key)
-	if err != nil {
-		return reconcile.Result{}, err
+	if !change.At.IsZero() {
+		change.At = r.standings.Since(change.At)
 	}
 
-	if placement == nil || !managed(placement) {
+	ctx, span := r.tracer.reconcile(ctx, key, change)
+	defer span.end()
+
+	placement, err := r.placement(ctx, key)
+	if err != nil {
+		return reconcile.Result{}, r.failed(key, change, span, err)
+	}
+
+	switch {
+	case placement == nil:
 		r.forget(key)
+
+		return r.outdated.Settle(ctx, key, nil)
+	case !managed(placement):
+		r.skip(placement)
 
 		return r.outdated.Settle(ctx, key, nil)
 	}
 
 	pass, err := r.plan(ctx, placement)
 	if err != nil {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, r.failed(key, change, span, err)
 	}
 
 	err = r.carryOutHeld(ctx, pass)
+	r.account(change, span, pass, err)
 
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
@@ -143,6 +166,8 @@ type pass struct {
 	outputs []output
 	// further are conditions beside those that every placement has.
 	further []metav1.Condition
+	// done is what was written so far.
+	done done
 }
 
 // output is what to write in one form.
@@ -181,11 +206,22 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	}
 
 	now := r.clock.Now()
-	result := r.answer(placement, present, now)
-	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
-	p := &pass{placement: placement, result: result, outputs: []output{{present: present, plan: plan}}}
 
+	_, span := r.tracer.begin(ctx, "schedule", placement.Key())
+	result := r.answer(placement, present, now)
+	span.answered(result)
+	span.end()
+
+	_, span = r.tracer.begin(ctx, "plan", placement.Key())
+	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
+	p := &pass{
+		placement: placement, result: result, outputs: []output{{present: present, plan: plan}}, done: done{clock: r.clock},
+	}
+
+	span.planned(p)
+	span.end()
 	metrics.ObserveScheduling(r.clock.Since(now))
+	metrics.ObserveResult(result)
 
 	if !r.profiled(placement.Key()) {
 		return p, nil
@@ -209,7 +245,7 @@ func (r *placementReconciler) answer(placement *record.Placement, present decisi
 	key, request := placement.Key(), r.requests.of(placement)
 
 	for {
-		result := r.engine.schedule(request, r.inventory.Snapshot(key), present.Incumbents(), now)
+		result := r.engine.schedule(request, r.inventory.Snapshot(key), present.Incumbents(), now, &stopwatch{clock: r.clock})
 		if !r.requests.follow(key, result) {
 			return result
 		}
@@ -265,7 +301,13 @@ func (r *placementReconciler) carryOutHeld(ctx context.Context, p *pass) error {
 	r.hold(p.placement.Key())
 	defer r.release(p.placement.Key())
 
-	return r.carryOut(ctx, p)
+	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
+	err := r.carryOut(ctx, p)
+
+	span.wrote(p, err)
+	span.end()
+
+	return err
 }
 
 // carryOut has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
@@ -311,12 +353,14 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 		return err
 	}
 
-	status := decision.NewStatus(p.result, own.plan, p.placement, metav1.Time{Time: r.clock.Now()}, p.further...)
-	if err := r.writeStatus(ctx, p.placement, status); err != nil {
+	p.done.at = r.clock.Now()
+	status := decision.NewStatus(p.result, own.plan, p.placement, metav1.Time{Time: p.done.at}, p.further...)
+
+	if err := r.writeStatus(ctx, p, status); err != nil {
 		return err
 	}
 
-	err = r.writer.Delete(ctx, own.plan, written, observe)
+	err = r.delete(ctx, p, own, written, observe)
 
 	if !own.plan.Empty() {
 		metrics.ObserveBind(r.clock.Since(start))
@@ -336,6 +380,15 @@ func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *outpu
 	if err != nil {
 		return err // What is surplus may be all that a cluster stands in.
 	}
+
+	return r.delete(ctx, p, output, written, observe)
+}
+
+// delete removes surplus pages.
+func (r *placementReconciler) delete(
+	ctx context.Context, p *pass, output *output, written decision.Written, observe decision.Observer,
+) error {
+	p.done.begin(output.plan)
 
 	return r.writer.Delete(ctx, output.plan, written, observe)
 }
@@ -361,24 +414,28 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error)
 		now = p.own().present
 	}
 
-	status := decision.NewFailedStatus(p.result, now, decision.Cause(failure), metav1.Time{Time: r.clock.Now()})
-	if err := r.writeStatus(ctx, p.placement, status); err != nil && !decision.Outdated(err) {
+	p.done.at = r.clock.Now()
+	status := decision.NewFailedStatus(p.result, now, decision.Cause(failure), metav1.Time{Time: p.done.at})
+
+	if err := r.writeStatus(ctx, p, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 }
 
-func (r *placementReconciler) writeStatus(ctx context.Context, placement *record.Placement, status record.Status) error {
-	patched, err := r.writer.WriteStatus(ctx, placement, status)
+func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, status record.Status) error {
+	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
 	if err != nil {
-		countWrite("status", err)
+		p.done.count("status", err)
 
 		return err
 	}
 
 	if patched != nil {
-		countWrite("status", nil)
-		r.statuses.wrote(placement.Key(), patched, false)
+		p.done.count("status", nil)
+		r.statuses.wrote(p.placement.Key(), patched, false)
 	}
+
+	r.standings.Note(p.placement.Key(), standing(p.result, status))
 
 	return nil
 }
@@ -389,6 +446,8 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 		return nil // Nothing is written, and nothing prepared for it.
 	}
 
+	p.done.begin(output.plan)
+
 	form := output.present.Form
 	clusters := make(map[string]int, len(output.present.Pages))
 
@@ -397,7 +456,7 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 	}
 
 	return func(action decision.Action, page *record.Page, err error) {
-		countWrite(string(action), err)
+		p.done.count(string(action), err)
 
 		if err != nil {
 			return
@@ -409,6 +468,10 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 
 		r.pages[form].wrote(p.placement.Key(), page, action == decision.ActionDelete)
 
+		if form == p.placement.API.Form() {
+			p.done.page(output.present, page, action == decision.ActionDelete)
+		}
+
 		// A list that becomes present and has nothing in it, as before, is no news.
 		if news != nil && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
 			news.note(action, page)
@@ -416,17 +479,4 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 
 		clusters[page.Name] = len(page.Decisions)
 	}
-}
-
-func countWrite(kind string, err error) {
-	result := "ok"
-
-	switch {
-	case decision.Outdated(err):
-		result = "outdated"
-	case err != nil:
-		result = "error"
-	}
-
-	metrics.Writes.WithLabelValues(kind, result).Inc()
 }

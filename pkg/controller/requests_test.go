@@ -77,10 +77,12 @@ func TestCausesMissNothing(t *testing.T) {
 
 	once := sync.OnceFunc(func() { comes("c3") })
 	schedule := r.engine.schedule
-	r.engine.schedule = func(request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time) *scheduling.Result {
+	r.engine.schedule = func(
+		request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Stopwatch,
+	) *scheduling.Result {
 		defer once()
 
-		return schedule(request, s, incumbents, now)
+		return schedule(request, s, incumbents, now, watch)
 	}
 
 	expect("a cluster that came meanwhile counts",

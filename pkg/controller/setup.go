@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +71,8 @@ type Options struct {
 	Patience time.Duration
 	// Clock is the time by which tolerations and scores expire; nil means the system's.
 	Clock clock.PassiveClock
+	// Tracing takes the spans of evaluations; nil for no traces.
+	Tracing trace.TracerProvider
 	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
 	Webhook admission.Options
 }
@@ -159,6 +162,7 @@ func DefaultWorkers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
 func (o Options) settings() work.Settings {
 	settings := work.Settings{
 		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Patience: max(o.Patience, 0), Clock: o.Clock,
+		Tracing: o.Tracing,
 	}
 	settings.Workers = cmp.Or(settings.Workers, DefaultWorkers())
 	settings.Patience = cmp.Or(settings.Patience, defaultPatience)

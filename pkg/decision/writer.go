@@ -267,12 +267,12 @@ func fieldsOf(value any) (map[string]json.RawMessage, error) {
 
 // Outdated reports whether an error says that the plan was made on an old view of the world: it is to be made again, quietly.
 func Outdated(err error) bool {
-	return apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err)
+	return err != nil && (apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err))
 }
 
 // Terminating reports whether an error says that the namespace is going away, so that nothing is left to do.
 func Terminating(err error) bool {
-	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	return err != nil && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // pageError is a request for a page that failed.

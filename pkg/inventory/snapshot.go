@@ -161,6 +161,11 @@ func (s *Snapshot) InScope(scope Scope) Members {
 	return held
 }
 
+// Terminating is how many clusters a scope holds that are terminating.
+func (s *Snapshot) Terminating(scope Scope) int {
+	return int(s.InScope(scope).DifferenceCardinality(s.alive))
+}
+
 // Candidates are the clusters that a scope holds and that are not terminating. The answer belongs to the caller.
 func (s *Snapshot) Candidates(scope Scope) Members {
 	candidates := s.InScope(scope)

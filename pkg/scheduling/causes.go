@@ -115,8 +115,6 @@ func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
 		return h.causes()
 	}
 
-	e.keepOut(e.ranked)
-
 	constraints := barriers(e.result.Spreads)
 
 	for _, v := range e.ranked {
@@ -131,7 +129,7 @@ func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
 // outsiders counts the clusters in scope that do not come as far as the taints.
 func (e *evaluation) outsiders(scope inventory.Scope, p *passing) histogram {
 	h := histogram{}
-	h.add(StageTerminating, beingDeleted, int(e.snapshot.InScope(scope).Count())-p.available)
+	h.add(StageTerminating, beingDeleted, p.terminating)
 
 	left := e.snapshot.Candidates(scope)
 	for _, slot := range p.slots {

@@ -87,6 +87,11 @@ func (e *evaluation) countMissing(wanted, taken int) {
 func (e *evaluation) pick(field *contest) {
 	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
 		e.ranked, _ = e.settle(field)
+		e.keepOut(e.ranked)
+
+		for i := range e.ranked {
+			e.result.stages[e.ranked[i].Stage]++
+		}
 
 		return
 	}
@@ -99,6 +104,8 @@ func (e *evaluation) pick(field *contest) {
 	}
 
 	e.countMissing(wanted, len(e.result.Selected))
+	e.result.stages[StageSelected] = len(e.result.Selected)
+	e.result.stages[StageRank] = len(field.clusters) - len(e.result.Selected)
 }
 
 // top are the best clusters, sorted by name.

@@ -19,6 +19,7 @@ type contest struct {
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
+	watch      Stopwatch
 
 	// clusters are the feasible ones, sorted by name; avoid says by name how many taints ask to prefer others, where there are any.
 	clusters []*facts.Facts
@@ -42,7 +43,14 @@ func (c *contest) add() []int64 {
 	totals := make([]int64, len(c.clusters))
 
 	for _, prioritizer := range c.request.Prioritizers {
-		for i, score := range prioritizer.scores(c) {
+		step := prioritizer.step()
+		c.watch.Begin(step)
+
+		scores := prioritizer.scores(c)
+
+		c.watch.End(step)
+
+		for i, score := range scores {
 			totals[i] += int64(prioritizer.Weight) * score
 		}
 	}
@@ -100,6 +108,23 @@ func (c *contest) ranked() []Verdict {
 // wake tells until when the scores that count are valid (ours.md C3).
 func (c *contest) wake(wake func(validUntil time.Time)) {
 	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) { wake(set.ValidUntil) })
+}
+
+// expired counts the scores that do not count any more.
+func (c *contest) expired() int {
+	if !slices.ContainsFunc(c.request.Prioritizers, func(p Prioritizer) bool { return p.BuiltIn == "" }) {
+		return 0
+	}
+
+	count := 0
+
+	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) {
+		if set.Expired(c.now) {
+			count++
+		}
+	})
+
+	return count
 }
 
 func (c *contest) eachScoreSet(visit func(Prioritizer, *facts.Facts, facts.ScoreSet)) {

@@ -26,6 +26,8 @@ func (r *Result) lines() []string {
 		fmt.Sprintf("held: %v %v", r.Held(), r.Mistakes.ToAggregate()),
 		fmt.Sprintf("scope: %q of %q, %d clusters", r.Eligible, r.Bound, r.Available),
 		fmt.Sprintf("unscheduled: %d of %d feasible", r.Unscheduled, r.Feasible()),
+		fmt.Sprintf("stages: %v", r.stages),
+		fmt.Sprintf("expired: %d", r.Expired),
 	}
 
 	// When an evaluation that was given up is to be tried again depends on which clusters it came to first.

@@ -49,6 +49,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	}
 
 	field.wake(e.pass.WakeAfterExpiry)
+	e.result.Expired = field.expired()
 
 	found := &details{verdicts: verdicts, prioritizers: field.prioritizers()}
 	e.choose(field, found)
@@ -166,4 +167,10 @@ func (e *evaluation) choose(field *contest, found *details) {
 	}
 
 	found.feasible = ranked
+
+	for _, verdict := range found.verdicts {
+		if verdict.Stage != StageScope {
+			e.result.stages[verdict.Stage]++
+		}
+	}
 }

@@ -101,6 +101,11 @@ type Result struct {
 	// EvaluationErrors are the CEL expressions that failed, in the order of their paths.
 	EvaluationErrors []EvaluationError
 
+	// Cost is what the CEL expressions cost, in CEL's own cost units. An answer that was remembered costs what it did when it was found.
+	Cost uint64
+	// Expired counts the AddOnPlacementScores of feasible clusters that a prioritizer reads and that are past their validUntil.
+	Expired int
+
 	// WakeAt is the earliest time at which the answer can change by itself; zero means never.
 	WakeAt time.Time
 
@@ -108,10 +113,14 @@ type Result struct {
 	now      time.Time
 	// field is nil when the result is Held.
 	field   *contest
+	stages  stageCounts
 	details func() *details
 	// causes is nil where they are counted over the verdicts.
 	causes func() []Cause
 }
+
+// stageCounts counts clusters by stage.
+type stageCounts [StageSelected + 1]int
 
 // details are what became of every cluster.
 type details struct {
@@ -140,6 +149,10 @@ func (r *Result) Feasible() int {
 
 	return len(r.field.clusters)
 }
+
+// Count is how many clusters in scope came to a stage and no further; 0 when the result is Held, and for StageScope. It is known without
+// the verdicts.
+func (r *Result) Count(stage Stage) int { return r.stages[stage] }
 
 // Scores are the feasible clusters by name with their scores, which are the weighted sums of the prioritizers. They are found when they are
 // first asked for.

@@ -22,16 +22,18 @@ type evaluation struct {
 	incumbents map[string]bool
 	pass       *selector.Pass
 	result     *Result
+	// watch is told of the steps.
+	watch Stopwatch
 
 	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
 	forbidsUntil time.Time
-	// ranked are the feasible clusters, best first, where the selection needs to know of each; the selected ones are marked.
+	// ranked are the feasible clusters, best first, where the selection needs to know of each, each with the stage it came to.
 	ranked []Verdict
 }
 
 func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
 	return &evaluation{
-		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.Pass{Now: now},
+		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.Pass{Now: now}, watch: Unwatched,
 		result: &Result{
 			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, snapshot: snapshot, now: now,
 			details: func() *details { return &details{} },
@@ -42,7 +44,15 @@ func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents ma
 // Schedule answers the request on a snapshot. The incumbents are the clusters in the placement's present decisions; now is the time of
 // the evaluation, and the result says when the answer can change by the passing of time alone.
 func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
+	return ScheduleWatched(request, snapshot, incumbents, now, Unwatched)
+}
+
+// ScheduleWatched is Schedule, and tells a stopwatch of its steps.
+func ScheduleWatched(
+	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch Stopwatch,
+) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
+	e.watch = watch
 	scope := e.scope()
 
 	if e.result.Held() {
@@ -54,7 +64,13 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 		return e.hold()
 	}
 
+	e.watch.Begin(StepTaintToleration)
+
 	left := e.tolerate(p)
+
+	e.watch.End(StepTaintToleration)
+
+	e.result.stages[StageTaint] = len(p.slots) - len(left.slots)
 
 	field := e.contest()
 	e.pass.Wake(left.until)
@@ -73,6 +89,7 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 	}
 
 	field.wake(e.pass.WakeAfterExpiry)
+	e.result.Expired = field.expired()
 	e.pick(field)
 	e.result.WakeAt = e.wakeAt()
 	e.result.causes = sync.OnceValue(func() []Cause { return e.causes(scope, p) })
@@ -101,6 +118,7 @@ func (e *evaluation) scope() inventory.Scope {
 func (e *evaluation) hold() *Result {
 	held := *e.result
 	held.Available, held.EvaluationErrors, held.WakeAt = 0, nil, e.pass.WakeAt()
+	held.Cost, held.stages = e.pass.Spent(), stageCounts{}
 	held.Mistakes = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
 		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
 			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.PassCost)))}
@@ -111,8 +129,9 @@ func (e *evaluation) hold() *Result {
 // contest is opened for the clusters that are left.
 func (e *evaluation) contest() *contest {
 	c := &contest{
-		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.pass.Now, avoid: map[string]int{},
+		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.pass.Now, avoid: map[string]int{}, watch: e.watch,
 	}
+	e.result.Cost = e.pass.Spent()
 	e.result.field = c.open()
 
 	return c
@@ -138,10 +157,11 @@ func (e *evaluation) noteError(path *field.Path, cluster string, err error) {
 
 // passing are the clusters that pass scope and predicates, and what else is the same for everybody who asks the same.
 type passing struct {
-	available int
-	tainted   inventory.Members
-	slots     []uint
-	clusters  []*facts.Facts
+	available, terminating int
+
+	tainted  inventory.Members
+	slots    []uint
+	clusters []*facts.Facts
 }
 
 // remaining are the clusters that pass scope, predicates and taints, in the order of their names.
@@ -154,12 +174,19 @@ type remaining struct {
 
 // filter takes all clusters through scope and predicates; nil when that costs too much.
 func (e *evaluation) filter(scope inventory.Scope) *passing {
+	e.watch.Begin(StepPredicate)
+
 	p := recall(e, "", func() *passing { return e.passing(scope) })
+
+	e.watch.End(StepPredicate)
+
 	if e.pass.Exhausted() {
 		return nil
 	}
 
 	e.result.Available = p.available
+	e.result.stages[StageTerminating] = p.terminating
+	e.result.stages[StagePredicate] = p.available - len(p.slots)
 
 	return p
 }
@@ -205,7 +232,7 @@ func (e *evaluation) question() string {
 
 func (e *evaluation) passing(scope inventory.Scope) *passing {
 	candidates := e.snapshot.Candidates(scope)
-	members, p := candidates, &passing{available: int(candidates.Count())}
+	members, p := candidates, &passing{available: int(candidates.Count()), terminating: e.snapshot.Terminating(scope)}
 
 	if len(e.request.Predicates) > 0 {
 		members = e.anyOf(candidates)
@@ -244,6 +271,9 @@ func (e *evaluation) matching(predicate Predicate, candidates inventory.Members)
 	if !predicate.Selector.Dynamic() {
 		return e.snapshot.Matching(predicate.Selector, candidates)
 	}
+
+	e.watch.Begin(StepCEL)
+	defer e.watch.End(StepCEL)
 
 	return e.snapshot.Ask(predicate.Selector, candidates, e.pass, func(f *facts.Facts, verdict selector.Verdict) {
 		e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)

@@ -16,6 +16,9 @@ var quickElection = []string{
 	"--leader-election-lease-duration=4s", "--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s",
 }
 
+// samplePlacements is how many placements the sample world has.
+const samplePlacements = 10
+
 // TestControllerAgainstAHub is one story on one control plane: each step starts with the hub as the last one left it.
 func TestControllerAgainstAHub(t *testing.T) {
 	h := startHub(t)
@@ -40,6 +43,7 @@ func TestControllerAgainstAHub(t *testing.T) {
 		return
 	}
 	t.Run("metrics are for those who may read them", func(t *testing.T) { checkMetrics(t, h, leader, second) })
+	t.Run("the leader tells how the placements stand", func(t *testing.T) { checkStandings(t, h, leader, second) })
 
 	t.Run("run stands by", func(t *testing.T) {
 		p := start(t, "run", "--kubeconfig", h.adminKubeconfig, "--no-install")
@@ -58,6 +62,7 @@ func TestControllerAgainstAHub(t *testing.T) {
 		t.Logf("handed over within %v", time.Since(begin))
 		h.moveCluster(t, "eu3", "eu-north")
 		h.wantDecisions(t, standby, "ap1")
+		checkStandings(t, h, second)
 		second.signal(t, syscall.SIGTERM)
 		second.wantExit(t, 0)
 	})
@@ -102,6 +107,27 @@ func checkMetrics(t *testing.T, h *hub, replicas ...*replica) {
 			if served := strings.Contains(body, "\nworkqueue_depth{"); served != (tc.want == http.StatusOK) {
 				t.Errorf("replica %d: %s sees metrics: %t", i, tc.who, served)
 			}
+		}
+	}
+}
+
+// checkStandings compares what is told of all placements of the samples with what is so: by a replica that leads, and by standbys not at all.
+func checkStandings(t *testing.T, h *hub, leader *replica, standbys ...*replica) {
+	t.Helper()
+	reader := h.metricsReader(t)
+	eventually(t, "waiting for the metrics of placements", func() error {
+		_, body := leader.get(t, "/metrics", reader)
+		if sum := summed(t, body, "placement_hub_placements"); sum != samplePlacements {
+			return fmt.Errorf("%v placements are told of, want %d", sum, samplePlacements)
+		}
+		if synced := summed(t, body, "placement_hub_inventory_synced"); synced < 5 {
+			return fmt.Errorf("the lists of %v kinds are told to be in", synced)
+		}
+		return nil
+	})
+	for _, r := range standbys {
+		if _, body := r.get(t, "/metrics", reader); summed(t, body, "placement_hub_placements") != 0 {
+			t.Error("a standby tells how placements stand")
 		}
 	}
 }

@@ -257,11 +257,22 @@ func (h *hub) token(t *testing.T, account string) string {
 }
 
 // reconciles reads from the metrics how often a controller has looked at something.
-func reconciles(t *testing.T, metrics, controller string) (total float64) {
+func reconciles(t *testing.T, metrics, controller string) float64 {
+	t.Helper()
+	return summedWhere(t, metrics, `controller_runtime_reconcile_total{controller="`+controller+`",`)
+}
+
+// summed is the sum over the labels of a series.
+func summed(t *testing.T, metrics, series string) float64 {
+	t.Helper()
+	return summedWhere(t, metrics, series+"{")
+}
+
+func summedWhere(t *testing.T, metrics, prefix string) (total float64) {
 	t.Helper()
 	lines := bufio.NewScanner(strings.NewReader(metrics))
 	for lines.Scan() {
-		if !strings.HasPrefix(lines.Text(), `controller_runtime_reconcile_total{controller="`+controller+`",`) {
+		if !strings.HasPrefix(lines.Text(), prefix) {
 			continue
 		}
 		fields := strings.Fields(lines.Text())

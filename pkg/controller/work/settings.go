@@ -3,6 +3,7 @@ package work
 import (
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -15,7 +16,7 @@ const (
 	longestRetry = time.Minute
 )
 
-// Settings are common to all controllers of a hub. Every field is set.
+// Settings are common to all controllers of a hub. Every field but Tracing is set.
 type Settings struct {
 	// Namespace is where the hub keeps objects of its own.
 	Namespace string
@@ -25,6 +26,8 @@ type Settings struct {
 	Patience time.Duration
 	// Clock is the time.
 	Clock clock.PassiveClock
+	// Tracing takes spans; nil for no traces.
+	Tracing trace.TracerProvider
 }
 
 // Queue is how a controller works its queue.

@@ -7,6 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // The priorities of keys, highest first. A key that is woken twice keeps the higher one; keys of one priority take their turns.
@@ -26,6 +28,24 @@ const (
 	firstGathering   = 50 * time.Millisecond
 	longestGathering = 500 * time.Millisecond
 )
+
+// Change is what a key is woken for.
+type Change struct {
+	// Cause is the kind of it; nil when nothing has changed.
+	Cause *metrics.Cause
+	// At is when it arrived in the hub; zero for what was there before the hub, and for what is only doubted.
+	At time.Time
+}
+
+// earlier is the change that has waited longer. One with a time goes before one without, which nobody waits for.
+func (c Change) earlier(other Change) Change {
+	switch {
+	case c.Cause == nil, c.At.IsZero() && !other.At.IsZero(), !other.At.IsZero() && other.At.Before(c.At):
+		return other
+	default:
+		return c
+	}
+}
 
 // Wakeups puts keys into a priority queue, so that many changes at once cost few looks at each key. It is safe for concurrent use.
 //
@@ -47,6 +67,8 @@ type wakeup struct {
 	// gathered is when Bulk put the key into the queue last, or will have, and interval how long changes are gathered from then on.
 	gathered time.Time
 	interval time.Duration
+	// change is the earliest one since the key was taken last, or one that is still owed.
+	change Change
 }
 
 // NewWakeups has woken nothing.
@@ -70,9 +92,9 @@ func (w *Wakeups[K]) Busy() bool {
 	return w.queue == nil || w.queue.Len() > 0
 }
 
-// Wake has keys looked at, and returns how many of them went into the queue. The others are there already, for something that matters as
-// much.
-func (w *Wakeups[K]) Wake(priority int, keys ...K) int {
+// Wake has keys looked at for a change, and returns how many of them went into the queue. The others are there already, for something that
+// matters as much.
+func (w *Wakeups[K]) Wake(priority int, change Change, keys ...K) int {
 	now := time.Now()
 
 	w.mu.Lock()
@@ -84,7 +106,14 @@ func (w *Wakeups[K]) Wake(priority int, keys ...K) int {
 
 	for _, key := range keys {
 		is := w.known[key]
+		earliest := is.change.earlier(change)
+
 		if is.queued && is.priority >= priority {
+			if earliest != is.change {
+				is.change = earliest
+				w.known[key] = is
+			}
+
 			continue
 		}
 
@@ -93,7 +122,7 @@ func (w *Wakeups[K]) Wake(priority int, keys ...K) int {
 			due = is.gather(now)
 		}
 
-		is.queued, is.priority = true, priority
+		is.queued, is.priority, is.change = true, priority, earliest
 		w.known[key] = is
 		put++
 
@@ -123,15 +152,37 @@ func (w *wakeup) gather(now time.Time) time.Time {
 	return w.gathered
 }
 
-// Taken says that a key was taken from the queue, before anything is read for it: what happens from now on wakes it again.
-func (w *Wakeups[K]) Taken(key K) {
+// Taken says that a key was taken from the queue, before anything is read for it: what happens from now on wakes it again. It returns the
+// earliest change since the key was taken last; none when something was due, or is tried again after all changes were dealt with.
+func (w *Wakeups[K]) Taken(key K) Change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if is, known := w.known[key]; known {
-		is.queued = false
-		w.known[key] = is
+	is, known := w.known[key]
+	if !known {
+		return Change{}
 	}
+
+	change := is.change
+	is.queued, is.change = false, Change{}
+	w.known[key] = is
+
+	return change
+}
+
+// Owe says that a change has not been dealt with: it is the one that the key is taken for when it is tried again. It puts nothing into the
+// queue.
+func (w *Wakeups[K]) Owe(key K, change Change) {
+	if change.Cause == nil {
+		return
+	}
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	is := w.known[key]
+	is.change = change.earlier(is.change)
+	w.known[key] = is
 }
 
 // Forget drops what is remembered of a key that is gone.

@@ -76,10 +76,10 @@ const ms = time.Millisecond
 
 func TestASingleChangeIsLookedAtAtOnce(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		h.looked(t, "a", 0)
 		time.Sleep(60 * ms)
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		h.looked(t, "a", 0, 60*ms)
 	})
 }
@@ -90,7 +90,7 @@ func TestManyChangesAtOnceCostOneLook(t *testing.T) {
 		put := 0
 
 		for range 1000 {
-			put += h.Wake(Bulk, "a", "b")
+			put += h.Wake(Bulk, Change{}, "a", "b")
 			synctest.Wait()
 		}
 
@@ -108,12 +108,12 @@ func TestManyChangesAtOnceCostOneLook(t *testing.T) {
 func TestIntervalsGrowWhileABurstGoesOn(t *testing.T) {
 	inHouse(t, func(h *house) {
 		for range 200 {
-			h.Wake(Bulk, "a")
+			h.Wake(Bulk, Change{}, "a")
 			time.Sleep(10 * ms)
 		}
 
 		time.Sleep(time.Minute)
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		h.looked(t, "a", 0, 50*ms, 150*ms, 350*ms, 750*ms, 1250*ms, 1750*ms, 2250*ms, time.Minute+2000*ms)
 	})
 }
@@ -122,16 +122,16 @@ func TestIntervalsGrowWhileABurstGoesOn(t *testing.T) {
 func TestABurstDelaysNobodyElse(t *testing.T) {
 	inHouse(t, func(h *house) {
 		for range 31 {
-			h.Wake(Bulk, "a")
+			h.Wake(Bulk, Change{}, "a")
 			time.Sleep(10 * ms)
 		}
 
-		h.Wake(Interactive, "a")
-		h.Wake(Bulk, "b")
+		h.Wake(Interactive, Change{}, "a")
+		h.Wake(Bulk, Change{}, "b")
 		h.looked(t, "a", 0, 50*ms, 150*ms, 310*ms)
 		h.looked(t, "b", 310*ms)
 		// What was gathered so far has been seen; what comes after it waits to the end of the interval.
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		time.Sleep(time.Minute)
 		h.looked(t, "a", 0, 50*ms, 150*ms, 310*ms, 350*ms)
 	})
@@ -140,13 +140,13 @@ func TestABurstDelaysNobodyElse(t *testing.T) {
 // What happens after a key was taken wakes it again, whoever put it into the queue, and however early it was taken.
 func TestNothingIsLostAfterAKeyIsTaken(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		h.looked(t, "a", 0)
-		h.Wake(Bulk, "a") // Waits.
+		h.Wake(Bulk, Change{}, "a") // Waits.
 		h.queue.AddAfter("a", 10*ms)
 		time.Sleep(20 * ms)
 		h.looked(t, "a", 0, 10*ms)
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		time.Sleep(time.Minute)
 		h.looked(t, "a", 0, 10*ms, 50*ms)
 	})
@@ -155,17 +155,17 @@ func TestNothingIsLostAfterAKeyIsTaken(t *testing.T) {
 func TestKeysThatWaitEndWithTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 
 		if !h.Busy() {
 			t.Error("not busy with a key in the queue")
 		}
 
 		h.Taken("a")
-		h.Wake(Bulk, "a")
+		h.Wake(Bulk, Change{}, "a")
 		h.queue.ShutDown()
 		synctest.Wait()
-		h.Wake(Interactive, "a") // Goes nowhere, and waits for nobody.
+		h.Wake(Interactive, Change{}, "a") // Goes nowhere, and waits for nobody.
 	})
 }
 
@@ -191,7 +191,7 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 
 		for range rapid.IntRange(1, 30).Draw(t, "wake-ups") {
 			key, priority := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "key"), rapid.SampledFrom(priorities).Draw(t, "priority")
-			h.Wake(priority, key)
+			h.Wake(priority, Change{}, key)
 
 			if before, known := highest[key]; !known || before < priority {
 				highest[key] = priority
@@ -227,7 +227,7 @@ func TestEveryWakeUpIsFollowedByALook(t *testing.T) {
 
 		inHouse(t, func(h *house) {
 			for n, wait := range waits {
-				h.Wake(priorities[n], "a")
+				h.Wake(priorities[n], Change{}, "a")
 
 				woken := time.Since(h.start)
 				synctest.Wait()
@@ -263,9 +263,9 @@ func BenchmarkWakeOfWhatIsQueued(b *testing.B) {
 	defer h.queue.ShutDown()
 
 	keys := []string{"team-a/payments", "team-a/standby", "team-b/training", "team-b/relay"}
-	h.Wake(Bulk, keys...)
+	h.Wake(Bulk, Change{}, keys...)
 
 	for b.Loop() {
-		h.Wake(Bulk, keys...)
+		h.Wake(Bulk, Change{}, keys...)
 	}
 }

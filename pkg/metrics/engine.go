@@ -1,0 +1,31 @@
+package metrics
+
+import "github.com/placement-hub/placement-hub/pkg/scheduling"
+
+var (
+	// Comparisons counts placements whose answer was compared with that of the reference.
+	Comparisons = counter(hub+"comparisons_total",
+		"Placements evaluated a second time, by the straightforward reference, to compare the answers.")
+
+	// Divergences counts comparisons whose answers differed.
+	Divergences = counter(hub+"divergences_total", "Comparisons in which the two answers differed. It must be 0.")
+
+	cost = counter(hub+"cel_cost_total",
+		"What the CEL expressions of all evaluations cost, in CEL's own cost units. An answer that is remembered counts as if it were found anew.")
+
+	generation = gauge(hub+"inventory_generation",
+		"The number of the view of the world that the last evaluation was made on. It grows with every change that some placement could read.")
+
+	// Synced says of each kind whether its initial list is in the inventory.
+	Synced = gauges(hub+"inventory_synced",
+		"Whether the initial list of a kind of objects is in the inventory (1) or not (0). Nothing is evaluated until all are.", "kind")
+)
+
+// ObserveResult notes what an answer cost, and what view of the world it was found on.
+func ObserveResult(result *scheduling.Result) {
+	generation.Set(float64(result.Generation))
+
+	if result.Cost > 0 {
+		cost.Add(float64(result.Cost))
+	}
+}

@@ -1,0 +1,191 @@
+package metrics
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+var (
+	placements = gauges(hub+"placements",
+		"Placements by their condition PlacementSatisfied and the reason of it. Every placement that was evaluated is in one of them.",
+		"satisfied", "reason")
+
+	misconfigured = gauge(hub+"misconfigured_placements", "Placements with the condition PlacementMisconfigured. They keep their last decisions.")
+
+	held = gauge(hub+"held_placements",
+		"Placements whose decisions are held as they are, because there is no answer or it is not to be carried out: misconfigured ones, those "+
+			"whose cluster set is broken, and those for which a removal is held.")
+
+	skipped = gauges(hub+"skipped_placements",
+		"Placements that are not the hub's to schedule, by reason: disabled by annotation, or deleting.", "reason")
+
+	decisions = gauge(hub+"decisions", "Clusters in decisions, over all placements.")
+
+	pages = gauge(hub+"decision_pages", "PlacementDecisions that the decisions stand in.")
+
+	clusters = gauges(hub+"placement_clusters",
+		"Pairs of a placement and a cluster in its scope, by the stage that kept the cluster out (Terminating, Predicate, Taint, AntiAffinity, "+
+			"Spread, Rank), or Selected, each as of the last evaluation.",
+		"stage")
+
+	celErrors = gauge(hub+"cel_errors",
+		"Pairs of a CEL expression of a placement and a cluster on which it cannot be evaluated, so that it counts as not matching.")
+
+	staleScores = gauge(hub+"stale_scores",
+		"AddOnPlacementScores that are past validUntil, for each placement that reads them. They count 0.")
+)
+
+var clustersBy = resolveStages()
+
+func resolveStages() (resolved [scheduling.StageSelected + 1]prometheus.Gauge) {
+	for stage := scheduling.StageTerminating; stage <= scheduling.StageSelected; stage++ {
+		resolved[stage] = clusters.WithLabelValues(stage.String())
+	}
+
+	return resolved
+}
+
+// Standing is how one placement stands. The zero value is one that is not there.
+type Standing struct {
+	// Satisfied and Reason are of the condition PlacementSatisfied; an empty reason means that there is none.
+	Satisfied bool
+	Reason    string
+	// Misconfigured says that the condition PlacementMisconfigured is true, and Held that the decisions are held as they are.
+	Misconfigured, Held bool
+	// Skipped is why the placement is not scheduled, one of few words; empty when it is.
+	Skipped string
+	// Decisions are the clusters in decisions, and Pages the pages that they stand in.
+	Decisions, Pages int
+	// Stages counts the clusters in scope by how far they came.
+	Stages [scheduling.StageSelected + 1]int
+	// CELErrors are the clusters on which expressions failed, and StaleScores the scores past their time.
+	CELErrors, StaleScores int
+}
+
+// add books the standing: with 1 it comes, and with -1 it goes.
+func (s *Standing) add(sign int) {
+	factor := float64(sign)
+
+	if s.Reason != "" {
+		placements.WithLabelValues(strconv.FormatBool(s.Satisfied), s.Reason).Add(factor)
+	}
+
+	if s.Skipped != "" {
+		skipped.WithLabelValues(s.Skipped).Add(factor)
+	}
+
+	addIf(s.Misconfigured, misconfigured, factor)
+	addIf(s.Held, held, factor)
+	decisions.Add(factor * float64(s.Decisions))
+	pages.Add(factor * float64(s.Pages))
+	celErrors.Add(factor * float64(s.CELErrors))
+	staleScores.Add(factor * float64(s.StaleScores))
+
+	for stage, of := range clustersBy {
+		if of != nil && s.Stages[stage] != 0 {
+			of.Add(factor * float64(s.Stages[stage]))
+		}
+	}
+}
+
+func addIf(is bool, of prometheus.Gauge, value float64) {
+	if is {
+		of.Add(value)
+	}
+}
+
+// Standings are how all placements stand. The gauges have them while the hub leads: a standby does not know, and one that no longer leads
+// must not go on telling. It is safe for concurrent use.
+type Standings[K comparable] struct {
+	mu      sync.Mutex
+	known   map[K]Standing
+	leading bool
+	since   time.Time
+}
+
+// NewStandings knows of no placement, and does not lead.
+func NewStandings[K comparable]() *Standings[K] { return &Standings[K]{known: map[K]Standing{}} }
+
+// Note says how a placement stands now.
+func (s *Standings[K]) Note(key K, is Standing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	before, found := s.known[key]
+	if found && before == is {
+		return
+	}
+
+	s.known[key] = is
+
+	if s.leading {
+		before.add(-1)
+		is.add(1)
+	}
+}
+
+// Forget drops a placement that is gone.
+func (s *Standings[K]) Forget(key K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	before, found := s.known[key]
+	if !found {
+		return
+	}
+
+	delete(s.known, key)
+
+	if s.leading {
+		before.add(-1)
+	}
+}
+
+// Lead begins to tell.
+func (s *Standings[K]) Lead() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.leading {
+		return
+	}
+
+	s.leading, s.since = true, time.Now()
+
+	for _, is := range s.known {
+		is.add(1)
+	}
+}
+
+// Resign takes back all that was told.
+func (s *Standings[K]) Resign() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if !s.leading {
+		return
+	}
+
+	s.leading = false
+
+	for _, is := range s.known {
+		is.add(-1)
+	}
+}
+
+// Since is the later one of a time and the time since which the hub leads: before that nothing could be done about a change.
+func (s *Standings[K]) Since(t time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if t.Before(s.since) {
+		return s.since
+	}
+
+	return t
+}

@@ -1,0 +1,141 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// told is what the gauges of placements say, but for zeros; the values of labels stand in the order of their names.
+func told(t rapid.TB) map[string]float64 {
+	t.Helper()
+
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	ours := []string{
+		"placements", "misconfigured_placements", "held_placements", "skipped_placements", "decisions", "decision_pages",
+		"placement_clusters", "cel_errors", "stale_scores",
+	}
+	values := map[string]float64{}
+
+	for _, family := range families {
+		name, found := strings.CutPrefix(family.GetName(), hub)
+		if !found || !slices.Contains(ours, name) {
+			continue
+		}
+
+		for _, metric := range family.GetMetric() {
+			words := []string{name}
+			for _, label := range metric.GetLabel() {
+				words = append(words, label.GetValue())
+			}
+
+			if value := metric.GetGauge().GetValue(); value != 0 {
+				values[strings.Join(words, " ")] = value
+			}
+		}
+	}
+
+	return values
+}
+
+func expectTold(t *testing.T, when string, want map[string]float64) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, told(t)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", when, diff)
+	}
+}
+
+// A standby tells nothing; who leads tells all it knows, and what a placement was counted as before goes with it; who leads no longer takes
+// all of it back.
+func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
+	s := NewStandings[string]()
+	good := Standing{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
+	good.Stages[scheduling.StageSelected], good.Stages[scheduling.StageTaint] = 150, 7
+	bad := Standing{Reason: "NoManagedClusterMatched", Misconfigured: true, Held: true, Pages: 1}
+	poor := Standing{Reason: "NotAllDecisionsScheduled", Decisions: 1, Pages: 1, CELErrors: 4, StaleScores: 5}
+
+	s.Note("a", good)
+	s.Note("off", Standing{Skipped: "disabled"})
+	expectTold(t, "a standby", map[string]float64{})
+
+	s.Lead()
+	s.Note("b", bad)
+	expectTold(t, "a leader", map[string]float64{
+		"placements AllDecisionsScheduled true": 1, "placements NoManagedClusterMatched false": 1, "misconfigured_placements": 1,
+		"held_placements": 1, "skipped_placements disabled": 1, "decisions": 150, "decision_pages": 3,
+		"placement_clusters Selected": 150, "placement_clusters Taint": 7,
+	})
+
+	s.Note("a", poor)
+	s.Note("a", poor)
+	s.Forget("b")
+	s.Forget("b")
+	expectTold(t, "after a change and a deletion", map[string]float64{
+		"placements NotAllDecisionsScheduled false": 1, "skipped_placements disabled": 1, "decisions": 1, "decision_pages": 1,
+		"cel_errors": 4, "stale_scores": 5,
+	})
+
+	s.Resign()
+	s.Note("a", good)
+	s.Forget("off")
+	expectTold(t, "after that", map[string]float64{})
+}
+
+// Whatever happens in whatever order, the gauges are the sum over the placements that there are.
+func TestStandingsAddUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := NewStandings[int]()
+		defer s.Resign()
+
+		want, leads := map[int]int{}, false
+
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			key := rapid.IntRange(1, 4).Draw(t, "placement")
+
+			switch rapid.SampledFrom([]string{"note", "note", "forget", "lead", "resign"}).Draw(t, "step") {
+			case "note":
+				want[key] = rapid.IntRange(0, 3).Draw(t, "decisions")
+				s.Note(key, Standing{Satisfied: true, Reason: fmt.Sprintf("R%d", want[key]), Decisions: want[key]})
+			case "forget":
+				delete(want, key)
+				s.Forget(key)
+			case "lead":
+				leads = true
+				s.Lead()
+			case "resign":
+				leads = false
+				s.Resign()
+			}
+		}
+
+		sums := map[string]float64{}
+
+		for _, decisions := range want {
+			if !leads {
+				break
+			}
+
+			sums[fmt.Sprintf("placements R%d true", decisions)]++
+
+			if decisions > 0 {
+				sums["decisions"] += float64(decisions)
+			}
+		}
+
+		if diff := cmp.Diff(sums, told(t)); diff != "" {
+			t.Fatalf("told (-want +got):\n%s", diff)
+		}
+	})
+}

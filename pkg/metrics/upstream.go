@@ -1,0 +1,71 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// schedulingName is what the upstream controller calls its evaluations in the label name.
+const schedulingName = "placement_scheduling"
+
+// upstreamBuckets are the buckets of the upstream controller: ten powers of ten from a microsecond, in seconds (upstream-placement.md 1.16).
+var upstreamBuckets = prometheus.ExponentialBuckets(1e-6, 10, 10)
+
+var (
+	schedulingDuration = histograms("scheduling_scheduling_duration_seconds",
+		"How long the evaluation of a placement took, as upstream counts it, in seconds.", upstreamBuckets, "name").
+		WithLabelValues(schedulingName)
+
+	bindDuration = histograms("scheduling_bind_duration_seconds",
+		"How long writing the decisions and the status of a placement took, in seconds, where decisions changed.", upstreamBuckets, "name").
+		WithLabelValues("placement_bind")
+
+	pluginDurations = histograms("scheduling_plugin_duration_seconds",
+		"How long a filter (Predicate, TaintToleration) or a prioritizer took in one evaluation, in seconds. The prioritizers of all "+
+			"AddOnPlacementScores are AddOn. What is remembered is quick, and scores that decide nothing are not looked for.",
+		upstreamBuckets, "name", "plugin_type", "plugin_name")
+
+	celDuration = histograms("scheduling_cel_runtime_duration_seconds",
+		"How long the CEL expressions of one predicate took in one evaluation, over all clusters, in seconds. Answers that are remembered are quick.",
+		upstreamBuckets, "name").
+		WithLabelValues(schedulingName)
+
+	stepDurations = resolveSteps()
+)
+
+// resolveSteps has the histogram of each step.
+func resolveSteps() []prometheus.Observer {
+	steps := make([]prometheus.Observer, len(scheduling.Steps()))
+
+	for _, step := range scheduling.Steps() {
+		switch {
+		case step.Filter():
+			steps[step] = pluginDurations.WithLabelValues(schedulingName, "filter", step.String())
+		case step.Prioritizer():
+			steps[step] = pluginDurations.WithLabelValues(schedulingName, "prioritizer", step.String())
+		default:
+			steps[step] = celDuration
+		}
+	}
+
+	return steps
+}
+
+// ObserveScheduling notes how long an evaluation took.
+func ObserveScheduling(d time.Duration) {
+	schedulingDuration.Observe(d.Seconds())
+	evaluationDuration.Observe(d.Seconds())
+}
+
+// ObserveBind notes how long the writes of one evaluation took.
+func ObserveBind(d time.Duration) {
+	bindDuration.Observe(d.Seconds())
+}
+
+// ObserveStep notes how long a step of an evaluation took.
+func ObserveStep(step scheduling.Step, d time.Duration) {
+	stepDurations[step].Observe(d.Seconds())
+}
