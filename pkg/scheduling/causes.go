@@ -30,7 +30,10 @@ const beingDeleted = "being deleted"
 // Causes are why the clusters in scope that were not selected were not: the cause of most clusters first, then by stage and clause. Each
 // of those clusters is counted once. There are none when the result is Held. They are found when they are first asked for.
 func (r *Result) Causes() []Cause {
-	if r.causes != nil {
+	switch {
+	case r.Held():
+		return nil
+	case r.causes != nil:
 		return r.causes()
 	}
 
