@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
@@ -45,6 +46,22 @@ func newControllerCommand() *cobra.Command {
 	return cmd
 }
 
+// preflight finds out what is missing on the hub.
+func (o *controllerOptions) preflight(ctx context.Context, config *rest.Config) error {
+	if o.observe {
+		return preflight.RunObserver(ctx, config, o.controllers)
+	}
+	return preflight.Run(ctx, config, o.controllers, o.election)
+}
+
+// setup adds what runs to the manager.
+func (o *controllerOptions) setup(ctx context.Context, mgr manager.Manager) error {
+	if o.observe {
+		return controller.Observe(ctx, mgr, o.controllers)
+	}
+	return controller.Setup(mgr, o.controllers)
+}
+
 // run connects to the hub and runs the controllers until ctx ends or a file of --terminate-on-files changes.
 func (o *controllerOptions) run(ctx context.Context) (err error) {
 	files, err := filewatch.New(o.terminateOnFiles)
@@ -65,7 +82,7 @@ func (o *controllerOptions) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := preflight.Run(ctx, config, o.controllers, o.election); err != nil {
+	if err := o.preflight(ctx, config); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -106,7 +123,9 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		// The manager closes it, too, once it serves.
 		defer func() { err = errors.Join(err, closeListener(o.controllers.Webhook.Listener)) }()
 	}
-	if err := controller.Setup(mgr, o.controllers); err != nil {
+	view := &controller.View{}
+	o.controllers.View = view
+	if err := o.setup(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 
@@ -120,6 +139,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
 	server.AddReadiness(started, mgr.GetCache())
+	serveDebug(server, view)
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())
 	}

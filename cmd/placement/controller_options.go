@@ -44,6 +44,8 @@ type controllerOptions struct {
 	webhook     string // address that API servers ask at
 	election    election.Options
 	controllers controller.Options
+	// observe answers questions about placements, and runs no controller.
+	observe bool
 }
 
 func newControllerOptions() *controllerOptions {
@@ -89,7 +91,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Time between two renewals of the lease. Standbys look every second, so a released lease does not wait for this.")
 
 	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
-		"Address of the HTTPS endpoint for /metrics, /healthz, /livez and /readyz; port 0 picks a free one.")
+		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez and /readyz; port 0 picks a free one.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
 		"Address at which the controller "+admission.Defaults+" answers API servers, over HTTPS; port 0 picks a free one. "+
 			"Its certificate has the host names that the configurations in manifests/webhook lead to.")

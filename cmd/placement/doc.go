@@ -9,7 +9,8 @@
 //   - a subcommand must not define PersistentPreRun(E): the root's own tells usage errors from failures.
 //
 // What they stand on is in internal: endpoint, election, preflight and filewatch for `placement controller`, embedded and live for
-// `placement run`, which shares election and preflight.
+// `placement run`, which shares election and preflight. `placement debug` is `placement controller` without controllers: it shares all of
+// that but the election.
 //
 // `placement controller` keeps the flags, the defaults, the lease and the endpoints of the upstream command of that name, so that
 // swapping the image is enough. Three things differ, on purpose: client-side rate limiting is off unless asked for, a released lease

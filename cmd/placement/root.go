@@ -56,7 +56,7 @@ func newRootCommand(started *bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(), newRunCommand(), newSimulateCommand(), newDiffCommand(), newVersionCommand())
+	root.AddCommand(newControllerCommand(), newRunCommand(), newSimulateCommand(), newDiffCommand(), newDebugCommand(), newVersionCommand())
 	return root
 }
 

@@ -21,6 +21,15 @@ func TestExecute(t *testing.T) {
 	}{
 		{reason: "no subcommand shows the help", wantStdout: []string{"Available Commands:", "controller", "version"}},
 		{reason: "help is no error", args: []string{"controller", "--help"}, wantStdout: []string{"--terminate-on-files", "--vmodule"}},
+		{reason: "what is without effect is not shown", args: []string{"debug", "--help"}, wantStdout: []string{"/debug/placements/", "--listen"}},
+		{
+			reason: "debug needs somebody to debug", args: []string{"debug", "--controllers=clusterset"}, wantCode: exitUsage,
+			wantStderr: []string{"none of them serves placements", "Run 'placement debug --help'"},
+		},
+		{
+			reason: "debug needs a server, too", args: []string{"debug", "--kubeconfig", unreachable},
+			wantCode: exitFailure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
+		},
 		{reason: "version prints", args: []string{"version"}, wantStdout: []string{"placement ", "commit"}},
 		{reason: "version prints JSON", args: []string{"version", "-o", "json"}, wantStdout: []string{`"goVersion": "go`}},
 		{

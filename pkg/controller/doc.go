@@ -5,7 +5,8 @@
 // that there are. They are one in fact: they share the informers, the inventory and the queue. The decisions of v1beta1 can be written a
 // second time, as references to ClusterProfiles. The others have rooms of their own: sets says who may place where, fleet follows the
 // clusters as a whole. All of them work their queues as work says, and Setup wires those that are switched on. Package comparer checks
-// the answers while the hub runs, and eventwriter tells users of them when there is nothing better to do.
+// the answers while the hub runs, and eventwriter tells users of them when there is nothing better to do. A View shows what is known to those
+// who only ask: on a leader, on a standby, or with no controller at all (Observe).
 //
 // Promises: the initial lists are in the inventory before the first placement is evaluated, also on a standby, which keeps its caches
 // warm; a placement is evaluated by one worker at a time; what was just written is seen by the next evaluation even while the cache

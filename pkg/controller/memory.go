@@ -27,6 +27,8 @@ type memory struct {
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
+	// idle says that nobody works on what is woken.
+	idle bool
 }
 
 func newMemory(o outputs, c clock.PassiveClock) *memory {
@@ -75,7 +77,7 @@ func (m *memory) wake(priority int, cause string, keys ...inventory.PlacementKey
 
 // wakeFor puts placements into the queue for a change that arrived at a time; zero for what was there before.
 func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
-	if len(keys) == 0 {
+	if len(keys) == 0 || m.idle {
 		return
 	}
 

@@ -47,9 +47,16 @@ type placementReconciler struct {
 	outdated work.Retry[inventory.PlacementKey]
 }
 
-// setup serves the placements of the APIs.
-func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
-	shared := newMemory(o, settings.Clock)
+// service is what is written for placements, and who is shown what is known for that.
+type service struct {
+	outputs
+
+	view *View
+}
+
+// setup serves the placements of the APIs, and connects the view to what is known of them.
+func (s service) setup(mgr manager.Manager, settings work.Settings) error {
+	shared := newMemory(s.outputs, settings.Clock)
 
 	recorder, err := recorderOf(mgr, shared.wakeups.Busy)
 	if err != nil {
@@ -67,14 +74,11 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 		outdated: work.NewRetry[inventory.PlacementKey](),
 	}
 
-	for _, form := range r.forms() {
-		err := mgr.GetFieldIndexer().IndexField(context.Background(), form.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(form, record.Bare(object))
-		})
-		if err != nil {
-			return fmt.Errorf("indexing %T: %w", form.Empty(), err)
-		}
+	if err := r.index(context.Background(), mgr); err != nil {
+		return err
 	}
+
+	s.view.connect(r)
 
 	typed := work.Queue[inventory.PlacementKey](settings)
 	typed.Reconciler = r
@@ -96,6 +100,20 @@ func (o outputs) setup(mgr manager.Manager, settings work.Settings) error {
 	}
 
 	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache()}) //nolint:wrapcheck // Named by the caller.
+}
+
+// index has PlacementDecisions found by the placements they may belong to.
+func (o outputs) index(ctx context.Context, mgr manager.Manager) error {
+	for _, form := range o.forms() {
+		err := mgr.GetFieldIndexer().IndexField(ctx, form.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(form, record.Bare(object))
+		})
+		if err != nil {
+			return fmt.Errorf("indexing %T: %w", form.Empty(), err)
+		}
+	}
+
+	return nil
 }
 
 // Reconcile evaluates one placement and has the answer written.

@@ -75,6 +75,8 @@ type Options struct {
 	Tracing trace.TracerProvider
 	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
 	Webhook admission.Options
+	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
+	View *View
 }
 
 // Scheme knows every type the hub reads or writes.
@@ -127,7 +129,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		names []string // any of them has it set up
 		setup func(manager.Manager, work.Settings) error
 	}{
-		{[]string{placementName, placementV1alpha1Name}, o.outputs(enabled).setup},
+		{[]string{placementName, placementV1alpha1Name}, service{o.outputs(enabled), o.View}.setup},
 		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
 		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
 		{[]string{sets.ClusterSetBindingRBAC}, sets.SetupClusterSetBindingRBAC},

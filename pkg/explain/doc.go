@@ -14,5 +14,7 @@
 // NewWhatIf tells what would become of all decisions if something else changed than placements; the sub-package overlay makes the changed
 // World. It evaluates only the placements that the change can concern, which it finds as a hub does. WriteWhatIf prints it.
 //
+// The sub-package debug answers over HTTP from what a running hub knows, by Evaluate.
+//
 // The package never talks to an API server, never opens a file and never reads a clock. It does not know where a World comes from.
 package explain

@@ -45,6 +45,8 @@ func TestControllerAgainstAHub(t *testing.T) {
 	t.Run("metrics are for those who may read them", func(t *testing.T) { checkMetrics(t, h, leader, second) })
 	t.Run("the leader tells how the placements stand", func(t *testing.T) { checkStandings(t, h, leader, second) })
 
+	t.Run("questions are answered by all", func(t *testing.T) { checkDebug(t, h, leader, second) })
+
 	t.Run("run stands by", func(t *testing.T) {
 		p := start(t, "run", "--kubeconfig", h.adminKubeconfig, "--no-install")
 		p.waitFor(t, &p.stdout, "another process holds the lease open-cluster-management-hub/placement-lock")

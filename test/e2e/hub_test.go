@@ -92,8 +92,13 @@ const unjudged = "--controllers=-managedcluster-taints"
 // startReplica starts a replica and returns when it is ready.
 func (h *hub) startReplica(t *testing.T, args ...string) *replica {
 	t.Helper()
-	args = append([]string{"controller", "--kubeconfig", h.kubeconfig, "--controllers=*", "--listen=127.0.0.1:0",
-		"--webhook-listen=127.0.0.1:0"}, args...)
+	return h.startServer(t, append([]string{"controller", "--kubeconfig", h.kubeconfig, "--controllers=*", "--listen=127.0.0.1:0",
+		"--webhook-listen=127.0.0.1:0"}, args...)...)
+}
+
+// startServer starts a command that serves HTTPS and returns when it is ready.
+func (h *hub) startServer(t *testing.T, args ...string) *replica {
+	t.Helper()
 	r := &replica{program: startWithin(t, h.story, args...)}
 	eventually(t, "waiting for the replica to serve", func() error {
 		if found := servingAddress.FindStringSubmatch(r.stderr.String()); found != nil {
@@ -114,12 +119,17 @@ func (h *hub) startReplica(t *testing.T, args ...string) *replica {
 	return r
 }
 
-// get asks the replica, whose certificate nobody signed.
 func (r *replica) get(t *testing.T, path, token string) (status int, body string) {
+	t.Helper()
+	return r.ask(t, http.MethodGet, path, token, "")
+}
+
+// ask asks the replica, whose certificate nobody signed.
+func (r *replica) ask(t *testing.T, method, path, token, sent string) (status int, body string) {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(sent))
 	must(t, err)
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -29,30 +30,31 @@ type Server struct {
 	// certificates reloads the given pair; nil with a self-signed certificate.
 	certificates *certwatcher.CertWatcher
 	mux          *http.ServeMux
-	// gate is nil when the configuration opens the endpoint to everybody.
-	gate        *gate
-	live, ready map[string]healthz.Checker
+	gate         *gate
+	live, ready  map[string]healthz.Checker
 }
 
 // New binds the address and mounts /metrics, /healthz, /livez and /readyz. config and client reach the API server that
-// authenticates (TokenReview) and authorizes (SubjectAccessReview) the callers of /metrics.
+// authenticates (TokenReview) and authorizes (SubjectAccessReview) the callers.
 func New(ctx context.Context, o Options, config *rest.Config, client *http.Client) (*Server, error) {
 	e := &Server{
 		mux:   http.NewServeMux(),
 		live:  map[string]healthz.Checker{"ping": healthz.Ping},
 		ready: map[string]healthz.Checker{},
 	}
-	if !o.Open {
-		var err error
-		if e.gate, err = newGate(config, client); err != nil {
-			return nil, fmt.Errorf("protecting /metrics: %w", err)
-		}
-	}
 	var err error
+	if e.gate, err = newGate(config, client); err != nil {
+		return nil, fmt.Errorf("finding out who may ask: %w", err)
+	}
 	if e.tlsConfig, e.certificates, err = o.tlsConfig(); err != nil {
 		return nil, err
 	}
-	e.handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError}))
+	series := promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.HTTPErrorOnError})
+	if o.Open {
+		e.mux.Handle("/metrics", series)
+	} else {
+		e.Handle("/metrics", series)
+	}
 	e.handleProbe("/healthz", e.live)
 	e.handleProbe("/livez", e.live)
 	e.handleProbe("/readyz", e.ready)
@@ -65,13 +67,14 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 	return e, nil
 }
 
-// handle mounts a handler behind the gate. Call it before the runnable starts.
-func (e *Server) handle(pattern string, handler http.Handler) {
-	if e.gate != nil {
-		handler = e.gate.protect(handler)
-	}
-	e.mux.Handle(pattern, handler)
+// Handle mounts a handler for those whom the API server knows and allows the path, also where the configuration opens /metrics to
+// everybody. The handler finds the user in the context (request.UserFrom). Call it before the server starts.
+func (e *Server) Handle(pattern string, handler http.Handler) {
+	e.mux.Handle(pattern, e.gate.protect(handler))
 }
+
+// Access asks the API server what a user may do (SubjectAccessReview), and remembers the answer for ten seconds.
+func (e *Server) Access() authorizer.Authorizer { return e.gate.authorizer }
 
 func (e *Server) handleProbe(path string, checks map[string]healthz.Checker) {
 	handler := http.StripPrefix(path, &healthz.Handler{Checks: checks})

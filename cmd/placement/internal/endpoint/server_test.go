@@ -13,8 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers the metrics of the Go runtime, as in the command
@@ -113,7 +116,7 @@ func get(t *testing.T, client *http.Client, url, token string) answer {
 
 func TestWhoMayReadWhat(t *testing.T) {
 	base := serve(t, localServing(), func(e *Server) {
-		e.handle("/debug/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+		e.Handle("/debug/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	})
 	client := newHTTPSClient(t, &tls.Config{})
 	for _, tc := range []struct {
@@ -145,7 +148,7 @@ func TestWhoMayReadWhat(t *testing.T) {
 
 func TestHandlersKnowTheUser(t *testing.T) {
 	base := serve(t, localServing(), func(e *Server) {
-		e.handle("/whoami", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		e.Handle("/whoami", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			if user, ok := request.UserFrom(req.Context()); !ok || user.GetName() != "scraper" {
 				t.Errorf("the handler sees user %v", user)
 			}
@@ -179,6 +182,52 @@ func TestOpenMetrics(t *testing.T) {
 	o.Open = true
 	if got := get(t, newHTTPSClient(t, &tls.Config{}), serve(t, o, nil)+"/metrics", ""); got.code != http.StatusOK {
 		t.Errorf("authentication and authorization are disabled, but /metrics answers %d", got.code)
+	}
+}
+
+// What the configuration opens is the metrics, not what others mount.
+func TestOpenMetricsOpenNothingElse(t *testing.T) {
+	o := localServing()
+	o.Open = true
+	base := serve(t, o, func(e *Server) {
+		e.Handle("/whoami", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	})
+	client := newHTTPSClient(t, &tls.Config{})
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "scraper": http.StatusTeapot} {
+		if got := get(t, client, base+"/whoami", token); got.code != want {
+			t.Errorf("GET /whoami as %q answers %d, want %d", token, got.code, want)
+		}
+	}
+}
+
+// upstream-placement.md 1.17: all that is known of a user is passed on when it is asked what he may do.
+func TestAccessPassesTheUserOn(t *testing.T) {
+	var asked authorizationv1.SubjectAccessReviewSpec
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		review := &authorizationv1.SubjectAccessReview{}
+		answerReview(t, w, req, review, func() { asked, review.Status.Allowed = review.Spec, true })
+	}))
+	t.Cleanup(server.Close)
+	e, err := New(t.Context(), localServing(), &rest.Config{Host: server.URL}, http.DefaultClient)
+	expect.NoError(t, err)
+	t.Cleanup(func() { expect.NoError(t, e.Close()) })
+
+	decision, _, err := e.Access().Authorize(t.Context(), authorizer.AttributesRecord{
+		User: &user.DefaultInfo{Name: "ada", UID: "7", Groups: []string{"team-a"}, Extra: map[string][]string{"scopes": {"debug", "more"}}},
+		Verb: "get", Namespace: "team-a", Name: "rollout", APIGroup: "g", APIVersion: "v", Resource: "placements", ResourceRequest: true,
+	})
+	expect.NoError(t, err)
+	if decision != authorizer.DecisionAllow {
+		t.Errorf("decision %v", decision)
+	}
+	want := authorizationv1.SubjectAccessReviewSpec{
+		User: "ada", UID: "7", Groups: []string{"team-a"}, Extra: map[string]authorizationv1.ExtraValue{"scopes": {"debug", "more"}},
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Verb: "get", Namespace: "team-a", Name: "rollout", Group: "g", Version: "v", Resource: "placements",
+		},
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("SubjectAccessReview (-want +got):\n%s", diff)
 	}
 }
 

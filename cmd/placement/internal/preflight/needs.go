@@ -46,6 +46,9 @@ const (
 	vocabulary            = "vocabulary"
 )
 
+// create is the verb for what is made.
+const create = "create"
+
 const applyDefinitions = "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
 
 var allNeeds = []need{
@@ -83,7 +86,7 @@ var allNeeds = []need{
 	},
 	{
 		controllers: []string{clusterSet},
-		writes: append(write(clusterv1.GroupName, "managedclustersets", "create", "update"),
+		writes: append(write(clusterv1.GroupName, "managedclustersets", create, "update"),
 			patchStatus(clusterv1.GroupName, "managedclustersets")),
 	},
 	{controllers: []string{clusterSetBinding}, writes: []right{patchStatus(clusterv1.GroupName, "managedclustersetbindings")}},
@@ -94,9 +97,9 @@ var allNeeds = []need{
 			rbacv1.SchemeGroupVersion.WithResource("clusterroles"), rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"),
 			corev1.SchemeGroupVersion.WithResource("namespaces"),
 		},
-		writes: append(write(clusterv1.GroupName, "managedclustersetbindings", "create", "update", "delete"),
-			right{verb: "create", group: clusterv1.GroupName, resource: "managedclustersets", subresource: "bind"},
-			right{verb: "create", group: "authorization.k8s.io", resource: "subjectaccessreviews"},
+		writes: append(write(clusterv1.GroupName, "managedclustersetbindings", create, "update", "delete"),
+			right{verb: create, group: clusterv1.GroupName, resource: "managedclustersets", subresource: "bind"},
+			right{verb: create, group: "authorization.k8s.io", resource: "subjectaccessreviews"},
 			right{verb: "list", resource: "serviceaccounts", name: scope.Account}, // They are followed by their name alone.
 			right{verb: "watch", resource: "serviceaccounts", name: scope.Account}),
 	},
@@ -132,7 +135,7 @@ func patchStatus(group, resource string) right {
 }
 
 func writeAll(group, resource string) []right {
-	return write(group, resource, "create", "patch", "delete")
+	return write(group, resource, create, "patch", "delete")
 }
 
 func write(group, resource string, verbs ...string) []right {
@@ -145,7 +148,7 @@ func write(group, resource string, verbs ...string) []right {
 
 // setRoles is what the controller "clusterset-roles" writes, and what it must hold because the roles of a set grant it.
 func setRoles() []right {
-	rights := write(rbacv1.GroupName, "clusterroles", "create", "update")
+	rights := write(rbacv1.GroupName, "clusterroles", create, "update")
 	for _, rule := range sets.GrantedByRoles() {
 		for _, resource := range rule.Resources {
 			name, subresource, _ := strings.Cut(resource, "/")
@@ -165,7 +168,7 @@ func keeping(resource, name, namespace string) need {
 	named := right{resource: resource, name: name, namespace: namespace}
 	list, watch, update := named, named, named
 	list.verb, watch.verb, update.verb = "list", "watch", "update"
-	return need{writes: []right{list, watch, update, {verb: "create", resource: resource, namespace: namespace}}}
+	return need{writes: []right{list, watch, update, {verb: create, resource: resource, namespace: namespace}}}
 }
 
 // defaultsOf is what the controller "managedcluster-defaults" needs. Its webhook configurations may be missing.
@@ -198,6 +201,17 @@ func needsOf(enabled []string, o controller.Options) []need {
 	return needs
 }
 
+// observersOf are the needs of one who reads the same and writes nothing, but asks the API server about callers.
+func observersOf(needs []need) []need {
+	for i := range needs {
+		needs[i].writes = nil
+	}
+	return append(needs, need{writes: []right{
+		{verb: create, group: "authentication.k8s.io", resource: "tokenreviews"},
+		{verb: create, group: "authorization.k8s.io", resource: "subjectaccessreviews"},
+	}})
+}
+
 // requiredRights are those without which the caches would never sync, no decision could be written, or the lease not be taken.
 func requiredRights(needs []need, lease election.Options) []right {
 	var rights []right
@@ -210,7 +224,7 @@ func requiredRights(needs []need, lease election.Options) []right {
 		rights = append(rights, need.writes...)
 	}
 	if !lease.Disable {
-		for _, verb := range []string{"get", "create", "update"} {
+		for _, verb := range []string{"get", create, "update"} {
 			rights = append(rights, right{verb: verb, group: "coordination.k8s.io", resource: "leases", namespace: lease.Namespace})
 		}
 	}

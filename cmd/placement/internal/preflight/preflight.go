@@ -53,6 +53,27 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 	return checkLeaseNamespace(ctx, client, lease)
 }
 
+// RunObserver is Run for a process that reads what the controllers read, says what it knows to those whom the API server lets ask, and changes
+// nothing.
+func RunObserver(ctx context.Context, config *rest.Config, controllers controller.Options) error {
+	client, err := newClient(config)
+	if err != nil {
+		return err
+	}
+	if err := checkServer(client, config.Host); err != nil {
+		return err
+	}
+	enabled, err := controllers.Enabled()
+	if err != nil {
+		return fmt.Errorf("--controllers: %w", err)
+	}
+	needs := observersOf(needsOf(enabled, controllers))
+	if err := checkResources(client, needs); err != nil {
+		return err
+	}
+	return checkRights(ctx, client, requiredRights(needs, election.Options{Disable: true}))
+}
+
 // Reach asks the server once, before anything is sent to it.
 func Reach(config *rest.Config) error {
 	client, err := newClient(config)

@@ -166,6 +166,27 @@ func TestRequiredRights(t *testing.T) {
 	}
 }
 
+// Whoever only reads needs no right to write but to ask about its callers.
+func TestObserverRights(t *testing.T) {
+	var got []string
+	for _, r := range requiredRights(observersOf(needsOf([]string{"placement"}, controller.Options{})), election.Options{Disable: true}) {
+		if r.verb != "list" && r.verb != "watch" {
+			got = append(got, r.String())
+		} else if r.resource == "placementdecisions" {
+			got = append(got, r.verb)
+		}
+	}
+	want := []string{"list", "watch", "create tokenreviews.authentication.k8s.io", "create subjectaccessreviews.authorization.k8s.io"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, need := range allNeeds {
+		if slices.Contains(need.controllers, "placement-v1alpha1") && len(need.controllers) == 1 && len(need.writes) == 0 {
+			t.Error("what the controllers need is lost")
+		}
+	}
+}
+
 // A controller that nobody put down here would start without what it needs.
 func TestEveryControllerHasNeeds(t *testing.T) {
 	for _, name := range controller.Names() {

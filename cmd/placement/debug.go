@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+)
+
+const debugLong = `debug answers over HTTPS what placements select and why. It reads the hub, takes no lease and writes nothing, so it
+may run beside "placement controller", which answers the same on its own port, on leader and standby.
+
+  GET  /debug/placements/NAMESPACE/NAME   a Placement as it is on the hub
+  POST /debug/placements/                 the Placement in the body, in JSON, as if it were on the hub
+
+A caller needs two rights: the non-resource URL (the ClusterRole open-cluster-management:placement-hub:debug), and to get or
+to create placements in the namespace.
+
+It takes the flags of "placement controller", so that the two may share a manifest. Those about what is written, about leader
+election and about the webhook have no effect.`
+
+const debugExample = `  # Beside the controller, as the container debug-server of Open Cluster Management
+  placement debug --listen=0.0.0.0:9443 --disable-leader-election
+
+  # Ask it
+  token=$(kubectl create token -n team-a asker)
+  curl -k -H "Authorization: Bearer $token" https://localhost:9443/debug/placements/team-a/rollout`
+
+// observed are the controllers whose placements can be asked about.
+var observed = []string{"placement", "placement-v1alpha1"}
+
+// ineffective are the flags of `placement controller` that mean nothing to one who only reads.
+var ineffective = []string{
+	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
+	"workers", "sig-placement-decisions", "webhook-listen",
+}
+
+func newDebugCommand() *cobra.Command {
+	o := newDebugOptions()
+	cmd := &cobra.Command{
+		Use:     "debug",
+		Short:   "Answer over HTTPS what placements select and why",
+		Long:    debugLong,
+		Example: debugExample,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.completeDebug(cmd.Flags().Changed, processSurroundings()); err != nil {
+				return &usageError{err}
+			}
+			return o.run(cmd.Context())
+		},
+	}
+	o.addDebugFlags(cmd.Flags())
+	return cmd
+}
+
+func newDebugOptions() *controllerOptions {
+	o := newControllerOptions()
+	o.observe = true
+	o.serving.Address = "0.0.0.0:9443"
+	return o
+}
+
+func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
+	o.addFlags(fs)
+	fs.Lookup("controllers").Usage = "Controllers whose placements can be asked about: " + strings.Join(observed, ", ") +
+		"; '*' is both. Others are left out."
+	fs.Lookup("namespace").Usage = "Without effect: nothing is kept in a namespace."
+	for _, name := range ineffective {
+		fs.Lookup(name).Hidden = true
+	}
+}
+
+// completeDebug is complete and validate for one who only reads.
+func (o *controllerOptions) completeDebug(changed func(flag string) bool, around surroundings) error {
+	if err := o.complete(changed, around); err != nil {
+		return err
+	}
+	if err := o.validate(); err != nil {
+		return err
+	}
+	enabled, err := o.controllers.Enabled()
+	if err != nil {
+		return err
+	}
+	o.controllers.Controllers = slices.DeleteFunc(enabled, func(name string) bool { return !slices.Contains(observed, name) })
+	if len(o.controllers.Controllers) == 0 {
+		return errors.New("--controllers: none of them serves placements; name " + strings.Join(observed, " or "))
+	}
+	o.controllers.ProfileDecisions = false
+	o.election.Disable = true
+	return nil
+}
+
+// serveDebug mounts the debug endpoint.
+func serveDebug(server *endpoint.Server, view *controller.View) {
+	admission := sync.OnceValues(func() (*worldfile.Admission, error) {
+		crds, err := customResourceDefinitions()
+		if err != nil {
+			return nil, err
+		}
+		return worldfile.NewAdmission(crds)
+	})
+	server.Handle(debug.Path, debug.New(view, server.Access(), admission, time.Now))
+}

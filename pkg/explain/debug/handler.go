@@ -1,0 +1,368 @@
+package debug
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"time"
+
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/klog/v2"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Path is where the handler is mounted.
+const Path = "/debug/placements/"
+
+const (
+	// atOnce is how many questions are answered at the same time: who asks must not keep the hub from its work.
+	atOnce = 2
+	// retryAfter is the number of seconds after which somebody is told to ask again.
+	retryAfter = "2"
+)
+
+// Hub is what is known at the moment. It is safe for concurrent use.
+type Hub interface {
+	// Serves reports whether the placements of an API are known.
+	Serves(api record.API) bool
+	// Synced reports whether everything is known that was there at the start; until then nothing else of it is called.
+	Synced() bool
+	// Placement is the placement of that name; nil when there is none.
+	Placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error)
+	// Present are the decisions that exist for a placement, which need not be as it is on the hub.
+	Present(ctx context.Context, placement *record.Placement) (decision.Present, error)
+	// Snapshot is the world of the moment.
+	Snapshot() *inventory.Snapshot
+}
+
+// Access says what a user may do; an error says that this cannot be told. It is safe for concurrent use.
+type Access interface {
+	Authorize(ctx context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error)
+}
+
+// Handler answers for placements.
+type Handler struct {
+	hub       Hub
+	access    Access
+	admission func() (*worldfile.Admission, error)
+	now       func() time.Time
+	slots     chan struct{}
+}
+
+var _ http.Handler = (*Handler)(nil)
+
+// New makes a Handler. Access says what the user in the context of a request may do with placements, and admission, which is asked for when
+// it is needed, what a placement may look like that is sent.
+func New(hub Hub, access Access, admission func() (*worldfile.Admission, error), now func() time.Time) *Handler {
+	return &Handler{hub: hub, access: access, admission: admission, now: now, slots: make(chan struct{}, atOnce)}
+}
+
+// ServeHTTP answers a GET or a POST in JSON, whatever comes of it.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	answer, err := h.answer(w, req)
+	if err == nil {
+		write(w, req, http.StatusOK, answer)
+
+		return
+	}
+
+	refused := &refusal{code: http.StatusInternalServerError, err: errors.New("the hub could not be asked; try again, or see the log of the hub")}
+	if !errors.As(err, &refused) {
+		klog.FromContext(req.Context()).Error(err, "Cannot answer a question about a placement", "method", req.Method, "path", req.URL.Path)
+	}
+
+	switch refused.code {
+	case http.StatusMethodNotAllowed:
+		w.Header().Set("Allow", http.MethodGet+", "+http.MethodPost)
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter)
+	}
+
+	write(w, req, refused.code, &Answer{Error: refused.Error()})
+}
+
+func write(w http.ResponseWriter, req *http.Request, code int, answer *Answer) {
+	var text bytes.Buffer
+
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+
+	if err := encoder.Encode(answer); err != nil {
+		klog.FromContext(req.Context()).Error(err, "Cannot encode an answer", "path", req.URL.Path)
+		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
+
+		return
+	}
+
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(code)
+
+	if _, err := text.WriteTo(w); err != nil {
+		klog.FromContext(req.Context()).V(4).Info("Nobody took the answer", "path", req.URL.Path, "err", err)
+	}
+}
+
+func (h *Handler) answer(w http.ResponseWriter, req *http.Request) (*Answer, error) {
+	if req.Method != http.MethodGet && req.Method != http.MethodPost {
+		return nil, refuse(http.StatusMethodNotAllowed, "method %s: use GET for a placement of the hub, or POST to send one", req.Method)
+	}
+
+	caller, known := request.UserFrom(req.Context())
+	if !known {
+		return nil, refuse(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
+	}
+
+	api, err := apiOf(req)
+	if err != nil {
+		return nil, err
+	}
+
+	if req.Method == http.MethodGet {
+		return h.get(req, caller, api)
+	}
+
+	return h.post(w, req, caller, api)
+}
+
+// get answers for a placement as it is.
+func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Answer, error) {
+	ctx := req.Context()
+
+	key, err := keyOf(api, req.URL.Path)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := h.demand(ctx, caller, "get", key); err != nil {
+		return nil, err
+	}
+
+	if err := h.ready(api); err != nil {
+		return nil, err
+	}
+
+	leave, err := h.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+
+	placement, err := h.hub.Placement(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+
+	if placement == nil {
+		return nil, refuse(http.StatusNotFound, "there is no Placement %s; check its namespace and name, or send one by POST to %s", key, Path)
+	}
+
+	present, err := h.hub.Present(ctx, placement)
+	if err != nil {
+		return nil, err
+	}
+
+	return h.evaluate(present)
+}
+
+// post answers for a placement as it might be.
+func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Info, api record.API) (*Answer, error) {
+	ctx := req.Context()
+
+	proposed, err := propose(w, req, api)
+	if err != nil {
+		return nil, err
+	}
+
+	// What is created has no name yet, as far as rights are concerned.
+	if err := h.demand(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API, proposed.key.Namespace, "")); err != nil {
+		return nil, err
+	}
+
+	placement, err := h.admit(proposed)
+	if err != nil {
+		return nil, err
+	}
+
+	if err := h.ready(proposed.api); err != nil {
+		return nil, err
+	}
+
+	leave, err := h.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+
+	present, note, err := h.incumbents(ctx, caller, placement)
+	if err != nil {
+		return nil, err
+	}
+
+	answer, err := h.evaluate(present)
+	if err != nil {
+		return nil, err
+	}
+
+	if note != "" {
+		answer.Warnings = append(answer.Warnings, note)
+	}
+
+	return answer, nil
+}
+
+// admit checks a placement that was sent, which need not have a name.
+func (h *Handler) admit(proposed *proposal) (*record.Placement, error) {
+	admission, err := h.admission()
+	if err != nil {
+		return nil, err
+	}
+
+	unnamed := proposed.key.Name == ""
+	if metadata, _ := proposed.object["metadata"].(map[string]any); unnamed && (metadata["name"] == nil || metadata["name"] == "") {
+		metadata["name"] = "unnamed"
+	}
+
+	placement, err := admission.Placement(proposed.api, proposed.object)
+	if err != nil {
+		return nil, &refusal{code: http.StatusBadRequest, err: err}
+	}
+
+	if unnamed {
+		placement.Object.SetName("")
+		placement = proposed.api.Read(placement.Object)
+	}
+
+	return placement, nil
+}
+
+// incumbents are the decisions that the placement has on the hub, if there is one of its name. They tell that it is there, so they are left
+// out for those who may not get it.
+func (h *Handler) incumbents(ctx context.Context, caller user.Info, placement *record.Placement) (decision.Present, string, error) {
+	placement.Status = record.Status{} // What stands in what was sent is nobody's word.
+	none := decision.NewPresent(placement.API.Form(), placement, nil)
+
+	if placement.Name == "" {
+		return none, "", nil
+	}
+
+	key := placement.Key()
+
+	if err := h.demand(ctx, caller, "get", key); err != nil {
+		if refused := (*refusal)(nil); errors.As(err, &refused) {
+			return none, "present decisions are not looked at: " + refused.Error(), nil
+		}
+
+		return none, "", err
+	}
+
+	live, err := h.hub.Placement(ctx, key)
+	if live == nil || err != nil {
+		return none, "", err
+	}
+
+	placement.UID, placement.Generation, placement.Status = live.UID, live.Generation, live.Status
+	present, err := h.hub.Present(ctx, placement)
+
+	return present, "", err
+}
+
+// demand refuses those who may not do something with placements.
+func (h *Handler) demand(ctx context.Context, caller user.Info, verb string, key inventory.PlacementKey) error {
+	api := apiNamed(key.API)
+
+	allowed, reason, err := h.access.Authorize(ctx, authorizer.AttributesRecord{
+		User: caller, Verb: verb, Namespace: key.Namespace, Name: key.Name, ResourceRequest: true,
+		APIGroup: string(key.API), APIVersion: api.Form().Owner().Version, Resource: "placements",
+	})
+	if err != nil {
+		return fmt.Errorf("asking the API server whether %s may %s placements in namespace %s: %w", caller.GetName(), verb, key.Namespace, err)
+	}
+
+	if allowed == authorizer.DecisionAllow {
+		return nil
+	}
+
+	klog.FromContext(ctx).V(2).Info("Refused a question about a placement", "user", caller.GetName(), "verb", verb,
+		"placement", klog.KRef(key.Namespace, key.Name), "reason", reason)
+
+	what := "placements." + string(key.API)
+	if key.Name != "" {
+		what += " " + key.Name
+	}
+
+	return refuse(http.StatusForbidden, "user %q may not %s %s in namespace %s; a Role with that verb grants it",
+		caller.GetName(), verb, what, key.Namespace)
+}
+
+// ready refuses while there is no answer.
+func (h *Handler) ready(api record.API) error {
+	switch {
+	case !h.hub.Serves(api):
+		return refuse(http.StatusBadRequest, "placements of %s are not served here: see the flag --controllers of the hub", api.Name())
+	case !h.hub.Synced():
+		return refuse(http.StatusServiceUnavailable, "the hub has not read everything yet; ask again in some seconds")
+	default:
+		return nil
+	}
+}
+
+// enter waits for a turn; leave ends it.
+func (h *Handler) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case h.slots <- struct{}{}:
+		return func() { <-h.slots }, nil
+	case <-ctx.Done():
+		return nil, refuse(http.StatusServiceUnavailable, "others are being answered; ask again in some seconds")
+	}
+}
+
+// evaluate asks the engine. What was sent is compiled for this once, so that it does not drive out what the hub works with.
+func (h *Handler) evaluate(present decision.Present) (*Answer, error) {
+	asked := present.Placement
+	_, skipped := asked.Managed()
+
+	present.Placement = managed(asked)
+	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, h.now())
+	evaluation.Placement, evaluation.Skipped = asked, skipped
+
+	return newAnswer(evaluation)
+}
+
+// managed is a placement as if it were for the hub to schedule, so that there is an answer for it.
+func managed(placement *record.Placement) *record.Placement {
+	if is, _ := placement.Managed(); is {
+		return placement
+	}
+
+	other := *placement
+	other.DeletionTimestamp = nil
+	other.Annotations = maps.Clone(placement.Annotations)
+	delete(other.Annotations, clusterv1beta1.PlacementDisableAnnotation)
+
+	return &other
+}
+
+func apiNamed(name inventory.API) record.API {
+	for _, api := range record.APIs() {
+		if api.Name() == name {
+			return api
+		}
+	}
+
+	return record.V1beta1
+}

@@ -1,0 +1,209 @@
+package debug_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// noon is the time of every question.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+// definitions are those that the hub installs.
+var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
+	if err != nil {
+		return nil, err
+	}
+
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
+
+	for i, file := range files {
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = yaml.Unmarshal(content, &crds[i])
+		}
+
+		if err != nil {
+			return nil, err
+		}
+	}
+
+	return crds, nil
+})
+
+var admission = sync.OnceValues(func() (*worldfile.Admission, error) {
+	crds, err := definitions()
+	if err != nil {
+		return nil, err
+	}
+
+	return worldfile.NewAdmission(crds)
+})
+
+// hub is a world from a file, which counts what is looked up in it.
+type hub struct {
+	world     *explain.World
+	inventory *inventory.Inventory
+	apis      []record.API
+	syncing   bool
+	broken    error
+	lookups   int
+}
+
+var _ debug.Hub = (*hub)(nil)
+
+func newHub(t *testing.T) *hub {
+	t.Helper()
+
+	crds, err := definitions()
+	must(t, err)
+
+	reader, err := worldfile.NewReader(crds)
+	must(t, err)
+
+	content, err := os.ReadFile("testdata/world.yaml")
+	must(t, err)
+	reader.Read("world.yaml", content)
+
+	world, err := reader.World()
+	must(t, err)
+
+	h := &hub{world: world, inventory: inventory.New(selector.NewCompiler()), apis: record.APIs()}
+
+	for _, set := range world.ClusterSets {
+		h.inventory.SetClusterSet(set)
+	}
+
+	for _, binding := range world.Bindings {
+		h.inventory.SetBinding(binding)
+	}
+
+	for _, scores := range world.Scores {
+		h.inventory.SetScores(scores)
+	}
+
+	for _, cluster := range world.Clusters {
+		h.inventory.SetCluster(cluster)
+	}
+
+	for _, object := range world.Decisions {
+		h.inventory.SetDecision(record.Counted(record.V1beta1, record.V1beta1.Form().Read(object)))
+	}
+
+	return h
+}
+
+func (h *hub) Serves(api record.API) bool { return slices.Contains(h.apis, api) }
+
+func (h *hub) Synced() bool { return !h.syncing }
+
+func (h *hub) Snapshot() *inventory.Snapshot {
+	h.lookups++
+
+	return h.inventory.Snapshot()
+}
+
+func (h *hub) Placement(_ context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+	h.lookups++
+
+	for _, object := range h.world.Placements {
+		if placement := record.Read(object); placement.Key() == key {
+			return placement, h.broken
+		}
+	}
+
+	return nil, h.broken
+}
+
+func (h *hub) Present(_ context.Context, placement *record.Placement) (decision.Present, error) {
+	h.lookups++
+
+	var pages []*record.Page
+
+	for _, object := range h.world.Decisions {
+		if page := placement.API.Form().Read(object); page != nil && page.Namespace == placement.Namespace &&
+			slices.Contains(decision.PlacementsOf(placement.API.Form(), page), placement.Name) {
+			pages = append(pages, page)
+		}
+	}
+
+	return decision.NewPresent(placement.API.Form(), placement, pages), h.broken
+}
+
+// rights are what everybody may do, as "verb namespace/name.group", and what was asked.
+type rights struct {
+	allowed []string
+	broken  error
+	asked   []authorizer.Attributes
+}
+
+func (r *rights) Authorize(_ context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
+	r.asked = append(r.asked, asked)
+
+	if r.broken != nil {
+		return authorizer.DecisionNoOpinion, "", r.broken
+	}
+
+	if slices.Contains(r.allowed, question(asked)) {
+		return authorizer.DecisionAllow, "", nil
+	}
+
+	return authorizer.DecisionNoOpinion, "nobody said so", nil
+}
+
+func question(asked authorizer.Attributes) string {
+	return asked.GetVerb() + " " + asked.GetNamespace() + "/" + asked.GetName() + "." + asked.GetAPIGroup()
+}
+
+func (r *rights) questions() string {
+	texts := make([]string, 0, len(r.asked))
+	for _, asked := range r.asked {
+		texts = append(texts, question(asked))
+	}
+
+	return strings.Join(texts, ", ")
+}
+
+var errDown = errors.New("connection refused by 10.0.0.1")
+
+func must(t *testing.T, err error) {
+	t.Helper()
+
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// locked answers one question at a time.
+func locked(r *rights) debug.Access { return &oneByOne{rights: r} }
+
+type oneByOne struct {
+	mu     sync.Mutex
+	rights *rights
+}
+
+func (o *oneByOne) Authorize(ctx context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	return o.rights.Authorize(ctx, asked)
+}
