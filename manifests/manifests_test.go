@@ -200,7 +200,7 @@ func TestWriteRights(t *testing.T) {
 			role:   "open-cluster-management:placement-hub:placement",
 			reason: "only decisions and the status of placements are written by the placement controller",
 			want: map[string][]string{
-				"events.k8s.io/events":                      {"create"},
+				"events.k8s.io/events":                      {"create", "patch"},
 				group + "/placementdecisions":               {"create", "delete", "patch"},
 				group + "/placementdecisions/status":        {"patch"},
 				group + "/placements/status":                {"patch"},

@@ -78,6 +78,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Placements worked on at the same time; 0 is four for each CPU, since they mostly wait for the API server.")
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
+	addRemovalFlags(fs, &o.controllers)
 
 	addTracingFlag(fs, &o.tracingFile)
 

@@ -58,6 +58,8 @@ func TestFlagDefaults(t *testing.T) {
 		{"tls-cipher-suites", "[]", "Go's choice"},
 		{"controllers", "[placement]", "scope.md: what upstream's command does and its account may"},
 		{"workers", "0", "four for each CPU"},
+		{"max-removal-percent", "100", "upstream: nothing is held"},
+		{"warn-removal-percent", "50", "ours: more than half at once"},
 		{"v", "0", "klog"},
 		{"vmodule", "", "klog"},
 		{"logtostderr", "true", "klog"},
@@ -91,6 +93,19 @@ func TestUpstreamCommandLine(t *testing.T) {
 	}
 	if err := o.validate(); err != nil {
 		t.Errorf("validate() = %v", err)
+	}
+}
+
+func TestSharesOfRemovals(t *testing.T) {
+	o, fs := parseFlags(t, "--max-removal-percent=30%", "--warn-removal-percent=0")
+	if held, warned := *o.controllers.MaxRemovalPercent, *o.controllers.WarnRemovalPercent; held != 30 || warned != 0 {
+		t.Errorf("got %d and %d, want 30 and 0", held, warned)
+	}
+	for _, text := range []string{"101", "-1", "a third", ""} {
+		err := fs.Set("max-removal-percent", text)
+		if err == nil || !strings.Contains(err.Error(), "is no whole number from 0 to 100") {
+			t.Errorf("%q: got %v", text, err)
+		}
 	}
 }
 

@@ -72,6 +72,8 @@ func newDebugOptions() *controllerOptions {
 
 func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 	o.addFlags(fs)
+	o.controllers.MaxRemovalPercent = nil // What the hub was started with is not known.
+	fs.Lookup(maxRemovalFlag).Usage = hubShareUsage
 	fs.Lookup("controllers").Usage = "Controllers whose placements can be asked about: " + strings.Join(observed, ", ") +
 		"; '*' is both. Others are left out."
 	fs.Lookup("namespace").Usage = "Without effect: nothing is kept in a namespace."

@@ -75,6 +75,7 @@ type diffOptions struct {
 	now      string
 	output   string
 	showKept bool
+	hubShare *int
 }
 
 func newDiffCommand() *cobra.Command {
@@ -107,6 +108,7 @@ func newDiffCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API).")
+	addHubShareFlag(flags, &o.hubShare)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	return cmd
 }
@@ -133,6 +135,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
+	hub.MaxRemovalPercent = o.hubShare
 	after, applied, err := changes.ApplyTo(hub)
 	if err != nil {
 		return false, err

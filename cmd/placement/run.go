@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
+	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
 const (
@@ -59,6 +60,7 @@ type runOptions struct {
 	samplesAsked    bool // on the command line
 	once            bool
 	profiles        bool
+	removal         controller.Options // of which only the shares count
 	timeout         time.Duration
 	tracingFile     string
 	tracing         *tracing.Config // nil: no traces
@@ -94,6 +96,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.once, "once", false, "Print the placements once they have settled, and end: with code 1 when they do not in time.")
 	addProfileDecisionsFlag(fs, &o.profiles)
 	addTracingFlag(fs, &o.tracingFile)
+	addRemovalFlags(fs, &o.removal)
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: how long the placements may take to settle.")
 	addLoggingFlags(fs)
 }

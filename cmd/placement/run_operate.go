@@ -26,7 +26,8 @@ import (
 // reach this process. In a cluster that was there before, perhaps nobody reports whether clusters are available: to taint them all would
 // cost them their workload.
 func (o *runOptions) controllers(webhook net.Listener) controller.Options {
-	options := controller.Options{Controllers: []string{"*"}, Namespace: manifests.Namespace, ProfileDecisions: o.profiles}
+	options := o.removal
+	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
 	options.Webhook.Listener = webhook
 	if webhook == nil {
 		options.Controllers = append(options.Controllers, "-"+admission.Defaults)

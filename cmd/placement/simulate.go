@@ -103,6 +103,7 @@ type simulateOptions struct {
 	all        bool
 	showKept   bool
 	exitCode   bool
+	hubShare   *int
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -139,6 +140,7 @@ func newSimulateCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
+	addHubShareFlag(flags, &o.hubShare)
 	flags.BoolVar(&o.all, "all", false, "List clusters out of scope too, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
@@ -162,6 +164,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	wanted := func(key inventory.PlacementKey) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
+	world.MaxRemovalPercent = o.hubShare
 	if len(changes) > 0 {
 		return o.whatIf(stdout, world, changes, wanted, now)
 	}

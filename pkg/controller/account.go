@@ -20,9 +20,6 @@ import (
 // due is the cause of an evaluation that no change has woken: a toleration or a score has expired, or a time was set for it.
 var due = metrics.CauseOf("time")
 
-// conditionRemovalHeld is true for a placement that has an answer, which is not carried out because too many clusters would go.
-const conditionRemovalHeld = "RemovalHeld"
-
 // done is what an evaluation has written.
 type done struct {
 	clock clock.PassiveClock
@@ -196,7 +193,7 @@ func causeOf(change work.Change) *metrics.Cause {
 func standing(result *scheduling.Result, status record.Status) metrics.Standing {
 	is := metrics.Standing{
 		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
-		Held:          result.Held() || meta.IsStatusConditionTrue(status.Conditions, conditionRemovalHeld),
+		Held:          result.Held(),
 		Decisions:     status.Selected,
 		StaleScores:   result.Expired,
 	}

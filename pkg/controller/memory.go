@@ -24,6 +24,8 @@ type memory struct {
 	wakeups   *work.Wakeups[inventory.PlacementKey]
 	// standings are how the placements stand, for the metrics.
 	standings *metrics.Standings[inventory.PlacementKey]
+	// departed is what has left the decisions of late.
+	departed *departed
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
@@ -48,6 +50,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		statuses:  newReadback[*record.Placement](c),
 		wakeups:   work.NewWakeups[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
+		departed:  newDeparted(),
 	}
 }
 
@@ -57,6 +60,7 @@ func (m *memory) forget(key inventory.PlacementKey) {
 	m.forgetWrites(key)
 	m.wakeups.Forget(key)
 	m.standings.Forget(key)
+	m.departed.remember(key, nil)
 }
 
 // skip drops what is remembered of a placement that is not ours to schedule, but that there is one.

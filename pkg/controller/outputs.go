@@ -9,6 +9,9 @@ import (
 
 // outputs are the APIs whose placements are served, and the ways in which their decisions are written.
 type outputs struct {
+	// shares bound what may leave the decisions.
+	shares
+
 	apis []record.API
 	// profiles writes the decisions of v1beta1 a second time, as references to ClusterProfiles.
 	profiles bool

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -30,8 +30,6 @@ const (
 	placementField = "placement"
 	// notSyncedDelay is how long a placement waits for the initial lists.
 	notSyncedDelay = time.Second
-	// graceTimeout bounds what comes after the writes of a placement's own decisions.
-	graceTimeout = 5 * time.Second
 )
 
 // placementReconciler keeps the decisions and the status of placements.
@@ -182,6 +180,8 @@ type pass struct {
 	result    *scheduling.Result
 	// outputs are the plans by form, those of the placement's own API first.
 	outputs []output
+	// removal is what the guard says of the answer.
+	removal guard.Ruling
 	// further are conditions beside those that every placement has.
 	further []metav1.Condition
 	// done is what was written so far.
@@ -209,6 +209,10 @@ func (p *pass) next(now time.Time) reconcile.Result {
 		}
 	}
 
+	if p.deletesForNewSpec() {
+		wake = now
+	}
+
 	if wake.IsZero() {
 		return reconcile.Result{}
 	}
@@ -226,14 +230,15 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	now := r.clock.Now()
 
 	_, span := r.tracer.begin(ctx, "schedule", placement.Key())
-	result := r.answer(placement, present, now)
+	result, removal := r.guard(r.answer(placement, present, now), present, now)
 	span.answered(result)
 	span.end()
 
 	_, span = r.tracer.begin(ctx, "plan", placement.Key())
 	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
 	p := &pass{
-		placement: placement, result: result, outputs: []output{{present: present, plan: plan}}, done: done{clock: r.clock},
+		placement: placement, result: result, removal: removal, outputs: []output{{present: present, plan: plan}},
+		done: done{clock: r.clock},
 	}
 
 	span.planned(p)
@@ -312,189 +317,4 @@ func (r *placementReconciler) present(ctx context.Context, form record.Form, pla
 	}
 
 	return decision.NewPresent(form, placement, r.pages[form].latest(placement.Key(), cached)), nil
-}
-
-// carryOutHeld is carryOut, with the events of what it writes put off until it is over.
-func (r *placementReconciler) carryOutHeld(ctx context.Context, p *pass) error {
-	r.hold(p.placement.Key())
-	defer r.release(p.placement.Key())
-
-	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
-	err := r.carryOut(ctx, p)
-
-	span.wrote(p, err)
-	span.end()
-
-	return err
-}
-
-// carryOut has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
-// in another.
-func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
-	err := r.carryOutOwn(ctx, p)
-	if decision.Outdated(err) || decision.Terminating(err) {
-		return err
-	}
-
-	for i := range p.outputs[1:] {
-		output := &p.outputs[i+1]
-
-		other := r.repeat(ctx, p, output)
-		if decision.Outdated(other) {
-			r.pages[output.present.Form].forget(p.placement.Key())
-		}
-
-		err = errors.Join(err, other) // The first one decides how the retry goes.
-	}
-
-	return err
-}
-
-// carryOutOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
-// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
-func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
-	start := r.clock.Now()
-	own := p.own()
-	news := r.reporter.about(p.placement, p.result)
-	observe := r.observer(ctx, p, own, news)
-
-	defer news.send()
-
-	written, err := r.writer.Write(ctx, own.plan, observe)
-
-	switch {
-	case decision.Outdated(err), decision.Terminating(err):
-		return err
-	case err != nil:
-		r.admit(ctx, p, err)
-
-		return err
-	}
-
-	p.done.at = r.clock.Now()
-	status := decision.NewStatus(p.result, own.plan, p.placement, metav1.Time{Time: p.done.at}, p.further...)
-
-	if err := r.writeStatus(ctx, p, status); err != nil {
-		return err
-	}
-
-	err = r.delete(ctx, p, own, written, observe)
-
-	if !own.plan.Empty() {
-		metrics.ObserveBind(r.clock.Since(start))
-	}
-
-	return err
-}
-
-// repeat writes the decisions in another form, in a time of its own: nobody waits for long for what is said twice.
-func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *output) error {
-	ctx, cancel := grace(ctx)
-	defer cancel()
-
-	observe := r.observer(ctx, p, output, nil)
-
-	written, err := r.writer.Write(ctx, output.plan, observe)
-	if err != nil {
-		return err // What is surplus may be all that a cluster stands in.
-	}
-
-	return r.delete(ctx, p, output, written, observe)
-}
-
-// delete removes surplus pages.
-func (r *placementReconciler) delete(
-	ctx context.Context, p *pass, output *output, written decision.Written, observe decision.Observer,
-) error {
-	p.done.begin(output.plan)
-
-	return r.writer.Delete(ctx, output.plan, written, observe)
-}
-
-// grace is a short time for what is still to be done, also when that of the evaluation is over because nobody answered.
-func grace(ctx context.Context) (context.Context, context.CancelFunc) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		ctx = context.WithoutCancel(ctx)
-	}
-
-	return context.WithTimeout(ctx, graceTimeout)
-}
-
-// admit says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
-func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) {
-	ctx, cancel := grace(ctx)
-	defer cancel()
-
-	now, err := r.present(ctx, p.own().present.Form, p.placement)
-	if err != nil {
-		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
-
-		now = p.own().present
-	}
-
-	p.done.at = r.clock.Now()
-	status := decision.NewFailedStatus(p.result, now, decision.Cause(failure), metav1.Time{Time: p.done.at})
-
-	if err := r.writeStatus(ctx, p, status); err != nil && !decision.Outdated(err) {
-		klog.FromContext(ctx).Error(err, "Telling of a failed write")
-	}
-}
-
-func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, status record.Status) error {
-	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
-	if err != nil {
-		p.done.count("status", err)
-
-		return err
-	}
-
-	if patched != nil {
-		p.done.count("status", nil)
-		r.statuses.wrote(p.placement.Key(), patched, false)
-	}
-
-	r.standings.Note(p.placement.Key(), standing(p.result, status))
-
-	return nil
-}
-
-// observer remembers, counts and reports every write of a page; without a report it is no news.
-func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output, news *report) decision.Observer {
-	if output.plan.Empty() {
-		return nil // Nothing is written, and nothing prepared for it.
-	}
-
-	p.done.begin(output.plan)
-
-	form := output.present.Form
-	clusters := make(map[string]int, len(output.present.Pages))
-
-	for _, page := range output.present.Pages {
-		clusters[page.Name] = len(page.Decisions)
-	}
-
-	return func(action decision.Action, page *record.Page, err error) {
-		p.done.count(string(action), err)
-
-		if err != nil {
-			return
-		}
-
-		if log := klog.FromContext(ctx).V(2); log.Enabled() {
-			log.Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page), "clusters", len(page.Decisions))
-		}
-
-		r.pages[form].wrote(p.placement.Key(), page, action == decision.ActionDelete)
-
-		if form == p.placement.API.Form() {
-			p.done.page(output.present, page, action == decision.ActionDelete)
-		}
-
-		// A list that becomes present and has nothing in it, as before, is no news.
-		if news != nil && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
-			news.note(action, page)
-		}
-
-		clusters[page.Name] = len(page.Decisions)
-	}
 }

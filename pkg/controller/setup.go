@@ -66,6 +66,12 @@ type Options struct {
 	Workers int
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
 	ProfileDecisions bool
+	// MaxRemovalPercent is the share of the clusters in the decisions of a placement, from 0 to 100, that may leave them within ten minutes
+	// for causes outside of the placement; an annotation of the placement wins over it. More is held. Nil means 100, which is no bound.
+	MaxRemovalPercent *int
+	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
+	// clusters at once, for whatever cause. Nil means DefaultWarnRemovalPercent, and 100 never.
+	WarnRemovalPercent *int
 	// Patience is how long one evaluation may take with all that it writes; 0 means a minute. A request that nobody answers holds its worker
 	// no longer than that.
 	Patience time.Duration
@@ -178,7 +184,7 @@ func (o Options) settings() work.Settings {
 
 // outputs are what is written for placements.
 func (o Options) outputs(enabled []string) outputs {
-	var written outputs
+	written := outputs{shares: shares{held: o.MaxRemovalPercent, warned: o.WarnRemovalPercent}}
 
 	if slices.Contains(enabled, placementName) {
 		written.apis = append(written.apis, record.V1beta1)

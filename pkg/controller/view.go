@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // View is what the placement controllers know at the moment, for those who ask and change nothing: on the leader, which sees its own writes
@@ -48,6 +52,17 @@ func (v *View) Present(ctx context.Context, placement *record.Placement) (decisi
 // Snapshot is the world of the present moment. No placement is told of what changes in it because of this.
 func (v *View) Snapshot() *inventory.Snapshot { return v.known.inventory.Snapshot() }
 
+// Guarded is what becomes of an answer when the guard against mass removal has seen it. An observer that was not told the share of the hub
+// goes by what the placement says.
+func (v *View) Guarded(answer *scheduling.Result, present decision.Present, now time.Time) (*scheduling.Result, guard.Ruling) {
+	percent := v.known.held
+	if !v.known.idle {
+		percent = ptr.To(v.known.holdsAbove())
+	}
+
+	return decision.Guarded(answer, present, percent, v.known.departed.from(present.Placement.Key()), now)
+}
+
 // Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
 // those count that serve placements; their APIs are those of the view.
 func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
@@ -60,7 +75,9 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 		return errors.New("observing for nobody: Options.View is nil")
 	}
 
-	observed := outputs{apis: o.outputs(enabled).apis}
+	observed := o.outputs(enabled)
+	observed.profiles = false
+
 	if len(observed.apis) == 0 {
 		return fmt.Errorf("%q serve no placements; name %s, %s or both", enabled, placementName, placementV1alpha1Name)
 	}

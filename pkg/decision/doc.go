@@ -18,5 +18,6 @@
 //   - Labels and owners of others stay. The group labels of a page never change: a page of another group is another page (B4, B5).
 //   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be brought up to date again
 //     (B7); then clusters move between the pages of their group, by the same safe order.
-//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (A1).
+//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (A1). An answer that would remove
+//     too much for causes outside of the placement is held too: package guard says what that is.
 package decision

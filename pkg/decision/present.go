@@ -130,13 +130,7 @@ func (p Present) count() int {
 
 // holds reports whether the pages that can be written hold the clusters and no others.
 func (p Present) holds(clusters []*facts.Facts) bool {
-	held := make(map[string]bool, len(clusters))
-
-	for _, page := range p.Pages {
-		for i := range page.Decisions {
-			held[page.Decisions[i].Cluster] = true
-		}
-	}
+	held := p.decided()
 
 	return len(held) == len(clusters) && !slices.ContainsFunc(clusters, func(f *facts.Facts) bool { return !held[f.Name] })
 }

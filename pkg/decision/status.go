@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -41,7 +42,7 @@ const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
 // ReasonSpread is the reason of a spread condition that is True.
 const ReasonSpread = "Spread"
 
-var ourConditions = []string{ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound}
+var ourConditions = []string{ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.Condition}
 
 // NewStatus is the status of the placement once the plan is written, with further conditions of ours. The transition time of a
 // condition moves to now only when its status changes, and conditions of others stay, after ours.
@@ -56,9 +57,11 @@ func NewStatus(
 	}
 }
 
-// NewFailedStatus is the status when decisions could not be written: it tells what really stands, and why that is not all. The cause
-// must be a stable text.
-func NewFailedStatus(result *scheduling.Result, present Present, cause string, now metav1.Time) record.Status {
+// NewFailedStatus is the status when decisions could not be written, with further conditions of ours: it tells what really stands, and why
+// that is not all. The cause must be a stable text.
+func NewFailedStatus(
+	result *scheduling.Result, present Present, cause string, now metav1.Time, further ...metav1.Condition,
+) record.Status {
 	ours := []metav1.Condition{misconfigured(result), {
 		Type: ConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
 		Message: "The decisions could not all be written: " + cause,
@@ -66,7 +69,7 @@ func NewFailedStatus(result *scheduling.Result, present Present, cause string, n
 	status := record.Status{
 		LastScoreUpdate: present.Placement.Status.LastScoreUpdate,
 		Conditions: conditions(present.Placement, slices.Concat(ours, conditionBefore(present.Placement, ConditionSpreadSatisfied),
-			conditionBefore(present.Placement, ConditionProfilesFound)), now),
+			conditionBefore(present.Placement, ConditionProfilesFound), further), now),
 	}
 	status.Groups, status.Selected = describe(keep(present))
 
@@ -138,6 +141,9 @@ func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement
 	case len(result.BrokenSets) > 0:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are, because the members of a cluster set cannot be told: " + brokenSets(result)
+	case result.Held():
+		condition.Reason = ReasonNotAllScheduled
+		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + guard.Condition
 	case len(result.Bound) == 0:
 		condition.Reason = ReasonNoBindings
 		condition.Message = "No valid ManagedClusterSetBindings found in placement namespace"

@@ -147,7 +147,7 @@ func newDifference(evaluation Evaluation) Difference {
 		difference.Selected = len(present)
 
 		if result != nil {
-			difference.Held = held(result, "in the file")
+			difference.Held = held(evaluation, "in the file")
 		}
 
 		return difference

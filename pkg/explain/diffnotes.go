@@ -5,13 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// held says why there is no answer, and what has to be mended where.
-func held(result *scheduling.Result, where string) string {
+// held says why there is no answer, or none that is carried out, and what has to be done where.
+func held(evaluation Evaluation, where string) string {
+	result := evaluation.Result
 	texts := make([]string, 0, len(result.Mistakes)+len(result.BrokenSets))
 
 	for _, mistake := range result.Mistakes {
@@ -20,6 +23,10 @@ func held(result *scheduling.Result, where string) string {
 
 	for _, set := range result.BrokenSets {
 		texts = append(texts, set.Err.Error()+"; mend this set on the hub first")
+	}
+
+	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Answered() && removal != nil {
+		texts = append(texts, removal.Message)
 	}
 
 	return strings.Join(texts, "; ")

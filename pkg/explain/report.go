@@ -26,8 +26,8 @@ type Report struct {
 	API string `json:"api,omitempty"`
 	// Skipped says why the controller leaves the placement alone: its decisions stay as they are, whatever becomes of them.
 	Skipped string `json:"skipped,omitempty"`
-	// Held says that there is no answer, because the placement or a cluster set it needs is broken: the present decisions stay. The
-	// conditions say what is wrong.
+	// Held says that the present decisions stay, because there is no answer, as the placement or a cluster set it needs is broken, or because
+	// the answer would remove too many clusters. The conditions say what is wrong. The clusters tell of the answer, if there is one.
 	Held bool `json:"held,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
@@ -113,12 +113,17 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		slices.Sort(report.Selected)
 		report.Held = result != nil
 
-		return report
+		if result == nil || !result.Answered() {
+			return report
+		}
 	}
 
 	report.Feasible = result.Feasible()
-	for _, verdict := range result.Best() {
-		report.Selected = append(report.Selected, verdict.Cluster.Name)
+
+	if !report.Held {
+		for _, verdict := range result.Best() {
+			report.Selected = append(report.Selected, verdict.Cluster.Name)
+		}
 	}
 
 	for _, warning := range result.Warnings() {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -91,6 +92,8 @@ func (r Report) headline() string {
 	switch {
 	case r.Skipped != "":
 		return "skipped, as " + r.Skipped + "; " + kept
+	case r.Held && len(r.Clusters) > 0:
+		return "the answer is held; " + kept
 	case r.Held:
 		return "no answer; " + kept
 	case r.Wanted != nil:
@@ -113,6 +116,8 @@ func tells(condition metav1.Condition) bool {
 		return condition.Status != metav1.ConditionTrue
 	case clusterv1beta1.PlacementConditionMisconfigured:
 		return condition.Status != metav1.ConditionFalse || strings.Contains(condition.Message, "could not be evaluated")
+	case guard.Condition:
+		return condition.Status != metav1.ConditionFalse || condition.Reason == guard.ReasonInvalidAnnotation
 	default:
 		return condition.Status != metav1.ConditionTrue
 	}

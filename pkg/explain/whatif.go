@@ -60,7 +60,7 @@ type asked struct {
 
 // comparison is what is known of two worlds.
 type comparison struct {
-	after         *World
+	before, after *World
 	pages         map[inventory.PlacementKey][]*record.Page
 	compiler      *selector.Compiler
 	first, second *inventory.Snapshot
@@ -73,7 +73,7 @@ type comparison struct {
 // The base are the decisions as they are written. A placement that has none yet is taken to have those that it is answered without the
 // change. What is about to change without the change is told apart. Every placement is answered on its own, as Evaluate does.
 func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now time.Time) WhatIf {
-	c := &comparison{after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
+	c := &comparison{before: hub, after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
 	known := hub.inventory(c.compiler)
 	before := c.ask(hub, wanted)
 	keys := make([]inventory.PlacementKey, 0, len(before))
@@ -193,21 +193,21 @@ func (c *comparison) compare(q question) outcome {
 	var before Evaluation
 
 	if q.before != nil {
-		before = c.evaluate(q.before, c.first, pages)
+		before = c.evaluate(q.before, c.before, c.first, pages)
 
 		if decided := before.Result != nil && !before.Result.Held(); decided && len(pages) == 0 {
 			pages = written(before.Plan)
-			before = c.evaluate(q.before, c.first, pages)
+			before = c.evaluate(q.before, c.before, c.first, pages)
 		}
 	}
 
-	after := c.evaluate(q.after, c.second, pages)
+	after := c.evaluate(q.after, c.after, c.second, pages)
 	difference := newDifference(after)
 	difference.New = q.before == nil
 	difference.Notes = notesOf(after, c.after)
 
 	if difference.Held != "" {
-		difference.Held = held(after.Result, "first")
+		difference.Held = held(after, "first")
 	}
 
 	if q.before != nil {
@@ -219,10 +219,10 @@ func (c *comparison) compare(q question) outcome {
 	return outcome{difference: difference, unsatisfied: satisfied(before) && !satisfied(after)}
 }
 
-func (c *comparison) evaluate(a *asked, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
+func (c *comparison) evaluate(a *asked, world *World, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
 	present := decision.NewPresent(a.placement.API.Form(), a.placement, pages)
 
-	return evaluate(scheduling.Schedule, func() *scheduling.Request { return a.request }, snapshot, present, c.now)
+	return evaluate(scheduling.Schedule, func() *scheduling.Request { return a.request }, snapshot, present, world.guarded, c.now)
 }
 
 // written are the pages that a plan makes where there are none.

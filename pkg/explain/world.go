@@ -13,6 +13,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -35,6 +36,8 @@ type World struct {
 	Decisions  []record.Object
 	// Uncounted are the APIs whose decisions could not be read, so that no prioritizer counts them.
 	Uncounted []record.API
+	// MaxRemovalPercent is the share above which the hub holds removals (see package guard); nil when it is not known.
+	MaxRemovalPercent *int
 }
 
 // Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
@@ -53,7 +56,7 @@ func (w *World) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool
 
 		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
 		request := func() *scheduling.Request { return placement.Request(compiler) }
-		evaluations = append(evaluations, evaluate(scheduling.Reference, request, snapshot, present, now))
+		evaluations = append(evaluations, evaluate(scheduling.Reference, request, snapshot, present, w.guarded, now))
 	}
 
 	return evaluations
@@ -141,20 +144,27 @@ type Evaluation struct {
 	Pages map[string][]string
 }
 
+// guarded is decision.Guarded with the share of the hub. What has left decisions before, nobody knows here.
+func (w *World) guarded(result *scheduling.Result, present decision.Present, now time.Time) (*scheduling.Result, guard.Ruling) {
+	return decision.Guarded(result, present, w.MaxRemovalPercent, nil, now)
+}
+
 // engine is scheduling.Reference, which finds what became of every cluster, or scheduling.Schedule, which does so when it is asked.
 type engine func(*scheduling.Request, *inventory.Snapshot, map[string]bool, time.Time) *scheduling.Result
 
 func evaluate(
-	answer engine, request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, now time.Time,
+	answer engine, request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, guarded Guarded,
+	now time.Time,
 ) Evaluation {
 	placement := present.Placement
 	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status}
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluation.Result = answer(request(), snapshot, present.Incumbents(), now)
+		result, removal := guarded(answer(request(), snapshot, present.Incumbents(), now), present, now)
+		evaluation.Result = result
 		evaluation.Plan = decision.NewPlan(evaluation.Result, present, metav1.NewTime(now))
-		evaluation.Status = decision.NewStatus(evaluation.Result, evaluation.Plan, placement, metav1.NewTime(now))
+		evaluation.Status = decision.NewStatus(result, evaluation.Plan, placement, metav1.NewTime(now), removal.Conditions(true)...)
 	}
 
 	evaluation.Pages = pagesAfter(present, evaluation.Plan)

@@ -109,7 +109,10 @@ func TestImports(t *testing.T) {
 	const own = "github.com/placement-hub/placement-hub/"
 
 	for dir, rooms := range map[string][]string{
-		".":         {"pkg/scope", "pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record"},
+		".": {
+			"pkg/scope", "pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record",
+			"pkg/decision/guard",
+		},
 		"worldfile": {"pkg/explain", "pkg/inventory", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
 	} {
 		for file, paths := range importsOf(t, dir) {

@@ -41,20 +41,26 @@ func (r *Result) Causes() []Cause {
 	constraints := barriers(r.Spreads)
 
 	for _, v := range r.Verdicts() {
-		switch v.Stage {
-		case StageScope, StageSelected:
-		case StageTerminating:
-			h.add(v.Stage, beingDeleted, 1)
-		case StagePredicate:
-			h.add(v.Stage, r.predicateClause(v), 1)
-		case StageTaint:
-			h.add(v.Stage, taintClause(v.Cluster.Taints[v.taint]), 1)
-		default:
-			h.add(v.Stage, r.rankedClause(v, r.details().feasible, constraints), 1)
+		if v.Stage != StageScope && v.Stage != StageSelected {
+			h.add(v.Stage, r.clause(v, constraints), 1)
 		}
 	}
 
 	return h.causes()
+}
+
+// clause is the cause of a cluster in scope that was not selected.
+func (r *Result) clause(v Verdict, constraints []barrier) string {
+	switch v.Stage {
+	case StageTerminating:
+		return beingDeleted
+	case StagePredicate:
+		return r.predicateClause(v)
+	case StageTaint:
+		return taintClause(v.Cluster.Taints[v.taint])
+	default:
+		return r.rankedClause(v, r.details().feasible, constraints)
+	}
 }
 
 func (r *Result) predicateClause(v Verdict) string {

@@ -65,22 +65,31 @@ func (e *evaluation) judgeAll(scope inventory.Scope) []Verdict {
 	verdicts := make([]Verdict, 0, len(clusters))
 
 	for _, f := range clusters {
-		verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
-
-		switch {
-		case !scope.Holds(f):
-			verdict.Stage = StageScope
-		case f.Terminating:
-			verdict.Stage = StageTerminating
-		default:
+		verdict := e.judgeOne(scope, f)
+		if verdict.Stage != StageScope && verdict.Stage != StageTerminating {
 			e.result.Available++
-			e.check(f, &verdict)
 		}
 
 		verdicts = append(verdicts, verdict)
 	}
 
 	return verdicts
+}
+
+// judgeOne takes a cluster through scope, predicates and taints.
+func (e *evaluation) judgeOne(scope inventory.Scope, f *facts.Facts) Verdict {
+	verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
+
+	switch {
+	case !scope.Holds(f):
+		verdict.Stage = StageScope
+	case f.Terminating:
+		verdict.Stage = StageTerminating
+	default:
+		e.check(f, &verdict)
+	}
+
+	return verdict
 }
 
 func (e *evaluation) check(f *facts.Facts, verdict *Verdict) {

@@ -109,8 +109,11 @@ type Result struct {
 	// WakeAt is the earliest time at which the answer can change by itself; zero means never.
 	WakeAt time.Time
 
-	snapshot *inventory.Snapshot
-	now      time.Time
+	snapshot   *inventory.Snapshot
+	incumbents map[string]bool
+	now        time.Time
+	// withheld says that the answer is not to be carried out.
+	withheld bool
 	// field is nil when the result is Held.
 	field   *contest
 	stages  stageCounts
@@ -133,8 +136,24 @@ type details struct {
 // Cluster is what was known of a cluster, whatever became of it; nil when it did not exist.
 func (r *Result) Cluster(name string) *facts.Facts { return r.snapshot.Cluster(name) }
 
-// Held reports whether there is no answer, so that the last good decisions stay.
-func (r *Result) Held() bool { return len(r.Mistakes) > 0 || len(r.BrokenSets) > 0 }
+// Held reports whether there is no answer, or none that is to be carried out, so that the last good decisions stay.
+func (r *Result) Held() bool { return r.withheld || !r.Answered() }
+
+// Answered reports whether there is an answer, be it one that is Withheld.
+func (r *Result) Answered() bool { return len(r.Mistakes) == 0 && len(r.BrokenSets) == 0 }
+
+// Withheld is the same answer when it is not to be carried out: it is Held and selects nothing. It is to be asked for again at a time,
+// unless that is zero.
+func (r *Result) Withheld(again time.Time) *Result {
+	withheld := *r
+	withheld.withheld, withheld.Selected = true, nil
+
+	if withheld.WakeAt.IsZero() || !again.IsZero() && again.Before(withheld.WakeAt) {
+		withheld.WakeAt = again
+	}
+
+	return &withheld
+}
 
 // Satisfied reports whether as many clusters are selected as the question wants. A result that is Held is not.
 func (r *Result) Satisfied() bool {
@@ -195,7 +214,7 @@ func (r *Result) Warnings() []Warning {
 	return r.field.warnings()
 }
 
-// Verdicts has every cluster that exists, sorted by name. It is empty when the result is Held. The verdicts are found by the reference when
+// Verdicts has every cluster that exists, sorted by name. It is empty when there is no answer. The verdicts are found by the reference when
 // they are first asked for.
 func (r *Result) Verdicts() []Verdict { return r.details().verdicts }
 

@@ -35,7 +35,7 @@ func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents ma
 	return &evaluation{
 		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.Pass{Now: now}, watch: Unwatched,
 		result: &Result{
-			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, snapshot: snapshot, now: now,
+			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, snapshot: snapshot, incumbents: incumbents, now: now,
 			details: func() *details { return &details{} },
 		},
 	}

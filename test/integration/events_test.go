@@ -49,6 +49,8 @@ var _ = Describe("Events", func() {
 		w.expectSelected(ctx, "p", allScheduled, "c001")
 		recorded(ctx, w,
 			"Normal DecisionDelete/DecisionDeleted p-decision-2: Decision p-decision-2 is deleted with placement p in namespace "+w.namespace,
+			"Warning ManyClustersRemoved/ClustersRemoved: The decisions lost 100 of 101 clusters: "+
+				w.name("c002")+", "+w.name("c003")+", "+w.name("c004")+" and 97 more",
 		)
 
 		var cut []string
@@ -128,7 +130,13 @@ func (w *world) events(ctx context.Context, g Gomega) []string {
 		g.Expect(event.Regarding.APIVersion).To(Equal(clusterv1beta1.GroupVersion.String()))
 		g.Expect(event.Regarding.Kind).To(Equal("Placement"))
 		g.Expect(event.Regarding.UID).To(Equal(w.read(ctx, g, "p").UID))
-		g.Expect(event.Related).NotTo(BeNil())
+
+		if event.Related == nil { // It is about no page.
+			lines = append(lines, event.Type+" "+event.Reason+"/"+event.Action+": "+event.Note)
+
+			continue
+		}
+
 		g.Expect(event.Related.APIVersion).To(Equal(clusterv1beta1.GroupVersion.String()))
 		g.Expect(event.Related.Kind).To(Equal("PlacementDecision"))
 		lines = append(lines, event.Type+" "+event.Reason+"/"+event.Action+" "+event.Related.Name+": "+event.Note)

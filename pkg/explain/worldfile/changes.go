@@ -97,6 +97,15 @@ func (c *ChangeReader) ApplyTo(hub *explain.World) (*explain.World, []Applied, e
 			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
 		}
 
+		changed, err := differingFields(merged, hub.Placements[at])
+		if err != nil {
+			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
+		}
+
+		if len(changed) > 0 {
+			merged.SetGeneration(max(1, merged.GetGeneration()) + 1) // As an API server does, which begins with 1.
+		}
+
 		after.Placements[at] = merged
 		applied = append(applied, Applied{Placement: key, Kept: kept})
 	}

@@ -269,3 +269,29 @@ func TestApplyNamesWhatTheHubHasWrong(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// As on an API server, a changed spec has another generation, and an annotation is no change of the spec.
+func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
+	for file, want := range map[string]int64{
+		"metadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 2}\n":                        5,
+		"metadata: {name: a, namespace: ns, annotations: {b: c}}\nspec: {numberOfClusters: 1}\n":   4,
+		"metadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 1, clusterSets: [global]}\n": 5,
+	} {
+		hub, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+"metadata: {name: a}\nspec: {numberOfClusters: 1}\n").
+			ApplyTo(&explain.World{})
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		hub.Placements[0].SetGeneration(4)
+
+		after, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+file).ApplyTo(hub)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		if got := after.Placements[0].GetGeneration(); got != want || hub.Placements[0].GetGeneration() != 4 {
+			t.Errorf("%s: generation %d, want %d", file, got, want)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// Condition says whether a removal is held. It is there only where there is a bound.
+const Condition = "RemovalHeld"
+
+// The reasons of the condition. It is True with the first one alone.
+const (
+	ReasonTooManyRemoved = "TooManyClustersRemoved"
+	ReasonNothingHeld    = "NothingHeld"
+	ReasonReleased       = "Released"
+	// ReasonSpecChanged stands until the decisions for a changed spec are wholly written.
+	ReasonSpecChanged       = "SpecChanged"
+	ReasonInvalidAnnotation = "InvalidAnnotation"
+)
+
+const (
+	// clustersNamed is how many clusters a text names, and causesTold how many causes.
+	clustersNamed, causesTold = 3, 3
+	// longestClause is where the clause of a cause is cut, in bytes.
+	longestClause = 200
+)
+
+// Conditions are the condition of the ruling, or none where there is no bound. Written says that the decisions are, wholly, once the status
+// is written.
+func (r Ruling) Conditions(written bool) []metav1.Condition {
+	g := r.guard
+
+	switch {
+	case !g.On():
+		return nil
+	case r.Held && g.standing, !r.answered && g.Armed && g.stillHolds():
+		return []metav1.Condition{*g.before}
+	}
+
+	condition := metav1.Condition{Type: Condition, Status: metav1.ConditionFalse}
+
+	switch {
+	case r.Held:
+		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonTooManyRemoved
+		condition.Message = r.text()
+	case !g.Armed && (!written || !r.answered):
+		condition.Reason = ReasonSpecChanged
+		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written"
+	case g.Released:
+		condition.Reason = ReasonReleased
+		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again",
+			ReleaseAnnotation, g.placement.Generation)
+	default:
+		condition.Reason = ReasonNothingHeld
+		condition.Message = "Of the clusters in the decisions " + g.bound() + " for causes outside of the placement"
+	}
+
+	if g.Mistake != "" {
+		condition.Message += "; correct " + g.Mistake
+
+		if condition.Reason == ReasonNothingHeld {
+			condition.Reason = ReasonInvalidAnnotation
+		}
+	}
+
+	return []metav1.Condition{condition}
+}
+
+// stillHolds reports whether the present condition holds a removal, of which nothing new is known while there is no answer.
+func (g Guard) stillHolds() bool {
+	return g.before != nil && g.before.Status == metav1.ConditionTrue && !g.Released
+}
+
+// bound is "no more than 30 % may leave within 10 minutes".
+func (g Guard) bound() string {
+	share := fmt.Sprintf("no more than %d %%", g.Percent)
+
+	switch {
+	case g.standing:
+		share = "no more than the share of the hub"
+	case g.Percent == 0:
+		share = "none"
+	}
+
+	return fmt.Sprintf("%s may leave within %d minutes", share, int(Window.Minutes()))
+}
+
+// text tells what is held, why, and how to let it go.
+func (r Ruling) text() string {
+	g := r.guard
+
+	return fmt.Sprintf("%s, where %s; causes: %s. The decisions stay as they are until that falls below, the spec is changed, or this "+
+		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
+		r.Summary(), g.bound(), r.causes(), g.placement.API.Name(), g.placement.Name, g.placement.Namespace, ReleaseAnnotation,
+		g.placement.Generation)
+}
+
+// Summary is "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".
+func (r Ruling) Summary() string {
+	earlier := ""
+	if r.Left > 0 {
+		earlier = fmt.Sprintf(", %d of which have left already", r.Left)
+	}
+
+	return fmt.Sprintf("The decisions would lose %d of %d clusters%s: %s", r.Removed, r.Of, earlier, Name(r.Leaving))
+}
+
+// causes is "30: deleted; 8: not in a bound set; 2: other causes".
+func (r Ruling) causes() string {
+	texts := make([]string, 0, causesTold+1)
+	rest := 0
+
+	for i, cause := range r.Causes {
+		if i >= causesTold {
+			rest += cause.Clusters
+
+			continue
+		}
+
+		texts = append(texts, fmt.Sprintf("%d: %s", cause.Clusters, shortened(cause)))
+	}
+
+	if rest > 0 {
+		texts = append(texts, fmt.Sprintf("%d: other causes", rest))
+	}
+
+	return strings.Join(texts, "; ")
+}
+
+func shortened(cause scheduling.Cause) string {
+	if len(cause.Clause) <= longestClause {
+		return cause.Clause
+	}
+
+	return strings.ToValidUTF8(cause.Clause[:longestClause], "") + "..."
+}
+
+// Name names the first ones of some clusters: "c1, c2, c3 and 37 more".
+func Name(clusters []string) string {
+	text := strings.Join(clusters[:min(len(clusters), clustersNamed)], ", ")
+	if more := len(clusters) - clustersNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+
+	return text
+}

@@ -1,0 +1,313 @@
+package guard_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// What counts as removed, on a hub where no more than 30 % may leave. Ten clusters are decided.
+func TestWhatIsHeld(t *testing.T) {
+	zones := func(w *world) {
+		w.placement.Spec.SpreadPolicy = clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{{
+			TopologyKey: "zone", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1,
+			WhenUnsatisfiable: clusterv1beta1.DoNotSchedule,
+		}}}
+	}
+
+	for _, tc := range []struct {
+		reason string
+		happen []func(*world)
+		held   string
+	}{
+		{reason: "nothing happened"},
+		{
+			reason: "as many as the share may go",
+			happen: []func(*world){func(w *world) { w.remove(0, 3) }},
+		},
+		{
+			reason: "one more may not",
+			happen: []func(*world){func(w *world) { w.remove(0, 4) }},
+			held:   "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "all clusters vanish",
+			happen: []func(*world){func(w *world) { w.remove(0, 10) }},
+			held:   "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "clusters are being deleted",
+			happen: []func(*world){func(w *world) {
+				for i := range 4 {
+					c := cluster(i)
+					c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: start}, []string{"keep"}
+					w.SetCluster(c)
+				}
+			}},
+			held: "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "labels change",
+			happen: []func(*world){func(w *world) { w.relabel(0, 4, "region", "us") }},
+			held:   "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "taints come",
+			happen: []func(*world){func(w *world) {
+				for i := range 4 {
+					c := cluster(i)
+					c.Spec.Taints = []clusterv1.Taint{{Key: "down", Effect: clusterv1.TaintEffectNoSelect}}
+					w.SetCluster(c)
+				}
+			}},
+			held: "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "the binding disappears",
+			happen: []func(*world){func(w *world) { w.DeleteBinding("ns", "all") }},
+			held:   "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "the set disappears",
+			happen: []func(*world){func(w *world) { w.DeleteClusterSet("all") }},
+			held:   "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "without a number of clusters, others that come take nobody's place",
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.relabel(20, 30) }},
+			held:   "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "with a number of clusters they do",
+			happen: []func(*world){wanted(10), func(w *world) { w.remove(0, 4); w.relabel(20, 30) }},
+		},
+		{
+			reason: "where too few come, the rest counts",
+			happen: []func(*world){wanted(10), func(w *world) { w.remove(0, 6); w.relabel(20, 22) }},
+			held:   "4 of 10: c02 c03 c04 c05",
+		},
+		{
+			reason: "better clusters take the places of others",
+			happen: []func(*world){wanted(10), func(w *world) {
+				w.relabel(20, 40)
+				w.placement.Spec.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeExact
+				w.decisions = map[string]bool{}
+				for i := range 10 {
+					w.decisions[name(30+i)] = true
+				}
+			}},
+		},
+		{
+			reason: "a number that is not reached is no base: of four that there were one goes",
+			happen: []func(*world){wanted(10), func(w *world) {
+				w.remove(0, 7)
+				w.decisions = map[string]bool{name(6): true, name(7): true, name(8): true, name(9): true}
+			}},
+		},
+		{
+			reason: "on the way to other clusters there are more than are wanted",
+			happen: []func(*world){wanted(8)},
+		},
+		{
+			reason: "what is left over by a spread constraint counts when nobody comes for it",
+			happen: []func(*world){zones, func(w *world) { w.relabel(0, 9, "zone", "same") }},
+			held:   "7 of 10: c02 c03 c04 c05 c06 c07 c08",
+		},
+		{
+			reason: "the own spec may remove what it likes",
+			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Generation = 8 }},
+		},
+		{
+			reason: "also when the decisions for it were not all written",
+			happen: []func(*world){func(w *world) {
+				w.remove(0, 10)
+				w.condition(guard.ReasonSpecChanged, metav1.ConditionFalse, 7)
+			}},
+		},
+		{
+			reason: "conditions that do not say which generation they are for are those of the upstream controller",
+			happen: []func(*world){func(w *world) {
+				w.remove(0, 10)
+				w.placement.Status.Conditions = []metav1.Condition{{Type: "PlacementSatisfied"}}
+			}},
+			held: "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "a placement of a backup has the first generation and no conditions",
+			happen: []func(*world){func(w *world) {
+				w.remove(0, 10)
+				w.placement.Generation, w.placement.Status.Conditions = 1, nil
+			}},
+			held: "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09",
+		},
+		{
+			reason: "a placement that was changed before anything was written for it is not held",
+			happen: []func(*world){func(w *world) {
+				w.remove(0, 10)
+				w.placement.Generation, w.placement.Status.Conditions = 2, nil
+			}},
+		},
+		{
+			reason: "an annotation with the generation releases",
+			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Annotations[guard.ReleaseAnnotation] = "7" }},
+		},
+		{
+			reason: "one with another generation does not",
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[guard.ReleaseAnnotation] = "6" }},
+			held:   "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "the placement's own share wins when it is greater",
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[guard.PercentAnnotation] = "40" }},
+		},
+		{
+			reason: "and when it is smaller",
+			happen: []func(*world){func(w *world) { w.remove(0, 1); w.placement.Annotations[guard.PercentAnnotation] = "0%" }},
+			held:   "1 of 10: c00",
+		},
+		{
+			reason: "and when it is no bound",
+			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Annotations[guard.PercentAnnotation] = "100" }},
+		},
+		{
+			reason: "one that cannot be read leaves the hub's",
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[guard.PercentAnnotation] = "101" }},
+			held:   "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "a question with a mistake has no answer to hold",
+			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Spec.NumberOfClusters = new(int32(-1)) }},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newWorld(10)
+			for _, happen := range tc.happen {
+				happen(w)
+			}
+
+			expect(t, "held", tc.held, gone(w.judge(30)))
+		})
+	}
+}
+
+// Clusters that go one by one are caught as if they went at once, and those that left early enough do not count any more.
+func TestWhatLeavesOneByOne(t *testing.T) {
+	w := newWorld(10)
+
+	for i := range 3 {
+		w.remove(i, i+1)
+		expect(t, "held", "", gone(w.step(30)))
+
+		w.now = w.now.Add(time.Minute)
+	}
+
+	w.remove(3, 4)
+
+	ruling := w.step(30)
+	expect(t, "held", "4 of 10: c03", gone(ruling))
+	expect(t, "have left before", 3, ruling.Left)
+	// Two of nine would be few enough, three of nine are too many.
+	expect(t, "to be looked at again", start.Add(guard.Window+time.Minute), ruling.WakeAt)
+
+	w.now = ruling.WakeAt.Add(-time.Second)
+	expect(t, "held until then", "3 of 9: c03", gone(w.step(30)))
+
+	w.now = ruling.WakeAt
+	expect(t, "held from then on", "", gone(w.step(30)))
+	expect(t, "decided", []string{"c04", "c05", "c06", "c07", "c08", "c09"}, sorted(w.decisions))
+}
+
+// What comes back is no loss, and nothing is held while nothing leaves.
+func TestWhatComesBack(t *testing.T) {
+	w := newWorld(10)
+	w.relabel(0, 3, "region", "us")
+	w.step(30)
+	w.relabel(3, 4, "region", "us")
+	expect(t, "held", "4 of 10: c03", gone(w.step(30)))
+
+	w.relabel(0, 1)
+	expect(t, "held", "", gone(w.step(30)))
+
+	// Now three have left. A smaller share changes nothing that was done.
+	expect(t, "held", "", gone(w.step(10)))
+	w.relabel(9, 10, "region", "us")
+	expect(t, "held", "4 of 10: c09", gone(w.step(10)))
+}
+
+// An answer that is carried out half counts once, and what left it counts.
+func TestWhatIsWrittenHalf(t *testing.T) {
+	w := newWorld(10)
+	w.remove(0, 3)
+
+	ruling := w.judge(30)
+	expect(t, "held", "", gone(ruling))
+
+	w.left = ruling.Departures
+	delete(w.decisions, "c00")
+	expect(t, "held in the second try", "", gone(w.judge(30)))
+
+	w.remove(3, 4)
+	expect(t, "held with one more", "4 of 10: c01 c02 c03", gone(w.judge(30)))
+}
+
+// After a change of the spec, and after a release, what left before does not count any more.
+func TestTheWindowBeginsAnew(t *testing.T) {
+	for reason, change := range map[string]func(*world){
+		"spec":    func(w *world) { w.placement.Generation = 8 },
+		"release": func(w *world) { w.placement.Annotations[guard.ReleaseAnnotation] = "7" },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			w := newWorld(10)
+			w.remove(0, 3)
+			w.step(30)
+			change(w)
+			w.step(30)
+
+			w.condition(guard.ReasonNothingHeld, metav1.ConditionFalse, w.placement.Generation)
+			delete(w.placement.Annotations, guard.ReleaseAnnotation)
+			w.remove(3, 5)
+			expect(t, "held", "", gone(w.step(30)))
+		})
+	}
+}
+
+// With a number of clusters a place that is filled later is no loss any more.
+func TestAPlaceThatIsFilledAgain(t *testing.T) {
+	w := newWorld(10)
+	wanted(10)(w)
+
+	for i := range 6 {
+		w.remove(3*i, 3*i+3)
+		expect(t, "held", "", gone(w.step(30)))
+		w.relabel(10+3*i, 13+3*i)
+		expect(t, "held", "", gone(w.step(30)))
+	}
+}
+
+// A hub that is seen from outside holds what its status says that it holds.
+func TestAShareThatIsNotKnown(t *testing.T) {
+	w := newWorld(10)
+	w.remove(0, 4)
+
+	judge := func() guard.Ruling {
+		return guard.For(record.V1beta1.Read(w.placement), nil).Judge(w.answer(), w.decisions, nil, w.now)
+	}
+	expect(t, "nothing is held there", "", told(judge()))
+
+	w.condition(guard.ReasonTooManyRemoved, metav1.ConditionTrue, 7)
+	expect(t, "held there", "RemovalHeld=True (TooManyClustersRemoved): as it was", told(judge()))
+
+	w.relabel(0, 4)
+	expect(t, "nothing would leave", "RemovalHeld=False (NothingHeld): Of the clusters in the decisions no more than the share of the hub may "+
+		"leave within 10 minutes for causes outside of the placement", told(judge()))
+
+	w.remove(0, 4)
+	w.placement.Generation = 8
+	expect(t, "held", "", gone(judge()))
+}

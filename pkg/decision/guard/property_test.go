@@ -1,0 +1,162 @@
+package guard_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// frame is a state of the decisions at a time.
+type frame struct {
+	at        time.Time
+	decisions map[string]bool
+}
+
+// disturb does something to the world that is not the spec of the placement.
+func (w *world) disturb(t *rapid.T) {
+	i := rapid.IntRange(0, 23).Draw(t, "cluster")
+	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
+
+	switch rapid.SampledFrom([]string{"delete", "add", "relabel", "taint", "unbind", "bind", "wait"}).Draw(t, "event") {
+	case "delete":
+		w.remove(i, last)
+	case "add":
+		w.relabel(i, last)
+	case "relabel":
+		w.relabel(i, last, "region", "us")
+	case "taint":
+		for ; i < last; i++ {
+			c := cluster(i)
+			c.Spec.Taints = []clusterv1.Taint{{Key: "down", Effect: clusterv1.TaintEffectNoSelect}}
+			w.SetCluster(c)
+		}
+	case "unbind":
+		w.DeleteBinding("ns", "all")
+	case "bind":
+		w.bind()
+	case "wait":
+		w.now = w.now.Add(time.Duration(rapid.IntRange(1, 700).Draw(t, "seconds")) * time.Second)
+	}
+}
+
+// lost is how many clusters a window has lost of how many there were in it: those that are in any of its states and not in the last one, and
+// with a number of clusters by how much the last one falls short of what there was.
+func lost(window []frame, wanted *int32) (lost, of int) {
+	last := window[len(window)-1].decisions
+	ever := map[string]bool{}
+	largest := 0
+
+	for _, f := range window {
+		largest = max(largest, len(f.decisions))
+
+		for cluster := range f.decisions {
+			ever[cluster] = true
+		}
+	}
+
+	if wanted != nil {
+		return largest - len(last), largest
+	}
+
+	for cluster := range ever {
+		if !last[cluster] {
+			lost++
+		}
+	}
+
+	return lost, len(ever)
+}
+
+// Over random worlds and events without a change of the spec, no ten minutes lose more than the share, and an evaluation of what is held at
+// the time that it names does not find it held for the same reason for ever: nothing wakes it in between.
+func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(rapid.IntRange(0, 20).Draw(t, "clusters"))
+		if rapid.Bool().Draw(t, "limited") {
+			n := int32(rapid.IntRange(0, 20).Draw(t, "wanted"))
+			w.placement.Spec.NumberOfClusters = &n
+			w.decisions = map[string]bool{}
+		}
+
+		percent := rapid.SampledFrom([]int{0, 10, 30, 50, 99}).Draw(t, "percent")
+
+		var film []frame
+
+		for range rapid.IntRange(1, 40).Draw(t, "events") {
+			w.disturb(t)
+
+			ruling := w.step(percent)
+			film = append(film, frame{at: w.now, decisions: w.decisions})
+
+			for len(film) > 0 && !w.now.Before(film[0].at.Add(guard.Window)) {
+				film = film[1:]
+			}
+
+			if lost, of := lost(film, w.placement.Spec.NumberOfClusters); lost*100 > percent*of {
+				t.Fatalf("lost %d of %d within the window, and may lose %d %%", lost, of, percent)
+			}
+
+			checkWake(t, w, ruling, percent)
+		}
+	})
+}
+
+// checkWake demands that what is held is looked at again at the first moment at which time alone lets it go.
+func checkWake(t *rapid.T, w *world, ruling guard.Ruling, percent int) {
+	if !ruling.Held {
+		return
+	}
+
+	later := *w
+	free := time.Time{}
+
+	for _, left := range w.left {
+		at := left.Add(guard.Window)
+		if later.now = at; !later.judge(percent).Held && (free.IsZero() || at.Before(free)) {
+			free = at
+		}
+	}
+
+	if !free.Equal(ruling.WakeAt) {
+		t.Fatalf("looked at again at %v, and free at %v", ruling.WakeAt, free)
+	}
+}
+
+// With no share, the ruling says nothing, remembers nothing and holds nothing, whatever happens.
+func TestWithoutAShareThereIsNoGuard(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(20)
+
+		for range rapid.IntRange(1, 10).Draw(t, "events") {
+			w.disturb(t)
+
+			ruling := w.step(guard.Off)
+			if ruling.Held || ruling.Departures != nil || ruling.Conditions(true) != nil || ruling.Disarmed() || !ruling.WakeAt.IsZero() {
+				t.Fatalf("got %+v", ruling)
+			}
+		}
+	})
+}
+
+// A placement of v1alpha1 is guarded in the same way, and is released by its own resource.
+func TestOlderPlacements(t *testing.T) {
+	w := newWorld(4)
+	placement := record.V1beta1.Read(w.placement)
+	placement.API = record.V1alpha1
+
+	w.remove(0, 4)
+
+	ruling := guard.For(placement, new(50)).Judge(w.answer(), w.decisions, nil, w.now)
+	message := ruling.Conditions(true)[0].Message
+
+	if !ruling.Held || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
+		t.Errorf("got %q", message)
+	}
+}

@@ -1,0 +1,174 @@
+package guard_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// world is a hub with one bound set of all clusters, and the placement ns/p of v1beta1, whose decisions are a set of names.
+type world struct {
+	*inventory.Inventory
+
+	placement *clusterv1beta1.Placement
+	decisions map[string]bool
+	left      guard.Departures
+	now       time.Time
+}
+
+// newWorld has clusters in the region eu, all decided for a placement that asks for that.
+func newWorld(clusters int) *world {
+	w := &world{
+		Inventory: inventory.New(selector.NewCompiler()), decisions: map[string]bool{}, now: start,
+		placement: &clusterv1beta1.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Generation: 7, Annotations: map[string]string{}},
+			Spec: clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{{
+				RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+					LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
+				},
+			}}},
+		},
+	}
+
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
+	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
+		SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{},
+	}
+	w.SetClusterSet(set)
+	w.bind()
+
+	for i := range clusters {
+		w.SetCluster(cluster(i))
+		w.decisions[name(i)] = true
+	}
+
+	w.condition(guard.ReasonNothingHeld, metav1.ConditionFalse, 7)
+
+	return w
+}
+
+func name(i int) string { return fmt.Sprintf("c%02d", i) }
+
+// cluster is a cluster of the region eu with a zone of its own; labels change that.
+func cluster(i int, labels ...string) *clusterv1.ManagedCluster {
+	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: name(i), Labels: map[string]string{"region": "eu", "zone": name(i)},
+	}}
+	for i := 0; i < len(labels); i += 2 {
+		c.Labels[labels[i]] = labels[i+1]
+	}
+
+	return c
+}
+
+func (w *world) bind() {
+	w.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
+}
+
+// remove deletes clusters, from the first number to the one before last.
+func (w *world) remove(first, last int) {
+	for i := first; i < last; i++ {
+		w.DeleteCluster(name(i))
+	}
+}
+
+// relabel changes clusters, from the first number to the one before last.
+func (w *world) relabel(first, last int, labels ...string) {
+	for i := first; i < last; i++ {
+		w.SetCluster(cluster(i, labels...))
+	}
+}
+
+// condition is what the status says of removals, for a generation.
+func (w *world) condition(reason string, status metav1.ConditionStatus, generation int64) {
+	w.placement.Status.Conditions = []metav1.Condition{
+		{Type: "PlacementSatisfied", ObservedGeneration: generation},
+		{Type: guard.Condition, Status: status, Reason: reason, Message: "as it was", ObservedGeneration: generation},
+	}
+}
+
+// answer is what the engine says now.
+func (w *world) answer() *scheduling.Result {
+	request := scheduling.LowerV1beta1(selector.NewCompiler(), w.placement)
+
+	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
+}
+
+// judge is what the guard says now, on a hub with a share.
+func (w *world) judge(percent int) guard.Ruling {
+	return guard.For(record.V1beta1.Read(w.placement), &percent).Judge(w.answer(), w.decisions, w.left, w.now)
+}
+
+// step is one evaluation, of which all is written that is not held.
+func (w *world) step(percent int) guard.Ruling {
+	ruling := w.judge(percent)
+	w.left = ruling.Departures
+
+	if !ruling.Held {
+		w.decisions = map[string]bool{}
+		for _, f := range w.answer().Selected {
+			w.decisions[f.Name] = true
+		}
+	}
+
+	return ruling
+}
+
+// told is the condition of a ruling in one line; empty when there is none.
+func told(ruling guard.Ruling) string {
+	lines := []string{}
+	for _, c := range ruling.Conditions(true) {
+		lines = append(lines, fmt.Sprintf("%s=%s (%s): %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// gone says what of the decisions is held back: "3 of 10: c00 c01 c02".
+func gone(ruling guard.Ruling) string {
+	if !ruling.Held {
+		return ""
+	}
+
+	return fmt.Sprintf("%d of %d: %s", ruling.Removed, ruling.Of, strings.Join(ruling.Leaving, " "))
+}
+
+func wanted(n int32) func(*world) {
+	return func(w *world) { w.placement.Spec.NumberOfClusters = ptr.To(n) }
+}
+
+func expect[V any](t *testing.T, what string, want, got V) {
+	t.Helper()
+
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func sorted(decisions map[string]bool) []string {
+	names := make([]string, 0, len(decisions))
+	for name := range decisions {
+		names = append(names, name)
+	}
+
+	slices.Sort(names)
+
+	return names
+}

@@ -1,0 +1,70 @@
+package explain_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+)
+
+// heldWorld is a hub that has lost two of the three clusters of placement ns/a, which lets no more than half of them go.
+const (
+	halfMayGo = ", generation: 1, annotations: {placement-hub.open-cluster-management.io/max-removal-percent: \"50\"}"
+	whatIs    = "The decisions would lose 2 of 3 clusters: gone1, gone2, where no more than 50 % may leave within 10 minutes; causes: 2: deleted. "
+)
+
+func heldWorld(t *testing.T, metadata, spec string) *explain.World {
+	t.Helper()
+
+	return read(t, diffFleet+placementA(metadata, spec)+page(1, 0, "", "eu1", "gone1", "gone2"))
+}
+
+// A report of what the guard holds tells the condition, keeps the decisions, and still says of every cluster what becomes of it.
+func TestReportsTellOfHeldRemovals(t *testing.T) {
+	reports := reportsOf(heldWorld(t, halfMayGo, inEurope), false, nil)
+
+	var out bytes.Buffer
+	if err := explain.Write(&out, explain.FormatTable, reports); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, want := range []string{
+		"ns/a: the answer is held; keeps the 3 clusters of its last decisions\n",
+		"  RemovalHeld=True (TooManyClustersRemoved): " + whatIs,
+		"  us1        Predicate  -      predicate 1 label region In [eu]: is us\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+
+	if report := reports.Placements[0]; !report.Held || strings.Join(report.Selected, " ") != "eu1 gone1 gone2" {
+		t.Errorf("held %v, selected %v", report.Held, report.Selected)
+	}
+}
+
+// What a hub with a share would do is answered for a share that is given, and nothing is said of removals otherwise.
+func TestTheShareOfAHubIsGiven(t *testing.T) {
+	world := heldWorld(t, ", generation: 1", inEurope)
+
+	for _, tc := range []struct {
+		share *int
+		held  bool
+	}{{share: nil}, {share: new(50), held: true}, {share: new(90)}} {
+		world.MaxRemovalPercent = tc.share
+		if report := reportsOf(world, false, nil).Placements[0]; report.Held != tc.held {
+			t.Errorf("held %v, want %v: %v", report.Held, tc.held, report.Conditions)
+		}
+	}
+}
+
+// A comparison tells why the decisions would stay.
+func TestDiffTellsOfHeldRemovals(t *testing.T) {
+	world := heldWorld(t, halfMayGo, inEurope)
+
+	difference := explain.Diff(world, world, nil, noon).Placements[0]
+	if !strings.HasPrefix(difference.Held, whatIs) || len(difference.Kept) != 3 || difference.Differs() {
+		t.Errorf("got %+v", difference)
+	}
+}

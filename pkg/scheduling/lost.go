@@ -1,0 +1,59 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Fits reports whether a cluster passed predicates and taints, so that it could be selected if no other were better.
+func (r *Result) Fits(cluster string) bool {
+	if r.field == nil {
+		return false
+	}
+
+	_, fits := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *facts.Facts, name string) int { return cmp.Compare(f.Name, name) })
+
+	return fits
+}
+
+// CausesOf are why these clusters are not selected, counted as Causes are. They need not be in scope, nor exist any more; one that is being
+// deleted counts with those that are gone, so that nothing changes when the last finalizer goes. Only these clusters are looked at, unless
+// one of them fits. There are none without an answer.
+func (r *Result) CausesOf(clusters []string) []Cause {
+	h := histogram{}
+	if !r.Answered() {
+		return h.causes()
+	}
+
+	// An evaluation of its own: what it finds out is not for this result.
+	e := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now)
+	scope, constraints := e.scope(), barriers(r.Spreads)
+
+	for _, name := range clusters {
+		f := r.Cluster(name)
+		if f == nil || f.Terminating {
+			h.add(StageTerminating, "deleted", 1)
+
+			continue
+		}
+
+		e.pass = &selector.Pass{Now: r.now}
+		verdict := e.judgeOne(scope, f)
+
+		switch verdict.Stage {
+		case StageScope:
+			h.add(StageScope, r.scopeReason(), 1)
+		case StageRank:
+			verdict, _ = r.Verdict(name)
+
+			fallthrough
+		default:
+			h.add(verdict.Stage, r.clause(verdict, constraints), 1)
+		}
+	}
+
+	return h.causes()
+}

@@ -1,0 +1,96 @@
+package scheduling
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Why clusters are not selected is told for any of them, in scope or not, and also when they are gone.
+func TestCausesOfClusters(t *testing.T) {
+	tainted, leaving := named("tainted", "region", "eu"), terminating(named("leaving", "region", "eu"))
+	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "", noSelect)}
+
+	spec := placementSpec{NumberOfClusters: ptr.To[int32](1), Predicates: anyOf{byLabel("region", "eu")}}
+	clusters := []string{"tainted", "leaving", "us", "gone", "worse"}
+	w := newWorld(tainted, leaving, named("us", "region", "us"), named("better", "region", "eu"), named("worse", "region", "eu"))
+
+	expect(t, "causes", []Cause{
+		{StageTerminating, "deleted", 2}, {StagePredicate, "predicate 1 label region In [eu]", 1},
+		{StageTaint, "taint gpu:NoSelect not tolerated", 1}, {StageRank, "not needed, 1 wanted", 1},
+	}, w.schedule(t, spec).CausesOf(clusters))
+
+	w.inventory.DeleteBinding("ns", "all")
+	expect(t, "causes out of scope", []Cause{
+		{StageScope, "no cluster set is bound to the namespace", 3}, {StageTerminating, "deleted", 2},
+	}, w.schedule(t, spec).CausesOf(clusters))
+
+	spec.NumberOfClusters = ptr.To[int32](-1)
+	broken := Schedule(LowerV1beta1(selector.NewCompiler(), placementOf(spec)), w.inventory.Snapshot(), nil, now)
+	expect(t, "causes without an answer", []Cause{}, broken.CausesOf(clusters))
+}
+
+// A cluster fits when it is feasible, and what is said of one cluster alone is what is said of it among all.
+func TestCausesOfAreThoseOfAll(t *testing.T) {
+	compiler := selector.NewCompiler()
+
+	rapid.Check(t, func(t *rapid.T) {
+		c := newCourse(compiler)
+		c.beginning(t)
+
+		for range rapid.IntRange(0, 10).Draw(t, "events") {
+			c.event(t)
+		}
+
+		snapshot := c.inventory.Snapshot(c.keys()...)
+
+		for key, request := range c.requests {
+			checkCausesOf(t, Schedule(request, snapshot, c.incumbents(key), c.now))
+		}
+	})
+}
+
+func checkCausesOf(t *rapid.T, result *Result) {
+	for _, verdict := range result.Verdicts() {
+		name := verdict.Cluster.Name
+		if fits := verdict.Rank > 0; result.Fits(name) != fits {
+			t.Fatalf("%s fits: %v, want %v", name, result.Fits(name), fits)
+		}
+
+		if verdict.Stage == StageScope || verdict.Cluster.Terminating || verdict.Stage == StageSelected {
+			continue
+		}
+
+		want := Cause{verdict.Stage, result.clause(verdict, barriers(result.Spreads)), 1}
+		if causes := result.CausesOf([]string{name}); len(causes) != 1 || causes[0] != want {
+			t.Fatalf("%s: got %v, want %v", name, causes, want)
+		}
+	}
+}
+
+// A withheld answer is Held, selects nothing, and comes back at the earlier of two times. The answer itself is as it was.
+func TestWithheld(t *testing.T) {
+	result := newWorld(named("c")).schedule(t, placementSpec{})
+	soon, late := now.Add(time.Minute), now.Add(time.Hour)
+
+	held := result.Withheld(late)
+	if !held.Held() || !held.Answered() || len(held.Selected) != 0 || len(held.Causes()) != 0 || !held.WakeAt.Equal(late) {
+		t.Errorf("got %+v", held)
+	}
+
+	if result.Held() || len(result.Selected) != 1 {
+		t.Errorf("the answer has become %+v", result)
+	}
+
+	for _, tc := range []struct{ known, again, want time.Time }{
+		{known: late, again: soon, want: soon}, {known: soon, again: late, want: soon}, {known: soon, want: soon}, {again: soon, want: soon},
+	} {
+		result.WakeAt = tc.known
+		expect(t, "wakes", tc.want, result.Withheld(tc.again).WakeAt)
+	}
+}
