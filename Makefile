@@ -11,6 +11,7 @@ SCENARIOS ?=
 JSON      ?=
 FROM      ?=
 CONTAINER ?=
+BINDIR    ?= $(HOME)/.local/bin
 
 BINARY    := bin/placement
 TOOLS     := bin/tools
@@ -34,7 +35,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets build run image test test-unit test-integration test-e2e bench bench-report bench-bindings bench-core generate fmt lint \
+.PHONY: help assets build install-plugin run image test test-unit test-integration test-e2e bench bench-report bench-bindings bench-core generate fmt lint \
 	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -55,6 +56,12 @@ build: ## Build bin/placement
 	@echo "==> build: $(BINARY) $(VERSION)"
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/placement \
 		$(call hint,compile errors are above; after a change of go.mod run: go mod tidy && go mod vendor)
+
+install-plugin: build ## Install bin/placement into BINDIR, under the names by which kubectl finds and completes its plugin too
+	@echo "==> install-plugin: $(BINDIR)"
+	@install -d '$(BINDIR)' && install -m 755 $(BINARY) '$(BINDIR)/placement' \
+		&& ln -sf placement '$(BINDIR)/kubectl-placement' && ln -sf placement '$(BINDIR)/kubectl_complete-placement' \
+		$(call hint,name a directory that you may write to and that is in PATH with BINDIR=...)
 
 assets: ## Build etcd and kube-apiserver into bin/controlplane unless they are there (first time: 5 to 10 minutes)
 	@echo "==> assets: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"

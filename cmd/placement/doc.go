@@ -8,6 +8,8 @@
 //   - errors go to stderr, say what is wrong and what to do next, and never print the whole usage page;
 //   - a subcommand must not define PersistentPreRun(E): the root's own tells usage errors from failures.
 //
+// Started as kubectl-placement it is a plugin of kubectl and calls itself so; as kubectl_complete-placement it completes that plugin.
+//
 // What they stand on is in internal: endpoint, election, preflight and filewatch for `placement controller`, embedded and live for
 // `placement run`, which shares election and preflight. `placement debug` is `placement controller` without controllers: it shares all of
 // that but the election.

@@ -7,5 +7,5 @@ import (
 )
 
 func main() {
-	os.Exit(execute(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(executeAs(signals.SetupSignalHandler(), os.Args[0], os.Args[1:], os.Stdout, os.Stderr))
 }

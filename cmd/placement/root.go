@@ -42,7 +42,7 @@ func (e *exitError) Unwrap() error { return e.err }
 // newRootCommand builds the command tree. started is set as soon as a subcommand begins to run: any error before is one of usage.
 func newRootCommand(started *bool) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "placement",
+		Use:   programName,
 		Short: "Decide which clusters of a fleet a workload goes to",
 		Long: "placement selects ManagedClusters for Placements and records the choice in PlacementDecisions.\n" +
 			"It takes the place of the Open Cluster Management placement controller.",
@@ -56,15 +56,22 @@ func newRootCommand(started *bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(), newRunCommand(), newSimulateCommand(), newDiffCommand(), newDebugCommand(), newVersionCommand())
+	root.AddCommand(newControllerCommand(), newRunCommand(), newExplainCommand(), newSimulateCommand(), newDiffCommand(), newDebugCommand(),
+		newVersionCommand())
 	return root
 }
 
 // execute runs the command line and returns the exit code of the process.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return executeAs(ctx, programName, args, stdout, stderr)
+}
+
+// executeAs is execute for a process that was started by some name.
+func executeAs(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	var started bool
 	root := newRootCommand(&started)
+	args = asPlugin(root, name, args)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -185,34 +185,5 @@ func wantMistake(t *testing.T, wantCode int, want string, args ...string) {
 
 // The page for users shows what the command prints.
 func TestWhatIfPageShowsRealOutput(t *testing.T) {
-	const page = "../../docs/whatif.md"
-	world := samplesIn(t)
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(content), "```")
-	shown := 0
-	for i, block := range blocks {
-		command, _, _ := strings.Cut(strings.TrimPrefix(block, "\n$ placement simulate "), "\n")
-		if !strings.HasPrefix(block, "\n$ placement simulate ") {
-			continue
-		}
-		shown++
-		code, stdout, stderr := simulate(t, "", strings.Fields(strings.ReplaceAll(command, "deploy/samples", world))...)
-		if code != exitOK {
-			t.Fatalf("%s: exit code %d: %s", command, code, stderr)
-		}
-		blocks[i] = "\n$ placement simulate " + command + "\n" + stdout
-	}
-	want := strings.Join(blocks, "```")
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		content = []byte(want)
-	}
-	if diff := cmp.Diff(want, string(content)); shown == 0 || diff != "" {
-		t.Errorf("%d commands are shown (-want +got); if it is right, run go test -update:\n%s", shown, diff)
-	}
+	wantRealOutput(t, "../../docs/whatif.md", "simulate")
 }

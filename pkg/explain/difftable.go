@@ -37,7 +37,7 @@ func WriteDifferences(out io.Writer, format Format, differences Differences, sho
 func encodeDifferences(text *bytes.Buffer, format Format, differences Differences, showKept bool) error {
 	switch format {
 	case FormatJSON, FormatYAML:
-		return marshal(text, format, differences)
+		return Marshal(text, format, differences)
 	case FormatName:
 		for _, difference := range differences.Placements {
 			difference.names(text)

@@ -14,6 +14,9 @@
 // NewWhatIf tells what would become of all decisions if something else changed than placements; the sub-package overlay makes the changed
 // World. It evaluates only the placements that the change can concern, which it finds as a hub does. WriteWhatIf prints it.
 //
+// World.Unsatisfied lists the placements that do not get what they ask for. A Trial asks the engine about one placement again and again, each
+// time with something changed; the sub-package story tells with it what would have one cluster selected.
+//
 // The sub-package debug answers over HTTP from what a running hub knows, by Evaluate.
 //
 // The package never talks to an API server, never opens a file and never reads a clock. It does not know where a World comes from.

@@ -42,9 +42,9 @@ func Write(out io.Writer, format Format, reports Reports) error {
 func encode(text *bytes.Buffer, format Format, reports Reports) error {
 	switch format {
 	case FormatTable:
-		return tables(text, reports.Placements)
+		tables(text, reports.Placements)
 	case FormatJSON, FormatYAML:
-		return marshal(text, format, reports)
+		return Marshal(text, format, reports)
 	case FormatName:
 		for _, report := range reports.Placements {
 			for _, cluster := range report.Selected {
@@ -58,8 +58,8 @@ func encode(text *bytes.Buffer, format Format, reports Reports) error {
 	return nil
 }
 
-// marshal is for the formats that programs read.
-func marshal(text *bytes.Buffer, format Format, value any) error {
+// Marshal writes a value in one of the formats that programs read.
+func Marshal(text *bytes.Buffer, format Format, value any) error {
 	if format == FormatYAML {
 		encoded, err := yaml.Marshal(value)
 		if err != nil {
@@ -82,16 +82,12 @@ func marshal(text *bytes.Buffer, format Format, value any) error {
 	return nil
 }
 
-func tables(text *bytes.Buffer, reports []Report) error {
+func tables(text *bytes.Buffer, reports []Report) {
 	for i, report := range reports {
 		if i > 0 {
 			text.WriteByte('\n')
 		}
 
-		if err := report.table(text); err != nil {
-			return err
-		}
+		report.Table(text, Style{All: "--all"})
 	}
-
-	return nil
 }

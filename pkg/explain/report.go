@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -20,6 +21,8 @@ type Reports struct {
 
 // Report explains the answer for one placement. Its JSON names are stable: fields may be added, and none is renamed or removed.
 type Report struct {
+	// Key names the placement.
+	Key inventory.PlacementKey `json:"-"`
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
 	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
@@ -39,6 +42,15 @@ type Report struct {
 	Groups []GroupReport `json:"groups"`
 	// Conditions are the conditions of the placement's status.
 	Conditions []metav1.Condition `json:"conditions"`
+	// Causes are why the clusters in scope that were not selected were not, the cause of most clusters first; absent when the placement is
+	// satisfied.
+	Causes []CauseReport `json:"causes,omitempty"`
+	// Behind is how the decisions that are written differ from the answer; absent when they do not.
+	Behind *BehindReport `json:"behind,omitempty"`
+	// Unanswered says why the placement was not evaluated; what else is said then was written by the hub before.
+	Unanswered string `json:"unanswered,omitempty"`
+	// Notes are what the answer leaves out or could not look at, and what to do about it.
+	Notes []string `json:"notes,omitempty"`
 	// Warnings are what a user should know although the answer stands.
 	Warnings []string `json:"warnings,omitempty"`
 	// ChangesAt is the earliest time at which the answer can change although nothing else does: a toleration or a score runs out.
@@ -65,6 +77,25 @@ type GroupReport struct {
 	Clusters []string `json:"clusters"`
 }
 
+// CauseReport is why some clusters in scope were not selected.
+type CauseReport struct {
+	// Verdict is the stage that kept them out, as in ClusterReport.
+	Verdict string `json:"verdict"`
+	// Clause is why, without what is particular to a cluster.
+	Clause string `json:"clause"`
+	// Clusters is how many there are.
+	Clusters int `json:"clusters"`
+}
+
+// BehindReport is what has still to be written. The lists are sorted by name.
+type BehindReport struct {
+	// Gained are the clusters that the decisions lack, Lost those that they have and should not have, and Moved those that stand in another
+	// decision group than they should.
+	Gained []string `json:"gained"`
+	Lost   []string `json:"lost"`
+	Moved  []string `json:"moved"`
+}
+
 // PrioritizerReport is one summand of the score.
 type PrioritizerReport struct {
 	// Name is "Balance", or "AddOn/<resourceName>/<scoreName>".
@@ -85,6 +116,8 @@ type ClusterReport struct {
 	Score *int64 `json:"score,omitempty"`
 	// Scores are the unweighted scores by the name of the prioritizer; absent for clusters that are not feasible.
 	Scores map[string]int64 `json:"scores,omitempty"`
+	// Decided says that the decisions, as they are written now, have the cluster.
+	Decided bool `json:"decided,omitempty"`
 	// Reason is the exact clause that decided.
 	Reason string `json:"reason"`
 }
@@ -93,6 +126,7 @@ type ClusterReport struct {
 func NewReport(evaluation Evaluation, all bool) Report {
 	placement := evaluation.Placement
 	report := Report{
+		Key:          placement.Key(),
 		Placement:    placement.Namespace + "/" + placement.Name,
 		API:          namedAPI(placement),
 		Skipped:      evaluation.Skipped,
@@ -140,7 +174,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		})
 	}
 
-	addClusters(&report, result, all)
+	report.Causes, report.Behind = causesOf(evaluation), behindOf(evaluation)
+	addClusters(&report, evaluation, all)
 
 	return report
 }
@@ -154,7 +189,8 @@ func namedAPI(placement *record.Placement) string {
 	return string(placement.API.Name())
 }
 
-func addClusters(report *Report, result *scheduling.Result, all bool) {
+func addClusters(report *Report, evaluation Evaluation, all bool) {
+	result, decided := evaluation.Result, evaluation.Present.Incumbents()
 	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
 		return cmp.Or(cmp.Compare(b.Stage, a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
@@ -172,7 +208,9 @@ func addClusters(report *Report, result *scheduling.Result, all bool) {
 			}
 		}
 
-		report.Clusters = append(report.Clusters, newClusterReport(result, verdict))
+		cluster := newClusterReport(result, verdict)
+		cluster.Decided = decided[cluster.Name]
+		report.Clusters = append(report.Clusters, cluster)
 	}
 }
 

@@ -3,9 +3,9 @@ package explain
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,16 +20,49 @@ const (
 	warningsShown = 3
 	// membersShown bounds the line of one decision group.
 	membersShown = 10
+	// causesShown bounds the causes of one placement.
+	causesShown = 5
 )
 
-// table is a report for people: a headline, what stands out, and a table of the clusters.
-func (r Report) table(out *bytes.Buffer) error {
-	fmt.Fprintf(out, "%s: %s\n", title(r.Placement, r.API), r.headline())
+// Style is how tables for people look.
+type Style struct {
+	// Scores adds the ranks and the scores of every prioritizer to the table of the clusters.
+	Scores bool
+	// Wide adds where a cluster stands in the decisions.
+	Wide bool
+	// Color is for terminals.
+	Color bool
+	// All is the flag that lists the clusters out of scope.
+	All string
+}
+
+// Table writes a report for people: a headline, what stands out, and a table of the clusters.
+func (r Report) Table(out *bytes.Buffer, style Style) {
+	r.Head(out, style)
+	r.clusterTable(out, style)
+
+	if r.OutOfScope > 0 && !r.listsOutOfScope() {
+		fmt.Fprintf(out, "  out of scope: %s, %s (%s lists them)\n", count(r.OutOfScope, "cluster"), r.OutOfScopeReason, style.All)
+	}
+}
+
+// Head writes the headline and what stands out, without the clusters.
+func (r Report) Head(out *bytes.Buffer, style Style) {
+	fmt.Fprintf(out, "%s: %s\n", style.Bold(title(r.Placement, r.API)), r.headline())
 
 	for _, condition := range r.Conditions {
 		if tells(condition) {
-			fmt.Fprintf(out, "  %s=%s (%s): %s\n", condition.Type, condition.Status, condition.Reason, indented(condition.Message))
+			fmt.Fprintf(out, "  %s=%s (%s): %s\n", style.alarm(condition.Type), condition.Status, condition.Reason,
+				Printable(indented(condition.Message)))
 		}
+	}
+
+	if style.Scores {
+		r.background(out)
+	}
+
+	for _, note := range r.Notes {
+		fmt.Fprintf(out, "  %s\n", Printable(indented(note)))
 	}
 
 	for i, warning := range r.Warnings {
@@ -51,16 +84,46 @@ func (r Report) table(out *bytes.Buffer) error {
 			fmt.Fprintf(out, "  %s\n", group)
 		}
 	}
+}
 
-	if err := r.clusterTable(out); err != nil {
-		return fmt.Errorf("table of Placement %s: %w", r.Placement, err)
+// background is why there are not more clusters, unless a condition tells that, and what is not written yet.
+func (r Report) background(out *bytes.Buffer) {
+	causes := r.Causes
+	if len(causes) > 0 && slices.ContainsFunc(r.Conditions, func(condition metav1.Condition) bool {
+		return strings.Contains(condition.Message, causes[0].Clause)
+	}) {
+		causes = nil
 	}
 
-	if r.OutOfScope > 0 && !r.listsOutOfScope() {
-		fmt.Fprintf(out, "  out of scope: %s, %s (--all lists them)\n", count(r.OutOfScope, "cluster"), r.OutOfScopeReason)
+	for i, cause := range causes {
+		if i == causesShown {
+			fmt.Fprintf(out, "  causes not shown: %d\n", len(causes)-causesShown)
+
+			break
+		}
+
+		fmt.Fprintf(out, "  %s: %s\n", count(cause.Clusters, "cluster"), Printable(oneLine(cause.Clause)))
 	}
 
-	return nil
+	if r.Behind != nil {
+		fmt.Fprintf(out, "  decisions are behind: %s\n", r.Behind)
+	}
+}
+
+// String is "eu1 is still to be gained, us1, us2 to be lost".
+func (b BehindReport) String() string {
+	var parts []string
+
+	for _, part := range []struct {
+		clusters []string
+		what     string
+	}{{b.Gained, "to be gained"}, {b.Lost, "to be lost"}, {b.Moved, "to change the decision group"}} {
+		if len(part.clusters) > 0 {
+			parts = append(parts, few(part.clusters)+" "+part.what)
+		}
+	}
+
+	return strings.Join(parts, "; ")
 }
 
 // word names a placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
@@ -71,6 +134,9 @@ func word(placement, api string) string {
 
 	return placement + "@" + api
 }
+
+// Word names the placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
+func (r Report) Word() string { return word(r.Placement, r.API) }
 
 // title names a placement, with its API where that is said.
 func title(placement, api string) string {
@@ -90,6 +156,8 @@ func (r Report) headline() string {
 	}
 
 	switch {
+	case r.Unanswered != "":
+		return "no explanation, " + r.Unanswered + "; the decisions have " + count(selected, "cluster")
 	case r.Skipped != "":
 		return "skipped, as " + r.Skipped + "; " + kept
 	case r.Held && len(r.Clusters) > 0:
@@ -135,43 +203,16 @@ func (g GroupReport) String() string {
 		name += " " + g.Name
 	}
 
-	members := g.Clusters
-	if len(members) <= membersShown {
-		return name + ": " + strings.Join(members, ", ")
-	}
-
-	return fmt.Sprintf("%s: %s, and %d more", name, strings.Join(members[:membersShown], ", "), len(members)-membersShown)
+	return name + ": " + few(g.Clusters)
 }
 
-func (r Report) clusterTable(out *bytes.Buffer) error {
-	if len(r.Clusters) == 0 {
-		return nil
+// few names the first of some clusters, and counts the others.
+func few(members []string) string {
+	if len(members) <= membersShown {
+		return strings.Join(members, ", ")
 	}
 
-	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-
-	var lines strings.Builder
-
-	lines.WriteString("  CLUSTER\tVERDICT\tSCORE\tREASON\n")
-
-	for _, cluster := range r.Clusters {
-		score := "-"
-		if cluster.Score != nil {
-			score = strconv.FormatInt(*cluster.Score, 10)
-		}
-
-		fmt.Fprintf(&lines, "  %s\t%s\t%s\t%s\n", cluster.Name, cluster.Verdict, score, oneLine(cluster.Reason))
-	}
-
-	if _, err := columns.Write([]byte(lines.String())); err != nil {
-		return fmt.Errorf("laying out: %w", err)
-	}
-
-	if err := columns.Flush(); err != nil {
-		return fmt.Errorf("laying out: %w", err)
-	}
-
-	return nil
+	return fmt.Sprintf("%s, and %d more", strings.Join(members[:membersShown], ", "), len(members)-membersShown)
 }
 
 // listsOutOfScope holds when clusters out of scope were asked for; they come last.

@@ -157,7 +157,7 @@ func WriteWhatIf(out io.Writer, format Format, whatIf WhatIf, showKept bool) err
 
 	switch format {
 	case FormatJSON, FormatYAML:
-		if err := marshal(&text, format, whatIf); err != nil {
+		if err := Marshal(&text, format, whatIf); err != nil {
 			return err
 		}
 	case FormatTable:

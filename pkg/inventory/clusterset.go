@@ -68,3 +68,19 @@ func (s *ClusterSet) Holds(f *facts.Facts) bool {
 		return s.selector.Matches(f, &selector.Pass{})
 	}
 }
+
+// Members is the selector of the members; nil for a set that holds nothing.
+func (s *ClusterSet) Members() *selector.Selector { return s.members }
+
+// ClusterSets are all sets, sorted by name.
+func (s *Snapshot) ClusterSets() []*ClusterSet {
+	sets := make([]*ClusterSet, 0, s.sets.Len())
+
+	s.sets.Root().Walk(func(_ []byte, set *ClusterSet) bool {
+		sets = append(sets, set)
+
+		return false
+	})
+
+	return sets
+}

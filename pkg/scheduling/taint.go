@@ -2,7 +2,6 @@ package scheduling
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -29,10 +28,10 @@ func (e *evaluation) judge(f *facts.Facts) judgement {
 	j := judgement{forbids: -1}
 
 	for i, taint := range f.Taints {
-		tolerated, until := e.tolerates(f.Name, taint)
+		by, until := e.tolerates(f.Name, taint)
 
 		switch {
-		case tolerated:
+		case by != byNone:
 			j.until = earliest(j.until, until)
 		case taint.Effect == clusterv1.TaintEffectPreferNoSelect:
 			j.avoid++
@@ -53,19 +52,29 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (tolerated bool, until time.Time) {
+// What tolerates a taint when no toleration does.
+const (
+	// byNone is nothing.
+	byNone = -2
+	// byDecision is that the cluster is in the decisions already.
+	byDecision = -1
+)
+
+// tolerates is the index of the toleration that lets a taint pass, byDecision or byNone, and when that ends.
+func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (by int, until time.Time) {
 	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
-		return true, time.Time{}
+		return byDecision, time.Time{}
 	}
 
 	// The first toleration that holds now decides, and its end is what counts.
-	for toleration := range slices.Values(e.request.Tolerations) {
-		if !covers(toleration, taint) {
+	for i := range e.request.Tolerations {
+		toleration := &e.request.Tolerations[i]
+		if !covers(*toleration, taint) {
 			continue
 		}
 
 		if toleration.TolerationSeconds == nil {
-			return true, time.Time{}
+			return i, time.Time{}
 		}
 
 		seconds := *toleration.TolerationSeconds
@@ -74,15 +83,15 @@ func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (tolerated
 		}
 
 		if seconds > longestToleration {
-			return true, time.Time{}
+			return i, time.Time{}
 		}
 
 		if end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second); e.pass.Now.Before(end) {
-			return true, end
+			return i, end
 		}
 	}
 
-	return false, time.Time{}
+	return byNone, time.Time{}
 }
 
 // covers reports whether the toleration is meant for the taint. An unknown operator is meant for none.

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/story"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+const explainLong = `explain says why a Placement selects these clusters and not those: a summary, what stands out, and a table of the
+clusters with the verdict, the exact clause, the rank, the score, and what each prioritizer gives. It evaluates with
+the very code of the controller on what the hub holds now, and changes nothing: it only reads.
+
+A Placement is named as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl names it:
+placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. NAME@GROUP or --api
+choose the API group when both have a Placement of that name; otherwise both are explained.
+
+  --cluster  tells the whole story of one cluster: sets, each clause of each predicate, taints and tolerations,
+             scores, and what would have to be otherwise for it to be selected. Each such counterfactual was put to
+             the engine; one change is tried before two.
+  --all      lists the unsatisfied Placements of the namespace, or with -A of all, with their main cause.
+  --watch    prints again whenever the answer or the written decisions change.
+
+"decisions are behind" tells what the hub has still to write: the table is what the engine answers now. Every
+Placement is answered on its own against the decisions that are written.
+
+The user needs the verb list on managedclusters, managedclustersets, addonplacementscores and placementdecisions, and on
+placements and managedclustersetbindings in the namespace; watch as well for --watch. Who may not read the clusters is
+told what the hub has written about the Placement, which right is missing, and gets exit code 1. With -f the hub is
+read from files, as placement simulate does.
+
+The exit code is 0 when the question was answered: unsatisfied and misconfigured are answers too.`
+
+const explainExample = `  # Why these clusters?
+  placement explain team-a/standby
+
+  # Why not this one, and what would it take?
+  placement explain standby -n team-a --cluster eu1
+
+  # Which Placements do not get what they ask for?
+  placement explain --all -A
+
+  # All columns, the clusters out of scope too; follow every change
+  placement explain team-a/standby -o wide --watch
+
+  # Without a hub
+  placement explain team-a/standby -f deploy/samples`
+
+// explainOptions are the flags of the command.
+type explainOptions struct {
+	hubFlags
+
+	files         []string
+	clusters      []string
+	api           string
+	now           string
+	output        string
+	all           bool
+	allNamespaces bool
+	watch         bool
+}
+
+func newExplainCommand() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:               "explain NAMESPACE/NAME",
+		Short:             "Say why a placement selects these clusters and not those",
+		Long:              explainLong,
+		Example:           explainExample,
+		ValidArgsFunction: o.completePlacements,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	o.add(flags)
+	flags.Lookup("namespace").Usage = "Namespace of placements that name none. Default: the namespace of the context."
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"File or directory with what the hub holds, or - for standard input, instead of a live hub. May be repeated.")
+	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to tell the whole story of. May be repeated.")
+	flags.StringVar(&o.api, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
+	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
+		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster).")
+	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "With --all, which it implies: of all namespaces.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the answer or the written decisions change, until Ctrl-C.")
+	o.registerCompletions(cmd)
+	return cmd
+}
+
+// run answers once, or until ctx ends.
+func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	now, targets, err := o.parse(args)
+	if err != nil {
+		return &usageError{err}
+	}
+	source, err := o.source(stdin)
+	if err != nil {
+		return err
+	}
+	for i := range targets {
+		if targets[i].namespace == "" {
+			targets[i].namespace = source.namespace
+		}
+	}
+	if o.watch {
+		return o.follow(ctx, source, targets, stdout)
+	}
+	found, err := o.look(ctx, source, targets, now)
+	if found != nil {
+		err = errors.Join(found.write(stdout, explain.Format(o.output), o.style(stdout)), err)
+	}
+	return err
+}
+
+// parse checks the command line: what it returns as an error is a mistake in it.
+func (o *explainOptions) parse(args []string) (now time.Time, targets []target, err error) {
+	if now, err = parseNow(o.now); err != nil {
+		return now, nil, err
+	}
+	o.all = o.all || o.allNamespaces
+	if err := errors.Join(o.checkQuestion(args), o.checkHub()); err != nil {
+		return now, nil, err
+	}
+	targets, err = parseTargets(args, o.namespace, o.api)
+	return now, targets, err
+}
+
+// checkQuestion finds flags that ask for nothing, or for two things.
+func (o *explainOptions) checkQuestion(args []string) error {
+	switch {
+	case !slices.Contains(story.Formats(), explain.Format(o.output)):
+		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, story.Formats())
+	case o.all && len(args) > 0:
+		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
+	case o.all && len(o.clusters) > 0:
+		return errors.New("--cluster tells of one cluster and one placement: name the placement instead of --all")
+	case !o.all && len(args) == 0:
+		return errors.New("name a placement as NAMESPACE/NAME, or list the unsatisfied ones with --all")
+	case o.allNamespaces && o.namespace != "":
+		return errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
+	default:
+		return nil
+	}
+}
+
+// checkHub finds flags that do not go together with where the hub is.
+func (o *explainOptions) checkHub() error {
+	switch {
+	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
+		return errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	case len(o.files) > 0 && o.watch:
+		return errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
+	case o.watch && o.now != "":
+		return errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
+	default:
+		return nil
+	}
+}
+
+// look answers once. It can have an answer beside an error.
+func (o *explainOptions) look(ctx context.Context, from *source, targets []target, now time.Time) (*answer, error) {
+	if o.all {
+		return from.unsatisfied(ctx, o, now)
+	}
+	return from.explain(ctx, o, targets, now)
+}
+
+// answer is a list of unsatisfied placements, or explanations.
+type answer struct {
+	unsatisfied  *explain.Unsatisfied
+	explanations *story.Explanations
+}
+
+func (a *answer) write(out io.Writer, format explain.Format, style explain.Style) error {
+	if a.unsatisfied != nil {
+		return explain.WriteUnsatisfied(out, format, *a.unsatisfied, style)
+	}
+	return story.Write(out, format, *a.explanations, style)
+}
+
+// changesAt is the earliest time at which the answer may change by itself; zero means never.
+func (a *answer) changesAt() time.Time {
+	var earliest time.Time
+	take := func(at *metav1.Time) {
+		if at != nil && (earliest.IsZero() || at.Time.Before(earliest)) {
+			earliest = at.Time
+		}
+	}
+	if a.unsatisfied != nil {
+		take(a.unsatisfied.ChangesAt)
+		return earliest
+	}
+	for _, explanation := range a.explanations.Placements {
+		take(explanation.ChangesAt)
+	}
+	return earliest
+}
+
+// style suits the output: colours are for terminals whose user has nothing against them.
+func (o *explainOptions) style(stdout io.Writer) explain.Style {
+	file, isFile := stdout.(*os.File)
+	_, refused := os.LookupEnv("NO_COLOR")
+	return explain.Style{
+		Scores: true, Wide: explain.Format(o.output) == story.FormatWide, All: "-o wide",
+		Color: isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())),
+	}
+}
+
+// explainIn makes the explanations of placements of a world.
+func (o *explainOptions) explainIn(world *explain.World, keys []inventory.PlacementKey, now time.Time) (*answer, error) {
+	explanations := &story.Explanations{Now: metav1.NewTime(now), Placements: []story.Explanation{}}
+	all := explain.Format(o.output) == story.FormatWide || len(o.clusters) > 0
+	for _, evaluation := range world.Evaluate(now, func(key inventory.PlacementKey) bool { return slices.Contains(keys, key) }) {
+		stories := make([]story.Story, 0, len(o.clusters))
+		for _, cluster := range o.clusters {
+			told, known := story.Tell(evaluation, cluster)
+			if !known {
+				return nil, fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", cluster)
+			}
+			told.Counterfactuals = append(told.Counterfactuals, story.Search(world, evaluation.Placement.Key(), cluster, now)...)
+			stories = append(stories, told)
+		}
+		explanations.Placements = append(explanations.Placements, story.NewExplanation(world.Explain(evaluation, all), stories))
+	}
+	return &answer{explanations: explanations}, nil
+}

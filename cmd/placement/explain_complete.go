@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/story"
+)
+
+// completionTimeout bounds what a shell waits for. Whatever goes wrong in that time completes nothing and says nothing.
+const completionTimeout = 2 * time.Second
+
+// completionPage bounds how many names are offered.
+const completionPage = 500
+
+func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
+	o.hubFlags.registerCompletions(cmd)
+	formats := make([]string, 0, len(story.Formats()))
+	for _, format := range story.Formats() {
+		formats = append(formats, string(format))
+	}
+	apis := make([]string, 0, len(record.APIs()))
+	for _, api := range record.APIs() {
+		apis = append(apis, api.Form().Owner().Version)
+	}
+	complete(cmd, "output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "api", cobra.FixedCompletions(apis, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "cluster", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return o.names(cmd.Context(), "", begun, &clusterv1.ManagedClusterList{}), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// complete sets how a flag of the command is completed.
+func complete(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, by); err != nil {
+		panic(err) // The flag is not there: a mistake in the program.
+	}
+}
+
+// registerCompletions completes the flags that find a hub.
+func (f *hubFlags) registerCompletions(cmd *cobra.Command) {
+	complete(cmd, "context", func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		config, err := f.clientConfig().RawConfig()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var contexts []string
+		for name := range config.Contexts {
+			if strings.HasPrefix(name, begun) {
+				contexts = append(contexts, name)
+			}
+		}
+		slices.Sort(contexts)
+		return contexts, cobra.ShellCompDirectiveNoFileComp
+	})
+	complete(cmd, "namespace", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return f.names(cmd.Context(), "", begun, &corev1.NamespaceList{}), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completePlacements offers the placements of the namespace; after "NAMESPACE/" those of that one, and before that the namespaces too.
+func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if o.all || o.allNamespaces {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	namespace, name, slashed := strings.Cut(begun, "/")
+	prefix := namespace + "/"
+	if !slashed {
+		namespace, name, prefix = o.currentNamespace(), begun, ""
+	}
+	var offered []string
+	for _, api := range record.APIs() {
+		if list, is := api.EmptyList().(client.ObjectList); is {
+			for _, found := range o.names(cmd.Context(), namespace, name, list) {
+				offered = append(offered, prefix+found)
+			}
+		}
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if !slashed && o.namespace == "" {
+		for _, found := range o.names(cmd.Context(), "", begun, &corev1.NamespaceList{}) {
+			offered = append(offered, found+"/")
+		}
+		if len(offered) == 1 && strings.HasSuffix(offered[0], "/") {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	slices.Sort(offered)
+	return slices.Compact(offered), directive
+}
+
+func (f *hubFlags) currentNamespace() string {
+	namespace, _, err := f.clientConfig().Namespace()
+	if err != nil {
+		return metav1.NamespaceDefault
+	}
+	return namespace
+}
+
+// names are those of the objects of a kind that begin as the user has begun; none when the hub does not tell them in time.
+func (f *hubFlags) names(ctx context.Context, namespace, begun string, list client.ObjectList) []string {
+	config, _, err := f.find()
+	if err != nil {
+		return nil
+	}
+	config.Timeout = completionTimeout
+	scheme, err := liveworld.Scheme()
+	if err != nil || corev1.AddToScheme(scheme) != nil {
+		return nil
+	}
+	hub, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(ctx, completionTimeout)
+	defer stop()
+	var partial metav1.PartialObjectMetadataList
+	kinds, _, err := scheme.ObjectKinds(list)
+	if err != nil {
+		return nil
+	}
+	partial.SetGroupVersionKind(kinds[0])
+	if hub.List(ctx, &partial, client.InNamespace(namespace), client.Limit(completionPage)) != nil {
+		return nil
+	}
+	return begunNames(&partial, begun)
+}
+
+func begunNames(list *metav1.PartialObjectMetadataList, begun string) []string {
+	var names []string
+	for _, object := range list.Items {
+		if strings.HasPrefix(object.Name, begun) {
+			names = append(names, object.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/story"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// source is where the world comes from: files, or a hub.
+type source struct {
+	// namespace is that of placements that name none; empty in files stands for any.
+	namespace string
+	// files is the world in files; nil for a hub.
+	files *explain.World
+	// config is the connection to the hub, and hub reads from it.
+	config *rest.Config
+	hub    client.Client
+}
+
+// source reads the files, or connects to the hub.
+func (o *explainOptions) source(stdin io.Reader) (*source, error) {
+	if len(o.files) > 0 {
+		world, err := o.readFiles(stdin)
+		return &source{files: world, namespace: o.namespace}, err
+	}
+	config, namespace, err := o.find()
+	if err != nil {
+		return nil, err
+	}
+	hub, err := connect(config)
+	if err != nil {
+		return nil, err
+	}
+	return &source{namespace: namespace, config: config, hub: hub}, nil
+}
+
+func (o *explainOptions) readFiles(stdin io.Reader) (*explain.World, error) {
+	crds, err := customResourceDefinitions()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := worldfile.NewReader(crds)
+	if err != nil {
+		return nil, err
+	}
+	if err := readWorldFiles(o.files, stdin, reader.Read); err != nil {
+		return nil, err
+	}
+	return reader.World()
+}
+
+// explain answers for placements. When the user may not read what they are decided by, it tells what is written about them, beside the
+// error.
+func (s *source) explain(ctx context.Context, o *explainOptions, targets []target, now time.Time) (*answer, error) {
+	if s.files != nil {
+		keys, err := resolveInFiles(s.files, targets)
+		if err != nil {
+			return nil, err
+		}
+		return o.explainIn(s.files, keys, now)
+	}
+	keys, err := s.resolve(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	world, err := liveworld.Read(ctx, s.hub, keys)
+	if apierrors.IsForbidden(err) {
+		written, failed := s.written(ctx, keys, now)
+		return written, errors.Join(err, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.explainIn(world, keys, now)
+}
+
+// resolve finds the placements that the targets name on the hub.
+func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.PlacementKey, error) {
+	var keys []inventory.PlacementKey
+	for _, target := range targets {
+		found, err := liveworld.Find(ctx, s.hub, target.keys())
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("there is no Placement %s; %s", target, hintElsewhere(target, liveworld.Namespaces(ctx, s.hub, target.keys())))
+		}
+		keys = append(keys, found...)
+	}
+	return keys, nil
+}
+
+func resolveInFiles(world *explain.World, targets []target) ([]inventory.PlacementKey, error) {
+	var keys []inventory.PlacementKey
+	for _, target := range targets {
+		var found []inventory.PlacementKey
+		var elsewhere []string
+		for _, object := range world.Placements {
+			key := record.Read(object).Key()
+			switch {
+			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(api record.API) bool { return api.Name() == key.API }):
+			case target.namespace == "" || target.namespace == key.Namespace:
+				found = append(found, key)
+			default:
+				elsewhere = append(elsewhere, key.Namespace)
+			}
+		}
+		if len(found) == 0 {
+			slices.Sort(elsewhere)
+			return nil, fmt.Errorf("there is no Placement %s in the files; %s", target, hintElsewhere(target, slices.Compact(elsewhere)))
+		}
+		keys = append(keys, found...)
+	}
+	return keys, nil
+}
+
+// namespacesShown bounds the namespaces that are named.
+const namespacesShown = 5
+
+func hintElsewhere(t target, namespaces []string) string {
+	if len(namespaces) == 0 {
+		return "correct the name or the namespace"
+	}
+	more := ""
+	if len(namespaces) > namespacesShown {
+		more = fmt.Sprintf(" and %d more", len(namespaces)-namespacesShown)
+		namespaces = namespaces[:namespacesShown]
+	}
+	return fmt.Sprintf("one named %s is in namespace %s%s: name it with --namespace", t.name, strings.Join(namespaces, ", "), more)
+}
+
+// written is what the hub has written about placements.
+func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time) (*answer, error) {
+	reports, err := liveworld.Written(ctx, s.hub, keys, "as this user may not read what the placement is decided by")
+	explanations := &story.Explanations{Now: metav1.NewTime(now), Placements: []story.Explanation{}}
+	for _, report := range reports {
+		explanations.Placements = append(explanations.Placements, story.NewExplanation(report, nil))
+	}
+	return &answer{explanations: explanations}, err
+}
+
+// unsatisfied lists the unsatisfied placements of the namespace, or of all. When the user may not read what they are decided by, it lists
+// those that the hub has called so, beside the error.
+func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*answer, error) {
+	namespace := o.listed(s)
+	if s.files != nil {
+		return unsatisfiedIn(s.files, namespace, now), nil
+	}
+	world, err := liveworld.ReadAll(ctx, s.hub, namespace)
+	if apierrors.IsForbidden(err) {
+		list, failed := liveworld.WrittenUnsatisfied(ctx, s.hub, namespace)
+		list.Now = metav1.NewTime(now)
+		return &answer{unsatisfied: &list}, errors.Join(err, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return unsatisfiedIn(world, namespace, now), nil
+}
+
+// listed is the namespace of which placements are listed; empty stands for all.
+func (o *explainOptions) listed(from *source) string {
+	if o.allNamespaces {
+		return ""
+	}
+	return from.namespace
+}
+
+func unsatisfiedIn(world *explain.World, namespace string, now time.Time) *answer {
+	list := world.Unsatisfied(now, func(key inventory.PlacementKey) bool { return namespace == "" || key.Namespace == namespace })
+	return &answer{unsatisfied: &list}
+}

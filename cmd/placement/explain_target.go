@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// target is a placement as the command line names it.
+type target struct {
+	namespace, name string
+	// apis are those that it may be of.
+	apis []record.API
+}
+
+// keys are those of the placements that the target may be.
+func (t target) keys() []inventory.PlacementKey {
+	keys := make([]inventory.PlacementKey, 0, len(t.apis))
+	for _, api := range t.apis {
+		keys = append(keys, inventory.NewPlacementKey(api.Name(), t.namespace, t.name))
+	}
+	return keys
+}
+
+// String is "team-a/p", with the API group if one was asked for that is not the usual one.
+func (t target) String() string {
+	if len(t.apis) == 1 {
+		return inventory.NewPlacementKey(t.apis[0].Name(), t.namespace, t.name).String()
+	}
+	return t.namespace + "/" + t.name
+}
+
+// parseTargets reads names of placements: NAMESPACE/NAME, NAME, and what kubectl takes, TYPE/NAME and TYPE NAME; "@GROUP" may follow each.
+func parseTargets(args []string, namespace, api string) ([]target, error) {
+	apis := record.APIs()
+	if api != "" {
+		named, err := apiNamed(api)
+		if err != nil {
+			return nil, fmt.Errorf("--api: %w", err)
+		}
+		apis = []record.API{named}
+	}
+	if len(args) > 1 {
+		if typed, is := placementType(args[0]); is {
+			if args = args[1:]; len(typed) == 1 {
+				apis = typed
+			}
+		}
+	}
+	targets := make([]target, 0, len(args))
+	for _, arg := range args {
+		parsed, err := parseTarget(arg, namespace, apis)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, parsed)
+	}
+	return targets, nil
+}
+
+func parseTarget(arg, namespace string, apis []record.API) (target, error) {
+	named := target{namespace: namespace, apis: apis}
+	text, group, grouped := strings.Cut(arg, "@")
+	if grouped {
+		api, err := apiNamed(group)
+		if err != nil {
+			return named, fmt.Errorf("%q: %w", arg, err)
+		}
+		named.apis = []record.API{api}
+	}
+	first, rest, slashed := strings.Cut(text, "/")
+	typed, isType := placementType(first)
+	switch {
+	case text == "" || first == "" || slashed && (rest == "" || strings.Contains(rest, "/")):
+		return named, fmt.Errorf("%q does not name a placement: write NAMESPACE/NAME, or NAME with --namespace", arg)
+	case !slashed:
+		named.name = first
+	case isType:
+		named.name = rest
+		if len(typed) == 1 && !grouped {
+			named.apis = typed
+		}
+	case namespace != "" && namespace != first:
+		return named, fmt.Errorf("%q is in namespace %s, and --namespace is %s; leave out one or the other", arg, first, namespace)
+	default:
+		named.namespace, named.name = first, rest
+	}
+	return named, nil
+}
+
+// placementType reads what kubectl calls the type: placement or placements, with or without ".GROUP" or ".VERSION.GROUP".
+func placementType(text string) (apis []record.API, is bool) {
+	kind, of, qualified := strings.Cut(strings.ToLower(text), ".")
+	if kind != "placement" && kind != "placements" {
+		return nil, false
+	}
+	if !qualified {
+		return record.APIs(), true
+	}
+	api, err := apiNamed(of)
+	if err != nil {
+		return nil, false
+	}
+	return []record.API{api}, true
+}
+
+// apiNamed is the API of a group, a version, "group/version" or "version.group".
+func apiNamed(text string) (record.API, error) {
+	known := make([]string, 0, len(record.APIs()))
+	for _, api := range record.APIs() {
+		version := api.Form().Owner().GroupVersion()
+		if slices.Contains([]string{version.Group, version.Version, version.String(), version.Version + "." + version.Group}, text) {
+			return api, nil
+		}
+		known = append(known, version.String())
+	}
+	return nil, fmt.Errorf("%q is no API of placements; use one of %s", text, strings.Join(known, ", "))
+}

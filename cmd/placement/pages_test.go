@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExplainPageShowsRealOutput(t *testing.T) {
+	wantRealOutput(t, "../../docs/explain.md", "explain")
+}
+
+// wantRealOutput runs the commands that a page for users shows, over the samples, and compares what they print with what is shown.
+func wantRealOutput(t *testing.T, page, subcommand string) {
+	t.Helper()
+	world := samplesIn(t)
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := "\n$ placement " + subcommand + " "
+	blocks := strings.Split(string(content), "```")
+	shown := 0
+	for i, block := range blocks {
+		command, _, _ := strings.Cut(strings.TrimPrefix(block, prompt), "\n")
+		if !strings.HasPrefix(block, prompt) {
+			continue
+		}
+		shown++
+		var stdout, stderr bytes.Buffer
+		args := append([]string{subcommand}, strings.Fields(strings.ReplaceAll(command, "deploy/samples", world))...)
+		if code := executeWithInput(t, "", args, &stdout, &stderr); code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", command, code, &stderr)
+		}
+		blocks[i] = prompt + command + "\n" + stdout.String()
+	}
+	want := strings.Join(blocks, "```")
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		content = []byte(want)
+	}
+	if diff := cmp.Diff(want, string(content)); shown == 0 || diff != "" {
+		t.Errorf("%d commands are shown (-want +got); if it is right, run go test -update:\n%s", shown, diff)
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The names that the program answers to. kubectl runs the plugin for "kubectl placement", and the completer to complete that.
+const (
+	programName   = "placement"
+	pluginName    = "kubectl-placement"
+	completerName = "kubectl_complete-placement"
+	pluginDisplay = "kubectl placement"
+)
+
+// asPlugin fits the commands and the arguments to the name that the program was started by.
+func asPlugin(root *cobra.Command, name string, args []string) []string {
+	name = strings.TrimSuffix(filepath.Base(name), ".exe")
+	switch name {
+	case completerName:
+		args = slices.Concat([]string{cobra.ShellCompRequestCmd}, args)
+	case pluginName:
+	default:
+		return args
+	}
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginDisplay}
+	var pairs []string
+	for _, cmd := range root.Commands() {
+		pairs = append(pairs, programName+" "+cmd.Name(), pluginDisplay+" "+cmd.Name())
+	}
+	asTyped := strings.NewReplacer(pairs...)
+	for _, cmd := range root.Commands() {
+		cmd.Example, cmd.Long = asTyped.Replace(cmd.Example), asTyped.Replace(cmd.Long)
+	}
+	return args
+}

@@ -1,0 +1,162 @@
+package liveworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// nameField is the field that lists can be limited by without a right on all objects.
+const nameField = "metadata.name"
+
+// Find tells which of some placements exist, in their order. APIs that the hub does not serve have none, and those that the user may not
+// list count as having none, unless nothing is found.
+func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey) ([]inventory.PlacementKey, error) {
+	r := &reader{hub: hub}
+
+	var found []inventory.PlacementKey
+
+	for _, key := range keys {
+		placement, err := get(ctx, hub, key)
+
+		switch {
+		case err == nil && placement != nil:
+			found = append(found, key)
+		case err == nil, len(keys) > 1 && unserved(err):
+		default:
+			r.note(nameOf("Placements", apiOf(key)), err)
+		}
+	}
+
+	if r.failed != nil || len(found) == 0 && len(r.forbidden) > 0 {
+		return nil, r.err()
+	}
+
+	return found, nil
+}
+
+// get lists the one placement, or nil when there is none: who may list may not always get.
+func get(ctx context.Context, hub client.Reader, key inventory.PlacementKey) (*record.Placement, error) {
+	objects, err := named(ctx, hub, key.Namespace, key)
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+
+	return record.Read(objects[0]), nil
+}
+
+func named(ctx context.Context, hub client.Reader, namespace string, key inventory.PlacementKey) ([]record.Object, error) {
+	page, isList := apiOf(key).EmptyList().(client.ObjectList)
+	if !isList {
+		return nil, fmt.Errorf("%T is no list", apiOf(key).EmptyList())
+	}
+
+	if err := hub.List(ctx, page, client.InNamespace(namespace), client.MatchingFields{nameField: key.Name}); err != nil {
+		return nil, err //nolint:wrapcheck // Its kind decides what the user is told.
+	}
+
+	return appendItems[record.Object](nil, page)
+}
+
+func apiOf(key inventory.PlacementKey) record.API {
+	for _, api := range record.APIs() {
+		if api.Name() == key.API {
+			return api
+		}
+	}
+
+	return record.V1beta1
+}
+
+// Namespaces are those that have a placement of the same name as one of some placements, sorted, as far as the user may know.
+func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey) []string {
+	var namespaces []string
+
+	for _, key := range keys {
+		objects, err := named(ctx, hub, "", key)
+		if err != nil { // It is a hint, and whoever may not list all namespaces gets none.
+			continue
+		}
+
+		for _, object := range objects {
+			namespaces = append(namespaces, object.GetNamespace())
+		}
+	}
+
+	slices.Sort(namespaces)
+
+	return slices.Compact(namespaces)
+}
+
+// Written reports what the hub has written about placements, which are not evaluated for the reason that is given: their status, their
+// decision groups, and their decisions as far as the user may list them in the namespace.
+func Written(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey, because string) ([]explain.Report, error) {
+	var (
+		reports []explain.Report
+		errs    []error
+	)
+
+	for _, key := range keys {
+		placement, err := get(ctx, hub, key)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading Placement %s: %w", key, err))
+		}
+
+		if placement == nil {
+			continue
+		}
+
+		form := placement.API.Form()
+
+		objects, err := list[runtime.Object](ctx, hub, key.Namespace, form.EmptyList())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("reading the decisions of Placement %s: %w", key, err))
+		}
+
+		var pages []*record.Page
+
+		for _, object := range objects {
+			if page := form.Read(object); slices.Contains(decision.PlacementsOf(form, page), key.Name) {
+				pages = append(pages, page)
+			}
+		}
+
+		report := explain.NewWrittenReport(placement, pages, because)
+		if err != nil {
+			report.Notes = append(report.Notes, "the decisions could not be read: "+err.Error())
+		}
+
+		reports = append(reports, report)
+	}
+
+	return reports, errors.Join(errs...)
+}
+
+// WrittenUnsatisfied lists the placements of a namespace, or of all when it is empty, that the hub has called unsatisfied. Nothing is
+// evaluated.
+func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string) (explain.Unsatisfied, error) {
+	var placements []*record.Placement
+
+	for _, api := range record.APIs() {
+		objects, err := list[record.Object](ctx, hub, namespace, api.EmptyList())
+		if err != nil && !unserved(err) && !apierrors.IsForbidden(err) {
+			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("Placements", api), err)
+		}
+
+		for _, object := range objects {
+			placements = append(placements, record.Read(object))
+		}
+	}
+
+	return explain.WrittenUnsatisfied(placements), nil
+}

@@ -1,0 +1,186 @@
+package liveworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Mirror follows a hub by watches, and reads from what it has seen. A watch that breaks or expires is begun again; one that is not allowed
+// ends it.
+type Mirror struct {
+	cache.Cache
+
+	uncounted []record.API
+	changed   chan struct{}
+	refused   chan error
+}
+
+// NewMirror prepares to follow what placements are decided by: of some namespaces the placements and bindings, or of all when there is none.
+// The decisions of the APIs that are uncounted are left out.
+func NewMirror(config *rest.Config, uncounted []record.API, namespaces ...string) (*Mirror, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+
+	m := &Mirror{uncounted: uncounted, changed: make(chan struct{}, 1), refused: make(chan error, 1)}
+	config = rest.CopyConfig(config)
+	config.Timeout = 0 // A watch has no end.
+	options := cache.Options{
+		Scheme: scheme, DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: ptr.To(true),
+		DefaultWatchErrorHandler: m.note, ByObject: map[client.Object]cache.ByObject{},
+	}
+
+	if len(namespaces) > 0 {
+		limits := map[string]cache.Config{}
+		for _, namespace := range namespaces {
+			limits[namespace] = cache.Config{}
+		}
+
+		options.ByObject[&clusterv1beta2.ManagedClusterSetBinding{}] = cache.ByObject{Namespaces: limits}
+
+		for _, api := range record.APIs() {
+			options.ByObject[api.Empty()] = cache.ByObject{Namespaces: limits}
+		}
+	}
+
+	if m.Cache, err = cache.New(config, options); err != nil {
+		return nil, fmt.Errorf("preparing to watch %s: %w", config.Host, err)
+	}
+
+	return m, nil
+}
+
+// note ends the mirror when a watch is not allowed; anything else is tried again.
+func (m *Mirror) note(_ context.Context, _ *toolscache.Reflector, err error) {
+	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		return
+	}
+
+	select {
+	case m.refused <- fmt.Errorf("the hub does not allow this user to watch what placements are decided by:\n  %w\n"+
+		"ask an administrator of the hub for the verbs list and watch on this resource", err):
+	default: // One is enough.
+	}
+}
+
+// Watch begins the watches, all of APIs that are served, and returns when they have shown what there is. They end with ctx.
+func (m *Mirror) Watch(ctx context.Context, apis []record.API) error {
+	kinds := []client.Object{
+		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
+		&clusterv1alpha1.AddOnPlacementScore{},
+	}
+
+	for _, api := range record.APIs() {
+		if slices.Contains(apis, api) {
+			kinds = append(kinds, api.Empty())
+		}
+
+		if !slices.Contains(m.uncounted, api) {
+			kinds = append(kinds, api.Form().Empty())
+		}
+	}
+
+	note := func() {
+		select {
+		case m.changed <- struct{}{}:
+		default: // The reader has not taken the last note yet, and will see this change too.
+		}
+	}
+	handler := toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { note() }, UpdateFunc: func(any, any) { note() }, DeleteFunc: func(any) { note() },
+	}
+
+	for _, kind := range kinds {
+		informer, err := m.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if unserved(err) {
+			continue
+		}
+
+		if err != nil {
+			return fmt.Errorf("watching %T: %w", kind, err)
+		}
+
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return fmt.Errorf("watching %T: %w", kind, err)
+		}
+	}
+
+	return m.start(ctx)
+}
+
+func (m *Mirror) start(ctx context.Context) error {
+	go func() {
+		if err := m.Start(ctx); err != nil {
+			m.refused <- fmt.Errorf("watching the hub: %w", err)
+		}
+	}()
+
+	synced := make(chan bool, 1)
+	go func() { synced <- m.WaitForCacheSync(ctx) }()
+
+	select {
+	case err := <-m.refused:
+		return err
+	case complete := <-synced:
+		if !complete && ctx.Err() == nil {
+			return errors.New("the watches of the hub did not start; try again")
+		}
+
+		return ctx.Err()
+	}
+}
+
+// Changed tells that something may have changed since it was taken from last, and Refused why the mirror is not brought up to date any more.
+func (m *Mirror) Changed() <-chan struct{} { return m.changed }
+
+// Refused tells why the mirror is not brought up to date any more.
+func (m *Mirror) Refused() <-chan error { return m.refused }
+
+// Read makes the World of what the mirror has seen, as the function Read does.
+func (m *Mirror) Read(ctx context.Context, placements []inventory.PlacementKey) (*explain.World, error) {
+	return Read(ctx, seen{m}, placements)
+}
+
+// ReadAll makes the whole World of what the mirror has seen, as the function ReadAll does.
+func (m *Mirror) ReadAll(ctx context.Context, namespace string) (*explain.World, error) {
+	return ReadAll(ctx, seen{m}, namespace)
+}
+
+// seen reads whole lists from a mirror, and refuses what the mirror does not follow as the hub would.
+type seen struct{ *Mirror }
+
+func (s seen) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	for _, api := range s.uncounted {
+		if fmt.Sprintf("%T", list) == fmt.Sprintf("%T", api.Form().EmptyList()) {
+			resource := schema.GroupResource{Group: string(api.Name()), Resource: "placementdecisions"}
+
+			return apierrors.NewForbidden(resource, "", errors.New("this user may not list them"))
+		}
+	}
+
+	var given client.ListOptions
+	given.ApplyOptions(options)
+
+	err := s.Cache.List(ctx, list, client.InNamespace(given.Namespace))
+	list.SetContinue("")
+
+	return err //nolint:wrapcheck // Its kind decides what is done.
+}

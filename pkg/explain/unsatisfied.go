@@ -1,0 +1,208 @@
+package explain
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Unsatisfied lists the placements that do not get what they ask for. Its JSON names are stable, as those of Report.
+type Unsatisfied struct {
+	// Now is the time of the evaluation.
+	Now metav1.Time `json:"now"`
+	// Evaluated is how many placements there are.
+	Evaluated int `json:"evaluated"`
+	// Placements are the unsatisfied ones: those without an answer first, then by namespace, name and API.
+	Placements []UnsatisfiedPlacement `json:"placements"`
+	// ChangesAt is the earliest time at which an answer can change although nothing else does.
+	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
+}
+
+// UnsatisfiedPlacement is one of them.
+type UnsatisfiedPlacement struct {
+	// Placement is "namespace/name", and API as in Report.
+	Placement string `json:"placement"`
+	API       string `json:"api,omitempty"`
+	// Held says that there is no answer, so that the last decisions stay.
+	Held bool `json:"held,omitempty"`
+	// Selected is how many clusters are in the decisions, and Wanted how many it asks for; absent for all.
+	Selected int    `json:"selected"`
+	Wanted   *int32 `json:"wanted,omitempty"`
+	// Reason and Message are those of the condition that says what is wrong.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Cause is that of the most clusters in scope; absent when there is none in scope, or no answer.
+	Cause *CauseReport `json:"cause,omitempty"`
+}
+
+// Unsatisfied finds the unsatisfied ones of the wanted placements, which are evaluated at a time; all of them when wanted is nil.
+func (w *World) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) bool) Unsatisfied {
+	if wanted == nil {
+		wanted = func(inventory.PlacementKey) bool { return true }
+	}
+
+	list := Unsatisfied{Now: metav1.NewTime(now), Placements: []UnsatisfiedPlacement{}}
+
+	for _, evaluation := range w.Decide(now, wanted) {
+		list.Evaluated++
+
+		if result := evaluation.Result; result != nil && !result.WakeAt.IsZero() &&
+			(list.ChangesAt == nil || result.WakeAt.Before(list.ChangesAt.Time)) {
+			list.ChangesAt = &metav1.Time{Time: result.WakeAt}
+		}
+
+		if evaluation.Result != nil && !evaluation.Satisfied() {
+			list.Placements = append(list.Placements, newUnsatisfied(evaluation))
+		}
+	}
+
+	list.sort()
+
+	return list
+}
+
+// WrittenUnsatisfied are those of the placements that the hub has called unsatisfied, whether or not they would be now.
+func WrittenUnsatisfied(placements []*record.Placement) Unsatisfied {
+	list := Unsatisfied{Evaluated: len(placements), Placements: []UnsatisfiedPlacement{}}
+
+	for _, placement := range placements {
+		told := UnsatisfiedPlacement{
+			Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
+			Selected: placement.Status.Selected,
+			Held:     meta.IsStatusConditionTrue(placement.Status.Conditions, decision.ConditionMisconfigured),
+		}
+
+		if managed, _ := placement.Managed(); managed && told.blame(placement.Status.Conditions) {
+			list.Placements = append(list.Placements, told)
+		}
+	}
+
+	list.sort()
+
+	return list
+}
+
+// sort puts those without an answer first.
+func (u Unsatisfied) sort() {
+	last := func(held bool) int {
+		if held {
+			return 0
+		}
+
+		return 1
+	}
+
+	slices.SortStableFunc(u.Placements, func(a, b UnsatisfiedPlacement) int {
+		return cmp.Or(cmp.Compare(last(a.Held), last(b.Held)), cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.API, b.API))
+	})
+}
+
+// blame takes over the condition that says most of what is wrong. It is false when nothing is.
+func (p *UnsatisfiedPlacement) blame(conditions []metav1.Condition) bool {
+	for kind, wrong := range map[string]metav1.ConditionStatus{
+		decision.ConditionSatisfied: metav1.ConditionFalse, decision.ConditionMisconfigured: metav1.ConditionTrue,
+	} {
+		condition := meta.FindStatusCondition(conditions, kind)
+		if condition != nil && condition.Status == wrong && (p.Reason == "" || kind == decision.ConditionMisconfigured) {
+			p.Reason, p.Message = condition.Reason, condition.Message
+		}
+	}
+
+	return p.Reason != ""
+}
+
+func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
+	placement := evaluation.Placement
+	told := UnsatisfiedPlacement{
+		Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
+		Held: evaluation.Result.Held(), Selected: len(evaluation.Result.Selected),
+	}
+
+	if told.Held {
+		told.Selected = len(evaluation.Present.Incumbents())
+	}
+
+	told.blame(evaluation.Status.Conditions)
+
+	if causes := evaluation.Result.Causes(); len(causes) > 0 {
+		told.Cause = &CauseReport{Verdict: causes[0].Stage.String(), Clause: causes[0].Clause, Clusters: causes[0].Clusters}
+	}
+
+	return told
+}
+
+// WriteUnsatisfied prints the list. FormatName prints the names of the placements.
+func WriteUnsatisfied(out io.Writer, format Format, list Unsatisfied, style Style) error {
+	var text bytes.Buffer
+
+	switch format {
+	case FormatJSON, FormatYAML:
+		if err := Marshal(&text, format, list); err != nil {
+			return err
+		}
+	case FormatName:
+		for _, placement := range list.Placements {
+			fmt.Fprintln(&text, word(placement.Placement, placement.API))
+		}
+	default:
+		list.table(&text, style)
+	}
+
+	if _, err := text.WriteTo(out); err != nil {
+		return fmt.Errorf("printing the unsatisfied placements: %w", err)
+	}
+
+	return nil
+}
+
+func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
+	switch {
+	case u.Evaluated == 0:
+		fmt.Fprintln(out, "no placements")
+
+		return
+	case len(u.Placements) == 0:
+		fmt.Fprintf(out, "all of %s satisfied\n", count(u.Evaluated, "placement"))
+
+		return
+	}
+
+	fmt.Fprintf(out, "%d of %s unsatisfied\n", len(u.Placements), count(u.Evaluated, "placement"))
+
+	rows := [][]string{{"NAMESPACE/NAME", "SELECTED", "STATUS", "CLUSTERS", "MAIN CAUSE"}}
+
+	for _, placement := range u.Placements {
+		selected, clusters, cause := fmt.Sprint(placement.Selected, "/all"), noValue, placement.Message
+		if placement.Wanted != nil {
+			selected = fmt.Sprint(placement.Selected, "/", *placement.Wanted)
+		}
+
+		if placement.Cause != nil {
+			clusters, cause = strconv.Itoa(placement.Cause.Clusters), placement.Cause.Clause
+		}
+
+		rows = append(rows, []string{word(placement.Placement, placement.API), selected, placement.Reason, clusters, oneLine(cause)})
+	}
+
+	Grid(out, rows, func(row, column int, text string) string {
+		switch {
+		case row == 0:
+			return style.Bold(text)
+		case column == 2 && u.Placements[row-1].Held:
+			return style.alarm(text)
+		default:
+			return text
+		}
+	})
+}

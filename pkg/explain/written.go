@@ -1,0 +1,80 @@
+package explain
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// NewWrittenReport tells what the hub has written about a placement that was not evaluated, and why it was not. The pages are those of its
+// API and namespace.
+func NewWrittenReport(placement *record.Placement, pages []*record.Page, unanswered string) Report {
+	present := decision.NewPresent(placement.API.Form(), placement, pages)
+	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status, Pages: pagesAfter(present, decision.Plan{})}
+	report := NewReport(evaluation, false)
+	report.Unanswered = unanswered
+
+	return report
+}
+
+// Satisfied reports whether the hub would call the placement satisfied.
+func (e Evaluation) Satisfied() bool {
+	return meta.IsStatusConditionTrue(e.Status.Conditions, decision.ConditionSatisfied)
+}
+
+// Explain makes the report of an evaluation of one of the placements of the world, with notes on what the placement asks for and does not
+// get, and on what the world lacks. With all it lists the clusters out of scope too.
+func (w *World) Explain(evaluation Evaluation, all bool) Report {
+	report := NewReport(evaluation, all)
+	if result := evaluation.Result; result != nil && !result.Held() {
+		report.Notes = append(unboundSets(result, w), uncounted(result, w)...)
+	}
+
+	return report
+}
+
+// causesOf are the causes of an answer that does not satisfy.
+func causesOf(evaluation Evaluation) []CauseReport {
+	if evaluation.Satisfied() {
+		return nil
+	}
+
+	var causes []CauseReport
+	for _, cause := range evaluation.Result.Causes() {
+		causes = append(causes, CauseReport{Verdict: cause.Stage.String(), Clause: cause.Clause, Clusters: cause.Clusters})
+	}
+
+	return causes
+}
+
+// behindOf compares the answer with what is written. What has never been decided is not behind: there is nothing to be told from.
+func behindOf(evaluation Evaluation) *BehindReport {
+	if len(evaluation.Present.Pages) == 0 && len(evaluation.Placement.Status.Conditions) == 0 {
+		return nil
+	}
+
+	difference := newDifference(evaluation)
+	if !difference.Differs() {
+		return nil
+	}
+
+	behind := &BehindReport{Gained: []string{}, Lost: []string{}, Moved: []string{}}
+	for _, gain := range difference.Gained {
+		behind.Gained = append(behind.Gained, gain.Cluster)
+	}
+
+	for _, loss := range difference.Lost {
+		behind.Lost = append(behind.Lost, loss.Cluster)
+	}
+
+	for _, move := range difference.Moved {
+		behind.Moved = append(behind.Moved, move.Cluster)
+	}
+
+	slices.Sort(behind.Gained)
+
+	return behind
+}

@@ -1,0 +1,87 @@
+package scheduling
+
+import (
+	"slices"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// SetStanding is how one set stands to the question and to a cluster. A cluster is in scope when a set is Bound, Asked for and Holds it.
+type SetStanding struct {
+	// Set is the set.
+	Set *inventory.ClusterSet
+	// Bound says that it is bound to the namespace of the placement, Asked that the placement names it or names none, and Holds that the
+	// cluster is in it.
+	Bound, Asked, Holds bool
+}
+
+// Sets are all sets by name, with how each stands to the question and to a cluster.
+func (r *Result) Sets(f *facts.Facts) []SetStanding {
+	sets := r.snapshot.ClusterSets()
+	standings := make([]SetStanding, 0, len(sets))
+
+	for _, set := range sets {
+		standings = append(standings, SetStanding{
+			Set:   set,
+			Bound: slices.Contains(r.Bound, set.Name),
+			Asked: len(r.Request.ClusterSets) == 0 || slices.Contains(r.Request.ClusterSets, set.Name),
+			Holds: set.Holds(f),
+		})
+	}
+
+	return standings
+}
+
+// Clauses are the verdicts of every clause of every predicate on a cluster; an empty list of clauses matches.
+func (r *Result) Clauses(f *facts.Facts) [][]selector.Clause {
+	pass := &selector.Pass{Now: r.now}
+	clauses := make([][]selector.Clause, 0, len(r.Request.Predicates))
+
+	for _, predicate := range r.Request.Predicates {
+		clauses = append(clauses, predicate.Selector.Ask(f, pass))
+	}
+
+	return clauses
+}
+
+// Tolerance is whether a taint of a cluster is tolerated.
+type Tolerance struct {
+	// Taint is the taint, and Text is how it is written: "gpu=a100:NoSelect".
+	Taint clusterv1.Taint
+	Text  string
+	// Tolerated says that it does not count; By is the toleration that is the reason, or nil when the reason is that the cluster is in the
+	// decisions already, which is enough for NoSelectIfNew.
+	Tolerated bool
+	By        *clusterv1beta1.Toleration
+	// Until is when the toleration ends; zero means never.
+	Until time.Time
+}
+
+// Tolerances are the taints of a cluster in their order. There are none when the result is Held.
+func (r *Result) Tolerances(f *facts.Facts) []Tolerance {
+	if r.field == nil {
+		return nil
+	}
+
+	e := evaluation{request: r.Request, incumbents: r.field.incumbents, pass: &selector.Pass{Now: r.now}}
+	tolerances := make([]Tolerance, 0, len(f.Taints))
+
+	for _, taint := range f.Taints {
+		by, until := e.tolerates(f.Name, taint)
+		tolerance := Tolerance{Taint: taint, Text: taintText(taint), Tolerated: by != byNone, Until: until}
+
+		if by >= 0 {
+			tolerance.By = &r.Request.Tolerations[by]
+		}
+
+		tolerances = append(tolerances, tolerance)
+	}
+
+	return tolerances
+}
