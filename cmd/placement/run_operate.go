@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
@@ -110,7 +111,9 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps
 
 // watch shows the board in the way that the flags and the output ask for.
 func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, feed *live.Feed, stdout io.Writer) error {
-	view := &live.View{Feed: feed, Elected: elected, Heading: live.Heading{Server: hub.config.Host, Access: hub.access}}
+	view := &live.View{
+		Feed: feed, Elected: elected, Working: working, Heading: live.Heading{Server: hub.config.Host, Access: hub.access},
+	}
 	if !hub.election.Disable {
 		view.Heading.Lease = hub.election.Namespace + "/" + hub.election.Name
 	}
@@ -118,4 +121,21 @@ func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan stru
 		return view.UntilSettled(ctx, stdout, o.timeout)
 	}
 	return view.Follow(ctx, stdout)
+}
+
+// working counts the objects that the controllers of this process are at work on, as they say in their metrics.
+func working() (int, error) {
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		return 0, fmt.Errorf("asking whether the controllers are at work: %w", err)
+	}
+	total := 0
+	for _, family := range families {
+		if family.GetName() == "controller_runtime_active_workers" {
+			for _, controller := range family.GetMetric() {
+				total += int(controller.GetGauge().GetValue())
+			}
+		}
+	}
+	return total, nil
 }

@@ -163,18 +163,20 @@ func TestSettling(t *testing.T) {
 		reason  string
 		at      time.Duration
 		board   *board
+		working int
 		left    time.Duration
 		pending int
 	}{
-		{"the first board may be about to change", 0, settled, quietPeriod, 0},
-		{"quiet for a while", 600 * time.Millisecond, settled, 400 * time.Millisecond, 0},
-		{"any change begins anew", 900 * time.Millisecond, changed, quietPeriod, 0},
-		{"what is pending does not settle", 5 * time.Second, open, quietPeriod, 1},
-		{"nor when nothing changes", 9 * time.Second, open, quietPeriod, 1},
-		{"it is decided", 10 * time.Second, changed, quietPeriod, 0},
-		{"and quiet long enough", 11 * time.Second, changed, 0, 0},
+		{"the first board may be about to change", 0, settled, 0, quietPeriod, 0},
+		{"quiet for a while", 600 * time.Millisecond, settled, 0, 400 * time.Millisecond, 0},
+		{"any change begins anew", 900 * time.Millisecond, changed, 0, quietPeriod, 0},
+		{"what is pending does not settle", 5 * time.Second, open, 0, quietPeriod, 1},
+		{"nor when nothing changes", 9 * time.Second, open, 0, quietPeriod, 1},
+		{"it is decided", 10 * time.Second, changed, 0, quietPeriod, 0},
+		{"the API server is slow to take something that no board shows", 11 * time.Second, changed, 2, quietPeriod, 1},
+		{"nobody is at work any more", 12 * time.Second, changed, 0, 0, 0},
 	} {
-		left, pending := state.observe(step.board, start.Add(step.at))
+		left, pending := state.observe(step.board, step.working, start.Add(step.at))
 		if left != step.left || len(pending) != step.pending {
 			t.Errorf("step %d, %s: %v left, pending %q; want %v and %d", i, step.reason, left, pending, step.left, step.pending)
 		}

@@ -23,6 +23,8 @@ const (
 type View struct {
 	Feed    *Feed
 	Elected <-chan struct{} // closed once the controllers here are those that decide
+	// Working counts what the controllers have under way; what the API server is slow to take has not settled.
+	Working func() (int, error)
 	Heading Heading
 }
 
@@ -116,7 +118,11 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 		if err != nil {
 			return err
 		}
-		left, pending := state.observe(b, time.Now())
+		working, err := v.Working()
+		if err != nil {
+			return err
+		}
+		left, pending := state.observe(b, working, time.Now())
 		if left == 0 {
 			return v.print(out, b)
 		}
@@ -137,9 +143,14 @@ type settling struct {
 	since    time.Time
 }
 
-// observe takes a board. It returns how long nothing may change from now on, 0 when the board has settled, and what is still pending.
-func (s *settling) observe(b *board, now time.Time) (left time.Duration, pending []string) {
-	if pending = b.pending(); len(pending) > 0 || s.since.IsZero() || b.versions != s.versions {
+// observe takes a board, and how much the controllers have under way. It returns how long nothing may change from now on, 0 when the board
+// has settled, and what is still pending.
+func (s *settling) observe(b *board, working int, now time.Time) (left time.Duration, pending []string) {
+	pending = b.pending()
+	if working > 0 {
+		pending = append(pending, fmt.Sprintf("objects that controllers are at work on: %d", working))
+	}
+	if len(pending) > 0 || s.since.IsZero() || b.versions != s.versions {
 		s.versions, s.since = b.versions, now
 	}
 	return max(quietPeriod-now.Sub(s.since), 0), pending
