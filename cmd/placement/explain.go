@@ -228,7 +228,7 @@ func (o *explainOptions) explainIn(world *explain.World, keys []inventory.Placem
 		for _, cluster := range o.clusters {
 			told, known := story.Tell(evaluation, cluster)
 			if !known {
-				return nil, fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", cluster)
+				return nil, unknownCluster(evaluation, cluster)
 			}
 			told.Counterfactuals = append(told.Counterfactuals, story.Search(world, evaluation.Placement.Key(), cluster, now)...)
 			stories = append(stories, told)
@@ -236,4 +236,13 @@ func (o *explainOptions) explainIn(world *explain.World, keys []inventory.Placem
 		explanations.Placements = append(explanations.Placements, story.NewExplanation(world.Explain(evaluation, all), stories))
 	}
 	return &answer{explanations: explanations}, nil
+}
+
+// unknownCluster is the mistake of naming a cluster that is not there, which decisions can have all the same.
+func unknownCluster(evaluation explain.Evaluation, cluster string) error {
+	if evaluation.Present.Incumbents()[cluster] {
+		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+
+			"leave --cluster out to see what becomes of them", cluster, evaluation.Placement.Key())
+	}
+	return fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", cluster)
 }

@@ -80,12 +80,8 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 		return nil, err
 	}
 	world, err := liveworld.Read(ctx, s.hub, keys)
-	if apierrors.IsForbidden(err) {
-		written, failed := s.written(ctx, keys, now)
-		return written, errors.Join(err, failed)
-	}
 	if err != nil {
-		return nil, err
+		return s.written(ctx, keys, now, err)
 	}
 	return o.explainIn(world, keys, now)
 }
@@ -134,25 +130,33 @@ func resolveInFiles(world *explain.World, targets []target) ([]inventory.Placeme
 const namespacesShown = 5
 
 func hintElsewhere(t target, namespaces []string) string {
-	if len(namespaces) == 0 {
+	switch {
+	case len(namespaces) == 0 && len(t.apis) == 1:
+		return "correct the name, the namespace or the API"
+	case len(namespaces) == 0:
 		return "correct the name or the namespace"
+	case len(namespaces) == 1:
+		return fmt.Sprintf("there is %s/%s", namespaces[0], t.name)
 	}
 	more := ""
 	if len(namespaces) > namespacesShown {
 		more = fmt.Sprintf(" and %d more", len(namespaces)-namespacesShown)
 		namespaces = namespaces[:namespacesShown]
 	}
-	return fmt.Sprintf("one named %s is in namespace %s%s: name it with --namespace", t.name, strings.Join(namespaces, ", "), more)
+	return fmt.Sprintf("there is one in each of the namespaces %[2]s%[3]s: write NAMESPACE/%[1]s", t.name, strings.Join(namespaces, ", "), more)
 }
 
-// written is what the hub has written about placements.
-func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time) (*answer, error) {
+// written is what the hub has written about placements, if it is a right that is missing by the error, which comes with it.
+func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time, refused error) (*answer, error) {
+	if !apierrors.IsForbidden(refused) {
+		return nil, refused
+	}
 	reports, err := liveworld.Written(ctx, s.hub, keys, "as this user may not read what the placement is decided by")
 	explanations := &story.Explanations{Now: metav1.NewTime(now), Placements: []story.Explanation{}}
 	for _, report := range reports {
 		explanations.Placements = append(explanations.Placements, story.NewExplanation(report, nil))
 	}
-	return &answer{explanations: explanations}, err
+	return &answer{explanations: explanations}, errors.Join(refused, err)
 }
 
 // unsatisfied lists the unsatisfied placements of the namespace, or of all. When the user may not read what they are decided by, it lists
@@ -163,15 +167,24 @@ func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Ti
 		return unsatisfiedIn(s.files, namespace, now), nil
 	}
 	world, err := liveworld.ReadAll(ctx, s.hub, namespace)
-	if apierrors.IsForbidden(err) {
-		list, failed := liveworld.WrittenUnsatisfied(ctx, s.hub, namespace)
-		list.Now = metav1.NewTime(now)
-		return &answer{unsatisfied: &list}, errors.Join(err, failed)
-	}
 	if err != nil {
-		return nil, err
+		return s.writtenUnsatisfied(ctx, namespace, now, err)
 	}
 	return unsatisfiedIn(world, namespace, now), nil
+}
+
+// writtenUnsatisfied are those that the hub has called so, if it is a right that is missing by the error, which comes with them. There is no
+// answer when the user may not know of a single placement.
+func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now time.Time, refused error) (*answer, error) {
+	if !apierrors.IsForbidden(refused) {
+		return nil, refused
+	}
+	list, err := liveworld.WrittenUnsatisfied(ctx, s.hub, namespace)
+	if list.Evaluated == 0 {
+		return nil, errors.Join(refused, err)
+	}
+	list.Now = metav1.NewTime(now)
+	return &answer{unsatisfied: &list}, errors.Join(refused, err)
 }
 
 // listed is the namespace of which placements are listed; empty stands for all.

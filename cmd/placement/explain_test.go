@@ -79,7 +79,7 @@ func TestExplain(t *testing.T) {
 		{reason: "nobody is unsatisfied", args: []string{"--all", "-n", "team-c"}, wantStdout: "no placements\n"},
 		{
 			reason: "a name of another namespace", args: []string{"typo", "-n", "team-a"}, wantCode: exitFailure,
-			wantStderr: []string{"there is no Placement team-a/typo in the files; one named typo is in namespace team-b: name it with --namespace"},
+			wantStderr: []string{"there is no Placement team-a/typo in the files; there is team-b/typo"},
 		},
 		{
 			reason: "a cluster that does not exist", args: []string{"team-a/all", "-c", "c9"}, wantCode: exitFailure,

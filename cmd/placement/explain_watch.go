@@ -37,10 +37,10 @@ type follower struct {
 // follow prints the answer, and again whenever it changes, until ctx ends.
 func (o *explainOptions) follow(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
 	f := &follower{explainOptions: o, namespace: o.listed(from)}
-	world, refused, err := f.first(ctx, from, targets)
+	world, written, err := f.first(ctx, from, targets)
 	if err != nil {
-		if refused != nil {
-			err = errors.Join(refused.write(stdout, explain.Format(o.output), o.style(stdout)), err)
+		if written != nil {
+			err = errors.Join(written.write(stdout, explain.Format(o.output), o.style(stdout)), err)
 		}
 		return err
 	}
@@ -66,8 +66,8 @@ func (f *follower) first(ctx context.Context, from *source, targets []target) (*
 	if f.all {
 		world, err := liveworld.ReadAll(ctx, from.hub, f.namespace)
 		if err != nil {
-			refused, err := from.unsatisfied(ctx, f.explainOptions, time.Now())
-			return nil, refused, err
+			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), err)
+			return nil, written, err
 		}
 		return world, nil, nil
 	}
@@ -77,8 +77,8 @@ func (f *follower) first(ctx context.Context, from *source, targets []target) (*
 	}
 	world, err := liveworld.Read(ctx, from.hub, f.keys)
 	if err != nil {
-		refused, err := from.explain(ctx, f.explainOptions, targets, time.Now())
-		return nil, refused, err
+		written, err := from.written(ctx, f.keys, time.Now(), err)
+		return nil, written, err
 	}
 	return world, nil, nil
 }

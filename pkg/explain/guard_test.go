@@ -68,3 +68,30 @@ func TestDiffTellsOfHeldRemovals(t *testing.T) {
 		t.Errorf("got %+v", difference)
 	}
 }
+
+// Who reads an explanation is told of clusters that are gone and kept in the decisions: the table has no row for them.
+func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
+	world := heldWorld(t, halfMayGo, inEurope)
+
+	report := world.Explain(world.Evaluate(noon, nil)[0], true)
+	if want := "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"; strings.Join(report.Notes, "; ") != want {
+		t.Errorf("notes are %q, want %q", report.Notes, want)
+	}
+}
+
+// The main cause of a placement whose removals are held is what would remove them, with how to release it.
+func TestUnsatisfiedTellsOfHeldRemovals(t *testing.T) {
+	world := heldWorld(t, halfMayGo, inEurope)
+	evaluated := world.Unsatisfied(noon, nil).Placements
+
+	writeStatus(t, world)
+
+	written := world.WrittenUnsatisfied().Placements
+
+	for _, list := range [][]explain.UnsatisfiedPlacement{evaluated, written} {
+		if len(list) != 1 || !list[0].Held || list[0].Reason != "TooManyClustersRemoved" || list[0].Selected != 3 ||
+			!strings.HasPrefix(list[0].Message, whatIs) {
+			t.Errorf("got %+v", list)
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -36,8 +36,10 @@ type UnsatisfiedPlacement struct {
 	API       string `json:"api,omitempty"`
 	// Held says that there is no answer, so that the last decisions stay.
 	Held bool `json:"held,omitempty"`
-	// Selected is how many clusters are in the decisions, and Wanted how many it asks for; absent for all.
-	Selected int    `json:"selected"`
+	// Selected is how many clusters are in the decisions, and Wanted how many it asks for; absent for all. Uncounted says that it is not
+	// known how many are selected, because the decisions could not be read.
+	Selected  int    `json:"selected"`
+	Uncounted bool   `json:"uncounted,omitempty"`
 	Wanted   *int32 `json:"wanted,omitempty"`
 	// Reason and Message are those of the condition that says what is wrong.
 	Reason  string `json:"reason"`
@@ -72,18 +74,23 @@ func (w *World) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) b
 	return list
 }
 
-// WrittenUnsatisfied are those of the placements that the hub has called unsatisfied, whether or not they would be now.
-func WrittenUnsatisfied(placements []*record.Placement) Unsatisfied {
-	list := Unsatisfied{Evaluated: len(placements), Placements: []UnsatisfiedPlacement{}}
+// WrittenUnsatisfied are those of the placements that the hub has called unsatisfied, whether or not they would be now. Of the world it
+// looks at the placements and decisions only.
+func (w *World) WrittenUnsatisfied() Unsatisfied {
+	list := Unsatisfied{Evaluated: len(w.Placements), Placements: []UnsatisfiedPlacement{}}
+	pages := w.pagesByPlacement()
 
-	for _, placement := range placements {
+	for _, placement := range w.placements() {
+		conditions := placement.Status.Conditions
+		present := decision.NewPresent(placement.API.Form(), placement, pages[placement.Key()])
 		told := UnsatisfiedPlacement{
 			Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-			Selected: placement.Status.Selected,
-			Held:     meta.IsStatusConditionTrue(placement.Status.Conditions, decision.ConditionMisconfigured),
+			Selected: len(present.Incumbents()), Uncounted: slices.Contains(w.Uncounted, placement.API),
+			Held: meta.IsStatusConditionTrue(conditions, decision.ConditionMisconfigured) ||
+				meta.IsStatusConditionTrue(conditions, guard.Condition),
 		}
 
-		if managed, _ := placement.Managed(); managed && told.blame(placement.Status.Conditions) {
+		if managed, _ := placement.Managed(); managed && told.blame(conditions) {
 			list.Placements = append(list.Placements, told)
 		}
 	}
@@ -110,16 +117,19 @@ func (u Unsatisfied) sort() {
 
 // blame takes over the condition that says most of what is wrong. It is false when nothing is.
 func (p *UnsatisfiedPlacement) blame(conditions []metav1.Condition) bool {
-	for kind, wrong := range map[string]metav1.ConditionStatus{
-		decision.ConditionSatisfied: metav1.ConditionFalse, decision.ConditionMisconfigured: metav1.ConditionTrue,
+	for _, wrong := range []metav1.Condition{
+		{Type: decision.ConditionMisconfigured, Status: metav1.ConditionTrue},
+		{Type: guard.Condition, Status: metav1.ConditionTrue},
+		{Type: decision.ConditionSatisfied, Status: metav1.ConditionFalse},
 	} {
-		condition := meta.FindStatusCondition(conditions, kind)
-		if condition != nil && condition.Status == wrong && (p.Reason == "" || kind == decision.ConditionMisconfigured) {
+		if condition := meta.FindStatusCondition(conditions, wrong.Type); condition != nil && condition.Status == wrong.Status {
 			p.Reason, p.Message = condition.Reason, condition.Message
+
+			return true
 		}
 	}
 
-	return p.Reason != ""
+	return false
 }
 
 func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
@@ -183,16 +193,20 @@ func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
 	rows := [][]string{{"NAMESPACE/NAME", "SELECTED", "STATUS", "CLUSTERS", "MAIN CAUSE"}}
 
 	for _, placement := range u.Placements {
-		selected, clusters, cause := fmt.Sprint(placement.Selected, "/all"), noValue, placement.Message
+		selected, wanted, clusters, cause := strconv.Itoa(placement.Selected), "all", noValue, placement.Message
+		if placement.Uncounted {
+			selected = "?"
+		}
+
 		if placement.Wanted != nil {
-			selected = fmt.Sprint(placement.Selected, "/", *placement.Wanted)
+			wanted = fmt.Sprint(*placement.Wanted)
 		}
 
 		if placement.Cause != nil {
 			clusters, cause = strconv.Itoa(placement.Cause.Clusters), placement.Cause.Clause
 		}
 
-		rows = append(rows, []string{word(placement.Placement, placement.API), selected, placement.Reason, clusters, oneLine(cause)})
+		rows = append(rows, []string{word(placement.Placement, placement.API), selected + "/" + wanted, placement.Reason, clusters, oneLine(cause)})
 	}
 
 	Grid(out, rows, func(row, column int, text string) string {

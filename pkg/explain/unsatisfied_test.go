@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
@@ -46,28 +48,53 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 func TestWrittenUnsatisfiedBelievesTheHub(t *testing.T) {
 	world := testWorld(t)
 
-	placements := make([]*record.Placement, 0, len(world.Placements))
-	for _, object := range world.Placements {
-		placement := record.Read(object)
-		placement.Status.Conditions = nil
-		placements = append(placements, placement)
-	}
-
-	list := explain.WrittenUnsatisfied(placements)
-	if list.Evaluated != len(placements) || len(list.Placements) != 0 {
+	if list := world.WrittenUnsatisfied(); list.Evaluated != len(world.Placements) || len(list.Placements) != 0 {
 		t.Errorf("%d of %d are unsatisfied, though nothing is written", len(list.Placements), list.Evaluated)
 	}
 
-	for _, evaluation := range world.Decide(noon, func(inventory.PlacementKey) bool { return true }) {
-		for _, placement := range placements {
-			if placement.Key() == evaluation.Placement.Key() {
-				placement.Status = evaluation.Status
-			}
+	was := world.Unsatisfied(noon, nil).Placements
+
+	writeStatus(t, world)
+
+	if is := world.WrittenUnsatisfied().Placements; len(is) != len(was) {
+		t.Errorf("%d are written to be unsatisfied, want %d", len(is), len(was))
+	}
+}
+
+// Only one of the two APIs has the number of selected clusters in its status: it is that of the decisions, and not 0 when they are not known.
+func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
+	world := read(t, diffFleet+olderA("{numberOfClusters: 9}")+olderPage("eu1", "us1"))
+	writeStatus(t, world)
+
+	for want, uncounted := range map[string][]record.API{"2/9": nil, "?/9": {record.V1alpha1}} {
+		world.Uncounted = uncounted
+
+		var out bytes.Buffer
+		if err := explain.WriteUnsatisfied(&out, explain.FormatTable, world.WrittenUnsatisfied(), explain.Style{}); err != nil {
+			t.Fatal(err)
+		}
+
+		if !strings.Contains(out.String(), "  ns/a@placement.open-cluster-management.io  "+want+" ") {
+			t.Errorf("%s is missing in\n%s", want, out.String())
 		}
 	}
+}
 
-	if was, is := len(world.Unsatisfied(noon, nil).Placements), len(explain.WrittenUnsatisfied(placements).Placements); is != was {
-		t.Errorf("%d are written to be unsatisfied, want %d", is, was)
+// writeStatus lets the world have the statuses that the hub would write.
+func writeStatus(t *testing.T, world *explain.World) {
+	t.Helper()
+
+	for _, evaluation := range world.Decide(noon, nil) {
+		status := evaluation.Placement.API.Status(evaluation.Status)
+
+		switch object := evaluation.Placement.Object.(type) {
+		case *clusterv1beta1.Placement:
+			object.Status, _ = status.(clusterv1beta1.PlacementStatus)
+		case *placementv1alpha1.Placement:
+			object.Status, _ = status.(placementv1alpha1.PlacementStatus)
+		default:
+			t.Fatalf("%T is no placement", object)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -29,11 +31,31 @@ func (e Evaluation) Satisfied() bool {
 // get, and on what the world lacks. With all it lists the clusters out of scope too.
 func (w *World) Explain(evaluation Evaluation, all bool) Report {
 	report := NewReport(evaluation, all)
-	if result := evaluation.Result; result != nil && !result.Held() {
+
+	switch result := evaluation.Result; {
+	case result == nil:
+	case result.Held():
+		report.Notes = vanished(evaluation.Present, w)
+	default:
 		report.Notes = append(unboundSets(result, w), uncounted(result, w)...)
 	}
 
 	return report
+}
+
+// vanished tells of clusters that are kept in decisions although there are no such ManagedClusters.
+func vanished(present decision.Present, world *World) []string {
+	kept := present.Incumbents()
+	for _, cluster := range world.Clusters {
+		delete(kept, cluster.Name)
+	}
+
+	if len(kept) == 0 {
+		return nil
+	}
+
+	return []string{"kept in the decisions, though there is no such ManagedCluster any more: " +
+		strings.Join(slices.Sorted(maps.Keys(kept)), ", ")}
 }
 
 // causesOf are the causes of an answer that does not satisfy.

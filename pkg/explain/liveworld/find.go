@@ -142,21 +142,31 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.PlacementK
 	return reports, errors.Join(errs...)
 }
 
-// WrittenUnsatisfied lists the placements of a namespace, or of all when it is empty, that the hub has called unsatisfied. Nothing is
-// evaluated.
+// WrittenUnsatisfied lists the placements of a namespace, or of all when it is empty, that the hub has called unsatisfied, as far as the
+// user may list them. Nothing is evaluated.
 func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string) (explain.Unsatisfied, error) {
-	var placements []*record.Placement
+	world := &explain.World{}
 
 	for _, api := range record.APIs() {
-		objects, err := list[record.Object](ctx, hub, namespace, api.EmptyList())
+		placements, err := list[record.Object](ctx, hub, namespace, api.EmptyList())
 		if err != nil && !unserved(err) && !apierrors.IsForbidden(err) {
 			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("Placements", api), err)
 		}
 
-		for _, object := range objects {
-			placements = append(placements, record.Read(object))
+		if len(placements) == 0 {
+			continue
 		}
+
+		decisions, err := list[record.Object](ctx, hub, namespace, api.Form().EmptyList())
+		if apierrors.IsForbidden(err) {
+			world.Uncounted = append(world.Uncounted, api)
+		} else if err != nil {
+			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("PlacementDecisions", api), err)
+		}
+
+		world.Placements = append(world.Placements, placements...)
+		world.Decisions = append(world.Decisions, decisions...)
 	}
 
-	return explain.WrittenUnsatisfied(placements), nil
+	return world.WrittenUnsatisfied(), nil
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// refusingHub refuses its first request, or all of them, and has nothing.
+type refusingHub struct {
+	client.Client
+
+	err    error
+	always bool
+	asked  int
+}
+
+func (h *refusingHub) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	if h.asked++; h.asked == 1 || h.always {
+		return h.err
+	}
+	return nil
+}
+
+// A hub that cannot be read once is not followed, even if it could be read again a moment later.
+func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
+	hub := &refusingHub{err: errors.New("the hub is restarting")}
+	f := &follower{explainOptions: &explainOptions{all: true}}
+	if world, _, err := f.first(t.Context(), &source{hub: hub}, nil); world != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
+		t.Errorf("world %v, error %v", world, err)
+	}
+}
+
+// Who may list nothing is not told that there is nothing.
+func TestUnsatisfiedSaysNothingOfWhatMayNotBeListed(t *testing.T) {
+	hub := &refusingHub{err: apierrors.NewForbidden(schema.GroupResource{Resource: "anything"}, "", errors.New("not you")), always: true}
+	found, err := (&source{hub: hub}).unsatisfied(t.Context(), &explainOptions{all: true}, time.Now())
+	if found != nil || !apierrors.IsForbidden(err) {
+		t.Errorf("answer %v, error %v", found, err)
+	}
+}
