@@ -41,7 +41,7 @@ var observed = []string{"placement", "placement-v1alpha1"}
 // ineffective are the flags of `placement controller` that mean nothing to one who only reads.
 var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
-	"workers", "sig-placement-decisions", "webhook-listen",
+	"workers", "sig-placement-decisions", "webhook-listen", "warn-removal-percent",
 }
 
 func newDebugCommand() *cobra.Command {
@@ -73,7 +73,8 @@ func newDebugOptions() *controllerOptions {
 func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 	o.addFlags(fs)
 	o.controllers.MaxRemovalPercent = nil // What the hub was started with is not known.
-	fs.Lookup(maxRemovalFlag).Usage = hubShareUsage
+	share := fs.Lookup(maxRemovalFlag)
+	share.Usage, share.DefValue = hubShareUsage, ""
 	fs.Lookup("controllers").Usage = "Controllers whose placements can be asked about: " + strings.Join(observed, ", ") +
 		"; '*' is both. Others are left out."
 	fs.Lookup("namespace").Usage = "Without effect: nothing is kept in a namespace."
