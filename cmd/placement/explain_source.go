@@ -183,7 +183,7 @@ func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now t
 	if list.Evaluated == 0 {
 		return nil, errors.Join(refused, err)
 	}
-	list.Now = metav1.NewTime(now)
+	list.Now, list.Namespace = metav1.NewTime(now), namespace
 	return &answer{unsatisfied: &list}, errors.Join(refused, err)
 }
 
@@ -197,5 +197,6 @@ func (o *explainOptions) listed(from *source) string {
 
 func unsatisfiedIn(world *explain.World, namespace string, now time.Time) *answer {
 	list := world.Unsatisfied(now, func(key inventory.PlacementKey) bool { return namespace == "" || key.Namespace == namespace })
+	list.Namespace = namespace
 	return &answer{unsatisfied: &list}
 }

@@ -21,6 +21,8 @@ import (
 type Unsatisfied struct {
 	// Now is the time of the evaluation.
 	Now metav1.Time `json:"now"`
+	// Namespace is the one whose placements are listed; absent for all.
+	Namespace string `json:"namespace,omitempty"`
 	// Evaluated is how many placements there are.
 	Evaluated int `json:"evaluated"`
 	// Placements are the unsatisfied ones: those without an answer first, then by namespace, name and API.
@@ -178,6 +180,10 @@ func WriteUnsatisfied(out io.Writer, format Format, list Unsatisfied, style Styl
 
 func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
 	switch {
+	case u.Evaluated == 0 && u.Namespace != "":
+		fmt.Fprintf(out, "no placements in namespace %s; --all-namespaces lists those of all\n", u.Namespace)
+
+		return
 	case u.Evaluated == 0:
 		fmt.Fprintln(out, "no placements")
 

@@ -100,7 +100,8 @@ func writeStatus(t *testing.T, world *explain.World) {
 
 func TestNobodyIsUnsatisfied(t *testing.T) {
 	for text, list := range map[string]explain.Unsatisfied{
-		"no placements\n": {}, "all of 2 placements satisfied\n": {Evaluated: 2},
+		"no placements\n": {}, "no placements in namespace a; --all-namespaces lists those of all\n": {Namespace: "a"},
+		"all of 2 placements satisfied\n": {Evaluated: 2},
 	} {
 		var out bytes.Buffer
 		if err := explain.WriteUnsatisfied(&out, explain.FormatTable, list, explain.Style{}); err != nil || out.String() != text {
