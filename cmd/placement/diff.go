@@ -85,7 +85,7 @@ func newDiffCommand() *cobra.Command {
 		Short:   "Say what would change if placements were applied, without applying them",
 		Long:    diffLong,
 		Example: diffExample,
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			switch {
@@ -110,6 +110,7 @@ func newDiffCommand() *cobra.Command {
 			"@GROUP follows the name of placements of another API).")
 	addHubShareFlag(flags, &o.hubShare)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
+	o.hubFlags.registerCompletions(cmd, explain.Formats())
 	return cmd
 }
 

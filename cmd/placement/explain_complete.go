@@ -9,10 +9,12 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
 	"github.com/placement-hub/placement-hub/pkg/explain/story"
 )
@@ -24,20 +26,18 @@ const completionTimeout = 2 * time.Second
 const completionPage = 500
 
 func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
-	o.hubFlags.registerCompletions(cmd)
-	formats := make([]string, 0, len(story.Formats()))
-	for _, format := range story.Formats() {
-		formats = append(formats, string(format))
-	}
+	o.hubFlags.registerCompletions(cmd, story.Formats())
 	apis := make([]string, 0, len(record.APIs()))
 	for _, api := range record.APIs() {
 		apis = append(apis, api.Form().Owner().Version)
 	}
-	complete(cmd, "output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "api", cobra.FixedCompletions(apis, cobra.ShellCompDirectiveNoFileComp))
-	complete(cmd, "cluster", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return o.names(cmd.Context(), "", begun, &clusterv1.ManagedClusterList{}), cobra.ShellCompDirectiveNoFileComp
-	})
+	complete(cmd, "cluster", o.completeClusters)
+}
+
+// completeClusters offers the clusters of the hub.
+func (f *hubFlags) completeClusters(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return f.names(cmd.Context(), "", begun, &clusterv1.ManagedClusterList{}), cobra.ShellCompDirectiveNoFileComp
 }
 
 // complete sets how a flag of the command is completed.
@@ -47,8 +47,13 @@ func complete(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
 	}
 }
 
-// registerCompletions completes the flags that find a hub.
-func (f *hubFlags) registerCompletions(cmd *cobra.Command) {
+// registerCompletions completes the flags that find a hub, and the output formats.
+func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []explain.Format) {
+	texts := make([]string, 0, len(formats))
+	for _, format := range formats {
+		texts = append(texts, string(format))
+	}
+	complete(cmd, "output", cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "context", func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		config, err := f.clientConfig().RawConfig()
 		if err != nil {
@@ -124,23 +129,33 @@ func (f *hubFlags) names(ctx context.Context, namespace, begun string, list clie
 	}
 	ctx, stop := context.WithTimeout(ctx, completionTimeout)
 	defer stop()
-	var partial metav1.PartialObjectMetadataList
 	kinds, _, err := scheme.ObjectKinds(list)
 	if err != nil {
 		return nil
 	}
-	partial.SetGroupVersionKind(kinds[0])
-	if hub.List(ctx, &partial, client.InNamespace(namespace), client.Limit(completionPage)) != nil {
-		return nil
-	}
-	return begunNames(&partial, begun)
+	return begunNames(ctx, hub, kinds[0], namespace, begun)
 }
 
-func begunNames(list *metav1.PartialObjectMetadataList, begun string) []string {
+// begunNames pages through the objects of a kind, which the API server has by name, until there are enough, or the last that begin so are
+// past. What it has found is offered also when it did not come to the end.
+func begunNames(ctx context.Context, hub client.Reader, kind schema.GroupVersionKind, namespace, begun string) []string {
 	var names []string
-	for _, object := range list.Items {
-		if strings.HasPrefix(object.Name, begun) {
-			names = append(names, object.Name)
+	for next := ""; len(names) < completionPage; {
+		var page metav1.PartialObjectMetadataList
+		page.SetGroupVersionKind(kind)
+		if hub.List(ctx, &page, client.InNamespace(namespace), client.Limit(completionPage), client.Continue(next)) != nil {
+			break
+		}
+		past := false
+		for _, object := range page.Items {
+			if strings.HasPrefix(object.Name, begun) {
+				names = append(names, object.Name)
+			} else {
+				past = past || object.Name > begun
+			}
+		}
+		if next = page.Continue; next == "" || past {
+			break
 		}
 	}
 	slices.Sort(names)

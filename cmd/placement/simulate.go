@@ -113,7 +113,7 @@ func newSimulateCommand() *cobra.Command {
 		Short:   "Say what the placements of a hub or in files select and why, and what if something changed",
 		Long:    simulateLong,
 		Example: simulateExample,
-		Args:    cobra.NoArgs,
+		Args:    onlyFlags,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			differs, err := o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 			switch {
@@ -145,6 +145,9 @@ func newSimulateCommand() *cobra.Command {
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
+	o.hubFlags.registerCompletions(cmd, explain.Formats())
+	complete(cmd, "drain", o.completeClusters)
+	complete(cmd, "remove", o.completeClusters)
 	return cmd
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/spf13/cobra"
 )
 
 // stdinName stands for standard input on the command line.
@@ -69,4 +71,12 @@ func worldFiles(flag, path string) ([]string, error) {
 		return nil, fmt.Errorf("%s: directory %s has no file that ends in .yaml, .yml or .json; subdirectories are not read", flag, path)
 	}
 	return files, nil
+}
+
+// onlyFlags refuses what belongs behind a flag.
+func onlyFlags(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is behind no flag: files are named with -f, each with one of its own, and all else by the flags for it", args[0])
+	}
+	return nil
 }

@@ -254,3 +254,14 @@ func expectedOfSamples(t *testing.T) map[string]string {
 	}
 	return expected
 }
+
+// What was meant for a flag says so.
+func TestFilesWithoutFlag(t *testing.T) {
+	for _, args := range [][]string{{"simulate", "--add", "clusters.yaml"}, {"diff", "clusters.yaml"}} {
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), args, &stdout, &stderr)
+		if code != exitUsage || !strings.Contains(stderr.String(), `"clusters.yaml" is behind no flag: files are named with -f`) {
+			t.Errorf("%q: exit code %d, stderr %q", args, code, &stderr)
+		}
+	}
+}
