@@ -24,7 +24,8 @@ type largeHub struct {
 func (h *largeHub) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var asked client.ListOptions
 	asked.ApplyOptions(options)
-	if h.asked++; h.asked == h.fails {
+	h.asked++
+	if h.asked == h.fails {
 		return errors.New("too late")
 	}
 	page, is := list.(*metav1.PartialObjectMetadataList)

@@ -76,7 +76,10 @@ func TestExplain(t *testing.T) {
 			},
 		},
 		{reason: "the unsatisfied of one namespace", args: []string{"--all", "-n", "team-b", "-o", "name"}, wantStdout: "team-b/typo\n"},
-		{reason: "nobody is unsatisfied", args: []string{"--all", "-n", "team-c"}, wantStdout: "no placements in namespace team-c; --all-namespaces lists those of all\n"},
+		{
+			reason: "no placements", args: []string{"--all", "-n", "team-c"},
+			wantStdout: "no placements in namespace team-c; --all-namespaces lists those of all\n",
+		},
 		{
 			reason: "a name of another namespace", args: []string{"typo", "-n", "team-a"}, wantCode: exitFailure,
 			wantStderr: []string{"there is no Placement team-a/typo in the files; there is team-b/typo"},

@@ -22,7 +22,8 @@ type refusingHub struct {
 }
 
 func (h *refusingHub) List(context.Context, client.ObjectList, ...client.ListOption) error {
-	if h.asked++; h.asked == 1 || h.always {
+	h.asked++
+	if h.asked == 1 || h.always {
 		return h.err
 	}
 	return nil

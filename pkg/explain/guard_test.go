@@ -14,15 +14,15 @@ const (
 	whatIs    = "The decisions would lose 2 of 3 clusters: gone1, gone2, where no more than 50 % may leave within 10 minutes; causes: 2: deleted. "
 )
 
-func heldWorld(t *testing.T, metadata, spec string) *explain.World {
+func heldWorld(t *testing.T, metadata string) *explain.World {
 	t.Helper()
 
-	return read(t, diffFleet+placementA(metadata, spec)+page(1, 0, "", "eu1", "gone1", "gone2"))
+	return read(t, diffFleet+placementA(metadata, inEurope)+page(1, 0, "", "eu1", "gone1", "gone2"))
 }
 
 // A report of what the guard holds tells the condition, keeps the decisions, and still says of every cluster what becomes of it.
 func TestReportsTellOfHeldRemovals(t *testing.T) {
-	reports := reportsOf(heldWorld(t, halfMayGo, inEurope), false, nil)
+	reports := reportsOf(heldWorld(t, halfMayGo), false, nil)
 
 	var out bytes.Buffer
 	if err := explain.Write(&out, explain.FormatTable, reports); err != nil {
@@ -46,7 +46,7 @@ func TestReportsTellOfHeldRemovals(t *testing.T) {
 
 // What a hub with a share would do is answered for a share that is given, and nothing is said of removals otherwise.
 func TestTheShareOfAHubIsGiven(t *testing.T) {
-	world := heldWorld(t, ", generation: 1", inEurope)
+	world := heldWorld(t, ", generation: 1")
 
 	for _, tc := range []struct {
 		share *int
@@ -61,7 +61,7 @@ func TestTheShareOfAHubIsGiven(t *testing.T) {
 
 // A comparison tells why the decisions would stay.
 func TestDiffTellsOfHeldRemovals(t *testing.T) {
-	world := heldWorld(t, halfMayGo, inEurope)
+	world := heldWorld(t, halfMayGo)
 
 	difference := explain.Diff(world, world, nil, noon).Placements[0]
 	if !strings.HasPrefix(difference.Held, whatIs) || len(difference.Kept) != 3 || difference.Differs() {
@@ -71,7 +71,7 @@ func TestDiffTellsOfHeldRemovals(t *testing.T) {
 
 // Who reads an explanation is told of clusters that are gone and kept in the decisions: the table has no row for them.
 func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
-	world := heldWorld(t, halfMayGo, inEurope)
+	world := heldWorld(t, halfMayGo)
 
 	report := world.Explain(world.Evaluate(noon, nil)[0], true)
 	if want := "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"; strings.Join(report.Notes, "; ") != want {
@@ -81,7 +81,7 @@ func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 
 // The main cause of a placement whose removals are held is what would remove them, with how to release it.
 func TestUnsatisfiedTellsOfHeldRemovals(t *testing.T) {
-	world := heldWorld(t, halfMayGo, inEurope)
+	world := heldWorld(t, halfMayGo)
 	evaluated := world.Unsatisfied(noon, nil).Placements
 
 	writeStatus(t, world)

@@ -42,7 +42,7 @@ type UnsatisfiedPlacement struct {
 	// known how many are selected, because the decisions could not be read.
 	Selected  int    `json:"selected"`
 	Uncounted bool   `json:"uncounted,omitempty"`
-	Wanted   *int32 `json:"wanted,omitempty"`
+	Wanted    *int32 `json:"wanted,omitempty"`
 	// Reason and Message are those of the condition that says what is wrong.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -205,7 +205,7 @@ func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
 		}
 
 		if placement.Wanted != nil {
-			wanted = fmt.Sprint(*placement.Wanted)
+			wanted = strconv.Itoa(int(*placement.Wanted))
 		}
 
 		if placement.Cause != nil {
