@@ -41,7 +41,9 @@ type feed struct {
 	*memory
 
 	cache cache.Cache
-	done  chan error
+	// elected is closed when somebody works on the queue.
+	elected <-chan struct{}
+	done    chan error
 }
 
 // Start begins to listen; WaitForSync tells when the initial lists are in.
@@ -51,9 +53,9 @@ func (f *feed) Start(ctx context.Context, q queue) error {
 		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
 	}
 
-	f.wakeups.Into(prioritized)
 	f.done = make(chan error, 1)
 
+	go f.open(ctx, prioritized)
 	go func() {
 		err := f.listen(ctx)
 		f.done <- err
@@ -64,6 +66,17 @@ func (f *feed) Start(ctx context.Context, q queue) error {
 	}()
 
 	return nil
+}
+
+// open has placements woken from the election on, and then every placement that there is: on a standby nobody would take them from the queue.
+// What comes meanwhile is either among them or wakes by itself, since it is known before it wakes.
+func (f *feed) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
+	select {
+	case <-f.elected:
+		f.wakeups.Into(q)
+		f.wake(work.Resync, "placement", f.requests.keys()...)
+	case <-ctx.Done():
+	}
 }
 
 // WaitForSync returns when every object that existed at the start is in the inventory.

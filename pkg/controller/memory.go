@@ -29,7 +29,7 @@ type memory struct {
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
-	// idle says that nobody works on what is woken.
+	// idle says that nobody will ever work on placements here.
 	idle bool
 }
 
@@ -79,9 +79,10 @@ func (m *memory) wake(priority int, cause string, keys ...inventory.PlacementKey
 	m.wakeFor(priority, cause, time.Time{}, keys...)
 }
 
-// wakeFor puts placements into the queue for a change that arrived at a time; zero for what was there before.
+// wakeFor puts placements into the queue for a change that arrived at a time; zero for what was there before. While there is no queue it does
+// nothing.
 func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
-	if len(keys) == 0 || m.idle {
+	if len(keys) == 0 || !m.wakeups.Open() {
 		return
 	}
 

@@ -97,7 +97,7 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 
-	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache()}) //nolint:wrapcheck // Named by the caller.
+	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache(), elected: mgr.Elected()}) //nolint:wrapcheck // Named by the caller.
 }
 
 // index has PlacementDecisions found by the placements they may belong to.
@@ -123,10 +123,6 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		r.wakeups.Owe(key, change)
 
 		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
-	}
-
-	if !change.At.IsZero() {
-		change.At = r.standings.Since(change.At)
 	}
 
 	ctx, span := r.tracer.reconcile(ctx, key, change)

@@ -95,7 +95,6 @@ func TestViewChangesNothing(t *testing.T) {
 // Whoever observes has no queue: what concerns placements is taken in, and nobody is woken.
 func TestObserverWakesNobody(t *testing.T) {
 	shared := newMemory(outputs{apis: []record.API{record.V1beta1}}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
-	shared.idle = true
 	shared.synced.Store(true)
 
 	f := &feed{memory: shared}

@@ -3,7 +3,6 @@ package metrics
 import (
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -105,7 +104,6 @@ type Standings[K comparable] struct {
 	mu      sync.Mutex
 	known   map[K]Standing
 	leading bool
-	since   time.Time
 }
 
 // NewStandings knows of no placement, and does not lead.
@@ -155,7 +153,7 @@ func (s *Standings[K]) Lead() {
 		return
 	}
 
-	s.leading, s.since = true, time.Now()
+	s.leading = true
 
 	for _, is := range s.known {
 		is.add(1)
@@ -176,16 +174,4 @@ func (s *Standings[K]) Resign() {
 	for _, is := range s.known {
 		is.add(-1)
 	}
-}
-
-// Since is the later one of a time and the time since which the hub leads: before that nothing could be done about a change.
-func (s *Standings[K]) Since(t time.Time) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if t.Before(s.since) {
-		return s.since
-	}
-
-	return t
 }

@@ -84,6 +84,14 @@ func (w *Wakeups[K]) Into(queue priorityqueue.PriorityQueue[K]) {
 	w.queue = queue
 }
 
+// Open reports whether there is a queue, so that keys can be woken.
+func (w *Wakeups[K]) Open() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.queue != nil
+}
+
 // Busy reports whether keys can be taken from the queue, or there is none yet.
 func (w *Wakeups[K]) Busy() bool {
 	w.mu.Lock()
