@@ -79,11 +79,12 @@ func TestWithheld(t *testing.T) {
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 
 	held := result.Withheld(late)
-	if !held.Held() || !held.Answered() || len(held.Selected) != 0 || len(held.Causes()) != 0 || !held.WakeAt.Equal(late) {
+	if !held.Held() || !held.Answered() || len(held.Selected) != 0 || len(held.Causes()) != 0 || held.Count(StageSelected) != 0 ||
+		!held.WakeAt.Equal(late) {
 		t.Errorf("got %+v", held)
 	}
 
-	if result.Held() || len(result.Selected) != 1 {
+	if result.Held() || len(result.Selected) != 1 || result.Count(StageSelected) != 1 {
 		t.Errorf("the answer has become %+v", result)
 	}
 

@@ -146,7 +146,7 @@ func (r *Result) Answered() bool { return len(r.Mistakes) == 0 && len(r.BrokenSe
 // unless that is zero.
 func (r *Result) Withheld(again time.Time) *Result {
 	withheld := *r
-	withheld.withheld, withheld.Selected = true, nil
+	withheld.withheld, withheld.Selected, withheld.stages = true, nil, stageCounts{}
 
 	if withheld.WakeAt.IsZero() || !again.IsZero() && again.Before(withheld.WakeAt) {
 		withheld.WakeAt = again
