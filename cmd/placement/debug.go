@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
@@ -25,8 +26,8 @@ may run beside "placement controller", which answers the same on its own port, o
 A caller needs two rights: the non-resource URL (the ClusterRole open-cluster-management:placement-hub:debug), and to get or
 to create placements in the namespace.
 
-It takes the flags of "placement controller", so that the two may share a manifest. Those about what is written, about leader
-election and about the webhook have no effect.`
+It takes the flags of "placement controller", so that the two may share a manifest. Those about what is written, traces, leader
+election and the webhook have no effect.`
 
 const debugExample = `  # Beside the controller, as the container debug-server of Open Cluster Management
   placement debug --listen=0.0.0.0:9443 --disable-leader-election
@@ -41,7 +42,7 @@ var observed = []string{"placement", "placement-v1alpha1"}
 // ineffective are the flags of `placement controller` that mean nothing to one who only reads.
 var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
-	"workers", "sig-placement-decisions", "webhook-listen", "warn-removal-percent",
+	"workers", "sig-placement-decisions", "warn-removal-percent", "webhook-listen", tracing.Flag,
 }
 
 func newDebugCommand() *cobra.Command {
@@ -101,6 +102,7 @@ func (o *controllerOptions) completeDebug(changed func(flag string) bool, around
 	}
 	o.controllers.ProfileDecisions = false
 	o.election.Disable = true
+	o.tracing = nil
 	return nil
 }
 

@@ -41,6 +41,7 @@ func TestDebugCommandLine(t *testing.T) {
 				"--listen=127.0.0.1:0", "--controllers=*", "--workers=3", "--leader-election-lease-duration=15s",
 				"--leader-election-renew-deadline=10s",
 				"--leader-election-retry-period=2s", "--webhook-listen=0.0.0.0:9443", "--sig-placement-decisions", "--namespace=hub",
+				"--warn-removal-percent=10",
 			}, address: "127.0.0.1:0", controllers: []string{"placement", "placement-v1alpha1"},
 		},
 		{reason: "the older API alone", args: []string{"--controllers=placement-v1alpha1"}, address: "0.0.0.0:9443",
@@ -80,6 +81,9 @@ func TestDebugFlags(t *testing.T) {
 			t.Errorf("--%s is hidden: %t", f.Name, found.Hidden)
 		}
 	})
+	if share := fs.Lookup(maxRemovalFlag).DefValue; share != "" {
+		t.Errorf("--%s claims that the hub holds removals above %q by default, which is not known", maxRemovalFlag, share)
+	}
 	if usage := fs.Lookup("listen").DefValue; usage != "0.0.0.0:9443" || !strings.Contains(fs.Lookup("controllers").Usage, "asked about") {
 		t.Errorf("--listen defaults to %s; --controllers: %s", usage, fs.Lookup("controllers").Usage)
 	}
