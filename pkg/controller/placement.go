@@ -226,7 +226,7 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	now := r.clock.Now()
 
 	_, span := r.tracer.begin(ctx, "schedule", placement.Key())
-	result, removal := r.guard(r.answer(placement, present, now), present, now)
+	result, removal := r.answer(placement, present, now)
 	span.answered(result)
 	span.end()
 
@@ -258,15 +258,18 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	return p, nil
 }
 
-// answer asks the engine. An answer that depends on more than the placement was told of until now is found once more if something has
-// happened meanwhile.
-func (r *placementReconciler) answer(placement *record.Placement, present decision.Present, now time.Time) *scheduling.Result {
+// answer asks the engine, and the guard about its answer. One that depends on more than the placement was told of until now is found once
+// more if something has happened meanwhile.
+func (r *placementReconciler) answer(
+	placement *record.Placement, present decision.Present, now time.Time,
+) (*scheduling.Result, guard.Ruling) {
 	key, request := placement.Key(), r.requests.of(placement)
 
 	for {
-		result := r.engine.schedule(request, r.inventory.Snapshot(key), present.Incumbents(), now, &stopwatch{clock: r.clock})
+		result, removal := r.guard(
+			r.engine.schedule(request, r.inventory.Snapshot(key), present.Incumbents(), now, &stopwatch{clock: r.clock}), present, now)
 		if !r.requests.follow(key, result) {
-			return result
+			return result, removal
 		}
 	}
 }

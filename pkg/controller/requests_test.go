@@ -2,10 +2,12 @@ package controller
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -13,6 +15,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -99,6 +102,65 @@ func TestCausesMissNothing(t *testing.T) {
 	expect("satisfied", "All cluster decisions scheduled", reconcile())
 
 	if comes("c6") {
+		t.Error("a satisfied placement is told of a cluster that does not match")
+	}
+}
+
+// While a removal is held, the condition tells why clusters would leave; the placement is told when that changes, also of clusters that match
+// none of its predicates.
+func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
+	r := settled(t, "p")
+	key := placementKey("p")
+	placement := &clusterv1beta1.Placement{}
+	expect := func(when string, want string) {
+		t.Helper()
+
+		if _, err := r.Reconcile(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+
+		if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
+			t.Fatal(err)
+		}
+
+		held := meta.FindStatusCondition(placement.Status.Conditions, guard.Condition)
+		if held == nil || !strings.Contains(held.Message, want) {
+			t.Errorf("%s: got %+v, want %q", when, held, want)
+		}
+	}
+
+	for _, name := range []string{"c1", "c2"} {
+		r.inventory.SetCluster(inSet(name, "region", "eu"))
+	}
+
+	if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
+		t.Fatal(err)
+	}
+
+	placement.Generation, placement.Annotations = 2, map[string]string{guard.PercentAnnotation: "0"}
+	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
+	}}}
+
+	if err := r.client.Update(t.Context(), placement); err != nil {
+		t.Fatal(err)
+	}
+
+	r.forgetWrites(key) // The cache has caught up.
+	expect("all fit", "none may leave")
+
+	r.inventory.SetCluster(inSet("c1", "region", "us"))
+	expect("a label changes", "causes: 1: predicate 1 label region In [eu].")
+
+	if woken := r.inventory.DeleteCluster("c1").Placements; !slices.Contains(woken, key) {
+		t.Error("the placement is not told that the cluster which it holds is deleted")
+	}
+
+	expect("the cluster is deleted", "causes: 1: deleted.")
+	r.inventory.SetCluster(inSet("c1", "region", "eu"))
+	expect("it is back", "none may leave")
+
+	if woken := r.inventory.SetCluster(inSet("c3", "region", "us")).Placements; slices.Contains(woken, key) {
 		t.Error("a satisfied placement is told of a cluster that does not match")
 	}
 }

@@ -217,8 +217,9 @@ func (e *evaluation) forbidden(h histogram, p *passing) {
 	}
 }
 
-// TellsCauses reports whether the causes are a part of what is written: while the placement is not satisfied (ours.md E2).
-func (r *Result) TellsCauses() bool { return !r.Held() && !r.Satisfied() }
+// TellsCauses reports whether causes are a part of what is written: while the placement is not satisfied (ours.md E2), and those of what
+// would leave it while its answer is Withheld.
+func (r *Result) TellsCauses() bool { return r.Answered() && !r.Satisfied() }
 
 // Interest is what a placement looks at once this is its answer. While that is not satisfied the causes are a part of it.
 func (r *Result) Interest() inventory.Interest {
