@@ -71,7 +71,7 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	case decision.Outdated(err), decision.Terminating(err):
 		return err
 	case err != nil:
-		r.admit(ctx, p, err)
+		r.admit(ctx, p, news, err)
 
 		return err
 	}
@@ -79,11 +79,9 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	p.done.at = r.clock.Now()
 	status := decision.NewStatus(p.result, own.plan, p.placement, metav1.Time{Time: p.done.at}, p.conditions()...)
 
-	if err := r.writeStatus(ctx, p, status); err != nil {
+	if err := r.writeStatus(ctx, p, news, status); err != nil {
 		return err
 	}
-
-	news.warnOfHold(p)
 
 	err = r.delete(ctx, p, own, written, observe)
 
@@ -128,7 +126,7 @@ func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // admit says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
-func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error) {
+func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, failure error) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
@@ -143,12 +141,13 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, failure error)
 	status := decision.NewFailedStatus(
 		p.result, now, decision.Cause(failure), metav1.Time{Time: p.done.at}, p.removal.Conditions(false)...)
 
-	if err := r.writeStatus(ctx, p, status); err != nil && !decision.Outdated(err) {
+	if err := r.writeStatus(ctx, p, news, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
 	}
 }
 
-func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, status record.Status) error {
+// writeStatus writes the status if it differs, and has told what begins with it.
+func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, news *report, status record.Status) error {
 	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
 	if err != nil {
 		p.done.count("status", err)
@@ -162,6 +161,7 @@ func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, status r
 	}
 
 	r.standings.Note(p.placement.Key(), standing(p.result, status))
+	news.warnOfHold(p)
 
 	return nil
 }

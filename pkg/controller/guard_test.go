@@ -61,6 +61,15 @@ func newGuarded(t *testing.T) *guarded {
 
 				return c.SubResource(within).Patch(ctx, object, patch, o...)
 			},
+			Patch: func(
+				ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
+			) error {
+				if err := fails("mend", object); err != nil {
+					return err
+				}
+
+				return c.Patch(ctx, object, patch, options...)
+			},
 			Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 				if err := fails("delete", object); err != nil {
 					return err
@@ -263,6 +272,34 @@ func TestARemovalIsHeldAndReleased(t *testing.T) {
 			g.expect(49, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		})
 	}
+}
+
+// The event that tells of a removal which begins to be held is not lost with a page that cannot be mended at the time.
+func TestAHoldIsToldAlsoWhenAWriteFails(t *testing.T) {
+	g := newGuarded(t)
+	page := &clusterv1beta1.PlacementDecision{}
+
+	if err := g.api.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "p-decision-1"}, page); err != nil {
+		t.Fatal(err)
+	}
+
+	delete(page.Labels, clusterv1beta1.DecisionGroupIndexLabel)
+
+	if err := g.api.Update(t.Context(), page); err != nil {
+		t.Fatal(err)
+	}
+
+	g.remove(0, 200)
+	g.refused = func(verb string, _ client.Object) bool { return verb == "mend" }
+	g.fail()
+	g.expect(250, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expectWarnings("RemovalHeld The decisions would lose 200 of 250 clusters: c000, c001, c002 and 197 more; they are kept: " +
+		"see the condition RemovalHeld")
+
+	g.refused = nil
+	g.reconcile()
+	g.expect(250, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expectWarnings()
 }
 
 // What leaves one by one is caught within ten minutes, and goes on when they are over.
