@@ -46,6 +46,8 @@ type Request struct {
 	// Resource is the plural of the kind, with its subresource after a slash: "placements/status".
 	Resource        string
 	Namespace, Name string
+	// Resumed says that a watch goes on from where another one ended, and does not begin with everything that there is.
+	Resumed bool
 }
 
 // Match says which requests are meant. What is empty matches everything.

@@ -250,6 +250,7 @@ func parse(r *http.Request) (Request, error) {
 	}
 	return Request{
 		Verb: info.Verb, Resource: path.Join(info.Resource, info.Subresource), Namespace: info.Namespace, Name: info.Name,
+		Resumed: info.Verb == "watch" && r.URL.Query().Get("sendInitialEvents") != "true",
 	}, nil
 }
 

@@ -164,6 +164,21 @@ func TestHangingEndsWithItsRule(t *testing.T) {
 	}
 }
 
+// A watch that begins with everything is told from one that goes on.
+func TestWatchesThatGoOn(t *testing.T) {
+	_, p, api := startProxy(t)
+	for _, anew := range []bool{true, false} {
+		watching, err := api.CoreV1().ConfigMaps("ns").Watch(t.Context(), metav1.ListOptions{SendInitialEvents: &anew})
+		if err != nil {
+			t.Fatal(err)
+		}
+		watching.Stop()
+		if got := p.Requests(Match{Verbs: []string{"watch"}}); got[len(got)-1].Resumed == anew {
+			t.Errorf("begins with everything: %t, told as %+v", anew, got[len(got)-1])
+		}
+	}
+}
+
 func TestOpenWatchesAreBrokenOff(t *testing.T) {
 	s, p, api := startProxy(t)
 	open := map[string]watch.Interface{}
