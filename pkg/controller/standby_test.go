@@ -49,7 +49,7 @@ func named(name string) *clusterv1beta1.Placement {
 }
 
 // What comes and goes on a standby leaves nothing behind: neither in the queue, which nobody works on, nor in the memory of what was woken.
-// Once it is elected every placement that there is is looked at, and what happens from then on wakes as ever.
+// Once it is elected it looks at every placement of that time, and what happens from then on wakes as ever.
 func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, q, elect := standby(t)

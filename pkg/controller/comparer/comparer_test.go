@@ -22,7 +22,7 @@ type hub struct {
 
 	placements []string
 	takes      time.Duration
-	busy       bool
+	busyUntil  time.Time
 	compare    func(name string) (string, bool, error)
 
 	// seen are the comparisons and when they began, diverged the placements that were found out, and lines what was logged.
@@ -51,7 +51,7 @@ func newHub(placements ...string) *hub {
 			return h.compare(key.Name)
 		},
 		Diverged: func(key inventory.PlacementKey) { h.diverged = append(h.diverged, key.Name) },
-		Busy:     func() bool { return h.busy },
+		Busy:     func() bool { return time.Now().Before(h.busyUntil) },
 	}
 
 	return h
@@ -130,8 +130,7 @@ func TestComparisonsTakeAHundredthOfTheTime(t *testing.T) {
 func TestNothingIsComparedWhilePlacementsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub("a")
-		h.busy = true
-		time.AfterFunc(9500*time.Millisecond, func() { h.busy = false })
+		h.busyUntil = time.Now().Add(9500 * time.Millisecond)
 		h.run(t, 10500*time.Millisecond)
 		expect(t, "comparisons", []string{"a 10s"}, h.seen)
 	})
