@@ -7,12 +7,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-const (
-	// causesTold is how many causes are told one by one (ours.md E2).
-	causesTold = 3
-	// longestClause is how many bytes of a clause are told.
-	longestClause = 200
-)
+// causesTold is how many causes are told one by one (ours.md E2).
+const causesTold = 3
 
 // causes tells why clusters in scope were not selected, to be read after what is wrong: "; 2 of 20 clusters in scope selected; not selected:
 // predicate 1 label region In [eu] (12), being deleted (6)". It is empty when there are no clusters in scope.
@@ -26,7 +22,7 @@ func causes(result *scheduling.Result) string {
 		total += cause.Clusters
 
 		if i < causesTold {
-			texts = append(texts, fmt.Sprintf("%s (%d)", shortened(cause.Clause), cause.Clusters))
+			texts = append(texts, fmt.Sprintf("%s (%d)", cause.Short(), cause.Clusters))
 		} else {
 			others += cause.Clusters
 		}
@@ -46,14 +42,4 @@ func causes(result *scheduling.Result) string {
 	}
 
 	return text
-}
-
-// shortened is a clause in one line that is not too long.
-func shortened(clause string) string {
-	clause = strings.Join(strings.Fields(clause), " ")
-	if len(clause) <= longestClause {
-		return clause
-	}
-
-	return strings.ToValidUTF8(clause[:longestClause-len("...")], "") + "..."
 }

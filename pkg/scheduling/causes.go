@@ -21,6 +21,19 @@ type Cause struct {
 	Clusters int
 }
 
+// longestClause is how many bytes of a clause are told in a text that tells more than one.
+const longestClause = 200
+
+// Short is the clause in one line that is not too long, for a text that tells more than one.
+func (c Cause) Short() string {
+	clause := strings.Join(strings.Fields(c.Clause), " ")
+	if len(clause) <= longestClause {
+		return clause
+	}
+
+	return strings.ToValidUTF8(clause[:longestClause-len("...")], "") + "..."
+}
+
 // predicatesTold is how many predicates are named one by one in the clause of a cluster that passes none of them.
 const predicatesTold = 2
 

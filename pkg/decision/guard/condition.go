@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // Condition says whether a removal is held. It is there only where there is a bound.
@@ -22,12 +20,8 @@ const (
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 
-const (
-	// clustersNamed is how many clusters a text names, and causesTold how many causes.
-	clustersNamed, causesTold = 3, 3
-	// longestClause is where the clause of a cause is cut, in bytes.
-	longestClause = 200
-)
+// clustersNamed is how many clusters a text names, and causesTold how many causes.
+const clustersNamed, causesTold = 3, 3
 
 // Conditions are the condition of the ruling, or none where there is no bound. Written says that the decisions are, wholly, once the status
 // is written.
@@ -121,7 +115,7 @@ func (r Ruling) causes() string {
 			continue
 		}
 
-		texts = append(texts, fmt.Sprintf("%d: %s", cause.Clusters, shortened(cause)))
+		texts = append(texts, fmt.Sprintf("%d: %s", cause.Clusters, cause.Short()))
 	}
 
 	if rest > 0 {
@@ -129,14 +123,6 @@ func (r Ruling) causes() string {
 	}
 
 	return strings.Join(texts, "; ")
-}
-
-func shortened(cause scheduling.Cause) string {
-	if len(cause.Clause) <= longestClause {
-		return cause.Clause
-	}
-
-	return strings.ToValidUTF8(cause.Clause[:longestClause], "") + "..."
 }
 
 // Name names the first ones of some clusters: "c1, c2, c3 and 37 more".
