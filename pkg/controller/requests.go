@@ -28,7 +28,7 @@ type loweredRequest struct {
 	uid        types.UID
 	generation int64
 	request    *scheduling.Request
-	// tells says that the placement is told of every cluster in scope, because its last answer tells of them.
+	// tells says that the placement is told of every cluster in scope, because what is written of its last answer tells of them.
 	tells bool
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// placements ask all that is derived: a view, an answer of CEL, taints, and the counts of decisions.
+// placements ask all that is derived: a view, an answer of CEL, clauses one by one, taints, and the counts of decisions.
 func placements() []*clusterv1beta1.Placement {
 	named := func(name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
 		return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}
@@ -28,6 +28,10 @@ func placements() []*clusterv1beta1.Placement {
 		named("label", by(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}})),
 		named("cel", by(clusterv1beta1.ClusterSelector{CelSelector: clusterv1beta1.ClusterCelSelector{
 			CelExpressions: []string{`managedCluster.metadata.labels["region"] == "eu"`},
+		}})),
+		named("unsatisfied", by(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{
+			MatchLabels:      map[string]string{"zone": "x"},
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "region", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"us"}}},
 		}})),
 		named("balanced", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)}),
 	}
@@ -42,10 +46,12 @@ func differences(i *inventory.Inventory) map[string]string {
 		snapshot := i.Snapshot(request.Key)
 		now := time.Unix(0, 0)
 
-		different := scheduling.Difference(scheduling.Schedule(request, snapshot, nil, now), scheduling.Reference(request, snapshot, nil, now))
-		if different != "" {
+		result := scheduling.Schedule(request, snapshot, nil, now)
+		if different := scheduling.Difference(result, scheduling.Reference(request, snapshot, nil, now)); different != "" {
 			found[placement.Name] = different
 		}
+
+		i.Follow(request.Key, result.Interest())
 	}
 
 	return found

@@ -11,6 +11,14 @@ var Corrupted = map[string]func(i *Inventory, cluster string){
 			}
 		}
 	},
+	"the clauses that only causes look at": func(i *Inventory, cluster string) {
+		for _, v := range i.views.known {
+			if len(v.tellers) > 0 && len(v.readers) == 0 {
+				v.matches.flip(i.slots.numbers[cluster])
+				i.views.changed[v] = struct{}{}
+			}
+		}
+	},
 	"who is alive":   func(i *Inventory, cluster string) { i.alive.flip(i.slots.numbers[cluster]) },
 	"who is tainted": func(i *Inventory, cluster string) { i.tainted.flip(i.slots.numbers[cluster]) },
 	"the answers of CEL": func(i *Inventory, cluster string) {

@@ -177,7 +177,8 @@ func viewOf(s *Snapshot) said {
 
 	s.bindings.Root().Walk(func(namespace []byte, bound []string) bool {
 		v.Bindings[string(namespace)] = bound
-		v.Candidates[string(namespace)] = s.namesOf(s.Candidates(s.Scope(string(namespace), nil)))
+		candidates, _ := s.Candidates(s.Scope(string(namespace), nil))
+		v.Candidates[string(namespace)] = s.namesOf(candidates)
 
 		return false
 	})

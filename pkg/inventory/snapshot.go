@@ -144,9 +144,10 @@ func (s Scope) Holds(f *facts.Facts) bool {
 	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Holds(f) })
 }
 
-// InScope are the clusters that a scope holds. The answer belongs to the caller.
-func (s *Snapshot) InScope(scope Scope) Members {
-	held := bitset.New(s.alive.Len())
+// Candidates are the clusters that a scope holds and that are not terminating, and how many it holds that are. The answer belongs to the
+// caller.
+func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int) {
+	candidates = bitset.New(s.alive.Len())
 
 	for _, set := range scope.Eligible {
 		if set.members == nil {
@@ -154,24 +155,14 @@ func (s *Snapshot) InScope(scope Scope) Members {
 		}
 
 		if members, known := s.views.Get([]byte(set.members.Identity())); known {
-			held.InPlaceUnion(members.matches)
+			candidates.InPlaceUnion(members.matches)
 		}
 	}
 
-	return held
-}
-
-// Terminating is how many clusters a scope holds that are terminating.
-func (s *Snapshot) Terminating(scope Scope) int {
-	return int(s.InScope(scope).DifferenceCardinality(s.alive))
-}
-
-// Candidates are the clusters that a scope holds and that are not terminating. The answer belongs to the caller.
-func (s *Snapshot) Candidates(scope Scope) Members {
-	candidates := s.InScope(scope)
+	terminating = int(candidates.DifferenceCardinality(s.alive))
 	candidates.InPlaceIntersection(s.alive)
 
-	return candidates
+	return candidates, terminating
 }
 
 // Matching are those of the candidates that a selector without CEL matches: at once if it is a predicate of a placement that the snapshot

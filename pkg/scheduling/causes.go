@@ -37,6 +37,9 @@ func (c Cause) Short() string {
 // predicatesTold is how many predicates are named one by one in the clause of a cluster that passes none of them.
 const predicatesTold = 2
 
+// foremost is how many causes are told one by one (ours.md E2).
+const foremost = 3
+
 // beingDeleted is the clause of terminating clusters.
 const beingDeleted = "being deleted"
 
@@ -60,6 +63,21 @@ func (r *Result) Causes() []Cause {
 	}
 
 	return h.causes()
+}
+
+// Foremost are the causes that are told one by one in the text of a condition, each with its clause in one line that is not too long, and how
+// many clusters have others.
+func Foremost(causes []Cause) (told []Cause, others int) {
+	for i, cause := range causes {
+		if i < foremost {
+			cause.Clause = cause.Short()
+			told = append(told, cause)
+		} else {
+			others += cause.Clusters
+		}
+	}
+
+	return told, others
 }
 
 // clause is the cause of a cluster in scope that was not selected.
@@ -153,7 +171,7 @@ func (e *evaluation) outsiders(scope inventory.Scope, p *passing) histogram {
 	h := histogram{}
 	h.add(StageTerminating, beingDeleted, p.terminating)
 
-	left := e.snapshot.Candidates(scope)
+	left, _ := e.snapshot.Candidates(scope)
 	for _, slot := range p.slots {
 		left.Clear(slot)
 	}
@@ -234,7 +252,7 @@ func (e *evaluation) forbidden(h histogram, p *passing) {
 // would leave it while its answer is Withheld.
 func (r *Result) TellsCauses() bool { return r.Answered() && !r.Satisfied() }
 
-// Interest is what a placement looks at once this is its answer. While that is not satisfied the causes are a part of it.
+// Interest is what a placement looks at once this is its answer. While that tells causes, they are a part of it.
 func (r *Result) Interest() inventory.Interest {
 	interest := r.Request.Interest()
 	interest.Tells = r.TellsCauses()

@@ -105,26 +105,17 @@ func (c *contest) ranked() []Verdict {
 	return ranked
 }
 
-// wake tells until when the scores that count are valid (ours.md C3).
-func (c *contest) wake(wake func(validUntil time.Time)) {
-	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) { wake(set.ValidUntil) })
-}
-
-// expired counts the scores that do not count any more.
-func (c *contest) expired() int {
-	if !slices.ContainsFunc(c.request.Prioritizers, func(p Prioritizer) bool { return p.BuiltIn == "" }) {
-		return 0
-	}
-
-	count := 0
-
+// expire counts the scores that do not count any more, and tells until when each is valid (ours.md C3).
+func (c *contest) expire(wake func(validUntil time.Time)) (expired int) {
 	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) {
+		wake(set.ValidUntil)
+
 		if set.Expired(c.now) {
-			count++
+			expired++
 		}
 	})
 
-	return count
+	return expired
 }
 
 func (c *contest) eachScoreSet(visit func(Prioritizer, *facts.Facts, facts.ScoreSet)) {

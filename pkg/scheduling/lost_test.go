@@ -94,4 +94,11 @@ func TestWithheld(t *testing.T) {
 		result.WakeAt = tc.known
 		expect(t, "wakes", tc.want, result.Withheld(tc.again).WakeAt)
 	}
+
+	// Why it is withheld is told, although the answer itself is satisfied.
+	expect(t, "the answer tells causes", false, result.Interest().Tells)
+	expect(t, "withheld it tells causes", true, held.Interest().Tells)
+
+	result.forbidsUntil = soon
+	expect(t, "wakes when a cause changes", soon, result.Withheld(late).WakeAt)
 }

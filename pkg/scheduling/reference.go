@@ -48,8 +48,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 		}
 	}
 
-	field.wake(e.pass.WakeAfterExpiry)
-	e.result.Expired = field.expired()
+	e.result.Expired = field.expire(e.pass.WakeAfterExpiry)
 
 	found := &details{verdicts: verdicts, prioritizers: field.prioritizers()}
 	e.choose(field, found)
@@ -104,7 +103,7 @@ func (e *evaluation) check(f *facts.Facts, verdict *Verdict) {
 	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
 	if taints.forbids >= 0 {
 		verdict.Stage = StageTaint
-		e.forbidsUntil = earliest(e.forbidsUntil, taints.until)
+		e.result.forbidsUntil = earliest(e.result.forbidsUntil, taints.until)
 
 		return
 	}

@@ -114,6 +114,8 @@ type Result struct {
 	now        time.Time
 	// withheld says that the answer is not to be carried out.
 	withheld bool
+	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
+	forbidsUntil time.Time
 	// field is nil when the result is Held.
 	field   *contest
 	stages  stageCounts
@@ -143,14 +145,11 @@ func (r *Result) Held() bool { return r.withheld || !r.Answered() }
 func (r *Result) Answered() bool { return len(r.Mistakes) == 0 && len(r.BrokenSets) == 0 }
 
 // Withheld is the same answer when it is not to be carried out: it is Held and selects nothing. It is to be asked for again at a time,
-// unless that is zero.
+// unless that is zero, and when its causes can change.
 func (r *Result) Withheld(again time.Time) *Result {
 	withheld := *r
 	withheld.withheld, withheld.Selected, withheld.stages = true, nil, stageCounts{}
-
-	if withheld.WakeAt.IsZero() || !again.IsZero() && again.Before(withheld.WakeAt) {
-		withheld.WakeAt = again
-	}
+	withheld.WakeAt = earliest(earliest(r.WakeAt, again), r.forbidsUntil)
 
 	return &withheld
 }

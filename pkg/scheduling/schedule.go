@@ -25,8 +25,6 @@ type evaluation struct {
 	// watch is told of the steps.
 	watch Stopwatch
 
-	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
-	forbidsUntil time.Time
 	// ranked are the feasible clusters, best first, where the selection needs to know of each, each with the stage it came to.
 	ranked []Verdict
 }
@@ -76,7 +74,8 @@ func ScheduleWatched(
 	e.pass.Wake(left.until)
 	field.clusters, field.avoid = left.clusters, left.avoid
 	field.candidates = func(yield func(*facts.Facts) bool) {
-		for slot := range snapshot.Candidates(scope).EachSet() {
+		candidates, _ := snapshot.Candidates(scope)
+		for slot := range candidates.EachSet() {
 			if !yield(snapshot.Facts(slot)) {
 				return
 			}
@@ -88,11 +87,14 @@ func ScheduleWatched(
 		return func(i int) int { return load.Of(left.slots[i]) }, load.Highest
 	}
 
-	field.wake(e.pass.WakeAfterExpiry)
-	e.result.Expired = field.expired()
+	e.result.Expired = field.expire(e.pass.WakeAfterExpiry)
 	e.pick(field)
 	e.result.WakeAt = e.wakeAt()
-	e.result.causes = sync.OnceValue(func() []Cause { return e.causes(scope, p) })
+
+	if e.result.TellsCauses() {
+		e.result.causes = sync.OnceValue(func() []Cause { return e.causes(scope, p) })
+	}
+
 	e.result.details = sync.OnceValue(func() *details { return Reference(request, snapshot, incumbents, now).details() })
 
 	return e.result
@@ -203,7 +205,7 @@ func recall[T any](e *evaluation, about string, find func() T) T {
 // wakeAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
 func (e *evaluation) wakeAt() time.Time {
 	if e.result.TellsCauses() {
-		e.pass.Wake(e.forbidsUntil)
+		e.pass.Wake(e.result.forbidsUntil)
 	}
 
 	return e.pass.WakeAt()
@@ -231,8 +233,8 @@ func (e *evaluation) question() string {
 }
 
 func (e *evaluation) passing(scope inventory.Scope) *passing {
-	candidates := e.snapshot.Candidates(scope)
-	members, p := candidates, &passing{available: int(candidates.Count()), terminating: e.snapshot.Terminating(scope)}
+	candidates, terminating := e.snapshot.Candidates(scope)
+	members, p := candidates, &passing{available: int(candidates.Count()), terminating: terminating}
 
 	if len(e.request.Predicates) > 0 {
 		members = e.anyOf(candidates)
@@ -298,7 +300,7 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 
 			forbidden.Set(slot)
 
-			e.forbidsUntil = earliest(e.forbidsUntil, taints.until)
+			e.result.forbidsUntil = earliest(e.result.forbidsUntil, taints.until)
 
 			continue
 		case taints.avoid > 0:

@@ -138,9 +138,13 @@ func blocked(spreads []Spread, f *facts.Facts) string {
 // outside reports whether a hard constraint never lets the cluster in, because it is in no domain.
 func outside(spreads []Spread, f *facts.Facts) bool {
 	return slices.ContainsFunc(spreads, func(s Spread) bool {
+		if !s.Constraint.Hard {
+			return false
+		}
+
 		_, found := s.Constraint.domain(f)
 
-		return s.Constraint.Hard && !found
+		return !found
 	})
 }
 

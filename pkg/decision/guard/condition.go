@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // Condition says whether a removal is held. It is there only where there is a bound.
@@ -20,8 +22,8 @@ const (
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 
-// clustersNamed is how many clusters a text names, and causesTold how many causes.
-const clustersNamed, causesTold = 3, 3
+// clustersNamed is how many clusters a text names.
+const clustersNamed = 3
 
 // Conditions are the condition of the ruling, or none where there is no bound. Written says that the decisions are, wholly, once the status
 // is written.
@@ -105,21 +107,15 @@ func (r Ruling) Summary() string {
 
 // causes is "30: deleted; 8: not in a bound set; 2: other causes".
 func (r Ruling) causes() string {
-	texts := make([]string, 0, causesTold+1)
-	rest := 0
+	told, others := scheduling.Foremost(r.Causes)
+	texts := make([]string, 0, len(told)+1)
 
-	for i, cause := range r.Causes {
-		if i >= causesTold {
-			rest += cause.Clusters
-
-			continue
-		}
-
-		texts = append(texts, fmt.Sprintf("%d: %s", cause.Clusters, cause.Short()))
+	for _, cause := range told {
+		texts = append(texts, fmt.Sprintf("%d: %s", cause.Clusters, cause.Clause))
 	}
 
-	if rest > 0 {
-		texts = append(texts, fmt.Sprintf("%d: other causes", rest))
+	if others > 0 {
+		texts = append(texts, fmt.Sprintf("%d: other causes", others))
 	}
 
 	return strings.Join(texts, "; ")
