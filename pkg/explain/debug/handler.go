@@ -172,7 +172,8 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Ans
 	}
 
 	if placement == nil {
-		return nil, refuse(http.StatusNotFound, "there is no Placement %s; check its namespace and name, or send one by POST to %s", key, Path)
+		return nil, refuse(http.StatusNotFound,
+			"there is no Placement %s; check its namespace, its name and its API (?%s=GROUP), or send one by POST to %s", key, apiParameter, Path)
 	}
 
 	present, err := h.hub.Present(ctx, placement)
