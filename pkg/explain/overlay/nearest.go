@@ -17,6 +17,10 @@ const (
 
 // unknown is the error for the name of something that does not exist. It proposes the names near it, or all when there are few.
 func unknown(kind, name string, known iter.Seq[string]) error {
+	if strings.Contains(name, ",") { // No name has a comma.
+		return fmt.Errorf("there is no %s %s: name one alone, and repeat the flag for others", kind, name)
+	}
+
 	names := slices.Compact(slices.Sorted(known))
 	if near := nearest(name, names); len(near) > 0 {
 		names = near

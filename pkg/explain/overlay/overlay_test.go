@@ -428,3 +428,10 @@ func TestNamesOfWhatIsAddedAreNotEndless(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func TestSeveralNamesAtOnceAreNone(t *testing.T) {
+	_, err := Apply(readWorld(t), noon, Drain{"eu1,eu2"})
+	if err == nil || !strings.Contains(err.Error(), "repeat the flag for others") {
+		t.Errorf("error is %v", err)
+	}
+}
