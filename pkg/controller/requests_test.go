@@ -150,13 +150,13 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 	expect("all fit", "none may leave")
 
 	r.inventory.SetCluster(inSet("c1", "region", "us"))
-	expect("a label changes", "causes: 1: predicate 1 label region In [eu].")
+	expect("a label changes", "causes: predicate 1 label region In [eu] (1).")
 
 	if woken := r.inventory.DeleteCluster("c1").Placements; !slices.Contains(woken, key) {
 		t.Error("the placement is not told that the cluster which it holds is deleted")
 	}
 
-	expect("the cluster is deleted", "causes: 1: deleted.")
+	expect("the cluster is deleted", "causes: deleted (1).")
 	r.inventory.SetCluster(inSet("c1", "region", "eu"))
 	expect("it is back", "none may leave")
 

@@ -2,7 +2,6 @@ package decision
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -10,19 +9,11 @@ import (
 // causes tells why clusters in scope were not selected, to be read after what is wrong: "; 2 of 20 clusters in scope selected; not selected:
 // predicate 1 label region In [eu] (12), being deleted (6)". It is empty when there are no clusters in scope.
 func causes(result *scheduling.Result) string {
-	selected := len(result.Selected)
-	told, others := scheduling.Foremost(result.Causes())
-	total := selected + others
+	selected, found := len(result.Selected), result.Causes()
+	total := selected
 
-	var texts []string
-
-	for _, cause := range told {
+	for _, cause := range found {
 		total += cause.Clusters
-		texts = append(texts, fmt.Sprintf("%s (%d)", cause.Clause, cause.Clusters))
-	}
-
-	if others > 0 {
-		texts = append(texts, fmt.Sprintf("other causes (%d)", others))
 	}
 
 	if total == 0 {
@@ -30,8 +21,8 @@ func causes(result *scheduling.Result) string {
 	}
 
 	text := fmt.Sprintf("; %d of %d clusters in scope selected", selected, total)
-	if len(texts) > 0 {
-		text += "; not selected: " + strings.Join(texts, ", ")
+	if len(found) > 0 {
+		text += "; not selected: " + scheduling.Tell(found)
 	}
 
 	return text

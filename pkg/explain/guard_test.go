@@ -11,7 +11,7 @@ import (
 // heldWorld is a hub that has lost two of the three clusters of placement ns/a, which lets no more than half of them go.
 const (
 	halfMayGo = ", generation: 1, annotations: {placement-hub.open-cluster-management.io/max-removal-percent: \"50\"}"
-	whatIs    = "The decisions would lose 2 of 3 clusters: gone1, gone2, where no more than 50 % may leave within 10 minutes; causes: 2: deleted. "
+	whatIs    = "The decisions would lose 2 of 3 clusters: gone1, gone2, where no more than 50 % may leave within 10 minutes; causes: deleted (2). "
 )
 
 func heldWorld(t *testing.T, metadata string) *explain.World {

@@ -65,19 +65,25 @@ func (r *Result) Causes() []Cause {
 	return h.causes()
 }
 
-// Foremost are the causes that are told one by one in the text of a condition, each with its clause in one line that is not too long, and how
-// many clusters have others.
-func Foremost(causes []Cause) (told []Cause, others int) {
+// Tell is "predicate 1 label region In [eu] (12), being deleted (6), other causes (2)": the first causes, each with its clause in one line
+// that is not too long, and how many clusters have others. It is empty when there are none.
+func Tell(causes []Cause) string {
+	texts := make([]string, 0, foremost+1)
+	others := 0
+
 	for i, cause := range causes {
 		if i < foremost {
-			cause.Clause = cause.Short()
-			told = append(told, cause)
+			texts = append(texts, fmt.Sprintf("%s (%d)", cause.Short(), cause.Clusters))
 		} else {
 			others += cause.Clusters
 		}
 	}
 
-	return told, others
+	if others > 0 {
+		texts = append(texts, fmt.Sprintf("other causes (%d)", others))
+	}
+
+	return strings.Join(texts, ", ")
 }
 
 // clause is the cause of a cluster in scope that was not selected.

@@ -105,7 +105,7 @@ var _ = Describe("The guard against mass removal", func() {
 		w.expectRemoval(ctx, w.beta("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		Expect(w.message(ctx, Default, "p", guard.Condition)).To(And(
 			HavePrefix("The decisions would lose 1 of 5 clusters: "+w.name("d1")+", where no more than 10 % may leave"),
-			ContainSubstring("causes: 1: not in a bound set. "),
+			ContainSubstring("causes: not in a bound set (1). "),
 			HaveSuffix("kubectl annotate --overwrite placements.cluster.open-cluster-management.io p -n "+w.namespace+" "+
 				guard.ReleaseAnnotation+"=1")))
 		Eventually(func(g Gomega) []string {

@@ -91,7 +91,7 @@ func (r Ruling) text() string {
 
 	return fmt.Sprintf("%s, where %s; causes: %s. The decisions stay as they are until that falls below, the spec is changed, or this "+
 		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-		r.Summary(), g.bound(), r.causes(), g.placement.API.Name(), g.placement.Name, g.placement.Namespace, ReleaseAnnotation,
+		r.Summary(), g.bound(), scheduling.Tell(r.Causes), g.placement.API.Name(), g.placement.Name, g.placement.Namespace, ReleaseAnnotation,
 		g.placement.Generation)
 }
 
@@ -103,22 +103,6 @@ func (r Ruling) Summary() string {
 	}
 
 	return fmt.Sprintf("The decisions would lose %d of %d clusters%s: %s", r.Removed, r.Of, earlier, Name(r.Leaving))
-}
-
-// causes is "30: deleted; 8: not in a bound set; 2: other causes".
-func (r Ruling) causes() string {
-	told, others := scheduling.Foremost(r.Causes)
-	texts := make([]string, 0, len(told)+1)
-
-	for _, cause := range told {
-		texts = append(texts, fmt.Sprintf("%d: %s", cause.Clusters, cause.Clause))
-	}
-
-	if others > 0 {
-		texts = append(texts, fmt.Sprintf("%d: other causes", others))
-	}
-
-	return strings.Join(texts, "; ")
 }
 
 // Name names the first ones of some clusters: "c1, c2, c3 and 37 more".

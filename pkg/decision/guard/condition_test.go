@@ -56,8 +56,8 @@ func TestWhatTheConditionSays(t *testing.T) {
 				w.SetCluster(c)
 			},
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 6 of 10 clusters: c00, c01, c02 and 3 more, where no more " +
-				"than 30 % may leave within 10 minutes; causes: 3: deleted; 2: predicate 1 label region In [eu]; 1: taint down:NoSelect not " +
-				"tolerated. " + release,
+				"than 30 % may leave within 10 minutes; causes: deleted (3), predicate 1 label region In [eu] (2), taint down:NoSelect not " +
+				"tolerated (1). " + release,
 		},
 		{
 			reason:  "no more than three causes",
@@ -73,8 +73,8 @@ func TestWhatTheConditionSays(t *testing.T) {
 				}
 			},
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 7 of 10 clusters: c00, c01, c02 and 4 more, where none may " +
-				"leave within 10 minutes; causes: 3: deleted; 2: predicate 1 label region In [eu]; 1: taint a:NoSelect not tolerated; 1: other " +
-				"causes. " + release,
+				"leave within 10 minutes; causes: deleted (3), predicate 1 label region In [eu] (2), taint a:NoSelect not tolerated (1), other " +
+				"causes (1). " + release,
 		},
 		{
 			reason:  "who has left already is told apart",
@@ -86,7 +86,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 				w.decisions = map[string]bool{name(3): true}
 			},
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 4 of 4 clusters, 3 of which have left already: c03, where " +
-				"no more than 30 % may leave within 10 minutes; causes: 1: no cluster set is bound to the namespace. " + release,
+				"no more than 30 % may leave within 10 minutes; causes: no cluster set is bound to the namespace (1). " + release,
 		},
 		{
 			reason:  "the spec was changed, and all is written",
@@ -130,7 +130,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 			percent: guard.Off,
 			happen:  func(w *world) { w.remove(0, 1); w.placement.Annotations[guard.PercentAnnotation] = "some" },
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 1 of 10 clusters: c00, where none may leave within 10 " +
-				"minutes; causes: 1: deleted. " + release + invalid,
+				"minutes; causes: deleted (1). " + release + invalid,
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
