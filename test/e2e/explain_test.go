@@ -38,7 +38,7 @@ func TestExplainOnAHub(t *testing.T) {
 	t.Run("a placement of another namespace is pointed out to whom may know", func(t *testing.T) {
 		p := run(t, "explain", "--kubeconfig", follower, "team-b/standby")
 		p.wantExit(t, 1)
-		p.wantStderr(t, "there is no Placement team-b/standby; one named standby is in namespace team-a")
+		p.wantStderr(t, "there is no Placement team-b/standby; there is team-a/standby")
 	})
 
 	t.Run("a tenant is told what is written, and which right is missing", func(t *testing.T) {
