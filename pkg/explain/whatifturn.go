@@ -40,11 +40,20 @@ func (w *World) turn(known *inventory.Inventory, after *World) map[inventory.Pla
 	return concerned
 }
 
-// follow tells of the objects that are not the same in two lists: those of the second, and those that only the first has.
+// follow tells of the objects that are not the same in two lists: those of the second, and those that only the first has. What both begin
+// and end with is passed over, so that a change of one object in a long list costs little.
 func follow[T interface {
 	comparable
 	metav1.Object
 }](before, after []T, set, gone func(T)) {
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+
 	known := make(map[types.NamespacedName]T, len(before))
 	for _, object := range before {
 		known[keyOf(object)] = object
