@@ -29,26 +29,9 @@ const requestTimeout = 15 * time.Second
 // Run finds out, before anything starts, what would otherwise show as a process that hangs: a server that does not answer, missing
 // resource definitions, missing rights of the selected controllers, a lease that cannot be made.
 func Run(ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options) error {
-	client, err := newClient(config)
-	if err != nil {
+	client, err := check(ctx, config, controllers, lease, func(needs []need) []need { return needs })
+	if err != nil || lease.Disable {
 		return err
-	}
-	if err := checkServer(client, config.Host); err != nil {
-		return err
-	}
-	enabled, err := controllers.Enabled()
-	if err != nil {
-		return fmt.Errorf("--controllers: %w", err)
-	}
-	needs := needsOf(enabled, controllers)
-	if err := checkResources(client, needs); err != nil {
-		return err
-	}
-	if err := checkRights(ctx, client, requiredRights(needs, lease)); err != nil {
-		return err
-	}
-	if lease.Disable {
-		return nil
 	}
 	return checkLeaseNamespace(ctx, client, lease)
 }
@@ -56,22 +39,30 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 // RunObserver is Run for a process that reads what the controllers read, says what it knows to those whom the API server lets ask, and changes
 // nothing.
 func RunObserver(ctx context.Context, config *rest.Config, controllers controller.Options) error {
+	_, err := check(ctx, config, controllers, election.Options{Disable: true}, observersOf)
+	return err
+}
+
+// check asks for what the selected controllers need, or what is left of it.
+func check(
+	ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options, left func([]need) []need,
+) (kubernetes.Interface, error) {
 	client, err := newClient(config)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkServer(client, config.Host); err != nil {
-		return err
+		return nil, err
 	}
 	enabled, err := controllers.Enabled()
 	if err != nil {
-		return fmt.Errorf("--controllers: %w", err)
+		return nil, fmt.Errorf("--controllers: %w", err)
 	}
-	needs := observersOf(needsOf(enabled, controllers))
+	needs := left(needsOf(enabled, controllers))
 	if err := checkResources(client, needs); err != nil {
-		return err
+		return nil, err
 	}
-	return checkRights(ctx, client, requiredRights(needs, election.Options{Disable: true}))
+	return client, checkRights(ctx, client, requiredRights(needs, lease))
 }
 
 // Reach asks the server once, before anything is sent to it.
