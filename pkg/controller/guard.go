@@ -17,14 +17,13 @@ import (
 // DefaultWarnRemovalPercent is the share of its clusters that a placement may lose at once without a warning, unless Options say otherwise.
 const DefaultWarnRemovalPercent = 50
 
-// shares are percentages of the clusters in the decisions of a placement; nil is the default.
+// shares are percentages of the clusters in the decisions of a placement.
 type shares struct {
-	// held is what may leave before more is held, and warned what may leave without a warning.
-	held, warned *int
+	// held is what may leave before more is held; nil where only the hub that is looked at knows it.
+	held *int
+	// warned is what may leave without a warning; nil is the default.
+	warned *int
 }
-
-// holdsAbove is the share above which removals are held.
-func (s shares) holdsAbove() int { return valueOr(s.held, guard.Off) }
 
 // warnsAbove is the share above which users are warned.
 func (s shares) warnsAbove() int { return valueOr(s.warned, DefaultWarnRemovalPercent) }
@@ -71,8 +70,8 @@ func (d *departed) remember(key inventory.PlacementKey, left guard.Departures) {
 func (r *placementReconciler) guard(
 	result *scheduling.Result, present decision.Present, now time.Time,
 ) (*scheduling.Result, guard.Ruling) {
-	key, percent := present.Placement.Key(), r.holdsAbove()
-	result, ruling := decision.Guarded(result, present, &percent, r.departed.from(key), now)
+	key := present.Placement.Key()
+	result, ruling := decision.Guarded(result, present, r.held, r.departed.from(key), now)
 	r.departed.remember(key, ruling.Departures)
 
 	return result, ruling

@@ -29,8 +29,6 @@ type memory struct {
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
-	// idle says that nobody will ever work on placements here.
-	idle bool
 }
 
 func newMemory(o outputs, c clock.PassiveClock) *memory {

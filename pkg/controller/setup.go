@@ -15,6 +15,7 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -31,6 +32,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
 	"github.com/placement-hub/placement-hub/pkg/controller/sets"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
@@ -184,7 +186,7 @@ func (o Options) settings() work.Settings {
 
 // outputs are what is written for placements.
 func (o Options) outputs(enabled []string) outputs {
-	written := outputs{shares: shares{held: o.MaxRemovalPercent, warned: o.WarnRemovalPercent}}
+	written := outputs{shares: shares{held: ptr.To(valueOr(o.MaxRemovalPercent, guard.Off)), warned: o.WarnRemovalPercent}}
 
 	if slices.Contains(enabled, placementName) {
 		written.apis = append(written.apis, record.V1beta1)

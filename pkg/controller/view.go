@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
@@ -55,12 +54,7 @@ func (v *View) Snapshot() *inventory.Snapshot { return v.known.inventory.Snapsho
 // Guarded is what becomes of an answer when the guard against mass removal has seen it. An observer that was not told the share of the hub
 // goes by what the placement says.
 func (v *View) Guarded(answer *scheduling.Result, present decision.Present, now time.Time) (*scheduling.Result, guard.Ruling) {
-	percent := v.known.held
-	if !v.known.idle {
-		percent = ptr.To(v.known.holdsAbove())
-	}
-
-	return decision.Guarded(answer, present, percent, v.known.departed.from(present.Placement.Key()), now)
+	return decision.Guarded(answer, present, v.known.held, v.known.departed.from(present.Placement.Key()), now)
 }
 
 // Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
@@ -76,7 +70,7 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 
 	observed := o.outputs(enabled)
-	observed.profiles = false
+	observed.profiles, observed.held = false, o.MaxRemovalPercent
 
 	if len(observed.apis) == 0 {
 		return fmt.Errorf("%q serve no placements; name %s, %s or both", enabled, placementName, placementV1alpha1Name)
@@ -84,7 +78,6 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 
 	settings := o.settings()
 	shared := newMemory(observed, settings.Clock)
-	shared.idle = true
 
 	if err := observed.index(ctx, mgr); err != nil {
 		return err
