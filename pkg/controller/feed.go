@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -43,6 +44,8 @@ type feed struct {
 	cache cache.Cache
 	// elected is closed when somebody works on the queue.
 	elected <-chan struct{}
+	// checker is told of the election; nil for an observer.
+	checker *freshness.Checker
 	done    chan error
 }
 
@@ -73,6 +76,7 @@ func (f *feed) Start(ctx context.Context, q queue) error {
 func (f *feed) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
 	select {
 	case <-f.elected:
+		f.checker.RequireAll() // The watches of a standby may have been broken.
 		f.wakeups.Into(q)
 		f.wake(work.Resync, "placement", f.requests.keys()...)
 	case <-ctx.Done():
@@ -98,14 +102,14 @@ type kind struct {
 // kinds are all that are listened to.
 func (f *feed) kinds() []kind {
 	kinds := []kind{
-		{&clusterv1.ManagedCluster{}, on(f.setCluster, f.deleteCluster)},
-		{&clusterv1beta2.ManagedClusterSet{}, on(f.setClusterSet, f.deleteClusterSet)},
-		{&clusterv1beta2.ManagedClusterSetBinding{}, on(f.setBinding, f.deleteBinding)},
-		{&clusterv1alpha1.AddOnPlacementScore{}, on(f.setScores, f.deleteScores)},
+		{&clusterv1.ManagedCluster{}, observe(f, freshness.Clusters, on(f.setCluster, f.deleteCluster))},
+		{&clusterv1beta2.ManagedClusterSet{}, observe(f, freshness.ClusterSets, on(f.setClusterSet, f.deleteClusterSet))},
+		{&clusterv1beta2.ManagedClusterSetBinding{}, observe(f, freshness.Bindings, on(f.setBinding, f.deleteBinding))},
+		{&clusterv1alpha1.AddOnPlacementScore{}, observe(f, freshness.Scores, on(f.setScores, f.deleteScores))},
 	}
 
 	for _, api := range f.apis {
-		kinds = append(kinds, kind{api.Empty(), f.placements(api)})
+		kinds = append(kinds, kind{api.Empty(), observe(f, placements(api), f.placements(api))})
 	}
 
 	for _, form := range f.forms() {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -24,6 +25,8 @@ type memory struct {
 	wakeups   *work.Wakeups[inventory.PlacementKey]
 	// standings are how the placements stand, for the metrics.
 	standings *metrics.Standings[inventory.PlacementKey]
+	// observed are the versions of the objects that are in the inventory.
+	observed *freshness.Observed
 	// departed is what has left the decisions of late.
 	departed *departed
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
@@ -48,6 +51,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		statuses:  newReadback[*record.Placement](c),
 		wakeups:   work.NewWakeups[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
+		observed:  freshness.NewObserved(),
 		departed:  newDeparted(),
 	}
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
@@ -43,6 +45,7 @@ type placementReconciler struct {
 	tracer   tracer
 	clock    clock.PassiveClock
 	outdated work.Retry[inventory.PlacementKey]
+	removals removals
 }
 
 // service is what is written for placements, and who is shown what is known for that.
@@ -61,8 +64,14 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		return err
 	}
 
+	checker, err := newChecker(mgr, shared.observed)
+	if err != nil {
+		return err
+	}
+
 	r := &placementReconciler{
 		memory:   shared,
+		removals: newRemovals(checker),
 		client:   mgr.GetClient(),
 		engine:   newEngine(shared.inventory),
 		writer:   decision.Writer{Client: mgr.GetClient()},
@@ -97,7 +106,7 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 
-	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache(), elected: mgr.Elected()}) //nolint:wrapcheck // Named by the caller.
+	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache(), elected: mgr.Elected(), checker: checker}) //nolint:wrapcheck // Named by the caller.
 }
 
 // index has PlacementDecisions found by the placements they may belong to.
@@ -145,6 +154,12 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 	}
 
 	pass, err := r.plan(ctx, placement)
+	if errors.Is(err, freshness.ErrPlacementChanged) {
+		r.wakeups.Owe(key, change)
+
+		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
+	}
+
 	if err != nil {
 		return reconcile.Result{}, r.failed(key, change, span, err)
 	}
@@ -226,7 +241,13 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	now := r.clock.Now()
 
 	_, span := r.tracer.begin(ctx, "schedule", placement.Key())
-	result, removal := r.answer(placement, present, now)
+	result, removal, err := r.answer(ctx, placement, present, now)
+	if err != nil {
+		span.end()
+
+		return nil, err
+	}
+
 	span.answered(result)
 	span.end()
 
@@ -258,18 +279,24 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	return p, nil
 }
 
-// answer asks the engine, and the guard about its answer. One that depends on more than the placement was told of until now is found once
-// more if something has happened meanwhile.
+// answer asks the engine, has the removals of its answer proved, and asks the guard about it. An answer that depends on more than the
+// placement was told of until now is found once more if something has happened meanwhile.
 func (r *placementReconciler) answer(
-	placement *record.Placement, present decision.Present, now time.Time,
-) (*scheduling.Result, guard.Ruling) {
-	key, request := placement.Key(), r.requests.of(placement)
+	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time,
+) (*scheduling.Result, guard.Ruling, error) {
+	key, request, incumbents := placement.Key(), r.requests.of(placement), present.Incumbents()
 
 	for {
-		result, removal := r.guard(
-			r.engine.schedule(request, r.inventory.Snapshot(key), present.Incumbents(), now, &stopwatch{clock: r.clock}), present, now)
+		result, err := r.proved(ctx, placement, present, now, func() *scheduling.Result {
+			return r.engine.schedule(request, r.inventory.Snapshot(key), incumbents, now, &stopwatch{clock: r.clock})
+		})
+		if err != nil {
+			return nil, guard.Ruling{}, err
+		}
+
+		result, removal := r.guard(result, present, now)
 		if !r.requests.follow(key, result) {
-			return result, removal
+			return result, removal, nil
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -38,6 +39,7 @@ func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placem
 	r := &placementReconciler{
 		memory: shared, client: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
 		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: work.NewRetry[inventory.PlacementKey](),
+		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
 	}
 	r.synced.Store(true)
 

@@ -14,6 +14,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -25,7 +26,8 @@ func standby(t *testing.T) (f *feed, q priorityqueue.PriorityQueue[inventory.Pla
 
 	elected := make(chan struct{})
 	f = &feed{
-		memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
+		checker: freshness.New(nil, freshness.NewObserved()),
+		memory:  newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
 	}
 	f.synced.Store(true)
 

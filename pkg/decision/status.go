@@ -42,7 +42,21 @@ const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
 // ReasonSpread is the reason of a spread condition that is True.
 const ReasonSpread = "Spread"
 
-var ourConditions = []string{ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.Condition}
+// ConditionRemovalPostponed says that clusters would leave the decisions, and stay until it is proved that this was not decided on an old
+// view of the hub (ours.md B10). It is there only while it is True.
+const ConditionRemovalPostponed = "RemovalPostponed"
+
+// The reasons of ConditionRemovalPostponed.
+const (
+	// ReasonWatchBehind says that the API server shows later versions than the watches of the hub.
+	ReasonWatchBehind = "WatchBehind"
+	// ReasonReadFailed says that the API server could not be asked.
+	ReasonReadFailed = "ReadFailed"
+)
+
+var ourConditions = []string{
+	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.Condition, ConditionRemovalPostponed,
+}
 
 // NewStatus is the status of the placement once the plan is written, with further conditions of ours. The transition time of a
 // condition moves to now only when its status changes, and conditions of others stay, after ours.
@@ -53,7 +67,7 @@ func NewStatus(
 
 	return record.Status{
 		Selected: plan.Selected, Groups: plan.Groups, LastScoreUpdate: plan.ScoresAt,
-		Conditions: conditions(placement, slices.Concat(ours, spread(result, placement), further), now),
+		Conditions: conditions(placement, slices.Concat(ours, spread(result, placement), further, postponed(result)), now),
 	}
 }
 
@@ -141,6 +155,9 @@ func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement
 	case len(result.BrokenSets) > 0:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are, because the members of a cluster set cannot be told: " + brokenSets(result)
+	case result.Postponement() != nil:
+		condition.Reason = ReasonNotAllScheduled
+		condition.Message = "The decisions stay as they are until the hub has the latest state: see the condition " + ConditionRemovalPostponed
 	case result.Held():
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + guard.Condition
@@ -230,4 +247,16 @@ func conditionBefore(placement *record.Placement, conditionType string) []metav1
 	}
 
 	return []metav1.Condition{*before}
+}
+
+// postponed is the condition of a result whose removals must wait; none for others.
+func postponed(result *scheduling.Result) []metav1.Condition {
+	why := result.Postponement()
+	if why == nil {
+		return nil
+	}
+
+	return []metav1.Condition{{
+		Type: ConditionRemovalPostponed, Status: metav1.ConditionTrue, Reason: why.Reason, Message: why.Message,
+	}}
 }

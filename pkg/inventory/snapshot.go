@@ -54,6 +54,14 @@ func (i *Inventory) Snapshot(of ...PlacementKey) *Snapshot {
 	return i.snapshot
 }
 
+// Generation is the number of the present view.
+func (i *Inventory) Generation() uint64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	return i.generation
+}
+
 // freeze makes a snapshot; the last one, if there is one, is of the same moment.
 func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 	i.views.freeze()

@@ -20,6 +20,10 @@ var (
 		"Placements whose decisions are held as they are, because there is no answer or it is not to be carried out: misconfigured ones, those "+
 			"whose cluster set is broken, and those for which a removal is held.")
 
+	postponed = gauge(hub+"postponed_removals",
+		"Placements of which clusters would leave the decisions, but stay because the view of the hub could not be proved to be the latest: see "+
+			"the condition RemovalPostponed.")
+
 	skipped = gauges(hub+"skipped_placements",
 		"Placements that are not the hub's to schedule, by reason: disabled by annotation, or deleting.", "reason")
 
@@ -56,6 +60,8 @@ type Standing struct {
 	Reason    string
 	// Misconfigured says that the condition PlacementMisconfigured is true, and Held that the decisions are held as they are.
 	Misconfigured, Held bool
+	// Postponed says that clusters would leave the decisions and stay, because the view may be old.
+	Postponed bool
 	// Skipped is why the placement is not scheduled, one of few words; empty when it is.
 	Skipped string
 	// Decisions are the clusters in decisions, and Pages the pages that they stand in.
@@ -80,6 +86,7 @@ func (s *Standing) add(sign int) {
 
 	addIf(s.Misconfigured, misconfigured, factor)
 	addIf(s.Held, held, factor)
+	addIf(s.Postponed, postponed, factor)
 	decisions.Add(factor * float64(s.Decisions))
 	pages.Add(factor * float64(s.Pages))
 	celErrors.Add(factor * float64(s.CELErrors))

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -94,8 +95,8 @@ func (l GroupLength) Of(selected int) int {
 	return max(length, 1)
 }
 
-// ranks reports whether anything depends on which of the feasible clusters are better than others.
-func (r *Request) ranks() bool {
+// Ranks reports whether anything depends on which of the feasible clusters are better than others.
+func (r *Request) Ranks() bool {
 	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
 }
 
@@ -108,7 +109,7 @@ func (r *Request) Interest() inventory.Interest {
 
 	for _, prioritizer := range r.Prioritizers {
 		// Scores that decide nothing are still watched for their expiry, of which the user is warned (ours.md C3).
-		if r.ranks() || prioritizer.BuiltIn == "" {
+		if r.Ranks() || prioritizer.BuiltIn == "" {
 			interest.Reads = append(interest.Reads, prioritizer.reads()...)
 		}
 
@@ -132,4 +133,16 @@ func (r *Request) Interest() inventory.Interest {
 	}
 
 	return interest
+}
+
+// ReadsScores reports whether AddOnPlacementScores can change the answer.
+func (r *Request) ReadsScores() bool {
+	interest := r.Interest()
+	reads := slices.Concat(interest.Reads, interest.ScopeReads)
+
+	for _, predicate := range interest.Predicates {
+		reads = append(reads, predicate.Reads()...)
+	}
+
+	return slices.ContainsFunc(reads, func(read facts.Key) bool { return read.Kind == facts.Score || read.Kind == facts.Any })
 }

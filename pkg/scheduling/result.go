@@ -112,8 +112,9 @@ type Result struct {
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
-	// withheld says that the answer is not to be carried out.
-	withheld bool
+	// withheld says that the answer is not to be carried out, and postponement why, if it is because of an old view.
+	withheld     bool
+	postponement *Postponement
 	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
 	forbidsUntil time.Time
 	// field is nil when the result is Held.
@@ -153,6 +154,25 @@ func (r *Result) Withheld(again time.Time) *Result {
 
 	return &withheld
 }
+
+// Postponement says why the removals of a result must wait: it could not be proved that the result was computed on the latest state of the
+// hub.
+type Postponement struct {
+	// Reason is a CamelCase word and Message a sentence, as in conditions. Both are stable while the cause lasts.
+	Reason, Message string
+}
+
+// Postponed returns the result when its removals must wait: it is Withheld until it is computed again at a time, or earlier when its causes
+// change.
+func (r *Result) Postponed(why Postponement, again time.Time) *Result {
+	postponed := r.Withheld(again)
+	postponed.postponement = &why
+
+	return postponed
+}
+
+// Postponement returns why the removals of the result must wait; nil when they need not.
+func (r *Result) Postponement() *Postponement { return r.postponement }
 
 // Satisfied reports whether as many clusters are selected as the question wants. A result that is Held is not.
 func (r *Result) Satisfied() bool {

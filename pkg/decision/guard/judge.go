@@ -26,7 +26,8 @@ type Ruling struct {
 
 // Judge compares the answer of an engine with the clusters in the present decisions, and with those that have left them.
 func (g Guard) Judge(result *scheduling.Result, incumbents map[string]bool, left Departures, now time.Time) Ruling {
-	ruling := Ruling{guard: g, answered: result.Answered()}
+	// Of a result that is postponed nothing is written, as of one without an answer.
+	ruling := Ruling{guard: g, answered: result.Answered() && result.Postponement() == nil}
 
 	switch {
 	case !g.On():

@@ -1,0 +1,412 @@
+package freshness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+)
+
+// The resources that decide about the clusters of a placement.
+var (
+	Clusters    = clusterv1.SchemeGroupVersion.WithResource("managedclusters")
+	ClusterSets = clusterv1beta2.SchemeGroupVersion.WithResource("managedclustersets")
+	Bindings    = clusterv1beta2.SchemeGroupVersion.WithResource("managedclustersetbindings")
+	Scores      = clusterv1alpha1.SchemeGroupVersion.WithResource("addonplacementscores")
+)
+
+const (
+	// fewClusters is up to how many clusters are read one by one. More are compared with a list of all.
+	fewClusters = 8
+	// longestWait is how long a question waits for event handlers that are behind. Once they have been behind for so long, further questions
+	// do not wait for the same resource until it has caught up.
+	longestWait = 2 * time.Second
+	// longestLag is how long a resource counts as lagging without another sign of it.
+	longestLag = 30 * time.Second
+	// objectsNamed is how many objects an error names.
+	objectsNamed = 3
+)
+
+// ErrPlacementChanged says that the placement is not as it was evaluated any more, and that the view shows it as it is now.
+var ErrPlacementChanged = errors.New("the placement has changed since it was evaluated")
+
+// BehindError says which objects the API server shows in a later version than the view, although the event handlers were waited for.
+type BehindError struct {
+	// Objects are sorted by resource, namespace and name.
+	Objects []Object
+}
+
+// Resources are the plural names of the resources of the objects, sorted.
+func (e *BehindError) Resources() []string {
+	var names []string
+
+	for _, object := range e.Objects {
+		if !slices.Contains(names, object.Resource.Resource) {
+			names = append(names, object.Resource.Resource)
+		}
+	}
+
+	return names
+}
+
+// Error names the first objects.
+func (e *BehindError) Error() string {
+	texts := make([]string, 0, objectsNamed+1)
+
+	for _, object := range e.Objects[:min(len(e.Objects), objectsNamed)] {
+		texts = append(texts, object.Resource.Resource+" "+strings.TrimPrefix(object.String(), "/"))
+	}
+
+	if more := len(e.Objects) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more", more))
+	}
+
+	return "the watch has not shown the latest version of " + strings.Join(texts, ", ")
+}
+
+// Removal is a result that takes clusters away from a placement.
+type Removal struct {
+	// Placement names the placement, and Meta is its metadata as it was evaluated.
+	Placement Object
+	Meta      metav1.ObjectMeta
+	// ClusterSets are the sets that the placement asks for; none means every set that is bound to its namespace.
+	ClusterSets []string
+	// Clusters are those that leave, and those that take their places.
+	Clusters []string
+	// Scores says that the placement reads AddOnPlacementScores.
+	Scores bool
+}
+
+// Checker compares the view of the hub with the API server. It is safe for concurrent use.
+type Checker struct {
+	observed *Observed
+	reader   *reader
+	// all says that every object of every resource is to be compared before the next proof.
+	all atomic.Bool
+
+	mu sync.Mutex
+	// lagging are the resources that the event handlers were behind with for longestWait, each by an object that shows it.
+	lagging map[schema.GroupVersionResource]lag
+}
+
+// lag is a version that the view had not reached at a time.
+type lag struct {
+	object  Object
+	version string
+	at      time.Time
+}
+
+// New returns a Checker that reads through a client what it compares with the observed versions.
+func New(client metadata.Interface, observed *Observed) *Checker {
+	return &Checker{observed: observed, reader: newReader(client, observed.now), lagging: map[schema.GroupVersionResource]lag{}}
+}
+
+// RequireAll has every object of every resource compared once before the next proof. A new leader calls it, whose watches may have been
+// broken while it was a standby.
+func (c *Checker) RequireAll() { c.all.Store(true) }
+
+// Prove reads what decides about the clusters of a removal from the API server, and waits until the view shows it, but not for long. The
+// error is a *BehindError if the view still does not show it then, ErrPlacementChanged, or that of a request.
+func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
+	if c.all.Load() {
+		if err := c.proveAll(ctx); err != nil {
+			return nil, err
+		}
+
+		c.all.Store(false)
+	}
+
+	proof := &Proof{observed: c.observed, versions: map[Object]string{}}
+
+	if err := c.readBindings(ctx, removal, proof); err != nil {
+		return nil, err
+	}
+
+	if err := c.readClusters(ctx, removal, proof); err != nil {
+		return nil, err
+	}
+
+	if !proof.isFor(removal.Meta) {
+		if err := c.wait(ctx, map[Object]string{removal.Placement: proof.placement.ResourceVersion}); err != nil {
+			return nil, err
+		}
+
+		return nil, ErrPlacementChanged
+	}
+
+	if err := c.wait(ctx, proof.versions); err != nil {
+		return nil, err
+	}
+
+	return proof, nil
+}
+
+// readBindings reads the placement, the bindings of its namespace, and the sets that these name.
+func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proof) error {
+	var bindings map[types.NamespacedName]metav1.ObjectMeta
+
+	reads, readsCtx := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		proof.placement, proof.found, err = c.reader.object(readsCtx, removal.Placement)
+
+		return err
+	})
+	reads.Go(func() (err error) {
+		bindings, err = c.reader.list(readsCtx, Bindings, removal.Placement.Namespace)
+
+		return err
+	})
+
+	if err := reads.Wait(); err != nil {
+		return err //nolint:wrapcheck // The reader names what it was about.
+	}
+
+	proof.addList(Bindings, bindings, c.observed.objects(Bindings, removal.Placement.Namespace))
+
+	var mu sync.Mutex
+
+	reads, readsCtx = errgroup.WithContext(ctx)
+
+	for _, set := range removal.sets(slices.Collect(maps.Keys(bindings))) {
+		reads.Go(func() error {
+			meta, _, err := c.reader.object(readsCtx, set)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			proof.versions[set] = meta.ResourceVersion
+
+			return err
+		})
+	}
+
+	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
+}
+
+// sets are the sets that the placement looks at, of the bindings of its namespace.
+func (r Removal) sets(bindings []types.NamespacedName) []Object {
+	var sets []Object
+
+	for _, binding := range bindings {
+		if len(r.ClusterSets) == 0 || slices.Contains(r.ClusterSets, binding.Name) {
+			sets = append(sets, Object{Resource: ClusterSets, NamespacedName: types.NamespacedName{Name: binding.Name}})
+		}
+	}
+
+	return sets
+}
+
+// readClusters reads the clusters and, if the placement reads scores, all scores of each.
+func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
+	if len(removal.Clusters) > fewClusters {
+		return c.listClusters(ctx, removal, proof)
+	}
+
+	var mu sync.Mutex
+
+	reads, readsCtx := errgroup.WithContext(ctx)
+
+	for _, name := range removal.Clusters {
+		cluster := clusterObject(name)
+
+		reads.Go(func() error {
+			meta, _, err := c.reader.object(readsCtx, cluster)
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			proof.versions[cluster] = meta.ResourceVersion
+
+			return err
+		})
+
+		if removal.Scores {
+			reads.Go(func() error {
+				scores, err := c.reader.list(readsCtx, Scores, name)
+
+				mu.Lock()
+				defer mu.Unlock()
+
+				proof.addList(Scores, scores, c.observed.objects(Scores, name))
+
+				return err
+			})
+		}
+	}
+
+	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
+}
+
+// listClusters compares the clusters with lists of all clusters and all scores.
+func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proof) error {
+	// A list that was sent after the view had taken in what else decides shows a moment at which all of it was so.
+	since := max(c.observed.lastChange(Bindings, removal.Placement.Namespace), c.observed.lastChange(ClusterSets, ""),
+		c.observed.changedAt(removal.Placement))
+
+	clusters, err := c.listed(ctx, Clusters, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
+		versions := make(map[Object]string, len(removal.Clusters))
+
+		for _, name := range removal.Clusters {
+			cluster := clusterObject(name)
+			versions[cluster] = list[cluster.NamespacedName].ResourceVersion
+		}
+
+		return versions
+	})
+	if err != nil {
+		return err
+	}
+
+	maps.Copy(proof.versions, clusters)
+
+	if !removal.Scores {
+		return nil
+	}
+
+	scores, err := c.listed(ctx, Scores, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
+		of := make(map[string]bool, len(removal.Clusters))
+		for _, name := range removal.Clusters {
+			of[name] = true
+		}
+
+		versions := map[Object]string{}
+
+		for _, object := range c.observed.objects(Scores, "") {
+			if of[object.Namespace] {
+				versions[object] = ""
+			}
+		}
+
+		for name, meta := range list {
+			if of[name.Namespace] {
+				versions[Object{Resource: Scores, NamespacedName: name}] = meta.ResourceVersion
+			}
+		}
+
+		return versions
+	})
+	maps.Copy(proof.versions, scores)
+
+	return err
+}
+
+// listed picks versions from a list of a whole resource: from a recent one, if the view shows exactly these versions, or else from a new one.
+func (c *Checker) listed(
+	ctx context.Context, resource schema.GroupVersionResource, since uint64,
+	pick func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string,
+) (map[Object]string, error) {
+	if recent := c.reader.recentList(resource, since); recent != nil {
+		if versions := pick(recent); c.observed.showsAll(versions) {
+			return versions, nil
+		}
+	}
+
+	list, err := c.reader.list(ctx, resource, "")
+	if err != nil {
+		return nil, err
+	}
+
+	return pick(list), nil
+}
+
+// proveAll compares every object of every resource.
+func (c *Checker) proveAll(ctx context.Context) error {
+	var mu sync.Mutex
+
+	everything := &Proof{observed: c.observed, versions: map[Object]string{}}
+	reads, readsCtx := errgroup.WithContext(ctx)
+
+	for _, resource := range []schema.GroupVersionResource{Clusters, ClusterSets, Bindings, Scores} {
+		reads.Go(func() error {
+			list, err := c.reader.list(readsCtx, resource, "")
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			everything.addList(resource, list, c.observed.objects(resource, ""))
+
+			return err
+		})
+	}
+
+	if err := reads.Wait(); err != nil {
+		return err //nolint:wrapcheck // The reader names what it was about.
+	}
+
+	return c.wait(ctx, everything.versions)
+}
+
+// wait returns nil once the view has reached the versions. It waits at most longestWait, and not at all for a resource that lags behind.
+func (c *Checker) wait(ctx context.Context, versions map[Object]string) error {
+	limit := longestWait
+
+	for object := range versions {
+		if c.lags(object.Resource) {
+			limit = 0
+		}
+	}
+
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	behind := c.observed.wait(waiting, versions)
+	if len(behind) == 0 {
+		return nil
+	}
+
+	if ctx.Err() != nil {
+		return fmt.Errorf("waiting for the event handlers: %w", ctx.Err())
+	}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	for _, object := range behind {
+		c.lagging[object.Resource] = lag{object: object, version: versions[object], at: time.Now()}
+	}
+
+	slices.SortFunc(behind, compareObjects)
+
+	return &BehindError{Objects: behind}
+}
+
+// lags reports whether the event handlers are behind with a resource, as far as is known.
+func (c *Checker) lags(resource schema.GroupVersionResource) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	last, known := c.lagging[resource]
+	if !known {
+		return false
+	}
+
+	if time.Since(last.at) > longestLag || c.observed.reached(last.object, last.version) {
+		delete(c.lagging, resource)
+
+		return false
+	}
+
+	return true
+}
+
+func compareObjects(a, b Object) int {
+	return strings.Compare(a.Resource.Resource+"/"+a.String(), b.Resource.Resource+"/"+b.String())
+}
+
+func clusterObject(name string) Object {
+	return Object{Resource: Clusters, NamespacedName: types.NamespacedName{Name: name}}
+}

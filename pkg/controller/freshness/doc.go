@@ -1,0 +1,15 @@
+// Package freshness proves that a decision was not made on an old view of the hub (ours.md B10).
+//
+// Placements, ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings and AddOnPlacementScores arrive by separate watches, any of which
+// can be behind the others for as long as its connection is broken. A view in which one kind is new and another one is old may show a
+// world that never existed, and a placement that is evaluated on it can lose every cluster.
+//
+// Before a write that takes clusters away, Checker reads the metadata of the objects that decide about these clusters from the API server,
+// and compares their resourceVersions with those that the event handlers have taken in (Observed). Where the event handlers are behind,
+// Checker waits for them for a bounded time. A Proof names the versions that were compared: it covers a result only if that was computed on
+// exactly these versions.
+//
+// Single objects are read by quorum GETs that begin after the question. Many clusters are compared with one consistent list, which is shared by
+// every question within a second for which it is conclusive: a list of revision L shows the state at L, so a view whose objects are
+// all as they were at L existed at that moment.
+package freshness

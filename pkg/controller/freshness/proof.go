@@ -1,0 +1,68 @@
+package freshness
+
+import (
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Proof has the versions of objects that the API server and the view have both shown. A nil Proof covers nothing.
+type Proof struct {
+	observed *Observed
+	// placement is the metadata of the placement as it was read, if it was found.
+	placement metav1.ObjectMeta
+	found     bool
+	// versions are those of the other objects; "" for an object that does not exist.
+	versions map[Object]string
+}
+
+// Covers reports whether the view shows exactly the versions of the proof for all that decides about a removal. Call it after the removal
+// was computed, on a snapshot of the view that was taken after the proof was made.
+func (p *Proof) Covers(removal Removal) bool {
+	if p == nil || !p.isFor(removal.Meta) {
+		return false
+	}
+
+	var bindings []types.NamespacedName
+
+	for _, binding := range p.observed.objects(Bindings, removal.Placement.Namespace) {
+		bindings = append(bindings, binding.NamespacedName)
+	}
+
+	objects := removal.sets(bindings)
+	for _, name := range removal.Clusters {
+		objects = append(objects, clusterObject(name))
+
+		if removal.Scores {
+			objects = append(objects, p.observed.objects(Scores, name)...)
+		}
+	}
+
+	for _, object := range objects {
+		if _, proven := p.versions[object]; !proven {
+			return false
+		}
+	}
+
+	return p.observed.showsAll(p.versions)
+}
+
+// isFor reports whether the placement is as it was evaluated. Its own status and the labels of others do not count.
+func (p *Proof) isFor(evaluated metav1.ObjectMeta) bool {
+	return p.found && p.placement.UID == evaluated.UID && p.placement.Generation == evaluated.Generation &&
+		(p.placement.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
+		maps.Equal(p.placement.Annotations, evaluated.Annotations)
+}
+
+// addList adds the objects of a list, and those that the view shows and the list does not have.
+func (p *Proof) addList(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) {
+	for _, object := range shown {
+		p.versions[object] = ""
+	}
+
+	for name, meta := range list {
+		p.versions[Object{Resource: resource, NamespacedName: name}] = meta.ResourceVersion
+	}
+}

@@ -1,0 +1,209 @@
+package freshness
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+)
+
+const (
+	// readTimeout bounds one request.
+	readTimeout = 5 * time.Second
+	// concurrentReads bounds the requests that are sent at the same time. There is no bound of their rate: a removal must not wait for it,
+	// and the API server has priority and fairness.
+	concurrentReads = 16
+	// sharedFor is how long a list of a whole resource may serve further questions.
+	sharedFor = time.Second
+)
+
+// reader reads metadata consistently. Callers who ask for the same thing at the same time share one request, which begins after each of
+// them has asked. It is safe for concurrent use.
+type reader struct {
+	client metadata.Interface
+	limit  chan struct{}
+	// view numbers the changes of the view.
+	view func() uint64
+
+	mu sync.Mutex
+	// pending are the requests that have not been sent yet, and running those of which the answer is not here.
+	pending, running map[request]*reading
+	lists            map[schema.GroupVersionResource]*reading
+}
+
+// request is a GET of an object or, without a name, a LIST of the resource in a namespace or in all.
+type request struct {
+	resource        schema.GroupVersionResource
+	namespace, name string
+}
+
+// reading is the answer to a request once done is closed.
+type reading struct {
+	done    chan struct{}
+	objects map[types.NamespacedName]metav1.ObjectMeta
+	err     error
+	// view is the number of the last change of the view when the request was sent, and ended when the answer came.
+	view  uint64
+	ended time.Time
+}
+
+func newReader(client metadata.Interface, view func() uint64) *reader {
+	return &reader{
+		client: client, limit: make(chan struct{}, concurrentReads), view: view,
+		pending: map[request]*reading{}, running: map[request]*reading{}, lists: map[schema.GroupVersionResource]*reading{},
+	}
+}
+
+// object reads the metadata of an object; found is false when it does not exist.
+func (r *reader) object(ctx context.Context, object Object) (meta metav1.ObjectMeta, found bool, err error) {
+	answer, err := r.read(ctx, request{resource: object.Resource, namespace: object.Namespace, name: object.Name})
+	if err != nil {
+		return metav1.ObjectMeta{}, false, err
+	}
+
+	meta, found = answer.objects[object.NamespacedName]
+
+	return meta, found, nil
+}
+
+// list reads the metadata of all objects of a resource in a namespace, or in all for "".
+func (r *reader) list(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string,
+) (map[types.NamespacedName]metav1.ObjectMeta, error) {
+	answer, err := r.read(ctx, request{resource: resource, namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+
+	return answer.objects, nil
+}
+
+// recentList returns a list of a whole resource that was sent when the view was at a change or later, and is not old; nil when there is
+// none.
+func (r *reader) recentList(resource schema.GroupVersionResource, view uint64) map[types.NamespacedName]metav1.ObjectMeta {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	last := r.lists[resource]
+	if last == nil || last.view < view || time.Since(last.ended) > sharedFor {
+		return nil
+	}
+
+	return last.objects
+}
+
+func (r *reader) read(ctx context.Context, what request) (*reading, error) {
+	r.mu.Lock()
+
+	answer := r.pending[what]
+	if answer == nil {
+		answer = &reading{done: make(chan struct{})}
+		r.pending[what] = answer
+
+		go r.run(context.WithoutCancel(ctx), what, answer, r.running[what]) // Others may wait for it when ctx ends.
+	}
+
+	r.mu.Unlock()
+
+	select {
+	case <-answer.done:
+		return answer, answer.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("reading %s: %w", what.resource.Resource, ctx.Err())
+	}
+}
+
+// run sends a request once the one before it is answered.
+func (r *reader) run(ctx context.Context, what request, answer, before *reading) {
+	if before != nil {
+		<-before.done
+	}
+
+	r.limit <- struct{}{}
+
+	r.mu.Lock()
+	delete(r.pending, what) // Who asks from now on needs a later one.
+	r.running[what], answer.view = answer, r.view()
+	r.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	answer.objects, answer.err = r.send(ctx, what)
+	answer.ended = time.Now()
+
+	cancel()
+	<-r.limit
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.running[what] == answer {
+		delete(r.running, what)
+	}
+
+	if answer.err == nil && what.namespace == "" && what.name == "" {
+		r.lists[what.resource] = answer
+		time.AfterFunc(sharedFor, func() { r.drop(what.resource, answer) })
+	}
+
+	close(answer.done)
+}
+
+// drop lets go of a list that is too old to be shared.
+func (r *reader) drop(resource schema.GroupVersionResource, list *reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.lists[resource] == list {
+		delete(r.lists, resource)
+	}
+}
+
+// send asks without a resourceVersion, which makes a GET a quorum read and a LIST consistent.
+func (r *reader) send(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
+	objects := map[types.NamespacedName]metav1.ObjectMeta{}
+	client := r.client.Resource(what.resource).Namespace(what.namespace)
+
+	if what.name != "" {
+		object, err := client.Get(ctx, what.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return objects, nil
+		}
+
+		if err != nil {
+			return nil, fmt.Errorf("reading the metadata of %s %s: %w", what.resource.Resource, nameOf(what.namespace, what.name), err)
+		}
+
+		objects[types.NamespacedName{Namespace: what.namespace, Name: what.name}] = trimmed(object)
+
+		return objects, nil
+	}
+
+	list, err := client.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing the metadata of %s: %w", what.resource.Resource, err)
+	}
+
+	for i := range list.Items {
+		objects[types.NamespacedName{Namespace: list.Items[i].Namespace, Name: list.Items[i].Name}] = trimmed(&list.Items[i])
+	}
+
+	return objects, nil
+}
+
+// trimmed keeps what is compared.
+func trimmed(object *metav1.PartialObjectMetadata) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		UID: object.UID, ResourceVersion: object.ResourceVersion, Generation: object.Generation, DeletionTimestamp: object.DeletionTimestamp,
+		Annotations: object.Annotations,
+	}
+}
+
+func nameOf(namespace, name string) string {
+	return types.NamespacedName{Namespace: namespace, Name: name}.String()
+}
