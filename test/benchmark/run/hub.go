@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +88,8 @@ type counters struct {
 	// requests by method, wake-ups of placements by cause, and Events by what became of them.
 	requests, wakeUps, events map[string]float64
 	evaluations               float64
+	// checks counts comparisons of removals with the API server by the upper bound of their seconds, cumulatively.
+	checks map[string]float64
 }
 
 // counters reads the metrics.
@@ -103,6 +107,7 @@ func (h *hub) counters(ctx context.Context) (counters, error) {
 		wakeUps:     byLabel(text, "placement_hub_wakeups_total", "cause"),
 		evaluations: sum(byLabel(text, "scheduling_scheduling_duration_seconds_count", "name")),
 		events:      byLabel(text, "placement_hub_events_total", "result"),
+		checks:      byLabel(text, "placement_hub_removal_check_duration_seconds_bucket", "le"),
 	}, nil
 }
 
@@ -173,6 +178,32 @@ func less(after, before map[string]float64) map[string]float64 {
 		}
 	}
 	return grown
+}
+
+// median finds the median of a histogram by the cumulative counts of its buckets, as Prometheus does: by interpolation within a bucket. It is 0
+// for an empty one.
+func median(buckets map[string]float64) time.Duration {
+	bounds := make([]float64, 0, len(buckets))
+	counts := make(map[float64]float64, len(buckets))
+	for text, count := range buckets {
+		if bound, err := strconv.ParseFloat(text, 64); err == nil {
+			bounds = append(bounds, bound)
+			counts[bound] = count
+		}
+	}
+	slices.Sort(bounds)
+	lower, below := 0.0, 0.0
+	for _, bound := range bounds {
+		half := counts[bounds[len(bounds)-1]] / 2
+		if counts[bound] >= half && counts[bound] > 0 {
+			if math.IsInf(bound, 1) {
+				bound = lower
+			}
+			return time.Duration((lower + (bound-lower)*(half-below)/max(counts[bound]-below, 1)) * float64(time.Second))
+		}
+		lower, below = bound, counts[bound]
+	}
+	return 0
 }
 
 // written are the requests that may change something. At a start that includes questions about the hub's own rights, which are created.

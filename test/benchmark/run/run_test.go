@@ -239,3 +239,23 @@ func TestTheReferenceFindsWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func TestMedianOfAHistogram(t *testing.T) {
+	for _, tc := range []struct {
+		reason  string
+		buckets map[string]float64
+		want    time.Duration
+	}{
+		{"empty", nil, 0},
+		{"nothing observed", map[string]float64{"0.1": 0, "+Inf": 0}, 0},
+		{"within the first bucket", map[string]float64{"0.1": 4, "1": 4, "+Inf": 4}, 50 * time.Millisecond},
+		{"within the second bucket", map[string]float64{"0.1": 1, "0.3": 5, "+Inf": 5}, 175 * time.Millisecond},
+		{"beyond all bounds", map[string]float64{"0.1": 0, "+Inf": 5}, 100 * time.Millisecond},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if got := median(tc.buckets); got.Round(time.Millisecond) != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}

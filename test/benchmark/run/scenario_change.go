@@ -37,9 +37,20 @@ func (s *stage) relabel(ctx context.Context, cluster, label, value string) error
 	return nil
 }
 
-// latencies are how long it took from an event to its decisions.
+// latencies are how long it took from an event to its decisions. Those of the last decisions stand a second time by whether a cluster came
+// or left: what leaves is compared with the API server before it is written.
 type latencies struct {
-	each, first, last []time.Duration
+	each, first, last, gain, removal []time.Duration
+}
+
+// noteLast notes when the last decision of a change was written.
+func (l *latencies) noteLast(gained bool, after time.Duration) {
+	l.last = append(l.last, after)
+	if gained {
+		l.gain = append(l.gain, after)
+	} else {
+		l.removal = append(l.removal, after)
+	}
 }
 
 // toggle gives the steered cluster the label that the concerned placements select by, or takes it away, and waits for their decisions
@@ -65,7 +76,7 @@ func (s *stage) toggle(ctx context.Context, on bool, l *latencies) error {
 				l.first = append(l.first, after)
 			}
 			if len(decided) == world.Concerned {
-				l.last = append(l.last, after)
+				l.noteLast(on, after)
 			}
 		case c.kind == placementKind:
 			told[c.placement] = true
@@ -93,6 +104,8 @@ func (s *stage) addLatencies(scenario string, l *latencies) {
 	s.run.AddTime(scenario, "first-p50", report.Percentile(l.first, 50))
 	s.run.AddTime(scenario, "last-p50", report.Percentile(l.last, 50))
 	s.run.AddTime(scenario, "last-p99", report.Percentile(l.last, 99))
+	s.run.AddTime(scenario, "gain-last-p50", report.Percentile(l.gain, 50))
+	s.run.AddTime(scenario, "removal-last-p50", report.Percentile(l.removal, 50))
 	s.run.AddTime(scenario, "each-p50", report.Percentile(l.each, 50))
 	s.run.AddTime(scenario, "each-p99", report.Percentile(l.each, 99))
 	s.logf("%s: first decision p50 %v, last p50 %v p99 %v", scenario, report.Percentile(l.first, 50), report.Percentile(l.last, 50),
@@ -116,6 +129,9 @@ func (s *stage) labelChange(ctx context.Context) error {
 		return err
 	}
 	s.addLatencies(scenario, l)
+	s.run.AddTime(scenario, "removal-check-p50", o.checks)
+	s.logf("%s: gains p50 %v, removals p50 %v, of which comparing with the API server p50 %v", scenario, report.Percentile(l.gain, 50),
+		report.Percentile(l.removal, 50), o.checks)
 	s.run.Add(scenario, "events", report.Count, float64(n))
 	s.run.AddTime(scenario, "cpu-per-event", o.cpu/time.Duration(n))
 	s.run.Add(scenario, "wake-ups-per-event", report.Count, sum(o.wakeUps)/float64(n))

@@ -175,8 +175,9 @@ type outcome struct {
 	changes     []change
 	wakeUps     map[string]float64 // by cause
 	evaluations float64
-	requests    float64 // that change something: with events
-	events      float64 // that were written
+	requests    float64       // that change something: with events
+	events      float64       // that were written
+	checks      time.Duration // the median of how long it took to compare a removal with the API server; 0 without any
 }
 
 // finish waits until the hub is quiet and has sent its Events, notes what it did, and compares every decision with the reference.
@@ -199,6 +200,7 @@ func (s *stage) finish(ctx context.Context, scenario string, w window) (*outcome
 	o.evaluations = after.evaluations - w.counters.evaluations
 	o.requests = after.written() - w.counters.written()
 	o.events = less(after.events, w.counters.events)["written"]
+	o.checks = median(less(after.checks, w.counters.checks))
 	return o, s.verify(ctx, scenario)
 }
 
