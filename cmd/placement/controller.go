@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
 )
 
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
@@ -99,9 +100,12 @@ func (o *controllerOptions) run(ctx context.Context) (err error) {
 
 // runControllers runs a manager with the selected controllers and the endpoint until ctx ends. It trusts that o is complete and valid.
 func runControllers(ctx context.Context, config *rest.Config, o *controllerOptions) (err error) {
+	watches := watchhealth.New()
+	informers := controller.CacheOptions(o.controllers.Namespace)
+	informers.NewInformer = watches.NewInformer
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
-		Cache:                   controller.CacheOptions(o.controllers.Namespace),
+		Cache:                   informers,
 		Logger:                  klog.Background(),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
@@ -138,7 +142,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
-	server.AddReadiness(started, mgr.GetCache())
+	server.AddReadiness(started, mgr.GetCache(), watches.Check)
 	serveDebug(server, view)
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())

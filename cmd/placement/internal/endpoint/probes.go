@@ -13,11 +13,12 @@ import (
 // AddLiveness adds a check to /healthz and /livez. Call it before the server starts.
 func (e *Server) AddLiveness(name string, check healthz.Checker) { e.live[name] = check }
 
-// AddReadiness makes the process ready when it could take over at once: everything that a standby runs is started, and every cache in
-// sync. Call it before the server starts.
-func (e *Server) AddReadiness(started <-chan struct{}, informers cache.Cache) {
+// AddReadiness makes the process ready when it could take over at once: everything that a standby runs is started, every cache in sync, and
+// no watch broken for long. Call it before the server starts.
+func (e *Server) AddReadiness(started <-chan struct{}, informers cache.Cache, watches healthz.Checker) {
 	e.ready["started"] = startedCheck(started)
 	e.ready["caches"] = cachesCheck(informers)
+	e.ready["watches"] = watches
 }
 
 func startedCheck(started <-chan struct{}) healthz.Checker {

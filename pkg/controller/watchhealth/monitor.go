@@ -1,0 +1,114 @@
+package watchhealth
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// Tolerated is how long a watch may be broken before Check fails.
+const Tolerated = time.Minute
+
+// Monitor follows the watches of informers. It is safe for concurrent use.
+type Monitor struct {
+	mu      sync.Mutex
+	watches map[string]*state // by Go type
+}
+
+// state is that of the watches for one kind of objects. Closed is since when none is open.
+type state struct {
+	open   int
+	closed time.Time
+}
+
+// New returns a Monitor of no watches.
+func New() *Monitor { return &Monitor{watches: map[string]*state{}} }
+
+// NewInformer makes an informer whose watches are followed. It is for cache.Options.NewInformer.
+func (m *Monitor) NewInformer(
+	from toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(m.Follow(from, object), object, resync, indexers)
+}
+
+// Follow returns a ListerWatcher whose watches are followed as those of a kind of objects.
+func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) toolscache.ListerWatcher {
+	kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*")
+	m.change(kind, 0)
+
+	through := toolscache.ToListerWatcherWithContext(from)
+
+	return toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
+		ListWithContextFunc: through.ListWithContext,
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			opened, err := through.WatchWithContext(ctx, options)
+			if err != nil {
+				return nil, err //nolint:wrapcheck // The reflector distinguishes errors by their types.
+			}
+
+			m.change(kind, 1)
+
+			return &followed{Interface: opened, ended: sync.OnceFunc(func() { m.change(kind, -1) })}, nil
+		},
+	}, from)
+}
+
+// change notes that a watch was opened or has ended.
+func (m *Monitor) change(kind string, by int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	is := m.watches[kind]
+	if is == nil {
+		is = &state{closed: time.Now()}
+		m.watches[kind] = is
+	}
+
+	if is.open += by; is.open == 0 && by < 0 {
+		is.closed = time.Now()
+	}
+}
+
+// Check fails when a watch has been broken for longer than Tolerated. It is a healthz.Checker.
+func (m *Monitor) Check(*http.Request) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	var broken []string
+
+	for kind, is := range m.watches {
+		if since := time.Since(is.closed); is.open == 0 && since > Tolerated {
+			broken = append(broken, fmt.Sprintf("%s for %s", kind, since.Round(time.Second)))
+		}
+	}
+
+	if len(broken) == 0 {
+		return nil
+	}
+
+	slices.Sort(broken)
+
+	return fmt.Errorf("the watches of the API server have been broken: %s", strings.Join(broken, ", "))
+}
+
+// followed is a watch that notes its end. A reflector stops every watch that it has opened.
+type followed struct {
+	watch.Interface
+
+	ended func()
+}
+
+// Stop ends the watch.
+func (f *followed) Stop() {
+	f.Interface.Stop()
+	f.ended()
+}
