@@ -115,8 +115,40 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 
 	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx, manyHands) })
 
+	It("B10: a new leader takes no cluster away before it has compared every kind once", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "a")
+		w.clusters(ctx, "a", 1, 3)
+		w.score(ctx, "c003", 1, nil)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 3)...)
+
+		// No placement reads scores.
+		mend := proxy.Break(faults.Rule{
+			Match: faults.Match{Verbs: []string{"watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
+		})
+		DeferCleanup(mend)
+		w.score(ctx, "c003", 2, nil)
+		w.deleteCluster(ctx, "c001")
+
+		Eventually(func(g Gomega) *metav1.Condition {
+			return meta.FindStatusCondition(w.read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
+		}).WithContext(ctx).WithTimeout(settle).Should(HaveField("Message", ContainSubstring("addonplacementscores")))
+		Expect(w.selected(w.pages(ctx, Default, "p"))).To(Equal(shorts(1, 3)))
+
+		mend()
+		w.expectSelected(ctx, "p", allScheduled, shorts(2, 3)...)
+
+		// From then on a kind that does not decide holds nothing up.
+		DeferCleanup(proxy.Break(faults.Rule{
+			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
+		}))
+		w.deleteCluster(ctx, "c002")
+		w.expectSelected(ctx, "p", allScheduled, "c003")
+	})
+
 	DescribeTable("B10: takes no cluster away, says so, and catches up",
-		func(ctx SpecContext, order, resource string, clusters int, verbs ...string) {
+		func(ctx SpecContext, order, resource string, clusters int, reason string, verbs ...string) {
 			w := newWorld(ctx)
 			w.set(ctx, "a")
 			w.unboundSet(ctx, "b")
@@ -143,7 +175,7 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 					g.Expect(film.Seen()).To(Succeed())
 
 					return meta.FindStatusCondition(w.read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
-				}).WithContext(ctx).WithTimeout(settle).Should(HaveField("Status", metav1.ConditionTrue))
+				}).WithContext(ctx).WithTimeout(settle).Should(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", reason)))
 			}
 
 			film.expectStays()
@@ -156,15 +188,18 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 			w.expectSelected(ctx, "p", allScheduled, all...)
 			film.until(ctx, allPages(ctx, w))
 		},
-		Entry("clusters", "label the clusters, then select by that label", "managedclusters", 5, "list", "watch"),
-		Entry("many clusters, which are compared with a list", "label the clusters, then select by that label", "managedclusters", 20, "watch"),
-		Entry("many clusters, which cannot be listed", "label the clusters, then select by that label", "managedclusters", 20, "list", "watch"),
-		Entry("placements", "widen the placement, then relabel the clusters", "placements", 5, "list", "watch"),
-		Entry("bindings", "bind another set, then move the clusters into it", "managedclustersetbindings", 5, "watch"),
-		Entry("bindings, which cannot be listed", "bind another set, then move the clusters into it", "managedclustersetbindings", 5, "list", "watch"),
+		Entry("clusters", "label the clusters, then select by that label", "managedclusters", 5, decision.ReasonWatchBehind, "list", "watch"),
+		Entry("many clusters, which are compared with a list", "label the clusters, then select by that label", "managedclusters", 20,
+			decision.ReasonWatchBehind, "watch"),
+		Entry("many clusters, which cannot be listed", "label the clusters, then select by that label", "managedclusters", 20,
+			decision.ReasonReadFailed, "list", "watch"),
+		Entry("placements", "widen the placement, then relabel the clusters", "placements", 5, "", "list", "watch"),
+		Entry("bindings", "bind another set, then move the clusters into it", "managedclustersetbindings", 5, decision.ReasonWatchBehind, "watch"),
+		Entry("bindings, which cannot be listed", "bind another set, then move the clusters into it", "managedclustersetbindings", 5,
+			decision.ReasonReadFailed, "list", "watch"),
 		Entry("clusters, and bindings that end", "move the clusters into another bound set, then unbind the first one", "managedclusters", 5,
-			"list", "watch"),
-		Entry("sets", "widen the set, then relabel the clusters", "managedclustersets", 5, "list", "watch"),
-		Entry("scores", "raise the scores, then ask for the best", "addonplacementscores", 5, "watch"),
+			decision.ReasonWatchBehind, "list", "watch"),
+		Entry("sets", "widen the set, then relabel the clusters", "managedclustersets", 5, decision.ReasonWatchBehind, "list", "watch"),
+		Entry("scores", "raise the scores, then ask for the best", "addonplacementscores", 5, decision.ReasonWatchBehind, "watch"),
 	)
 })

@@ -159,6 +159,8 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proof) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
 
+	// What the view shows is taken before the list is sent: what comes afterwards need not be in the list.
+	shown := c.observed.objects(Bindings, removal.Placement.Namespace)
 	reads, readsCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
 		proof.placement, proof.found, err = c.reader.object(readsCtx, removal.Placement)
@@ -175,7 +177,7 @@ func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proo
 		return err //nolint:wrapcheck // The reader names what it was about.
 	}
 
-	proof.addList(Bindings, bindings, c.observed.objects(Bindings, removal.Placement.Namespace))
+	proof.addList(Bindings, bindings, shown)
 
 	var mu sync.Mutex
 
@@ -236,12 +238,13 @@ func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proo
 
 		if removal.Scores {
 			reads.Go(func() error {
+				shown := c.observed.objects(Scores, name)
 				scores, err := c.reader.list(readsCtx, Scores, name)
 
 				mu.Lock()
 				defer mu.Unlock()
 
-				proof.addList(Scores, scores, c.observed.objects(Scores, name))
+				proof.addList(Scores, scores, shown)
 
 				return err
 			})
@@ -277,15 +280,16 @@ func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proo
 		return nil
 	}
 
-	scores, err := c.listed(ctx, Scores, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
-		of := make(map[string]bool, len(removal.Clusters))
-		for _, name := range removal.Clusters {
-			of[name] = true
-		}
+	of := make(map[string]bool, len(removal.Clusters))
+	for _, name := range removal.Clusters {
+		of[name] = true
+	}
 
+	shown := c.observed.objects(Scores, "")
+	scores, err := c.listed(ctx, Scores, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
 		versions := map[Object]string{}
 
-		for _, object := range c.observed.objects(Scores, "") {
+		for _, object := range shown {
 			if of[object.Namespace] {
 				versions[object] = ""
 			}
@@ -332,12 +336,13 @@ func (c *Checker) proveAll(ctx context.Context) error {
 
 	for _, resource := range []schema.GroupVersionResource{Clusters, ClusterSets, Bindings, Scores} {
 		reads.Go(func() error {
+			shown := c.observed.objects(resource, "")
 			list, err := c.reader.list(readsCtx, resource, "")
 
 			mu.Lock()
 			defer mu.Unlock()
 
-			everything.addList(resource, list, c.observed.objects(resource, ""))
+			everything.addList(resource, list, shown)
 
 			return err
 		})

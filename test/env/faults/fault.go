@@ -48,6 +48,8 @@ type Request struct {
 	Namespace, Name string
 	// Resumed says that a watch goes on from where another one ended, and does not begin with everything that there is.
 	Resumed bool
+	// Metadata says that the metadata of the objects is enough for the answer.
+	Metadata bool
 }
 
 // Match says which requests are meant. What is empty matches everything.

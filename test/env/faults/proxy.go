@@ -250,7 +250,8 @@ func parse(r *http.Request) (Request, error) {
 	}
 	return Request{
 		Verb: info.Verb, Resource: path.Join(info.Resource, info.Subresource), Namespace: info.Namespace, Name: info.Name,
-		Resumed: info.Verb == "watch" && r.URL.Query().Get("sendInitialEvents") != "true",
+		Resumed:  info.Verb == "watch" && r.URL.Query().Get("sendInitialEvents") != "true",
+		Metadata: strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata"),
 	}, nil
 }
 

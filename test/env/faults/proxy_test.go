@@ -179,6 +179,22 @@ func TestWatchesThatGoOn(t *testing.T) {
 	}
 }
 
+// Requests for metadata are told from those for whole objects.
+func TestRequestsForMetadata(t *testing.T) {
+	_, p, api := startProxy(t)
+	for accept, want := range map[string]bool{
+		"application/json": false, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1": true,
+	} {
+		request := api.CoreV1().RESTClient().Get().Resource("configmaps").SetHeader("Accept", accept)
+		if err := request.Do(t.Context()).Error(); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Requests(Match{}); got[len(got)-1].Metadata != want {
+			t.Errorf("%s: told as %+v", accept, got[len(got)-1])
+		}
+	}
+}
+
 func TestOpenWatchesAreBrokenOff(t *testing.T) {
 	s, p, api := startProxy(t)
 	open := map[string]watch.Interface{}

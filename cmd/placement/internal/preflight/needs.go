@@ -29,7 +29,7 @@ type need struct {
 	controllers []string
 	// reads are the resources that are listed and watched: without one of them the caches would never sync.
 	reads []schema.GroupVersionResource
-	// writes are what is changed.
+	// writes are what is changed, and what is read by its name.
 	writes []right
 	// hint says what to do when a resource is not served.
 	hint string
@@ -46,8 +46,11 @@ const (
 	vocabulary            = "vocabulary"
 )
 
-// create is the verb for what is made.
-const create = "create"
+// The verbs for what is made, and for what is read by its name.
+const (
+	create = "create"
+	get    = "get"
+)
 
 const applyDefinitions = "apply the CustomResourceDefinitions in manifests/crds, or those of Open Cluster Management v1.3"
 
@@ -68,13 +71,18 @@ var allNeeds = []need{
 		controllers: []string{placement, placementV1alpha1}, hint: applyDefinitions,
 		reads: []schema.GroupVersionResource{resource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")},
 	},
+	{ // What decides about clusters that leave is read once more.
+		controllers: []string{placement, placementV1alpha1},
+		writes:      append(write(clusterv1.GroupName, "managedclusters", get), write(clusterv1.GroupName, "managedclustersets", get)...),
+	},
 	{
 		controllers: []string{placement}, hint: applyDefinitions,
 		reads: []schema.GroupVersionResource{
 			resource(clusterv1beta1.GroupVersion.Version, "placements"), resource(clusterv1beta1.GroupVersion.Version, "placementdecisions"),
 		},
 		writes: append(writeAll(clusterv1.GroupName, "placementdecisions"),
-			patchStatus(clusterv1.GroupName, "placementdecisions"), patchStatus(clusterv1.GroupName, "placements")),
+			patchStatus(clusterv1.GroupName, "placementdecisions"), patchStatus(clusterv1.GroupName, "placements"),
+			right{verb: get, group: clusterv1.GroupName, resource: "placements"}),
 	},
 	{
 		controllers: []string{placementV1alpha1},
@@ -82,7 +90,8 @@ var allNeeds = []need{
 		reads: []schema.GroupVersionResource{
 			placementv1alpha1.GroupVersion.WithResource("placements"), placementv1alpha1.GroupVersion.WithResource("placementdecisions"),
 		},
-		writes: append(writeAll(placementv1alpha1.GroupName, "placementdecisions"), patchStatus(placementv1alpha1.GroupName, "placements")),
+		writes: append(writeAll(placementv1alpha1.GroupName, "placementdecisions"), patchStatus(placementv1alpha1.GroupName, "placements"),
+			right{verb: get, group: placementv1alpha1.GroupName, resource: "placements"}),
 	},
 	{
 		controllers: []string{clusterSet},
