@@ -13,4 +13,5 @@ RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
 FROM gcr.io/distroless/static:nonroot
 COPY --from=builder /placement /placement
 USER 65532:65532
+# Upstream's image has none, and its manifests begin args with /placement: the program drops that.
 ENTRYPOINT ["/placement"]

@@ -16,10 +16,18 @@ const (
 	pluginDisplay = "kubectl placement"
 )
 
+// baseName is the name that the program was started by, without its directory.
+func baseName(name string) string { return strings.TrimSuffix(filepath.Base(name), ".exe") }
+
+// isPlugin reports whether kubectl started the program.
+func isPlugin(name string) bool {
+	base := baseName(name)
+	return base == pluginName || base == completerName
+}
+
 // asPlugin fits the commands and the arguments to the name that the program was started by.
 func asPlugin(root *cobra.Command, name string, args []string) []string {
-	name = strings.TrimSuffix(filepath.Base(name), ".exe")
-	switch name {
+	switch baseName(name) {
 	case completerName:
 		args = slices.Concat([]string{cobra.ShellCompRequestCmd}, args)
 	case pluginName:

@@ -66,12 +66,24 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return executeAs(ctx, programName, args, stdout, stderr)
 }
 
+// imagePath is where the binary is in our image, as in upstream's.
+const imagePath = "/" + programName
+
+// withoutOwnPath drops a first argument that is the path of the program itself. Upstream's image has no entrypoint, so its manifests begin
+// their args with "/placement", which the entrypoint of our image is already.
+func withoutOwnPath(name string, args []string) []string {
+	if isPlugin(name) || len(args) == 0 || (args[0] != imagePath && args[0] != name) {
+		return args
+	}
+	return args[1:]
+}
+
 // executeAs is execute for a process that was started by some name.
 func executeAs(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	var started bool
 	root := newRootCommand(&started)
-	args = asPlugin(root, name, args)
+	args = asPlugin(root, name, withoutOwnPath(name, args))
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

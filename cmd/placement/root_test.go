@@ -90,3 +90,36 @@ func TestExecute(t *testing.T) {
 		})
 	}
 }
+
+// Upstream's image has no entrypoint, so its manifests pass the path of the program as the first argument.
+func TestExecuteDropsTheProgramsOwnPath(t *testing.T) {
+	for _, tc := range []struct {
+		reason, name string
+		args         []string
+		wantCode     int
+		want         string
+	}{
+		{reason: "no path", name: "/placement", args: []string{"version"}, want: "commit"},
+		{reason: "the path of the image", name: "/placement", args: []string{"/placement", "version"}, want: "commit"},
+		{reason: "the path of the image, for a binary elsewhere", name: "/usr/bin/placement", args: []string{"/placement", "version"}, want: "commit"},
+		{reason: "its own path elsewhere", name: "/opt/hub", args: []string{"/opt/hub", "version"}, want: "commit"},
+		{reason: "the path alone shows the help", name: "/placement", args: []string{"/placement"}, want: "Available Commands:"},
+		{reason: "upstream's debug container", name: "/placement", args: []string{"/placement", "debug", "--help"}, want: "/debug/placements/"},
+		{
+			reason: "the path twice", name: "/placement", args: []string{"/placement", "/placement", "version"}, wantCode: exitUsage,
+			want: `unknown command "/placement"`,
+		},
+		{reason: "another program's path", name: "/placement", args: []string{"/work", "agent"}, wantCode: exitUsage, want: `unknown command "/work"`},
+		{
+			reason: "a plugin is never an entrypoint", name: "kubectl-placement", args: []string{"/placement", "version"}, wantCode: exitUsage,
+			want: `unknown command "/placement"`,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var out bytes.Buffer
+			if code := executeAs(t.Context(), tc.name, tc.args, &out, &out); code != tc.wantCode || !strings.Contains(out.String(), tc.want) {
+				t.Errorf("exit code %d, want %d and %q; output: %s", code, tc.wantCode, tc.want, &out)
+			}
+		})
+	}
+}

@@ -72,6 +72,8 @@ func TestControllerAgainstAHub(t *testing.T) {
 		return
 	}
 
+	t.Run("the arguments of upstream's containers start it", func(t *testing.T) { checkUpstreamArguments(t, h) })
+
 	t.Run("a restart over a settled hub writes nothing", func(t *testing.T) { checkSilentRestart(t, h) })
 
 	t.Run("SIGKILL is survived when the lease has run out", func(t *testing.T) {
@@ -87,6 +89,22 @@ func TestControllerAgainstAHub(t *testing.T) {
 		second.wantExit(t, 0)
 		second.wantNothingLeft(t)
 	})
+}
+
+// checkUpstreamArguments starts the binary as upstream's Deployment does, whose image has no entrypoint. Only the ports are others.
+func checkUpstreamArguments(t *testing.T, h *hub) {
+	t.Helper()
+	for _, args := range [][]string{
+		{"/placement", "controller", "--kubeconfig=" + h.kubeconfig, "--listen=127.0.0.1:0"},
+		{"/placement", "debug", "--listen=0.0.0.0:0", "--disable-leader-election", "--kubeconfig=" + h.kubeconfig},
+	} {
+		r := h.startServer(t, args...)
+		if status, body := r.get(t, "/healthz", ""); status != http.StatusOK {
+			t.Errorf("%q: /healthz answers %d: %s", args, status, body)
+		}
+		r.signal(t, syscall.SIGTERM)
+		r.wantExit(t, 0)
+	}
 }
 
 func checkMetrics(t *testing.T, h *hub, replicas ...*replica) {
