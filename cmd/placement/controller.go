@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/filewatch"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
@@ -25,7 +26,7 @@ import (
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
 const shutdownTimeout = 20 * time.Second
 
-func newControllerCommand() *cobra.Command {
+func newControllerCommand(stop context.CancelFunc) *cobra.Command {
 	o := newControllerOptions()
 	cmd := &cobra.Command{
 		Use:   "controller",
@@ -40,7 +41,7 @@ func newControllerCommand() *cobra.Command {
 			if err := o.validate(); err != nil {
 				return &usageError{err}
 			}
-			return o.run(cmd.Context())
+			return o.run(cmd.Context(), stop)
 		},
 	}
 	o.addFlags(cmd.Flags())
@@ -63,19 +64,18 @@ func (o *controllerOptions) setup(ctx context.Context, mgr manager.Manager) erro
 	return controller.Setup(mgr, o.controllers)
 }
 
-// run connects to the hub and runs the controllers until ctx ends or a file of --terminate-on-files changes.
-func (o *controllerOptions) run(ctx context.Context) (err error) {
+// run connects to the hub and runs the controllers until ctx ends. A file of --terminate-on-files that changes calls stop, which ends ctx.
+func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (err error) {
 	files, err := filewatch.New(o.terminateOnFiles)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, files.Close()) }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	defer stop()
 	go func() {
 		if file := files.Wait(ctx); file != "" {
 			klog.FromContext(ctx).Info("Stopping because a file changed", "file", file)
-			cancel()
+			stop()
 		}
 	}()
 
@@ -106,7 +106,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   informers,
-		Logger:                  klog.Background(),
+		Logger:                  stopping.Logger(ctx, klog.Background()),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
@@ -129,6 +129,8 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	}
 	view := &controller.View{}
 	o.controllers.View = view
+	ready := map[string]func(context.Context) error{}
+	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }
 	if err := o.setup(ctx, mgr); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
@@ -142,12 +144,16 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		started = lock.Attempted()
 		server.AddLiveness("leader-election", lock.CheckRenewal)
 	}
-	server.AddReadiness(started, mgr.GetCache(), watches.Check)
+	server.AddReadiness(started, mgr.GetCache())
+	server.AddReadyCheck("watches", watches.Check)
+	for name, check := range ready {
+		server.AddReadyCheck(name, check)
+	}
 	serveDebug(server, view)
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	if err := mgr.Start(ctx); err != nil {
+	if err := mgr.Start(ctx); err != nil && !stopping.Caused(ctx, err) {
 		return errors.Join(fmt.Errorf("running the controllers: %w", err), server.Close())
 	}
 	return server.Close()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ var ineffective = []string{
 	"workers", "sig-placement-decisions", "warn-removal-percent", "webhook-listen", tracing.Flag,
 }
 
-func newDebugCommand() *cobra.Command {
+func newDebugCommand(stop context.CancelFunc) *cobra.Command {
 	o := newDebugOptions()
 	cmd := &cobra.Command{
 		Use:     "debug",
@@ -57,7 +58,7 @@ func newDebugCommand() *cobra.Command {
 			if err := o.completeDebug(cmd.Flags().Changed, processSurroundings()); err != nil {
 				return &usageError{err}
 			}
-			return o.run(cmd.Context())
+			return o.run(cmd.Context(), stop)
 		},
 	}
 	o.addDebugFlags(cmd.Flags())

@@ -10,6 +10,8 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 )
 
 const (
@@ -39,8 +41,9 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// newRootCommand builds the command tree. started is set as soon as a subcommand begins to run: any error before is one of usage.
-func newRootCommand(started *bool) *cobra.Command {
+// newRootCommand builds the command tree. started is set as soon as a subcommand begins to run: any error before is one of usage. stop
+// cancels the context of the subcommand.
+func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 	root := &cobra.Command{
 		Use:   programName,
 		Short: "Decide which clusters of a fleet a workload goes to",
@@ -49,14 +52,14 @@ func newRootCommand(started *bool) *cobra.Command {
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			*started = true
-			ctrllog.SetLogger(klog.NewKlogr())
+			ctrllog.SetLogger(stopping.Logger(cmd.Context(), klog.NewKlogr()))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(), newRunCommand(), newExplainCommand(), newSimulateCommand(), newDiffCommand(), newDebugCommand(),
+	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSimulateCommand(), newDiffCommand(), newDebugCommand(stop),
 		newVersionCommand())
 	return root
 }
@@ -82,7 +85,9 @@ func withoutOwnPath(name string, args []string) []string {
 func executeAs(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	var started bool
-	root := newRootCommand(&started)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	root := newRootCommand(&started, stop)
 	args = asPlugin(root, name, withoutOwnPath(name, args))
 	root.SetArgs(args)
 	root.SetOut(stdout)

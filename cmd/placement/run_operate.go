@@ -16,6 +16,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
@@ -40,11 +41,11 @@ func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 }
 
 // newManager makes the manager with every controller. Without election it leads at once.
-func (h *runHub) newManager(config *rest.Config, controllers controller.Options) (manager.Manager, error) {
+func (h *runHub) newManager(ctx context.Context, config *rest.Config, controllers controller.Options) (manager.Manager, error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   controller.CacheOptions(controllers.Namespace),
-		Logger:                  klog.Background(),
+		Logger:                  stopping.Logger(ctx, klog.Background()),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",
 		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
@@ -73,12 +74,12 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps
 	defer traces.Close(ctx)
 	controllers := o.controllers(hub.webhook())
 	controllers.Tracing = traces.Spans()
-	mgr, err := hub.newManager(traces.Wrap(hub.config), controllers)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	mgr, err := hub.newManager(ctx, traces.Wrap(hub.config), controllers)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	feed, err := live.NewFeed(ctx, mgr.GetCache())
 	if err != nil {
 		return err

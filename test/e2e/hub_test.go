@@ -99,6 +99,14 @@ func (h *hub) startReplica(t *testing.T, args ...string) *replica {
 // startServer starts a command that serves HTTPS and returns when it is ready.
 func (h *hub) startServer(t *testing.T, args ...string) *replica {
 	t.Helper()
+	r := h.startServing(t, args...)
+	r.wantReady(t)
+	return r
+}
+
+// startServing starts a command that serves HTTPS and returns when it says where.
+func (h *hub) startServing(t *testing.T, args ...string) *replica {
+	t.Helper()
 	r := &replica{program: startWithin(t, h.story, args...)}
 	eventually(t, "waiting for the replica to serve", func() error {
 		if found := servingAddress.FindStringSubmatch(r.stderr.String()); found != nil {
@@ -110,13 +118,18 @@ func (h *hub) startServer(t *testing.T, args ...string) *replica {
 		}
 		return errors.New("it does not serve yet")
 	})
+	return r
+}
+
+// wantReady waits until the replica is ready.
+func (r *replica) wantReady(t *testing.T) {
+	t.Helper()
 	eventually(t, "waiting for the replica to be ready", func() error {
 		if status, body := r.get(t, "/readyz", ""); status != http.StatusOK {
 			return fmt.Errorf("/readyz answers %d: %s; %s", status, body, r)
 		}
 		return nil
 	})
-	return r
 }
 
 func (r *replica) get(t *testing.T, path, token string) (status int, body string) {

@@ -1,8 +1,12 @@
 package e2e
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +24,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
 const clusterWithTaint = `apiVersion: cluster.open-cluster-management.io/v1
@@ -80,6 +86,44 @@ func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 	}
 	leader.signal(t, syscall.SIGTERM)
 	leader.wantExit(t, 0)
+}
+
+// A replica that is ready answers API servers: it is not while nobody could write the certificate down, and then they trust it.
+func TestReadyWhenTheWebhookAnswers(t *testing.T) {
+	h := startHub(t)
+	var listen net.ListenConfig
+	reserved, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	address := reserved.Addr().String()
+	must(t, reserved.Close())
+	must(t, manifests.InstallWebhook(t.Context(), h.environment.AdminConfig(), "https://"+address))
+
+	proxy := throughProxy(t, h)
+	writing := faults.Match{Verbs: []string{"create"}, Resources: []string{"secrets"}}
+	mend := proxy.Break(faults.Rule{Match: writing, Fault: faults.Hang})
+	defer mend()
+	r := h.startServing(t, "controller", "--kubeconfig", h.kubeconfig, "--controllers=*", "--listen=127.0.0.1:0", "--webhook-listen="+address)
+	awaitRequests(t, proxy, writing, 1)
+	eventually(t, "waiting for everything but the webhook", func() error {
+		if _, body := r.get(t, "/readyz", ""); !strings.Contains(body, "[+]caches ok") || !strings.Contains(body, "[+]started ok") {
+			return errors.New(body)
+		}
+		return nil
+	})
+	if status, body := r.get(t, "/readyz", ""); status == http.StatusOK || !strings.Contains(body, "[-]webhook failed") {
+		t.Errorf("without a certificate /readyz answers %d %s", status, body)
+	}
+	mend()
+	r.wantReady(t)
+	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	must(t, h.client.Get(t.Context(), types.NamespacedName{Name: admission.Configuration}, mutates))
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(mutates.Webhooks[0].ClientConfig.CABundle)
+	connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots}}).DialContext(t.Context(), "tcp", address)
+	must(t, err)
+	must(t, connection.Close())
+	r.signal(t, syscall.SIGTERM)
+	r.wantExit(t, 0)
 }
 
 // ask has the API server ask a replica about clusters, and returns when it does.

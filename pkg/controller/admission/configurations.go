@@ -16,6 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// The kinds of webhook configurations.
+const (
+	mutatingKind   = "MutatingWebhookConfiguration"
+	validatingKind = "ValidatingWebhookConfiguration"
+)
+
 // configuration is a webhook configuration of either kind.
 type configuration struct {
 	object client.Object
@@ -41,35 +47,48 @@ func validating(object *admissionregistrationv1.ValidatingWebhookConfiguration) 
 	return c
 }
 
-// configurations are those that are installed, as copies. One that is missing is said to be so once.
-func (r *reconciler) configurations(ctx context.Context) ([]configuration, error) {
+// find reads the configurations that are installed, as copies, and names the kinds of which there is none.
+func find(ctx context.Context, reader client.Reader) (installed []configuration, missing []string, err error) {
 	mutates, validates := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
-
-	var installed []configuration
 
 	for _, kind := range []struct {
 		name   string
 		object client.Object
 		read   func() configuration
 	}{
-		{"MutatingWebhookConfiguration", mutates, func() configuration { return mutating(mutates) }},
-		{"ValidatingWebhookConfiguration", validates, func() configuration { return validating(validates) }},
+		{mutatingKind, mutates, func() configuration { return mutating(mutates) }},
+		{validatingKind, validates, func() configuration { return validating(validates) }},
 	} {
-		err := r.client.Get(ctx, client.ObjectKey{Name: Configuration}, kind.object)
-		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("reading %s %s: %w", kind.name, Configuration, err)
-		}
+		err := reader.Get(ctx, client.ObjectKey{Name: Configuration}, kind.object)
 
-		missing := apierrors.IsNotFound(err)
-		if missing && !r.missing[kind.name] {
-			klog.FromContext(ctx).Info("No API server asks the webhook for ManagedClusters: apply manifests/webhook, "+
-				"or leave the controller "+Defaults+" off", "kind", kind.name, "missing", Configuration)
-		}
-
-		r.missing[kind.name] = missing
-		if !missing {
+		switch {
+		case apierrors.IsNotFound(err):
+			missing = append(missing, kind.name)
+		case err != nil:
+			return nil, nil, fmt.Errorf("reading %s %s: %w", kind.name, Configuration, err)
+		default:
 			installed = append(installed, kind.read())
 		}
+	}
+
+	return installed, missing, nil
+}
+
+// configurations are those that are installed, as copies. One that is missing is said to be so once.
+func (r *reconciler) configurations(ctx context.Context) ([]configuration, error) {
+	installed, missing, err := find(ctx, r.client)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, kind := range []string{mutatingKind, validatingKind} {
+		lacks := slices.Contains(missing, kind)
+		if lacks && !r.missing[kind] {
+			klog.FromContext(ctx).Info("No API server asks the webhook for ManagedClusters: apply manifests/webhook, "+
+				"or leave the controller "+Defaults+" off", "kind", kind, "missing", Configuration)
+		}
+
+		r.missing[kind] = lacks
 	}
 
 	return installed, nil
@@ -114,18 +133,25 @@ func hostsOf(installed []configuration, namespace string) []string {
 
 	for _, configuration := range installed {
 		for _, config := range configuration.clients {
-			switch {
-			case config.Service != nil:
-				hosts = append(hosts, serviceHosts(config.Service.Name, config.Service.Namespace)...)
-			case config.URL != nil:
-				hosts = append(hosts, urlHosts(*config.URL)...)
-			}
+			hosts = append(hosts, hostsIn(config)...)
 		}
 	}
 
 	slices.Sort(hosts)
 
 	return slices.Compact(hosts)
+}
+
+// hostsIn are the names by which one webhook is reached.
+func hostsIn(config *admissionregistrationv1.WebhookClientConfig) []string {
+	switch {
+	case config.Service != nil:
+		return serviceHosts(config.Service.Name, config.Service.Namespace)
+	case config.URL != nil:
+		return urlHosts(*config.URL)
+	default:
+		return nil
+	}
 }
 
 func serviceHosts(name, namespace string) []string {

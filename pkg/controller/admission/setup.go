@@ -51,6 +51,8 @@ type Options struct {
 	Listener net.Listener
 	// TLS are the versions and ciphers to serve with; nil is Go's choice.
 	TLS *tls.Config
+	// AddReadyCheck takes the check that API servers which ask this process are answered; nil when nobody asks for it.
+	AddReadyCheck func(name string, check func(context.Context) error)
 	// Schedule says how long certificates are good; the zero value is certificates.Standard.
 	Schedule certificates.Schedule
 }
@@ -72,8 +74,13 @@ func SetupDefaults(mgr manager.Manager, s work.Settings, o Options) error {
 		return err
 	}
 
-	if err := mgr.Add(newServer(o, &keyring{reader: mgr.GetClient(), key: key}, answers)); err != nil {
+	ring := &keyring{reader: mgr.GetClient(), key: key}
+	if err := mgr.Add(newServer(o, ring, answers)); err != nil {
 		return fmt.Errorf("adding the webhook server: %w", err)
+	}
+
+	if o.AddReadyCheck != nil {
+		o.AddReadyCheck("webhook", (&readiness{ring: ring, reader: mgr.GetClient(), clock: s.Clock}).check)
 	}
 
 	r := &reconciler{

@@ -3,7 +3,6 @@ package watchhealth
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -78,8 +77,8 @@ func (m *Monitor) change(kind string, by int) {
 	}
 }
 
-// Check fails when a watch has been broken for longer than Tolerated. It is a healthz.Checker.
-func (m *Monitor) Check(*http.Request) error {
+// Check fails when a watch has been broken for longer than Tolerated.
+func (m *Monitor) Check(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 

@@ -71,7 +71,7 @@ func TestAWatchThatStaysBroken(t *testing.T) {
 			synctest.Wait()
 
 			got := ""
-			if err := m.Check(nil); err != nil {
+			if err := m.Check(t.Context()); err != nil {
 				got = err.Error()
 			}
 

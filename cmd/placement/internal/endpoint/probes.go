@@ -10,15 +10,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
 
+// checkTimeout is how long a check may take: probes give up after a second by default, and this answer comes before.
+const checkTimeout = 500 * time.Millisecond
+
 // AddLiveness adds a check to /healthz and /livez. Call it before the server starts.
 func (e *Server) AddLiveness(name string, check healthz.Checker) { e.live[name] = check }
 
-// AddReadiness makes the process ready when it could take over at once: everything that a standby runs is started, every cache in sync, and
-// no watch broken for long. Call it before the server starts.
-func (e *Server) AddReadiness(started <-chan struct{}, informers cache.Cache, watches healthz.Checker) {
+// AddReadiness makes the process ready when it could take over at once: everything that a standby runs is started, and every cache in
+// sync. Call it before the server starts.
+func (e *Server) AddReadiness(started <-chan struct{}, informers cache.Cache) {
 	e.ready["started"] = startedCheck(started)
 	e.ready["caches"] = cachesCheck(informers)
-	e.ready["watches"] = watches
+}
+
+// AddReadyCheck adds one more condition for the process to be ready. Call it before the server starts.
+func (e *Server) AddReadyCheck(name string, check func(context.Context) error) {
+	e.ready[name] = func(req *http.Request) error {
+		ctx, cancel := context.WithTimeout(req.Context(), checkTimeout)
+		defer cancel()
+		return check(ctx)
+	}
 }
 
 func startedCheck(started <-chan struct{}) healthz.Checker {
@@ -34,8 +45,7 @@ func startedCheck(started <-chan struct{}) healthz.Checker {
 
 func cachesCheck(informers cache.Cache) healthz.Checker {
 	return func(req *http.Request) error {
-		// Probes give up after a second by default; this answer comes before.
-		ctx, cancel := context.WithTimeout(req.Context(), 500*time.Millisecond)
+		ctx, cancel := context.WithTimeout(req.Context(), checkTimeout)
 		defer cancel()
 		if !informers.WaitForCacheSync(ctx) {
 			return errors.New("the caches are not in sync with the API server yet")
