@@ -2,14 +2,19 @@ package integration
 
 import (
 	"context"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 )
 
 var _ = Describe("Events", func() {
@@ -118,6 +123,42 @@ var _ = Describe("Events", func() {
 		}
 		Eventually(func(g Gomega) []string { return w.events(ctx, g) }).WithContext(ctx).WithTimeout(settle).Should(Equal(only))
 		Consistently(func(g Gomega) []string { return w.events(ctx, g) }).WithContext(ctx).WithTimeout(quiet).Should(Equal(only))
+	})
+
+	It("are cut at what an API server takes", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		config := controlPlane.AdminConfig()
+		connection, err := rest.HTTPClientFor(config)
+		Expect(err).NotTo(HaveOccurred())
+		sink, err := eventwriter.NewSink(config, connection)
+		Expect(err).NotTo(HaveOccurred())
+
+		writer := eventwriter.New(sink, "tester", func() bool { return false })
+		about := &corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: w.namespace, Name: "long"}
+		for _, length := range []int{1023, 1024, 1025, 5000} {
+			writer.Eventf(about, nil, corev1.EventTypeNormal, "Long", "Tested", "%s", strings.Repeat("x", length))
+			writer.Eventf(about, nil, corev1.EventTypeNormal, "Long", "Tested", "%s", strings.Repeat("\u00fc", length))
+		}
+
+		running, stop := context.WithCancel(ctx)
+		ended := make(chan error)
+
+		go func() { ended <- writer.Start(running) }()
+
+		Eventually(func(g Gomega) {
+			events := &eventsv1.EventList{}
+			g.Expect(hub.List(ctx, events, client.InNamespace(w.namespace))).To(Succeed())
+
+			lengths := []int{}
+			for _, event := range events.Items {
+				lengths = append(lengths, len(event.Note))
+			}
+
+			// What is cut alike is one series.
+			g.Expect(lengths).To(ConsistOf(1023, 1024, 1006, 1006))
+		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+		stop()
+		Expect(<-ended).To(Succeed())
 	})
 })
 

@@ -7,5 +7,5 @@
 // Promises: an event costs its sender no waiting and no request; events are written in the order in which they were sent; what is sent
 // again within six minutes, about the same objects in the same words, becomes a series, whose count is written when it begins and every
 // six minutes; at most 20,000 events wait, and what comes while so many wait is not even put into words; the end is put off by half a
-// second at most. What is lost is counted in placement_hub_events_total.
+// second at most; a note that an API server would refuse as too long is cut. What is lost is counted in placement_hub_events_total.
 package eventwriter

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -14,11 +15,33 @@ import (
 	"k8s.io/client-go/tools/reference"
 )
 
+const (
+	// longestNote is how many bytes of note events.k8s.io/v1 admits.
+	longestNote = 1024
+	// cutNote is how many bytes are left at most of a note that is longer, before the mark.
+	cutNote = 1000
+	cutMark = "......"
+)
+
 // identity is what two events of one series have in common. The objects are told without their resourceVersion, which would tell apart
 // what is the same to a reader, and the note belongs to it, so that a series never shows a text that is no longer true.
 type identity struct {
 	regarding, related         corev1.ObjectReference
 	kind, reason, action, note string
+}
+
+// fitting returns a note that the API server takes: one that is too long is cut between two characters, as upstream cuts its scores.
+func fitting(note string) string {
+	if len(note) <= longestNote {
+		return note
+	}
+
+	end := cutNote
+	for !utf8.RuneStart(note[end]) {
+		end--
+	}
+
+	return note[:end] + cutMark
 }
 
 // refer sets the objects that an event is about; related may be nil.

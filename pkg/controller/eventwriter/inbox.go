@@ -45,7 +45,7 @@ func (i *inbox) Eventf(regarding, related runtime.Object, eventtype, reason, act
 		return
 	}
 
-	who := identity{kind: eventtype, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
+	who := identity{kind: eventtype, reason: reason, action: action, note: fitting(fmt.Sprintf(note, args...))}
 	if err := who.refer(regarding, related); err != nil {
 		klog.Background().Error(err, "An event is lost", "reason", reason)
 		metrics.Events.WithLabelValues("failed").Inc()

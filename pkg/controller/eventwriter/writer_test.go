@@ -350,3 +350,22 @@ func TestWhatCannotBeReferredToIsNotSent(t *testing.T) {
 		t.Error("an event about nothing waits")
 	}
 }
+
+func TestNotesAreCut(t *testing.T) {
+	for _, tc := range []struct {
+		reason, note, want string
+	}{
+		{"a short note is whole", "short", "short"},
+		{"the longest that the API takes", strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
+		{"a byte more is cut, as upstream cuts its scores", strings.Repeat("x", 1025), strings.Repeat("x", 1000) + "......"},
+		{"a very long one", strings.Repeat("x", 100000), strings.Repeat("x", 1000) + "......"},
+		{"no character is cut in two", "x" + strings.Repeat("\u20ac", 400), "x" + strings.Repeat("\u20ac", 333) + "......"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
+				w.Eventf(placement, nil, corev1.EventTypeNormal, "Long", "Long", "%s", tc.note)
+				written(ctx, t, s, w, time.Minute, "0s create "+tc.want)
+			})
+		})
+	}
+}
