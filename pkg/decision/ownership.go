@@ -58,17 +58,21 @@ func PlacementsOf(form record.Form, page *record.Page) []string {
 }
 
 // Owns reports whether a page is the placement's: it is owned by it, or it carries its label and no other placement owns it. A page that
-// came back from a backup carries the label and an owner of the same name with an old uid, and is adopted. Where pages say who they are
-// from, one of another scheduler never is, and one that has lost the name only if the placement owns it.
+// came back from a backup carries the label and an owner of the same name with an old uid, and is adopted.
+//
+// Where pages say which scheduler they are from, one that says nothing is the placement's only if the placement owns it, and one that names
+// another scheduler only if the placement owns it and it carries its label too. The name is not protected, so somebody may change it on a
+// page of ours; to disown the page for that would leave it behind beside a second one of the same group.
 func Owns(form record.Form, placement *record.Placement, page *record.Page) bool {
-	named := page.Scheduler == form.Scheduler()
-	if form.Foreign(page) || page.Namespace != placement.Namespace || !named && page.Scheduler != "" {
+	if form.Foreign(page) || page.Namespace != placement.Namespace {
 		return false
 	}
 
+	named, labelled := page.Scheduler == form.Scheduler(), form.Placement(page) == placement.Name
+
 	for _, owner := range page.OwnerReferences {
 		if isPlacement(form, owner) && owner.UID == placement.UID {
-			return true
+			return named || page.Scheduler == "" || labelled
 		}
 
 		if isPlacement(form, owner) && owner.Name != placement.Name {
@@ -76,7 +80,7 @@ func Owns(form record.Form, placement *record.Placement, page *record.Page) bool
 		}
 	}
 
-	return named && form.Placement(page) == placement.Name
+	return named && labelled
 }
 
 func isPlacement(form record.Form, owner metav1.OwnerReference) bool {

@@ -212,6 +212,21 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		w.expectSlices(ctx, "p", inFleet(shorts(1, 2)...))
 		Expect(w.slices(ctx, Default, "p")[0].UID).To(Equal(slice.UID))
 
+		By("putting back who it is from, without a second one of the same place")
+
+		renamed := w.watchSlices(ctx)
+		renamed.stays(inFleet(shorts(1, 2)...)...)
+		edit(ctx, slice, func(s *clusterinventory.PlacementDecision) { s.SchedulerName = "somebody-else" })
+		w.expectSlices(ctx, "p", inFleet(shorts(1, 2)...))
+		w.idle(ctx)
+
+		all := &clusterinventory.PlacementDecisionList{}
+		Expect(hub.List(ctx, all, client.InNamespace(w.namespace))).To(Succeed())
+		Expect(all.Items).To(HaveLen(1))
+		Expect(all.Items[0].UID).To(Equal(slice.UID))
+		Expect(all.Items[0].SchedulerName).To(Equal(controller.SchedulerName))
+		renamed.until(ctx, w.shownSlices(ctx, Default, "p"))
+
 		By("making one anew whose place in the order cannot be right, without a gap")
 
 		film := w.watchSlices(ctx)
