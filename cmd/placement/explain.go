@@ -209,14 +209,16 @@ func (a *answer) changesAt() time.Time {
 	return earliest
 }
 
-// style suits the output: colours are for terminals whose user has nothing against them.
+// style suits the output.
 func (o *explainOptions) style(stdout io.Writer) explain.Style {
+	return explain.Style{Scores: true, Wide: explain.Format(o.output) == story.FormatWide, All: "-o wide", Color: colored(stdout)}
+}
+
+// colored reports whether the output is a terminal whose user has nothing against colours.
+func colored(stdout io.Writer) bool {
 	file, isFile := stdout.(*os.File)
 	_, refused := os.LookupEnv("NO_COLOR")
-	return explain.Style{
-		Scores: true, Wide: explain.Format(o.output) == story.FormatWide, All: "-o wide",
-		Color: isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd())),
-	}
+	return isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 
 // explainIn makes the explanations of placements of a world.

@@ -30,6 +30,10 @@ func TestExecute(t *testing.T) {
 			reason: "debug needs a server, too", args: []string{"debug", "--kubeconfig", unreachable},
 			wantCode: exitFailure, wantStderr: []string{"cannot reach the API server at https://127.0.0.1:1", "--kubeconfig"},
 		},
+		{
+			reason: "an unknown format of sets", args: []string{"sets", "-o", "wide"}, wantCode: exitUsage,
+			wantStderr: []string{`"wide"`, "Run 'placement sets --help'"},
+		},
 		{reason: "version prints", args: []string{"version"}, wantStdout: []string{"placement ", "commit"}},
 		{reason: "version prints JSON", args: []string{"version", "-o", "json"}, wantStdout: []string{`"goVersion": "go`}},
 		{

@@ -6,10 +6,13 @@ import authorizationv1 "k8s.io/api/authorization/v1"
 // every set, also those that are created later.
 func Review(namespace, set string) authorizationv1.SubjectAccessReviewSpec {
 	return authorizationv1.SubjectAccessReviewSpec{
-		User:   userPrefix + namespace + accountOfNamespace,
-		Groups: []string{allAccounts, groupPrefix + namespace, allAuthenticated},
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: verb, Group: group, Resource: object, Subresource: subresource, Name: set,
-		},
+		User:               userPrefix + namespace + accountOfNamespace,
+		Groups:             []string{allAccounts, groupPrefix + namespace, allAuthenticated},
+		ResourceAttributes: BindingOf(set),
 	}
+}
+
+// BindingOf is the request that a subject must be allowed to make to bind a set, whoever the subject is.
+func BindingOf(set string) *authorizationv1.ResourceAttributes {
+	return &authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: object, Subresource: subresource, Name: set}
 }

@@ -7,11 +7,22 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // pageSize is how many objects one request asks for.
 const pageSize = 500
+
+// ClusterSets lists all ManagedClusterSets.
+func ClusterSets(ctx context.Context, hub client.Reader) ([]*clusterv1beta2.ManagedClusterSet, error) {
+	return list[*clusterv1beta2.ManagedClusterSet](ctx, hub, "", &clusterv1beta2.ManagedClusterSetList{})
+}
+
+// Bindings lists the ManagedClusterSetBindings of a namespace.
+func Bindings(ctx context.Context, hub client.Reader, namespace string) ([]*clusterv1beta2.ManagedClusterSetBinding, error) {
+	return list[*clusterv1beta2.ManagedClusterSetBinding](ctx, hub, namespace, &clusterv1beta2.ManagedClusterSetBindingList{})
+}
 
 // list lists the objects of a kind, of which an empty list is given, in one namespace or in all. A list whose next page has expired on the
 // server is read anew, in one piece.

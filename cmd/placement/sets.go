@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
+)
+
+const setsLong = `sets lists the ManagedClusterSets that you may bind, and those that are bound to the namespace: the clusters that its
+Placements choose among are the ones of the sets that are bound.
+
+Whether you may bind a set is asked of the API server, for each set (create on managedclustersets/bind). To bind one also
+takes the right to create managedclustersetbindings in the namespace. "by RBAC" says that the hub keeps the binding, for the
+ServiceAccount placement of the namespace.
+
+The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace. Who may not list the
+sets is told which right is missing and shown those that are bound, and gets exit code 1.`
+
+const setsExample = `  # What may the Placements of this namespace use, and what could be bound?
+  placement sets -n team-a
+
+  # Names only
+  placement sets -n team-a -o name`
+
+// setsOptions are the flags of the command.
+type setsOptions struct {
+	hubFlags
+
+	output string
+}
+
+func newSetsCommand() *cobra.Command {
+	var o setsOptions
+	cmd := &cobra.Command{
+		Use:     "sets",
+		Short:   "List the cluster sets that you may bind, and those that a namespace has",
+		Long:    setsLong,
+		Example: setsExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	flags := cmd.Flags()
+	o.add(flags)
+	flags.Lookup("namespace").Usage = "Namespace whose bindings are listed. Default: the namespace of the context."
+	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable), "Output format: table, json, yaml, or name (one set per line).")
+	o.registerCompletions(cmd, setlist.Formats())
+	return cmd
+}
+
+// run prints what could be read, also beside an error.
+func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
+	if !slices.Contains(setlist.Formats(), explain.Format(o.output)) {
+		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, setlist.Formats())}
+	}
+	config, namespace, err := o.find()
+	if err != nil {
+		return err
+	}
+	hub, err := connect(config)
+	if err != nil {
+		return err
+	}
+	if err := authorizationv1.AddToScheme(hub.Scheme()); err != nil {
+		return fmt.Errorf("registering the types of %s: %w", authorizationv1.SchemeGroupVersion, err)
+	}
+	list, err := setlist.Read(ctx, hub, namespace)
+	if list == nil {
+		return err
+	}
+	return errors.Join(setlist.Write(stdout, explain.Format(o.output), *list, explain.Style{Color: colored(stdout)}), err)
+}

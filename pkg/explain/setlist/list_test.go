@@ -1,0 +1,183 @@
+package setlist
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/scope"
+)
+
+// hub has the sets dev, edge, prod and staging, of which its user may bind prod and staging. To the namespace team are bound staging, by
+// RBAC edge, and gone, which does not exist; the binding dev names another set.
+type hub struct {
+	setsFail, bindingsFail, reviewsFail error
+}
+
+func (h *hub) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("nothing is to be read by name")
+}
+
+func (h *hub) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	var asked client.ListOptions
+	asked.ApplyOptions(options)
+
+	switch list := list.(type) {
+	case *clusterv1beta2.ManagedClusterSetList:
+		if h.setsFail != nil {
+			return h.setsFail
+		}
+
+		for _, name := range []string{"staging", "prod", "edge", "dev"} {
+			list.Items = append(list.Items, clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+
+		return nil
+	case *clusterv1beta2.ManagedClusterSetBindingList:
+		if h.bindingsFail != nil || asked.Namespace != "team" {
+			return h.bindingsFail
+		}
+
+		for name, set := range map[string]string{"staging": "staging", "edge": "edge", "gone": "gone", "dev": "other"} {
+			binding := clusterv1beta2.ManagedClusterSetBinding{
+				ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
+			}
+			if name == "edge" {
+				binding.Labels = map[string]string{scope.ManagedByLabel: scope.Manager}
+			}
+
+			list.Items = append(list.Items, binding)
+		}
+
+		return nil
+	default:
+		return errors.New("something else is listed")
+	}
+}
+
+func (h *hub) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	review, is := object.(*authorizationv1.SelfSubjectAccessReview)
+	if !is {
+		return errors.New("something else is created")
+	}
+
+	asked := *review.Spec.ResourceAttributes
+	name := asked.Name
+	asked.Name = ""
+	review.Status.Allowed = (name == "prod" || name == "staging") && asked == authorizationv1.ResourceAttributes{
+		Verb: "create", Group: "cluster.open-cluster-management.io", Resource: "managedclustersets", Subresource: "bind",
+	}
+
+	return h.reviewsFail
+}
+
+func forbidden(resource string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: "cluster.open-cluster-management.io", Resource: resource}, "", errors.New("no"))
+}
+
+func TestRead(t *testing.T) {
+	bound := []Set{{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true}, {Name: "staging", MayBind: true, Bound: true}}
+
+	for _, tc := range []struct {
+		reason, namespace string
+		hub               hub
+		want              *List
+		wantErr           string
+	}{
+		{
+			reason: "what may be bound and what is", namespace: "team",
+			want: &List{Namespace: "team", Hidden: ptr.To(1), Sets: []Set{
+				{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true, Missing: true}, {Name: "prod", MayBind: true},
+				{Name: "staging", MayBind: true, Bound: true},
+			}},
+		},
+		{
+			reason: "a namespace without bindings", namespace: "other",
+			want: &List{Namespace: "other", Hidden: ptr.To(2), Sets: []Set{{Name: "prod", MayBind: true}, {Name: "staging", MayBind: true}}},
+		},
+		{
+			reason: "who may not list sets sees those that are bound", namespace: "team", hub: hub{setsFail: forbidden("managedclustersets")},
+			want:    &List{Namespace: "team", Sets: bound, Unlisted: forbidden("managedclustersets").Error()},
+			wantErr: "open-cluster-management:placement-hub:tenant",
+		},
+		{
+			reason: "who may not list bindings sees what may be bound", namespace: "team", hub: hub{bindingsFail: forbidden("managedclustersetbindings")},
+			want:    &List{Namespace: "team", Hidden: ptr.To(2), Sets: []Set{{Name: "prod", MayBind: true}, {Name: "staging", MayBind: true}}},
+			wantErr: "ClusterRole view",
+		},
+		{reason: "a hub that fails", namespace: "team", hub: hub{setsFail: errors.New("broken")}, wantErr: "listing ManagedClusterSets: broken"},
+		{
+			reason: "no hub", namespace: "team", hub: hub{bindingsFail: apierrors.NewNotFound(schema.GroupResource{}, "x")},
+			wantErr: "the hub does not serve ManagedClusterSetBindings",
+		},
+		{reason: "rights that cannot be asked for", namespace: "team", hub: hub{reviewsFail: errors.New("broken")}, wantErr: "whether you may bind"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			list, err := Read(t.Context(), &tc.hub, tc.namespace)
+			if (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("error %v, want %q", err, tc.wantErr)
+			}
+			if diff := cmp.Diff(tc.want, list); diff != "" {
+				t.Errorf("Read() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWrite(t *testing.T) {
+	list := List{Namespace: "team", Hidden: ptr.To(7), Sets: []Set{
+		{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true, Missing: true}, {Name: "prod", MayBind: true},
+	}}
+	for _, tc := range []struct {
+		format explain.Format
+		list   List
+		want   string
+	}{
+		{explain.FormatTable, list, `namespace team: 2 sets bound, 1 that you may bind, 7 others
+  SET   BOUND                          YOU MAY BIND IT
+  edge  by RBAC                        no
+  gone  yes, but there is no such set  no
+  prod  no                             yes
+`},
+		{explain.FormatTable, List{Namespace: "team", Unlisted: "no"}, "namespace team: 0 sets bound, 0 that you may bind\n"},
+		{explain.FormatName, list, "edge\ngone\nprod\n"},
+		{explain.FormatYAML, list, `hidden: 7
+namespace: team
+sets:
+- bound: true
+  managed: true
+  mayBind: false
+  name: edge
+- bound: true
+  mayBind: false
+  missing: true
+  name: gone
+- bound: false
+  mayBind: true
+  name: prod
+`},
+		{explain.FormatJSON, List{Namespace: "team", Sets: []Set{}, Unlisted: "no"}, "{\n  \"namespace\": \"team\",\n  \"sets\": [],\n  \"unlisted\": \"no\"\n}\n"},
+	} {
+		t.Run(string(tc.format), func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Write(&out, tc.format, tc.list, explain.Style{}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
+				t.Errorf("Write() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package setlist
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/scope"
+)
+
+// reviewsAtOnce is how many SelfSubjectAccessReviews are under way at the same time.
+const reviewsAtOnce = 8
+
+// Hub is what Read needs of a client: its scheme knows authorization.k8s.io/v1 and what liveworld.Scheme knows.
+type Hub interface {
+	client.Reader
+	Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error
+}
+
+// Read lists the sets that the user of hub may bind, and those that are bound to the namespace. An error about missing rights comes with a
+// list of what could be read; any other error comes with nil.
+func Read(ctx context.Context, hub Hub, namespace string) (*List, error) {
+	list := &List{Namespace: namespace, Sets: []Set{}}
+
+	known, notListed := liveworld.ClusterSets(ctx, hub)
+	if notListed != nil && !apierrors.IsForbidden(notListed) {
+		return nil, unreadable("ManagedClusterSets", notListed)
+	}
+
+	bindings, notBound := liveworld.Bindings(ctx, hub, namespace)
+	if notBound != nil && !apierrors.IsForbidden(notBound) {
+		return nil, unreadable("ManagedClusterSetBindings of namespace "+namespace, notBound)
+	}
+
+	candidates := merge(known, bindings, notListed == nil)
+	if err := review(ctx, hub, candidates); err != nil {
+		return nil, err
+	}
+
+	for _, set := range candidates {
+		if set.MayBind || set.Bound {
+			list.Sets = append(list.Sets, set)
+		}
+	}
+
+	if notListed == nil {
+		list.Hidden = ptr.To(len(candidates) - len(list.Sets))
+	} else {
+		list.Unlisted = notListed.Error()
+	}
+
+	return list, errors.Join(
+		missing(notListed, "the ClusterRole open-cluster-management:placement-hub:tenant, by a ClusterRoleBinding"),
+		missing(notBound, "the ClusterRole view, by a RoleBinding in the namespace"),
+	)
+}
+
+// unreadable is an error that is about the hub, not about the rights of the user.
+func unreadable(what string, err error) error {
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub", what, err)
+	}
+
+	return fmt.Errorf("listing %s: %w; check the connection to the hub and try again", what, err)
+}
+
+// missing says which role to ask for where the user lacks a right; nil stays nil.
+func missing(err error, role string) error {
+	if err == nil {
+		return nil
+	}
+
+	return fmt.Errorf("the hub does not allow this user to list all of it: %w; ask an administrator of the hub for %s", err, role)
+}
+
+// merge is every set that is known or bound, sorted by name. Sets that are bound and not known are missing, where all are known.
+func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2.ManagedClusterSetBinding, allKnown bool) []Set {
+	byName := make(map[string]Set, len(known))
+	for _, set := range known {
+		byName[set.Name] = Set{Name: set.Name}
+	}
+
+	for _, binding := range bindings {
+		name := binding.Spec.ClusterSet
+		if binding.Name != name {
+			continue // It binds nothing.
+		}
+
+		_, exists := byName[name]
+		byName[name] = Set{Name: name, Bound: true, Managed: scope.Managed(binding), Missing: allKnown && !exists}
+	}
+
+	merged := make([]Set, 0, len(byName))
+	for _, set := range byName {
+		merged = append(merged, set)
+	}
+
+	slices.SortFunc(merged, func(a, b Set) int { return cmp.Compare(a.Name, b.Name) })
+
+	return merged
+}
+
+// review asks the API server which of the sets the user may bind.
+func review(ctx context.Context, hub Hub, sets []Set) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(reviewsAtOnce)
+
+	for i := range sets {
+		group.Go(func() error {
+			review := &authorizationv1.SelfSubjectAccessReview{
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: scope.BindingOf(sets[i].Name)},
+			}
+			if err := hub.Create(ctx, review); err != nil {
+				return fmt.Errorf("asking the API server whether you may bind ManagedClusterSet %s: %w", sets[i].Name, err)
+			}
+
+			sets[i].MayBind = review.Status.Allowed
+
+			return nil
+		})
+	}
+
+	return group.Wait() //nolint:wrapcheck // It says what was asked.
+}
