@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -17,6 +19,7 @@ func LowerV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Pla
 		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
 		ClusterSets:  slices.Clone(placement.Spec.ClusterSets),
 		Wanted:       placement.Spec.NumberOfClusters,
+		Tolerations:  availabilityTolerations(),
 		Prioritizers: defaultPrioritizers(),
 		Availability: true,
 		NoneIsEnough: true,
@@ -29,6 +32,15 @@ func LowerV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Pla
 	l.antiAffinity(spec.Child("antiAffinity"), placement.Spec.AntiAffinity)
 
 	return l.request
+}
+
+// availabilityTolerations tolerate the two taints that follow the availability of a cluster. Each decision of this API says whether its
+// cluster is available, which could never be false if an unavailable cluster left.
+func availabilityTolerations() []clusterv1beta1.Toleration {
+	return []clusterv1beta1.Toleration{
+		{Key: clusterv1.ManagedClusterTaintUnavailable, Operator: clusterv1beta1.TolerationOpExists},
+		{Key: clusterv1.ManagedClusterTaintUnreachable, Operator: clusterv1beta1.TolerationOpExists},
+	}
 }
 
 func (l *lowering) namedPredicates(path *field.Path, predicates []placementv1alpha1.ClusterPredicate) {

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/facts"
@@ -108,12 +109,49 @@ func TestOlderPlacement(t *testing.T) {
 	}
 }
 
+// v1alpha1-placement.md: the decisions say whether a cluster is available, so the two taints that say the same do not count, and no others.
+func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
+	carrying := func(name string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
+		cluster := named(name)
+		cluster.Spec.Taints = taints
+
+		return cluster
+	}
+	unavailable, unreachable := clusterv1.ManagedClusterTaintUnavailable, clusterv1.ManagedClusterTaintUnreachable
+	w := newWorld(
+		carrying("away", taint(unavailable, "", noSelect)),
+		carrying("lost", taint(unreachable, "", noSelect)),
+		carrying("lost-and-full", taint(unreachable, "", noSelect), taint("full", "", noSelect)),
+		carrying("new", taint(unavailable, "", noSelectIfNew)),
+		carrying("near", taint(unreachable+"-soon", "", noSelect)),
+		carrying("odd", taint("example.com/unavailable", "", noSelect)),
+	)
+
+	result := w.scheduleOlder(t, olderSpec{})
+	expect(t, "selected", []string{"away", "lost", "new"}, selected(result))
+
+	for cluster, want := range map[string]string{
+		"lost-and-full": "taint full:NoSelect not tolerated",
+		"near":          "taint cluster.open-cluster-management.io/unreachable-soon:NoSelect not tolerated",
+		"odd":           "taint example.com/unavailable:NoSelect not tolerated",
+	} {
+		verdict, _ := result.Verdict(cluster)
+		expect(t, cluster, want, result.Reason(verdict))
+	}
+
+	expect(t, "v1beta1 tolerates neither", []string{}, selected(w.schedule(t, clusterv1beta1.PlacementSpec{})))
+}
+
 // The parts of the question that the API does not have are as they are by default.
 func TestOlderPlacementLowersTo(t *testing.T) {
 	got := LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{ClusterSets: []string{"b", "a"}, NumberOfClusters: ptr.To[int32](3)}))
 	want := &Request{
 		Key: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "p"), ClusterSets: []string{"b", "a"}, Wanted: ptr.To[int32](3),
 		Prioritizers: []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}, Availability: true, NoneIsEnough: true,
+		Tolerations: []clusterv1beta1.Toleration{
+			{Key: "cluster.open-cluster-management.io/unavailable", Operator: clusterv1beta1.TolerationOpExists},
+			{Key: "cluster.open-cluster-management.io/unreachable", Operator: clusterv1beta1.TolerationOpExists},
+		},
 	}
 	expect(t, "request", want, got)
 }

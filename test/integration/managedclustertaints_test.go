@@ -14,6 +14,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
@@ -73,6 +74,40 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 			w.expectSelected(ctx, "follows", allScheduled, next.selected...)
 			w.expectSelected(ctx, "tolerates", allScheduled, shorts(1, 2)...)
 		}
+	})
+
+	It("v1alpha1: an unavailable cluster stays, and its decision says so", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.cluster(ctx, "set", "c001", isAvailable(metav1.ConditionTrue))
+		w.cluster(ctx, "set", "c002", isAvailable(metav1.ConditionTrue))
+		w.alpha(ctx, "p", placementv1alpha1.PlacementSpec{})
+		w.expectAvailable(ctx, "c001", "c002")
+
+		film := w.watchAlphaPages(ctx)
+		film.stays(w.names(shorts(1, 2)...)...)
+
+		for _, next := range []struct {
+			status    metav1.ConditionStatus
+			taints    []string
+			available []string
+		}{
+			{metav1.ConditionFalse, []string{unavailable}, shorts(1, 1)},
+			{metav1.ConditionUnknown, []string{unreachable}, shorts(1, 1)},
+			{metav1.ConditionTrue, nil, shorts(1, 2)},
+		} {
+			w.reportAvailable(ctx, "c002", next.status)
+			w.expectTaints(ctx, "c002", next.taints...)
+			w.expectAvailable(ctx, next.available...)
+			Expect(w.lookAlpha(ctx, Default, "p").Selected).To(Equal(shorts(1, 2)))
+		}
+
+		film.expectStays()
+
+		By("leaving it for a taint of any other key")
+		w.editCluster(ctx, "c002", tainted("maintenance", "", clusterv1.TaintEffectNoSelect))
+		Eventually(func(g Gomega) []string { return w.lookAlpha(ctx, g, "p").Selected }).
+			WithContext(ctx).WithTimeout(settle).Should(Equal(shorts(1, 1)))
 	})
 
 	It("1.4c: leaves other taints alone, and puts its own back", func(ctx SpecContext) {
