@@ -124,8 +124,8 @@ func (v *validator) Handle(ctx context.Context, request admission.Request) admis
 	case namespace.DeletionTimestamp.IsZero():
 		return admission.Allowed("")
 	default:
-		return admission.Denied(fmt.Sprintf("ManagedCluster %s cannot be accepted while namespace %s is terminating: "+
-			"wait until the namespace is gone, and accept the cluster then", name, name))
+		return admission.Denied(fmt.Sprintf("cluster namespace %q is terminating: "+
+			"wait until the namespace is gone, and accept ManagedCluster %s then", name, name))
 	}
 }
 

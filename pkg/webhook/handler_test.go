@@ -96,7 +96,7 @@ func TestHandler(t *testing.T) {
 		{reason: "what cannot be read is one, too", path: MutatePath, object: `{` + head + `,"spec":{"taints":"none"}}`, code: 400,
 			message: []string{"ManagedCluster c cannot be read", "taints"}},
 		{reason: "nobody is accepted into a namespace that goes away", path: ValidatePath, reader: having(terminating), object: accepted, code: 403,
-			message: []string{"namespace c is terminating", "wait until"}},
+			message: []string{`cluster namespace "c" is terminating`, "wait until"}},
 		{reason: "nor later", path: ValidatePath, reader: having(terminating), object: accepted, old: waiting, code: 403,
 			message: []string{"wait until"}},
 		{reason: "who was accepted before stays so", path: ValidatePath, reader: mute, object: accepted, old: accepted, code: 200},

@@ -209,7 +209,7 @@ func (w *world) accessInForce(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func() error { return tryOut(ctx, w.newBinding("a", "b")) }).WithContext(ctx).WithTimeout(settle).Should(beInvalid(mustMatch))
 	Eventually(func() error { return tryOut(ctx, w.newCluster("not.a-namespace", "")) }).WithContext(ctx).WithTimeout(settle).
-		Should(beInvalid("metadata.name: Invalid value: "))
+		Should(beInvalid("metadata.name format is not correct: "))
 }
 
 // notAllowedToBind is the denial of a binding (consumers.md).
@@ -222,9 +222,12 @@ func cannotMove(p *person, set string) OmegaMatcher {
 	return beForbidden(fmt.Sprintf("user %q cannot add/remove a ManagedCluster to/from ManagedClusterSet %q", p.user, set))
 }
 
-// cannotAccept is the denial to accept a cluster.
+// cannotAccept is the denial to accept a cluster, which begins with upstream's sentence.
 func cannotAccept(p *person, cluster string) OmegaMatcher {
-	return beForbidden(fmt.Sprintf("user %q cannot accept ManagedCluster %q", p.user, cluster))
+	return And(
+		beForbidden(fmt.Sprintf("user %q cannot update the HubAcceptsClient field", p.user)),
+		beForbidden(fmt.Sprintf("for ManagedCluster %q", cluster)),
+	)
 }
 
 func beForbidden(words string) OmegaMatcher { return beRefused(http.StatusForbidden, words) }

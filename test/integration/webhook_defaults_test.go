@@ -224,7 +224,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 
 		accepted := before.DeepCopy()
 		accepted.Spec.HubAcceptsClient = true
-		Expect(hub.Update(ctx, accepted)).To(refusedWith(http.StatusForbidden, "namespace leaving is terminating", "wait until"))
+		Expect(hub.Update(ctx, accepted)).To(refusedWith(http.StatusForbidden, `cluster namespace "leaving" is terminating`, "wait until"))
 
 		before.Labels["a"] = "b"
 		Expect(hub.Update(ctx, before)).To(Succeed(), "it is not being accepted")
@@ -232,7 +232,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		Expect(hub.Delete(ctx, before)).To(Succeed())
 
 		fresh := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
-		Expect(hub.Create(ctx, fresh)).To(refusedWith(http.StatusForbidden, "namespace leaving is terminating", "wait until"))
+		Expect(hub.Create(ctx, fresh)).To(refusedWith(http.StatusForbidden, `cluster namespace "leaving" is terminating`, "wait until"))
 
 		Expect(hub.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)).To(Succeed())
 		namespace.Spec.Finalizers = nil
