@@ -53,6 +53,8 @@ func OfRules(rules []rbacv1.PolicyRule) Grant {
 		named.Insert(rule.ResourceNames...)
 	}
 
+	named.Delete("") // No set has this name.
+
 	if len(named) == 0 {
 		return Grant{}
 	}

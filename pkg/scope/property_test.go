@@ -26,7 +26,7 @@ func drawnRule() *rapid.Generator[rbacv1.PolicyRule] {
 			Verbs:         words("create", "*", "create", "get", "bind").Draw(t, "verbs"),
 			APIGroups:     words(group, "*", group, "", "apps").Draw(t, "groups"),
 			Resources:     words("managedclustersets/bind", "*/bind", "*", "managedclustersets", "managedclustersets/*", "*/*").Draw(t, "resources"),
-			ResourceNames: words(someSets...).Draw(t, "names"),
+			ResourceNames: words(append(someSets, "")...).Draw(t, "names"),
 		}
 	})
 }

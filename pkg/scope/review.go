@@ -2,8 +2,8 @@ package scope
 
 import authorizationv1 "k8s.io/api/authorization/v1"
 
-// Review is the question to the API server that Allowed answers from RBAC: whether the account of a namespace may bind a set. The set "" is
-// every set, also those that are created later.
+// Review is the question to the API server that Allowed answers from RBAC: whether the account of a namespace may bind a set,
+// which must be named: to the API server the name "" is one that a rule can hold, not every name.
 func Review(namespace, set string) authorizationv1.SubjectAccessReviewSpec {
 	return authorizationv1.SubjectAccessReviewSpec{
 		User:               userPrefix + namespace + accountOfNamespace,

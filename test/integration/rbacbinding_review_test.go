@@ -197,7 +197,7 @@ func (w *randomRBAC) toggle(ctx context.Context, absent bool, object client.Obje
 }
 
 func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
-	names := slices.Concat(w.sets, []string{"*", "default", "blue"})
+	names := slices.Concat(w.sets, []string{"*", "default", "blue", ""})
 
 	return rbacv1.PolicyRule{
 		Verbs:     pick(random, []string{"create"}, []string{"*"}, []string{"get", "create"}, []string{"create"}, []string{"get", "bind"}),

@@ -33,6 +33,7 @@ type rbacBindingReconciler struct {
 	grants   *compiledGrants
 	unseen   *unseenWrites
 	doubts   *doubts
+	reviews  *recurringReviews
 	review   review
 	outdated work.Retry[reconcile.Request]
 }
@@ -40,6 +41,7 @@ type rbacBindingReconciler struct {
 func newRBACBindingReconciler(api client.Client, c clock.PassiveClock) *rbacBindingReconciler {
 	return &rbacBindingReconciler{
 		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c), doubts: newDoubts(c),
+		reviews:  newRecurringReviews(c),
 		review:   reviewer(api),
 		outdated: work.NewRetry[reconcile.Request](),
 	}
@@ -53,6 +55,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	err := r.client.Get(ctx, types.NamespacedName{Name: namespace}, found, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // It gets nothing, and what it has goes with it.
 		r.doubts.forget(namespace)
+		r.reviews.forget(namespace)
 
 		return r.outdated.Settle(ctx, request, nil)
 	}
@@ -71,12 +74,15 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		return reconcile.Result{}, fmt.Errorf("listing the ManagedClusterSetBindings of namespace %s: %w", namespace, err)
 	}
 
+	asked := r.questions(namespace)
+
+	denied, unreviewed := r.reviews.denials(ctx, namespace, keptBindings(wanted.sets, bindings.Items), asked)
+	wanted = wanted.without(denied)
 	planned := planBindings(wanted.sets, bindings.Items)
-	asked := r.questions(namespace, wanted.grant)
 	made := r.bind(ctx, namespace, planned, asked)
 	due, wait := r.doubts.confirm(namespace, planned.revoke, made.patience())
 	unmade := r.unbind(ctx, due, wanted, asked)
-	err = errors.Join(slices.Concat(made.failed, unmade.failed)...)
+	err = errors.Join(unreviewed, errors.Join(slices.Concat(made.failed, unmade.failed)...))
 
 	if err != nil && wait > 0 { // What is to be deleted soon must not wait for what fails, and may fail for long. Then it is told.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
@@ -94,7 +100,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 
 	result, err := r.outdated.Settle(ctx, request, err)
 	if err == nil {
-		result.RequeueAfter = earliest(wait, result.RequeueAfter)
+		result.RequeueAfter = earliest(earliest(wait, r.reviews.wait(namespace)), result.RequeueAfter)
 	}
 
 	return result, err
@@ -233,7 +239,7 @@ func (r *rbacBindingReconciler) revoke(
 	key := client.ObjectKeyFromObject(binding)
 
 	return r.write(ctx, key, binding.ResourceVersion, func() error {
-		if why == noRight {
+		if why == noRight || why == deniedRight {
 			switch may, err := asked.mayBind(ctx, binding.Name); {
 			case err != nil:
 				return err

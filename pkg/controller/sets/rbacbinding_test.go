@@ -395,7 +395,7 @@ func TestOneRefusalHoldsUpNothing(t *testing.T) {
 
 	r.review = func(context.Context, string, string) (bool, error) { return true, nil }
 
-	if made := r.bind(t.Context(), "a", planned, r.questions("a", scope.Grant{})); len(made.failed) != 1 ||
+	if made := r.bind(t.Context(), "a", planned, r.questions("a")); len(made.failed) != 1 ||
 		!errors.Is(made.failed[0], denied) || !created["green"] {
 		t.Errorf("failed %v, tried %v; want the refusal, and the other one tried", made.failed, created)
 	}

@@ -23,7 +23,17 @@ import (
 type entitlement struct {
 	account bool             // whether the namespace has one
 	grant   scope.Grant      // what the account may bind
-	sets    sets.Set[string] // what of that exists
+	sets    sets.Set[string] // what of that exists, without what is denied
+	denied  sets.Set[string] // what the API server denies all the same
+}
+
+// without takes away what the API server denies.
+func (e entitlement) without(denied sets.Set[string]) entitlement {
+	if len(denied) > 0 {
+		e.sets, e.denied = e.sets.Difference(denied), denied
+	}
+
+	return e
 }
 
 // reason is why a set is not bound.
@@ -33,6 +43,8 @@ const (
 	noAccount reason = "the namespace has no ServiceAccount named " + scope.Account
 	noSet     reason = "the cluster set does not exist"
 	noRight   reason = "no ClusterRoleBinding lets the ServiceAccount bind the cluster set"
+
+	deniedRight reason = "an authorizer beside RBAC does not let the ServiceAccount bind the cluster set"
 )
 
 // whyNot says why a set is not among those of the entitlement.
@@ -40,6 +52,8 @@ func (e entitlement) whyNot(set string) reason {
 	switch {
 	case !e.account:
 		return noAccount
+	case e.denied.Has(set):
+		return deniedRight
 	case e.grant.Holds(set):
 		return noSet
 	default:
@@ -120,6 +134,19 @@ type bindingPlan struct {
 }
 
 func (p bindingPlan) empty() bool { return len(p.create)+len(p.restore)+len(p.revoke) == 0 }
+
+// keptBindings are the sets whose bindings follow from RBAC and are to stay.
+func keptBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClusterSetBinding) sets.Set[string] {
+	kept := sets.New[string]()
+
+	for i := range existing {
+		if scope.Managed(&existing[i]) && existing[i].DeletionTimestamp.IsZero() && wanted.Has(existing[i].Name) {
+			kept.Insert(existing[i].Name)
+		}
+	}
+
+	return kept
+}
 
 // planBindings compares what is wanted with what there is. What is being deleted is left to go, and what others made is left alone.
 func planBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClusterSetBinding) bindingPlan {

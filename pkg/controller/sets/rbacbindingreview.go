@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// review asks whether the account of a namespace may bind a set; "" is every set.
+// review asks whether the account of a namespace may bind a set.
 type review func(ctx context.Context, namespace, set string) (bool, error)
 
 // reviewer asks the API server. What the cache shows of RBAC comes by several watches, each of which can lag behind for long when its
@@ -31,27 +31,15 @@ func reviewer(api client.Client) review {
 type questions struct {
 	review    review
 	namespace string
-	every     bool // whether to ask for every set first
 	answers   map[string]bool
 }
 
-func (r *rbacBindingReconciler) questions(namespace string, grant scope.Grant) *questions {
-	return &questions{review: r.review, namespace: namespace, every: grant.All, answers: map[string]bool{}}
+func (r *rbacBindingReconciler) questions(namespace string) *questions {
+	return &questions{review: r.review, namespace: namespace, answers: map[string]bool{}}
 }
 
-// mayBind is what the API server answers. Who may bind every set may bind this one.
+// mayBind is what the API server answers. Each set is asked for by name, also where RBAC grants all: another authorizer may deny a single one.
 func (q *questions) mayBind(ctx context.Context, set string) (bool, error) {
-	if q.every {
-		may, err := q.ask(ctx, "")
-		if may || err != nil {
-			return may, err
-		}
-	}
-
-	return q.ask(ctx, set)
-}
-
-func (q *questions) ask(ctx context.Context, set string) (bool, error) {
 	if may, known := q.answers[set]; known {
 		return may, nil
 	}

@@ -11,13 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
 // TestCreationsThatFail holds back what is to be deleted as long as what may take its place can still come (law 5), and no longer.
@@ -84,7 +83,7 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 
 			for range 3 {
 				result, err := r.Reconcile(t.Context(), requestOfA)
-				again = err != nil || result.RequeueAfter > 0
+				again = err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= longLook
 
 				clock.Step(longLook)
 			}
@@ -110,37 +109,113 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 	}
 }
 
-// Who may bind every set is asked for once, and for each set when that is not so any more.
+// Every set is asked for by its name, once: "" is the name of no set, though the API server lets a rule with the resource name "" pass for it,
+// and an authorizer beside RBAC may deny a single set to an account that RBAC lets bind all.
 func TestQuestions(t *testing.T) {
-	for _, tc := range []struct {
-		reason string
-		grant  scope.Grant
-		every  bool // what the API server says of every set
-		want   []string
-	}{
-		{"every set", scope.Grant{All: true}, true, []string{""}},
-		{"every set, no more", scope.Grant{All: true}, false, []string{"", "blue", "red"}},
-		{"by name", scope.Grant{Sets: sets.New("blue", "red")}, true, []string{"blue", "red"}},
-	} {
-		var asked []string
+	var asked []string
 
-		r := &rbacBindingReconciler{review: func(_ context.Context, _, set string) (bool, error) {
-			asked = append(asked, set)
+	r := &rbacBindingReconciler{review: func(_ context.Context, _, set string) (bool, error) {
+		asked = append(asked, set)
 
-			return set != "" || tc.every, nil
-		}}
-		q := r.questions("a", tc.grant)
+		return set == "" || set == "blue", nil
+	}}
+	q := r.questions("a")
 
-		for _, set := range []string{"blue", "red", "blue"} {
-			if may, err := q.mayBind(t.Context(), set); !may || err != nil {
-				t.Errorf("%s: %s: %v, %v", tc.reason, set, may, err)
+	for set, want := range map[string]bool{"blue": true, "red": false} {
+		for range 2 {
+			if may, err := q.mayBind(t.Context(), set); may != want || err != nil {
+				t.Errorf("%s: %v, %v", set, may, err)
 			}
 		}
-
-		if !slices.Equal(asked, tc.want) {
-			t.Errorf("%s: asked %q, want %q", tc.reason, asked, tc.want)
-		}
 	}
+
+	if slices.Sort(asked); !slices.Equal(asked, []string{"blue", "red"}) {
+		t.Errorf("asked %q, want each set once", asked)
+	}
+}
+
+// An authorizer beside RBAC may change its mind, and no event tells of it.
+func TestBindingsAreReviewedAgain(t *testing.T) {
+	r, clock := fixture(t, interceptor.Funcs{})
+
+	var (
+		asked int
+		may   = true
+		fails error
+	)
+
+	r.review = func(_ context.Context, _, set string) (bool, error) {
+		asked++
+
+		return may && set == "blue", fails
+	}
+	look := func(reason string, wantBlue bool) time.Duration {
+		t.Helper()
+
+		result, err := r.Reconcile(t.Context(), requestOfA)
+		if !errors.Is(err, fails) {
+			t.Fatalf("%s: %v", reason, err)
+		}
+
+		list := &clusterv1beta2.ManagedClusterSetBindingList{}
+		if err := r.client.List(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+
+		bound := slices.ContainsFunc(list.Items, func(b clusterv1beta2.ManagedClusterSetBinding) bool { return b.Name == "blue" })
+		if bound != wantBlue {
+			t.Errorf("%s: bound is %t, want %t", reason, bound, wantBlue)
+		}
+
+		return result.RequeueAfter
+	}
+
+	look("at first", true)
+	clock.Step(longLook)
+	look("red goes", true)
+	r.unseen.forget(types.NamespacedName{Namespace: "a", Name: "blue"})
+	clock.Step(unseenFor)
+
+	asked = 0
+	if again := look("nothing is due", true); again <= 0 || again > reviewEvery {
+		t.Errorf("looks again after %v, want it within %v", again, reviewEvery)
+	} else {
+		clock.Step(again)
+	}
+
+	if asked != 0 {
+		t.Errorf("%d questions before the time", asked)
+	}
+
+	if again := look("it is asked again, and granted", true); asked != 1 || again != reviewEvery {
+		t.Errorf("%d questions and the next look after %v, want one and %v", asked, again, reviewEvery)
+	}
+
+	if look("somebody else has it look", true); asked != 1 {
+		t.Errorf("%d questions, want none before the time", asked-1)
+	}
+
+	clock.Step(reviewEvery)
+
+	fails = errors.New("no answer")
+	look("nobody answers", true)
+
+	fails = nil
+	clock.Step(time.Second)
+	look("granted", true)
+	clock.Step(reviewEvery)
+
+	may = false
+	if again := look("denied once", true); again <= 0 || again > secondLook {
+		t.Errorf("looks again after %v, want the second look", again)
+	}
+
+	clock.Step(secondLook)
+	look("denied twice", false)
+
+	may = true
+	clock.Step(unseenFor)
+	look("granted again", true)
 }
 
 // scope.md: a terminating namespace gets nothing.
