@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/klog/v2"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -21,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -32,18 +30,26 @@ const ClusterSet = "clusterset"
 // clusterSetReconciler writes the condition ClusterSetEmpty of every set, and keeps the sets default and global.
 type clusterSetReconciler struct {
 	client   client.Client
-	compiler *selector.Compiler
+	members  *membership
 	outdated work.Retry[reconcile.Request]
 }
 
+type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
 // SetupClusterSet adds the controller ClusterSet to the manager.
 func SetupClusterSet(mgr manager.Manager, s work.Settings) error {
-	r := &clusterSetReconciler{client: mgr.GetClient(), compiler: selector.NewCompiler(), outdated: work.NewRetry[reconcile.Request]()}
+	compiler := selector.NewCompiler()
+	r := &clusterSetReconciler{
+		client: mgr.GetClient(), outdated: work.NewRetry[reconcile.Request](),
+		members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
+			return inventory.NewClusterSet(compiler, set)
+		}),
+	}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ClusterSet).
-							For(&clusterv1beta2.ManagedClusterSet{}).
-							Watches(&clusterv1.ManagedCluster{}, r.membershipChanges()).
+							Watches(&clusterv1beta2.ManagedClusterSet{}, r.setChanges()).
+							Watches(&clusterv1.ManagedCluster{}, r.clusterChanges()).
 							WatchesRawSource(standardSetsSource{}).
 							WithOptions(work.Queue[reconcile.Request](s)).
 							Complete(r)
@@ -74,7 +80,7 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 }
 
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
-	compiled := inventory.NewClusterSet(r.compiler, set)
+	compiled := r.members.of(set)
 	if compiled.Err != nil {
 		// The members cannot be told; the placements that use the set say so (ours.md A4), and the condition stays as it was.
 		return nil //nolint:nilerr // A state, not an error: an edit of the set brings it back here.
@@ -116,7 +122,7 @@ func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.Cluster
 	count := 0
 
 	for i := range clusters.Items {
-		if set.Holds(&facts.Facts{Name: clusters.Items[i].Name, Labels: clusters.Items[i].Labels}) {
+		if holds(set, &clusters.Items[i]) {
 			count++
 		}
 	}
@@ -124,40 +130,49 @@ func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.Cluster
 	return count, nil
 }
 
-// membershipChanges queues the sets that gain or lose a cluster.
-func (r *clusterSetReconciler) membershipChanges() handler.EventHandler {
-	type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
+// setChanges queues a set whenever it changes, and keeps the membership in step.
+func (r *clusterSetReconciler) setChanges() handler.EventHandler {
+	add := func(q limiter, set client.Object) {
+		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: set.GetName()}})
+	}
+	take := func(q limiter, object client.Object) {
+		if set, is := object.(*clusterv1beta2.ManagedClusterSet); is {
+			r.members.update(set)
+		}
+
+		add(q, object)
+	}
 
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q limiter) { r.enqueue(ctx, q, nil, e.Object) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q limiter) {
-			if !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
-				r.enqueue(ctx, q, e.ObjectOld, e.ObjectNew)
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q limiter) { take(q, e.Object) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q limiter) { take(q, e.ObjectNew) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q limiter) {
+			r.members.forget(e.Object.GetName())
+			add(q, e.Object)
+		},
+	}
+}
+
+// clusterChanges queues the sets that gain or lose a cluster. The clusters of the initial list queue nothing: each set is queued by its own
+// first event, and nothing is worked on before both lists are in.
+func (r *clusterSetReconciler) clusterChanges() handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q limiter) {
+			if !e.IsInInitialList {
+				r.enqueue(q, nil, e.Object)
 			}
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q limiter) { r.enqueue(ctx, q, e.Object, nil) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q limiter) {
+			if !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
+				r.enqueue(q, e.ObjectOld, e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q limiter) { r.enqueue(q, e.Object, nil) },
 	}
 }
 
-func (r *clusterSetReconciler) enqueue(
-	ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request], before, after client.Object,
-) {
-	sets := &clusterv1beta2.ManagedClusterSetList{}
-	if err := r.client.List(ctx, sets, client.UnsafeDisableDeepCopy); err != nil {
-		// The cache answers; it fails only when it stops, and then every set is counted again at the next start.
-		klog.FromContext(ctx).Error(err, "Listing ManagedClusterSets from the cache")
-
-		return
+func (r *clusterSetReconciler) enqueue(q limiter, before, after client.Object) {
+	for _, name := range r.members.changed(before, after) {
+		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
 	}
-
-	for i := range sets.Items {
-		set := inventory.NewClusterSet(r.compiler, &sets.Items[i])
-		if holds(set, before) != holds(set, after) {
-			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: set.Name}})
-		}
-	}
-}
-
-func holds(set *inventory.ClusterSet, cluster client.Object) bool {
-	return cluster != nil && set.Holds(&facts.Facts{Name: cluster.GetName(), Labels: cluster.GetLabels()})
 }
