@@ -41,6 +41,7 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ClusterRole open-cluster-management:placement-hub:clustersetbinding-rbac",
 		"ClusterRole open-cluster-management:placement-hub:debug",
 		"ClusterRole open-cluster-management:placement-hub:edit",
+		"ClusterRole open-cluster-management:placement-hub:fleet-view",
 		"ClusterRole open-cluster-management:placement-hub:managedcluster-defaults",
 		"ClusterRole open-cluster-management:placement-hub:managedcluster-taints",
 		"ClusterRole open-cluster-management:placement-hub:placement",

@@ -11,6 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -122,6 +123,31 @@ var _ = Describe("The roles for people", func() {
 			"managedclustersets": "get list", "managedclustersets/bind": "", "managedclustersets/join": "", "managedclusters": "", "placements": "",
 		} {
 			Expect(verbsOf(ctx, tenant.user, "", clusterGroup+"/"+resource)).To(Equal(verbs), resource)
+		}
+	})
+
+	It("let whoever may see the whole fleet use clusteradm get clustersets", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		viewer := w.person("viewer")
+		w.bindRole(ctx, viewer.subject(), "open-cluster-management:placement-hub:tenant")
+		Eventually(func() error { return viewer.List(ctx, &clusterv1beta2.ManagedClusterSetList{}) }).WithContext(ctx).WithTimeout(settle).
+			Should(Succeed())
+		Expect(viewer.List(ctx, &clusterv1beta2.ManagedClusterSetBindingList{})).To(beForbidden("cannot list resource"))
+
+		w.bindRole(ctx, viewer.subject(), "open-cluster-management:placement-hub:fleet-view")
+		Eventually(func(g Gomega) {
+			for _, list := range []client.ObjectList{
+				&clusterv1beta2.ManagedClusterSetList{}, &clusterv1beta2.ManagedClusterSetBindingList{}, &clusterv1.ManagedClusterList{},
+			} {
+				g.Expect(viewer.List(ctx, list)).To(Succeed())
+			}
+		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+
+		for resource, verbs := range map[string]string{
+			"managedclusters": "get list watch", "managedclustersets": "get list watch", "managedclustersetbindings": "get list watch",
+			"managedclustersets/bind": "", "managedclustersets/join": "", "placements": "",
+		} {
+			Expect(verbsOf(ctx, viewer.user, "", clusterGroup+"/"+resource)).To(Equal(verbs), resource)
 		}
 	})
 })
