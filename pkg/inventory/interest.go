@@ -33,6 +33,7 @@ type placement struct {
 	key        PlacementKey
 	interest   Interest
 	enrolled   bool
+	identity   string // of its request, once it is enrolled
 	predicates []*view
 	clauses    [][]*view
 }
@@ -147,6 +148,9 @@ func (i *Inventory) enrol(p *placement) {
 	}
 
 	p.eachPlace(i.placements, func(in map[*placement]struct{}) { in[p] = struct{}{} })
+
+	p.identity = RequestIdentity(p.interest.ClusterSets, p.interest.Predicates)
+	i.subscribers.add(p.identity)
 }
 
 // dismiss undoes enrol.
@@ -173,6 +177,8 @@ func (i *Inventory) dismiss(p *placement) {
 		forgetEmpty(i.placements.readers, read)
 		forgetEmpty(i.placements.selective, read)
 	}
+
+	i.subscribers.remove(p.identity, i.answers)
 }
 
 func (p *placement) eachPlace(all *placements, visit func(map[*placement]struct{})) {

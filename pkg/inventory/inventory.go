@@ -42,8 +42,9 @@ type Inventory struct {
 	// order is that of the clusters in orderOf.
 	order   func() *order
 	orderOf *iradix.Tree[uint]
-	// questions is shared by the snapshots between which nothing has changed but decisions.
-	questions *sync.Map
+	// answers is shared by the snapshots between which nothing has changed but decisions.
+	answers     *answerCache
+	subscribers *subscribers
 }
 
 // New makes an empty Inventory.
@@ -64,8 +65,9 @@ func New(compiler *selector.Compiler) *Inventory {
 		boundIn:    map[string]map[string]struct{}{},
 		decisions:  newDecisions(),
 		placements: newPlacements(),
-		questions:  &sync.Map{},
 	}
+	i.subscribers = newSubscribers()
+	i.answers = newAnswerCache(i.subscribers, sharedBytes)
 	i.views = newViews(population{each: i.eachCluster, facts: i.facts.get, slot: i.slotOf})
 
 	return i
@@ -84,7 +86,7 @@ func (i *Inventory) changed(what extent) {
 	i.snapshot = nil
 
 	if what == anything {
-		i.questions = &sync.Map{}
+		i.answers = newAnswerCache(i.subscribers, sharedBytes)
 	}
 }
 

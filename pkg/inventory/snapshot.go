@@ -32,7 +32,7 @@ type Snapshot struct {
 	totals, frequencies frozen[int32]
 	highest             int32
 
-	questions *sync.Map
+	answers *answerCache
 }
 
 // Snapshot is the view of the present moment. Of the named placements, whose Interest is known, all that they ask about is found in it; they
@@ -73,7 +73,7 @@ func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.freeze(),
 		pages:  i.decisions.byOwner.freeze(),
 		totals: i.decisions.totals.freeze(), frequencies: i.decisions.frequencies.freeze(), highest: i.decisions.highest,
-		questions: i.questions,
+		answers: i.answers,
 	}
 
 	if i.orderOf != s.clusters {
@@ -265,15 +265,4 @@ func (s *Snapshot) InOrder(members Members) []uint {
 	}
 
 	return sorted
-}
-
-// Recall is what was found for a question before, as long as nothing has changed in the world but decisions; find is asked at most once for
-// one question at a time. A question is asked with one type of answer.
-func Recall[T any](s *Snapshot, question string, find func() T) T {
-	found, _ := s.questions.LoadOrStore(question, sync.OnceValue(find))
-	if once, ok := found.(func() T); ok {
-		return once()
-	}
-
-	return find()
 }

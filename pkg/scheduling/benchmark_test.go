@@ -164,13 +164,20 @@ func BenchmarkScheduleRecalled(b *testing.B) {
 		b.Run(placement.name, func(b *testing.B) {
 			i := fleet()
 			request, incumbents := fleetRequest(i, placement.spec)
-			snapshot := i.Snapshot(request.Key)
+			twin := placementOf(placement.spec)
+			twin.Name = "twin"
+			shared := LowerV1beta1(selector.NewCompiler(), twin)
+			i.SetPlacement(shared.Key, shared.Interest())
+
+			snapshot := i.Snapshot(request.Key, shared.Key)
 
 			b.ReportAllocs()
 
 			for b.Loop() {
 				Schedule(request, snapshot, incumbents, now)
 			}
+
+			i.DeletePlacement(shared.Key)
 		})
 	}
 }

@@ -149,7 +149,7 @@ func predicateText(index int, text string) string {
 // causes are those of the verdicts that Reference has, found by sets of clusters.
 func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
 	h := histogram{}
-	for _, cause := range recall(e, "causes of ", func() []Cause { return e.outsiders(scope, p).causes() }) {
+	for _, cause := range recall(e, "causes of ", func() []Cause { return e.outsiders(scope, p).causes() }, causesBytes) {
 		h.add(cause.Stage, cause.Clause, cause.Clusters)
 	}
 
@@ -170,6 +170,18 @@ func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
 	}
 
 	return h.causes()
+}
+
+// causesBytes estimates what causes take.
+func causesBytes(causes []Cause) int {
+	const fixed, perCause = 64, 32
+
+	bytes := fixed
+	for _, cause := range causes {
+		bytes += perCause + len(cause.Clause)
+	}
+
+	return bytes
 }
 
 // outsiders counts the clusters in scope that do not come as far as the taints.

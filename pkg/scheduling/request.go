@@ -100,12 +100,23 @@ func (r *Request) Ranks() bool {
 	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
 }
 
+// selectors are those of the predicates, in their order.
+func (r *Request) selectors() []*selector.Selector {
+	if len(r.Predicates) == 0 {
+		return nil
+	}
+
+	selectors := make([]*selector.Selector, 0, len(r.Predicates))
+	for _, predicate := range r.Predicates {
+		selectors = append(selectors, predicate.Selector)
+	}
+
+	return selectors
+}
+
 // Interest is what the placement looks at.
 func (r *Request) Interest() inventory.Interest {
-	interest := inventory.Interest{ClusterSets: r.ClusterSets, Reads: []facts.Key{{Kind: facts.Taint}}}
-	for _, predicate := range r.Predicates {
-		interest.Predicates = append(interest.Predicates, predicate.Selector)
-	}
+	interest := inventory.Interest{ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []facts.Key{{Kind: facts.Taint}}}
 
 	for _, prioritizer := range r.Prioritizers {
 		// Scores that decide nothing are still watched for their expiry, of which the user is warned (ours.md C3).

@@ -178,7 +178,7 @@ type remaining struct {
 func (e *evaluation) filter(scope inventory.Scope) *passing {
 	e.watch.Begin(StepPredicate)
 
-	p := recall(e, "", func() *passing { return e.passing(scope) })
+	p := recall(e, "", func() *passing { return e.passing(scope) }, (*passing).bytes)
 
 	e.watch.End(StepPredicate)
 
@@ -193,13 +193,16 @@ func (e *evaluation) filter(scope inventory.Scope) *passing {
 	return p
 }
 
-// recall finds something that is the same for all that ask the same, unless it costs something each time.
-func recall[T any](e *evaluation, about string, find func() T) T {
+// recall finds something that is the same for all that ask the same, unless it costs something each time. The size of it is an estimate in
+// bytes.
+func recall[T any](e *evaluation, about string, find func() T, size func(T) int) T {
 	if e.dynamic() {
 		return find()
 	}
 
-	return inventory.Recall(e.snapshot, about+e.question(), find)
+	identity := inventory.RequestIdentity(e.request.ClusterSets, e.request.selectors())
+
+	return inventory.Recall(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
 }
 
 // wakeAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
@@ -215,21 +218,11 @@ func (e *evaluation) dynamic() bool {
 	return slices.ContainsFunc(e.request.Predicates, func(p Predicate) bool { return p.Selector.Dynamic() })
 }
 
-// question is the same for all requests that ask the same predicates about the same sets.
-func (e *evaluation) question() string {
-	var question strings.Builder
+// bytes estimates what the clusters take, without their facts.
+func (p *passing) bytes() int {
+	const fixed, perCluster, bitsPerByte = 256, 16, 8
 
-	for _, set := range e.result.Eligible {
-		question.WriteString(set)
-		question.WriteByte(0)
-	}
-
-	for _, predicate := range e.request.Predicates {
-		question.WriteByte(0)
-		question.WriteString(predicate.Selector.Identity())
-	}
-
-	return question.String()
+	return fixed + len(p.slots)*perCluster + int(p.tainted.Len()/bitsPerByte)
 }
 
 func (e *evaluation) passing(scope inventory.Scope) *passing {

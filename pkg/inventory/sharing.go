@@ -1,0 +1,176 @@
+package inventory
+
+import (
+	"container/list"
+	"strings"
+	"sync"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+const (
+	// sharedBytes bounds what the answers of one state of the world take together: some 400 answers that name each of 10,000 clusters.
+	sharedBytes = 64 << 20
+	// fewestSubscribers is how many placements must ask the same before the answer is kept: one placement asks once per state of the world.
+	fewestSubscribers = 2
+)
+
+// RequestIdentity is one text for all requests that name the same ClusterSets and predicates in the same order, and for no others.
+func RequestIdentity(clusterSets []string, predicates []*selector.Selector) string {
+	var identity strings.Builder
+
+	for _, set := range clusterSets {
+		identity.WriteString(set)
+		identity.WriteByte(0)
+	}
+
+	for _, predicate := range predicates {
+		identity.WriteByte(0)
+		identity.WriteString(predicate.Identity())
+	}
+
+	return identity.String()
+}
+
+// subscribers counts the enrolled placements by the identity of their request. Its mutex guards every answerCache that refers to it too, so
+// that an answer cannot be kept after its subscribers have gone. It is safe for concurrent use.
+type subscribers struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func newSubscribers() *subscribers { return &subscribers{counts: map[string]int{}} }
+
+// add counts a placement whose request has the identity.
+func (s *subscribers) add(identity string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.counts[identity]++
+}
+
+// remove undoes add, and drops what the cache keeps for the identity when no two placements ask for it any more.
+func (s *subscribers) remove(identity string, answers *answerCache) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.counts[identity]--
+
+	if s.counts[identity] < fewestSubscribers {
+		answers.drop(identity)
+	}
+
+	if s.counts[identity] == 0 {
+		delete(s.counts, identity)
+	}
+}
+
+// answerCache keeps the answers that several placements share, for one state of the world. Of the answers that exceed its limit, those that
+// were asked for least recently are dropped.
+type answerCache struct {
+	subscribers *subscribers
+	limit       int
+
+	// The mutex of subscribers guards the fields below.
+	answers map[string]map[string]*list.Element // by the identity of the request, and by the rest of the key
+	recent  *list.List                          // of *answerEntry, the one that was asked for last at the front
+	bytes   int
+}
+
+// answerEntry is one answer. Its size is 0 until the answer is known.
+type answerEntry struct {
+	identity, rest string
+	find           any // a func() T that finds the answer at most once
+	bytes          int
+}
+
+func newAnswerCache(s *subscribers, limit int) *answerCache {
+	return &answerCache{subscribers: s, limit: limit, answers: map[string]map[string]*list.Element{}, recent: list.New()}
+}
+
+// Recall returns the answer of find for a request in the snapshot, or the one that was found before, as long as nothing has changed in the
+// world but decisions. The rest tells apart the answers for requests of one identity. Answers are kept while at least two enrolled placements
+// have a request of the identity; their size in bytes is an estimate.
+func Recall[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
+	once, shared := s.answers.entry(identity, rest, func(entry *answerEntry) any {
+		return sync.OnceValue(func() T {
+			answer := find()
+			s.answers.found(entry, size(answer))
+
+			return answer
+		})
+	}).(func() T)
+	if !shared {
+		return find()
+	}
+
+	return once()
+}
+
+// entry is how the answer to a question is found, which is new unless it was asked for before; nil when it is not to be kept.
+func (c *answerCache) entry(identity, rest string, newFind func(*answerEntry) any) any {
+	c.subscribers.mu.Lock()
+	defer c.subscribers.mu.Unlock()
+
+	if c.subscribers.counts[identity] < fewestSubscribers {
+		return nil
+	}
+
+	if known := c.answers[identity][rest]; known != nil {
+		c.recent.MoveToFront(known)
+
+		return entryOf(known).find
+	}
+
+	entry := &answerEntry{identity: identity, rest: rest}
+	entry.find = newFind(entry)
+
+	if c.answers[identity] == nil {
+		c.answers[identity] = map[string]*list.Element{}
+	}
+
+	c.answers[identity][rest] = c.recent.PushFront(entry)
+
+	return entry.find
+}
+
+// found books the size of an answer, and makes room for it.
+func (c *answerCache) found(entry *answerEntry, bytes int) {
+	c.subscribers.mu.Lock()
+	defer c.subscribers.mu.Unlock()
+
+	if known := c.answers[entry.identity][entry.rest]; known == nil || entryOf(known) != entry {
+		return // It was dropped meanwhile.
+	}
+
+	entry.bytes = bytes + len(entry.identity) + len(entry.rest)
+	c.bytes += entry.bytes
+
+	for c.bytes > c.limit {
+		c.remove(c.recent.Back())
+	}
+}
+
+// drop drops the answers for requests of an identity; the mutex of subscribers must be held.
+func (c *answerCache) drop(identity string) {
+	for _, known := range c.answers[identity] {
+		c.remove(known)
+	}
+}
+
+func (c *answerCache) remove(known *list.Element) {
+	entry := entryOf(known)
+	c.bytes -= entry.bytes
+	c.recent.Remove(known)
+	delete(c.answers[entry.identity], entry.rest)
+
+	if len(c.answers[entry.identity]) == 0 {
+		delete(c.answers, entry.identity)
+	}
+}
+
+func entryOf(element *list.Element) *answerEntry {
+	entry, _ := element.Value.(*answerEntry)
+
+	return entry
+}

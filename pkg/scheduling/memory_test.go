@@ -1,0 +1,94 @@
+package scheduling
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// heapInUse is how many bytes are reachable.
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // Finalizers and pools free what they hold at the second one.
+
+	var stats runtime.MemStats
+
+	runtime.ReadMemStats(&stats)
+
+	return int64(stats.HeapAlloc)
+}
+
+// broad is a placement of its own name that takes all clusters but those of a team that does not exist.
+func broad(compiler *selector.Compiler, n int, team string) *Request {
+	placement := placementOf(placementSpec{Predicates: anyOf{require(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{
+		MatchExpressions: requirements{compare("team", metav1.LabelSelectorOpNotIn, team)},
+	}})}})
+	placement.Name = fmt.Sprintf("p%d", n)
+
+	return LowerV1beta1(compiler, placement)
+}
+
+// A placement that nobody shares an answer with costs as much memory after its evaluation as before, apart from its view, and nothing once
+// it is deleted.
+func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
+	const (
+		clusters   = 2000
+		placements = 1000
+		answer     = clusters * 16 // what an answer that names all clusters takes at least
+	)
+
+	compiler := selector.NewCompiler()
+	i := inventory.New(compiler)
+	i.SetClusterSet(setOf("all", clusterv1beta2.ExclusiveClusterSetLabel, nil))
+	i.SetBinding(bindingOf("ns", "all"))
+
+	for n := range clusters {
+		i.SetCluster(fleetCluster(n))
+	}
+
+	evaluate := func(n int) inventory.PlacementKey {
+		request := broad(compiler, n, fmt.Sprintf("nobody-%d", n))
+		i.SetPlacement(request.Key, request.Interest())
+
+		if result := Schedule(request, i.Snapshot(request.Key), nil, now); len(result.Selected) == 0 {
+			t.Fatal("no cluster is selected")
+		}
+
+		return request.Key
+	}
+
+	keys := make([]inventory.PlacementKey, 0, placements)
+
+	i.DeletePlacement(evaluate(0))
+
+	before := heapInUse()
+
+	for n := range placements {
+		keys = append(keys, evaluate(n))
+	}
+
+	if grown := heapInUse() - before; grown > placements*answer/4 {
+		t.Errorf("%d placements hold %d bytes each, about as much as an answer, %d", placements, grown/placements, answer)
+	}
+
+	for _, key := range keys {
+		i.DeletePlacement(key)
+	}
+
+	for n := range placements {
+		i.DeletePlacement(evaluate(placements + n))
+	}
+
+	if grown := heapInUse() - before; grown > placements*answer/16 {
+		t.Errorf("%d placements that are gone hold %d bytes each", placements, grown/placements)
+	}
+
+	runtime.KeepAlive(i)
+}
