@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
@@ -19,7 +20,7 @@ type Facts struct {
 	// Taints are its spec.taints in their order.
 	Taints []clusterv1.Taint
 	// Resources are the resources for which both status.allocatable and status.capacity are reported: the allocatable amount in the
-	// resource's own unit (cores, bytes).
+	// resource's own unit (cores, bytes), within ±2^63.
 	Resources map[string]float64
 	// Scores are the AddOnPlacementScores of the cluster by object name.
 	Scores map[string]ScoreSet
@@ -105,11 +106,19 @@ func resourcesOf(cluster *clusterv1.ManagedCluster) map[string]float64 {
 
 	for name, allocatable := range cluster.Status.Allocatable {
 		if _, reported := cluster.Status.Capacity[name]; reported {
-			resources[string(name)] = allocatable.AsApproximateFloat64()
+			resources[string(name)] = amountOf(allocatable)
 		}
 	}
 
 	return resources
+}
+
+// mostAmount is 2^63, at which resource.Quantity documents that it caps amounts. It does not cap what is written with an exponent.
+const mostAmount = 1 << 63
+
+// amountOf returns the amount of a quantity, within ±mostAmount: "1e400" is not infinite, and the distance of two amounts is finite.
+func amountOf(quantity resource.Quantity) float64 {
+	return max(-mostAmount, min(quantity.AsApproximateFloat64(), mostAmount))
 }
 
 // ScoresOf normalises one AddOnPlacementScore object.

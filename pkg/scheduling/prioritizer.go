@@ -74,7 +74,8 @@ func (p Prioritizer) scopeReads(r *Request) []facts.Key {
 	return keys
 }
 
-// scores rates the feasible clusters, in their order.
+// scores rates the feasible clusters, in their order, each in [-100, 100]: the sum of as many weighted scores as an object has room for is far
+// from the bounds of int64.
 func (p Prioritizer) scores(c *contest) []int64 {
 	switch p.BuiltIn {
 	case Balance:
@@ -94,6 +95,10 @@ func (p Prioritizer) scores(c *contest) []int64 {
 
 // normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
 // has no amount, which is said by NaN, has 0.
+//
+// The distance of any two amounts must be finite, as it is for facts.Resources: then the quotient is in [0, 1], and the conversion to an
+// integer is the same on every architecture. No product is added to anything here, so that no compiler fuses two operations into one, which
+// would round in another way.
 func normalise(amounts []float64) []int64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 

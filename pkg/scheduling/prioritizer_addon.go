@@ -1,12 +1,13 @@
 package scheduling
 
-// addOn takes the scores as they are. An absent object or entry counts 0, and so does an expired one (ours.md C3).
+// addOn takes the scores as they are, within the bounds that the CRD of AddOnPlacementScore sets. An absent object or entry counts 0, and
+// so does an expired one (ours.md C3).
 func (c *contest) addOn(p Prioritizer) []int64 {
 	scores := make([]int64, len(c.clusters))
 
 	for i, f := range c.clusters {
 		if set, found := f.Scores[p.Resource]; found && !set.Expired(c.now) {
-			scores[i] = int64(set.Values[p.Score])
+			scores[i] = max(minScore, min(int64(set.Values[p.Score]), maxScore))
 		}
 	}
 
