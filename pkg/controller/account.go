@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -203,7 +204,7 @@ func standing(result *scheduling.Result, status record.Status) metrics.Standing 
 		is.Satisfied, is.Reason = satisfied.Status == metav1.ConditionTrue, satisfied.Reason
 	}
 
-	for _, group := range status.Groups {
+	for _, group := range slices.Concat(status.Groups, status.Unlisted) {
 		is.Pages += len(group.Pages)
 	}
 

@@ -56,6 +56,7 @@ const (
 
 var ourConditions = []string{
 	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.Condition, ConditionRemovalPostponed,
+	ConditionGroupsListed,
 }
 
 // NewStatus is the status of the placement once the plan is written, with further conditions of ours. The transition time of a
@@ -65,10 +66,9 @@ func NewStatus(
 ) record.Status {
 	ours := []metav1.Condition{misconfigured(result), satisfied(result, plan, placement)}
 
-	return record.Status{
+	return bounded(placement, record.Status{
 		Selected: plan.Selected, Groups: plan.Groups, LastScoreUpdate: plan.ScoresAt,
-		Conditions: conditions(placement, slices.Concat(ours, spread(result, placement), further, postponed(result)), now),
-	}
+	}, slices.Concat(ours, spread(result, placement), further, postponed(result)), now)
 }
 
 // NewFailedStatus is the status when decisions could not be written, with further conditions of ours: it tells what really stands, and why
@@ -80,14 +80,11 @@ func NewFailedStatus(
 		Type: ConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
 		Message: "The decisions could not all be written: " + cause,
 	}}
-	status := record.Status{
-		LastScoreUpdate: present.Placement.Status.LastScoreUpdate,
-		Conditions: conditions(present.Placement, slices.Concat(ours, conditionBefore(present.Placement, ConditionSpreadSatisfied),
-			conditionBefore(present.Placement, ConditionProfilesFound), further), now),
-	}
+	status := record.Status{LastScoreUpdate: present.Placement.Status.LastScoreUpdate}
 	status.Groups, status.Selected = describe(keep(present))
 
-	return status
+	return bounded(present.Placement, status, slices.Concat(ours, conditionBefore(present.Placement, ConditionSpreadSatisfied),
+		conditionBefore(present.Placement, ConditionProfilesFound), further), now)
 }
 
 // conditions puts ours before those of others, in our order.

@@ -45,6 +45,8 @@ type Status struct {
 	// Selected is the number of selected clusters, and Groups are the decision groups in the order of their indices.
 	Selected int
 	Groups   []GroupStatus
+	// Unlisted are the groups after those, for which an object has no room. They are not written.
+	Unlisted []GroupStatus
 	// LastScoreUpdate is when scores in decisions were last brought up to date; nil when there are none.
 	LastScoreUpdate *metav1.Time
 }

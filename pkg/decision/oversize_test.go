@@ -1,0 +1,121 @@
+package decision
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// groupsOf are groups of one page each.
+func groupsOf(placement string, count int) []record.GroupStatus {
+	groups := make([]record.GroupStatus, 0, count)
+	for n := range count {
+		groups = append(groups, record.GroupStatus{
+			Group: record.Group{Index: n, Name: "rest"}, Pages: []string{PageName(placement, n+1)}, Clusters: 1,
+		})
+	}
+
+	return groups
+}
+
+// stored is the size of a placement with a status as an API server stores it.
+func stored(t interface{ Fatal(args ...any) }, placement *clusterv1beta1.Placement, status record.Status) int {
+	written := placement.DeepCopy()
+	put(written, status)
+
+	data, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return len(data)
+}
+
+// A status that an API server would not store lists only the first groups and says so; everything else in it stays.
+func TestOversizeStatus(t *testing.T) {
+	long := strings.Repeat("x", 63)
+
+	for _, tc := range []struct {
+		reason    string
+		placement string
+		notes     int // bytes in an annotation
+		groups    int
+		listed    [2]int // at least and at most
+	}{
+		{"one group", "p", 0, 1, [2]int{1, 1}},
+		{"more than a little, and it fits", "p", 0, 5000, [2]int{5000, 5000}},
+		{"one cluster of 12,000 per group", long, 0, 12_000, [2]int{6000, 8000}},
+		{"a large object has less room", long, 1 << 20, 12_000, [2]int{1400, 1700}},
+		{"an object that has none left", long, 1280 << 10, 12_000, [2]int{1, 1}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			placement := placementOf(clusterv1beta1.PlacementSpec{})
+			placement.Name, placement.Annotations = tc.placement, map[string]string{"notes": strings.Repeat("n", tc.notes)}
+			all := groupsOf(tc.placement, tc.groups)
+			placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{strings.Repeat("y", 1<<20)}}}
+			placement.Status.Conditions = []metav1.Condition{{Type: ConditionGroupsListed, Status: metav1.ConditionFalse}}
+			status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all, Selected: tc.groups}, record.V1beta1.Read(placement), now)
+
+			if got := len(status.Groups); got < tc.listed[0] || got > tc.listed[1] {
+				t.Errorf("%d groups are listed, want %d to %d", got, tc.listed[0], tc.listed[1])
+			}
+
+			expect(t, "all groups", told(all), told(append(status.Groups, status.Unlisted...)))
+			expect(t, "selected", tc.groups, status.Selected)
+			expect(t, "satisfied", true, meta.IsStatusConditionTrue(status.Conditions, ConditionSatisfied))
+
+			said := meta.FindStatusCondition(status.Conditions, ConditionGroupsListed)
+			if (said != nil) != (len(status.Unlisted) > 0) || said != nil && !strings.HasPrefix(said.Message,
+				fmt.Sprintf("status.decisionGroups lists %d of %d decision groups, ", len(status.Groups), len(all))) {
+				t.Errorf("%d groups are not listed, and the condition is %v", len(status.Unlisted), said)
+			}
+
+			if size := stored(t, placement, status); len(status.Groups) > 1 && size > mostObjectBytes {
+				t.Errorf("the placement has %d bytes, want up to %d", size, mostObjectBytes)
+			}
+		})
+	}
+}
+
+// The same holds when decisions could not be written.
+func TestOversizeFailedStatus(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Annotations = map[string]string{"notes": strings.Repeat("n", 1240<<10)}
+
+	candidates := make([]*record.Page, 0, 2000)
+	for n := range cap(candidates) {
+		candidates = append(candidates, page(n+1, n, "", fmt.Sprintf("c-%d", n)))
+	}
+
+	status := NewFailedStatus(selecting(placement, "c-1"), presentOf(placement, candidates...), "Forbidden", now)
+
+	if size := stored(t, placement, status); size > mostObjectBytes || len(status.Groups)+len(status.Unlisted) != len(candidates) {
+		t.Errorf("the placement has %d bytes with %d groups", size, len(status.Groups))
+	}
+}
+
+// Whatever the sizes are, the object is within its bound unless one group alone is too much, and no group that would have had room is left out.
+func TestOversizeStatusUsesItsRoom(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement := placementOf(clusterv1beta1.PlacementSpec{})
+		placement.Name = strings.Repeat("n", rapid.IntRange(1, 63).Draw(t, "name"))
+		placement.Annotations = map[string]string{"notes": strings.Repeat("n", rapid.IntRange(0, 1<<20).Draw(t, "notes"))}
+		all := groupsOf(placement.Name, rapid.IntRange(1, 15_000).Draw(t, "groups"))
+		status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all}, record.V1beta1.Read(placement), now)
+
+		switch size := stored(t, placement, status); {
+		case size > mostObjectBytes:
+			t.Fatalf("%d groups make an object of %d bytes", len(status.Groups), size)
+		case len(status.Unlisted) > 0 && size < mostObjectBytes*9/10:
+			t.Fatalf("%d groups of %d are listed in an object of %d bytes", len(status.Groups), len(all), size)
+		}
+	})
+}
