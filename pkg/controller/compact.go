@@ -70,13 +70,17 @@ func exact[T any](list []T) []T {
 	return append(make([]T, 0, len(list)), list...)
 }
 
-// mostNames bounds how many strings are known, so that what came and went does not stay for ever.
-const mostNames = 1 << 17
+// mostNames and mostNameBytes bound how many strings are known, so that what came and went does not stay for ever.
+const (
+	mostNames     = 1 << 17
+	mostNameBytes = 4 << 20
+)
 
 // names keeps one copy of equal strings.
 type names struct {
 	mu    sync.Mutex
 	known map[string]string
+	bytes int
 }
 
 // keep replaces strings by the known copies of them; mu must be held.
@@ -84,12 +88,13 @@ func (n *names) keep(texts ...*string) {
 	for _, text := range texts {
 		known, is := n.known[*text]
 		if !is {
-			if len(n.known) >= mostNames {
-				clear(n.known) // What is in use becomes known again.
+			if len(n.known) >= mostNames || n.bytes+len(*text) > mostNameBytes {
+				n.known, n.bytes = map[string]string{}, 0 // What is in use becomes known again. Clearing a map would keep its buckets.
 			}
 
 			known = strings.Clone(*text)
 			n.known[known] = known
+			n.bytes += len(known)
 		}
 
 		*text = known

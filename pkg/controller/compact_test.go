@@ -121,6 +121,22 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
+// So is how long they are together.
+func TestBytesOfNamesAreBounded(t *testing.T) {
+	const length = 253
+
+	n := &names{known: map[string]string{}}
+
+	for i := range 2 * mostNameBytes / length {
+		name := fmt.Sprintf("%0*d", length, i)
+		n.keep(&name)
+
+		if n.bytes > mostNameBytes || n.bytes != len(n.known)*length {
+			t.Fatalf("%d strings take %d bytes, the books say %d", len(n.known), len(n.known)*length, n.bytes)
+		}
+	}
+}
+
 // BenchmarkCache tells the bytes that one decision takes in a cache, for long pages and for many short ones.
 func BenchmarkCache(b *testing.B) {
 	decoder := serializer.NewCodecFactory(Scheme()).UniversalDeserializer()

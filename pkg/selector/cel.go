@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"sync"
+	"weak"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types/ref"
@@ -22,18 +24,24 @@ const (
 	clusterVariable = "managedCluster"
 	// expressionCost is how much one evaluation of one expression on one cluster may cost.
 	expressionCost = 1_000_000
-	// programsKept is how many distinct expressions a Compiler remembers.
-	programsKept = 4096
+	// failuresKept is how many distinct expressions that do not compile a Compiler remembers, and longestFailure how long they may be.
+	failuresKept   = 1024
+	longestFailure = 4 << 10
 )
 
-// Compiler compiles selectors and remembers every distinct CEL expression, good or bad, so that it is compiled once. It is safe for
-// concurrent use.
+// Compiler compiles selectors, and each distinct CEL expression once as long as a Selector has it: a program takes 18 KiB and some twenty times
+// its text. Expressions that do not compile are remembered within bounds. It is safe for concurrent use.
 type Compiler struct {
-	programs *lru.Cache
+	failures *lru.Cache
+
+	mu       sync.Mutex
+	programs map[string]weak.Pointer[program]
 }
 
 // NewCompiler makes a Compiler with nothing remembered.
-func NewCompiler() *Compiler { return &Compiler{programs: lru.New(programsKept)} }
+func NewCompiler() *Compiler {
+	return &Compiler{failures: lru.New(failuresKept), programs: map[string]weak.Pointer[program]{}}
+}
 
 // program is one compiled expression.
 type program struct {
@@ -44,11 +52,6 @@ type program struct {
 
 // String is the clause as it is told.
 func (p *program) String() string { return "CEL " + p.source }
-
-type compiled struct {
-	program *program
-	err     error
-}
 
 // environment holds the variable and the functions that the upstream controller offers, and no others.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
@@ -62,16 +65,60 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 })
 
 func (c *Compiler) program(source string) (*program, error) {
-	if known, ok := c.programs.Get(source); ok {
-		if result, ok := known.(compiled); ok {
-			return result.program, result.err
+	if known := c.known(source); known != nil {
+		return known, nil
+	}
+
+	if failure, ok := c.failures.Get(source); ok {
+		if err, ok := failure.(error); ok {
+			return nil, err
 		}
 	}
 
-	p, err := compile(source)
-	c.programs.Add(source, compiled{program: p, err: err})
+	made, err := compile(source) // May take its time, so it holds up nobody else.
+	if err != nil {
+		if len(source) <= longestFailure {
+			c.failures.Add(source, err)
+		}
 
-	return p, err
+		return nil, err
+	}
+
+	return c.remember(made), nil
+}
+
+// known is the program of an expression; nil when no Selector has it.
+func (c *Compiler) known(source string) *program {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.programs[source].Value()
+}
+
+// remember keeps a program until no Selector has it any more. It returns the program that was made for the expression meanwhile, if there is
+// one.
+func (c *Compiler) remember(made *program) *program {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if known := c.programs[made.source].Value(); known != nil {
+		return known
+	}
+
+	c.programs[made.source] = weak.Make(made)
+	runtime.AddCleanup(made, c.forget, made.source)
+
+	return made
+}
+
+// forget drops an expression whose program is gone, unless it was compiled anew.
+func (c *Compiler) forget(source string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.programs[source].Value() == nil {
+		delete(c.programs, source)
+	}
 }
 
 func compile(source string) (*program, error) {
