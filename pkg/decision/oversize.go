@@ -21,7 +21,7 @@ const (
 	// managedFields, which the hub does not keep.
 	mostObjectBytes = 1280 << 10
 	// fewGroupBytes is so little that no object becomes too large by it: the size of the rest is not asked for.
-	fewGroupBytes = 128 << 10
+	fewGroupBytes = 64 << 10
 	// groupBytes is what a decision group takes without its numbers, name and pages, and pageBytes what a page takes beside its name.
 	groupBytes = len(`{"decisionGroupIndex":,"decisionGroupName":"","decisions":[],"clusterCount":},`)
 	pageBytes  = len(`"",`)
