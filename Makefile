@@ -11,6 +11,7 @@ SCENARIOS ?=
 JSON      ?=
 FROM      ?=
 CONTAINER ?=
+DURATION  ?= 10m
 BINDIR    ?= $(HOME)/.local/bin
 
 BINARY    := bin/placement
@@ -35,7 +36,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets build install-plugin run image test test-unit test-integration test-e2e bench bench-report bench-bindings bench-core generate fmt lint \
+.PHONY: help assets build install-plugin run image test test-unit test-integration test-e2e soak bench bench-report bench-bindings bench-core generate fmt lint \
 	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -95,12 +96,17 @@ test-unit: ## Run unit, property and repository law tests; no server is started
 
 test-integration: assets ## Run the suites against a real etcd and kube-apiserver
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
-	@$(GO) test ./test/env/... ./test/integration/... -timeout 20m \
+	@$(GO) test ./test/env/... ./test/integration/... ./test/soak/... -timeout 20m \
 		$(call hint,one suite again: go test ./test/integration/... -run TestName -v)
 
 test-e2e: assets build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
+
+soak: assets ## Let everything come and go for DURATION (10m) and see that no memory stays behind
+	@echo "==> soak: $(DURATION) of churn against a real kube-apiserver"
+	@SOAK_DURATION='$(DURATION)' $(GO) test ./test/soak/... -count 1 -timeout 0 -v \
+		$(call hint,the lines above say what has grown)
 
 bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; 15 minutes)
 	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"
