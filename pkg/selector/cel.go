@@ -60,7 +60,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 		library.Lists(), library.Regex(), library.URLs(), library.Quantity(), library.IP(), library.CIDR(), library.Format(),
 		library.SemverLib(),
 		cel.Variable(clusterVariable, cel.MapType(cel.StringType, cel.DynType)),
-		scoresFunction(), parseJSONFunction(),
+		scoresFunction(), parseJSONFunction(), quantityFunctions(),
 	)
 })
 
