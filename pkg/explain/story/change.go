@@ -53,7 +53,7 @@ func (p proposal) subject() string { return p.kind + " " + p.about }
 // bonusName names the scores that stand for more points; no object of this name can exist, as it is no DNS name.
 const bonusName = "More points"
 
-// bonus gives the cluster more points than it has, which stand for any way to get them.
+// bonus gives the cluster more points than it has, which stand for any way to get them. They are a weight, because scores have bounds.
 func bonus(cluster string, points int64) proposal {
 	noun := "points"
 	if points == 1 {
@@ -62,13 +62,13 @@ func bonus(cluster string, points int64) proposal {
 
 	return proposal{
 		kind: kindPoints, text: fmt.Sprintf("%d more %s", points, noun), size: usual + min(int(points/pointsPerStep), usual),
-		more: []scheduling.Prioritizer{{Resource: bonusName, Score: bonusName, Weight: 1}},
+		more: []scheduling.Prioritizer{{Resource: bonusName, Score: bonusName, Weight: int32(points)}},
 		change: func(world *explain.World, _ time.Time) (*explain.World, error) {
 			after := *world
 			after.Scores = append(slices.Clone(world.Scores), &clusterv1alpha1.AddOnPlacementScore{
 				ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: bonusName},
 				Status: clusterv1alpha1.AddOnPlacementScoreStatus{
-					Scores: []clusterv1alpha1.AddOnPlacementScoreItem{{Name: bonusName, Value: int32(points)}},
+					Scores: []clusterv1alpha1.AddOnPlacementScoreItem{{Name: bonusName, Value: 1}},
 				},
 			})
 

@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 var (
@@ -174,7 +175,7 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 					t.Errorf("%s: %d changes, the nearest has %d", cluster.Name, len(step.proposals), len(steps[0].proposals))
 				}
 
-				if text := newCounterfactual(step.proposals).Text; !selects(t, carryOut(t, world, key, step.proposals), key, cluster.Name) {
+				if text := newCounterfactual(step.proposals).Text; !selects(t, world, key, cluster.Name, step.proposals) {
 					t.Errorf("%s: %q, but that does not select it", cluster.Name, text)
 				}
 			}
@@ -195,7 +196,7 @@ func carryOut(t *rapid.T, world *explain.World, key inventory.PlacementKey, prop
 		}
 
 		if len(change.more) > 0 {
-			more := clusterv1beta1.PrioritizerConfig{Weight: 1, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+			more := clusterv1beta1.PrioritizerConfig{Weight: change.more[0].Weight, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
 				Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: bonusName, ScoreName: bonusName},
 			}}
 			if world, err = changePlacement(key, func(object record.Object) {
@@ -212,10 +213,16 @@ func carryOut(t *rapid.T, world *explain.World, key inventory.PlacementKey, prop
 	return world
 }
 
-func selects(t *rapid.T, world *explain.World, key inventory.PlacementKey, cluster string) bool {
+// selects reports whether a placement selects a cluster when the proposals are carried out.
+func selects(t *rapid.T, world *explain.World, key inventory.PlacementKey, cluster string, proposals []proposal) bool {
+	world = carryOut(t, world, key, proposals)
+
 	if key.API == inventory.V1alpha1 && len(world.Scores) > 0 {
 		// Placements of the older API have no prioritizers to carry points out with; a fresh trial has no history.
-		more := bonus(cluster, 0).more
+		var more []scheduling.Prioritizer
+		for _, change := range proposals {
+			more = append(more, change.more...)
+		}
 
 		for _, f := range world.NewTrial(key, noon).Run(world, more...).Selected {
 			if f.Name == cluster {
