@@ -1,0 +1,221 @@
+package lenient
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+// negotiatedSerializer is what client-go encodes and decodes with, whose decoders survive unreadable items.
+type negotiatedSerializer struct {
+	runtime.NegotiatedSerializer
+
+	scheme *runtime.Scheme
+}
+
+// newSerializer makes a serializer for the kinds of a scheme.
+func newSerializer(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
+	return negotiatedSerializer{NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(), scheme: scheme}
+}
+
+// DecoderToVersion wraps the decoder that client-go would use.
+func (s negotiatedSerializer) DecoderToVersion(serializer runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
+	return decoder{strict: s.NegotiatedSerializer.DecoderToVersion(serializer, version), scheme: s.scheme}
+}
+
+// decoder decodes strictly first, and item by item where that fails.
+type decoder struct {
+	strict runtime.Decoder
+	scheme *runtime.Scheme
+}
+
+// Decode decodes an object or a list. It fails with the error of the strict decoder when the data are no JSON object of a known kind.
+func (d decoder) Decode(
+	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	clearObject(into)
+
+	object, kind, err := d.strict.Decode(data, defaults, into)
+	if err == nil {
+		return object, kind, unmark(object)
+	}
+
+	kind = kindOf(data, defaults)
+	if kind == nil {
+		return object, nil, err //nolint:wrapcheck // It is the error of the decoder that this one stands for.
+	}
+
+	target := into
+	if target == nil {
+		created, unknown := d.scheme.New(*kind)
+		if unknown != nil {
+			return object, kind, err //nolint:wrapcheck // As above.
+		}
+
+		target = created
+	}
+
+	clearObject(target)
+
+	if !meta.IsListType(target) {
+		return d.object(data, *kind, target, err)
+	}
+
+	return d.list(data, *kind, target, err)
+}
+
+// clearObject sets an object to its zero value: JSON is decoded into what is there.
+func clearObject(object runtime.Object) {
+	if object != nil {
+		value := reflect.ValueOf(object).Elem()
+		value.Set(reflect.Zero(value.Type()))
+	}
+}
+
+// unmark removes marks that come from the API server.
+func unmark(object runtime.Object) error {
+	if single, isOne := object.(metav1.Object); isOne {
+		unreadable.Unmark(single)
+
+		return nil
+	}
+
+	if !meta.IsListType(object) {
+		return nil
+	}
+
+	return meta.EachListItem(object, func(item runtime.Object) error { //nolint:wrapcheck // The function returns none.
+		if single, isOne := item.(metav1.Object); isOne {
+			unreadable.Unmark(single)
+		}
+
+		return nil
+	})
+}
+
+// kindOf is the kind that JSON data name, or the default; nil when the data are no JSON object.
+func kindOf(data []byte, defaults *schema.GroupVersionKind) *schema.GroupVersionKind {
+	var named metav1.TypeMeta
+	if err := json.Unmarshal(data, &named); err != nil {
+		return nil
+	}
+
+	kind := named.GroupVersionKind()
+	if kind.Empty() {
+		return defaults
+	}
+
+	return &kind
+}
+
+// object decodes one object without the fields that cannot be decoded; strictly is the error of the strict decoder.
+func (d decoder) object(
+	data []byte, kind schema.GroupVersionKind, into runtime.Object, strictly error,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	single, isOne := into.(metav1.Object)
+	if !isOne {
+		return nil, &kind, strictly
+	}
+
+	// A probe has no kind of its own, so what remains of an object needs the default.
+	s := sieve{probe: func(document []byte) error {
+		probed := reflect.New(reflect.TypeOf(into).Elem()).Interface()
+
+		object, isObject := probed.(runtime.Object)
+		if !isObject {
+			return strictly
+		}
+
+		_, _, err := d.strict.Decode(document, &kind, object)
+
+		return err //nolint:wrapcheck // The sieve cuts and keeps its text.
+	}}
+
+	readable, kept := s.sift(place{}, data)
+	if !kept {
+		return nil, &kind, strictly
+	}
+
+	if _, _, err := d.strict.Decode(readable, &kind, into); err != nil {
+		return nil, &kind, fmt.Errorf("decoding what can be read of a %s: %w", kind.Kind, err)
+	}
+
+	unreadable.Unmark(single)
+
+	if err := unreadable.Mark(single, s.told()); err != nil {
+		return nil, &kind, err //nolint:wrapcheck // It says what was tried.
+	}
+
+	return into, &kind, nil
+}
+
+// list decodes the envelope of a list and then each item on its own; strictly is the error of the strict decoder.
+func (d decoder) list(
+	data []byte, kind schema.GroupVersionKind, into runtime.Object, strictly error,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	var envelope map[string]json.RawMessage
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return nil, &kind, strictly
+	}
+
+	var raw []json.RawMessage
+	if err := json.Unmarshal(envelope["items"], &raw); err != nil {
+		return nil, &kind, strictly
+	}
+
+	envelope["items"] = json.RawMessage("[]")
+
+	empty, err := json.Marshal(envelope)
+	if err != nil {
+		return nil, &kind, strictly
+	}
+
+	if _, _, err := d.strict.Decode(empty, &kind, into); err != nil {
+		return nil, &kind, strictly
+	}
+
+	items, err := d.items(raw, into)
+	if err != nil {
+		return nil, &kind, err
+	}
+
+	if err := meta.SetList(into, items); err != nil {
+		return nil, &kind, fmt.Errorf("collecting the items of a %s: %w", kind.Kind, err)
+	}
+
+	return into, &kind, nil
+}
+
+// items decodes the items of a list each on its own.
+func (d decoder) items(raw []json.RawMessage, list runtime.Object) ([]runtime.Object, error) {
+	kinds, _, err := d.scheme.ObjectKinds(list)
+	if err != nil {
+		return nil, fmt.Errorf("finding the kind of %T: %w", list, err)
+	}
+
+	kind := itemKind(kinds[0])
+	items := make([]runtime.Object, 0, len(raw))
+
+	for i, data := range raw {
+		item, err := d.scheme.New(kind)
+		if err != nil {
+			return nil, fmt.Errorf("making a %s: %w", kind.Kind, err)
+		}
+
+		if _, _, err := d.Decode(data, &kind, item); err != nil {
+			return nil, fmt.Errorf("decoding item %d of a list of %s: %w", i, kind.Kind, err)
+		}
+
+		items = append(items, item)
+	}
+
+	return items, nil
+}
