@@ -37,7 +37,7 @@ func Diff(before, after *Facts) []Key {
 		changes = diffMaps(changes, Claim, before.Claims, after.Claims, equalValues)
 	}
 
-	if names(changed, fieldTaints) {
+	if names(changed, fieldTaints) || !slices.Equal(before.Unreadable, after.Unreadable) {
 		changes = diffMaps(changes, Taint, taintsByKey(before.Taints), taintsByKey(after.Taints), equalTaints)
 	}
 
@@ -69,7 +69,8 @@ func names(changed []Key, path string) bool {
 func equalValues[V comparable](a, b V) bool { return a == b }
 
 func equalScores(a, b ScoreSet) bool {
-	return a.ValidUntil.Equal(b.ValidUntil) && slices.Equal(a.Names, b.Names) && maps.Equal(a.Values, b.Values)
+	return a.ValidUntil.Equal(b.ValidUntil) && slices.Equal(a.Names, b.Names) && maps.Equal(a.Values, b.Values) &&
+		slices.Equal(a.Unreadable, b.Unreadable)
 }
 
 func diffMaps[V any](changes []Key, kind Kind, before, after map[string]V, equal func(a, b V) bool) []Key {

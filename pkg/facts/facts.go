@@ -1,12 +1,16 @@
 package facts
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // Facts is what the hub knows of one ManagedCluster. It must not be changed once made.
@@ -17,7 +21,7 @@ type Facts struct {
 	Labels map[string]string
 	// Claims are its status.clusterClaims; of two claims of one name the last counts.
 	Claims map[string]string
-	// Taints are its spec.taints in their order.
+	// Taints are its spec.taints in their order, and after them unreadable.Taint if there are Unreadable fields.
 	Taints []clusterv1.Taint
 	// Resources are the resources for which both status.allocatable and status.capacity are reported: the allocatable amount in the
 	// resource's own unit (cores, bytes), within ±2^63.
@@ -30,6 +34,8 @@ type Facts struct {
 	Terminating bool
 	// Available says that the condition ManagedClusterConditionAvailable is True.
 	Available bool
+	// Unreadable are the fields of the ManagedCluster that could not be decoded.
+	Unreadable unreadable.Fields
 
 	source *source
 }
@@ -47,6 +53,8 @@ type ScoreSet struct {
 	Values map[string]int32
 	// ValidUntil is the time after which the scores count as expired; zero means never.
 	ValidUntil time.Time
+	// Unreadable are the fields of the object that could not be decoded. If there are some, the scores are unknown: Names and Values are empty.
+	Unreadable unreadable.Fields
 }
 
 // Expired reports whether the scores may no longer be used at now.
@@ -84,7 +92,8 @@ func (f *Facts) Next(cluster *clusterv1.ManagedCluster) *Facts {
 
 // take sets what is taken as it stands in the cluster.
 func (f *Facts) take(cluster *clusterv1.ManagedCluster) *Facts {
-	f.Name, f.Labels, f.Taints = cluster.Name, cluster.Labels, cluster.Spec.Taints
+	f.Name, f.Labels, f.Unreadable = cluster.Name, cluster.Labels, unreadable.Of(cluster)
+	f.Taints = taintsOf(cluster, f.Unreadable)
 	f.Terminating = !cluster.DeletionTimestamp.IsZero()
 	f.Available = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1.ManagedClusterConditionAvailable)
 	f.source = &source{cluster: cluster}
@@ -121,8 +130,37 @@ func amountOf(quantity resource.Quantity) float64 {
 	return max(-mostAmount, min(quantity.AsApproximateFloat64(), mostAmount))
 }
 
+// unknownTime stands for a time that could not be read.
+var unknownTime = metav1.NewTime(time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC))
+
+// UnknownTime reports whether the time of a taint could not be read. A toleration of so many seconds after it does not end: to take the time as
+// zero would end the toleration at once and take the cluster away.
+func UnknownTime(taint clusterv1.Taint) bool { return taint.TimeAdded.Equal(&unknownTime) }
+
+// taintsOf adds a taint to a cluster with unreadable fields, and says of the taints that may lack their time that it is unknown.
+func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clusterv1.Taint {
+	if len(fields) == 0 {
+		return cluster.Spec.Taints
+	}
+
+	taints := slices.Clone(cluster.Spec.Taints)
+	untimed := len(fields.Under("spec.taints")) > 0
+
+	for i := range taints {
+		if untimed && taints[i].TimeAdded.IsZero() {
+			taints[i].TimeAdded = unknownTime
+		}
+	}
+
+	return append(taints, clusterv1.Taint{Key: unreadable.Taint, Effect: clusterv1.TaintEffectNoSelectIfNew})
+}
+
 // ScoresOf normalises one AddOnPlacementScore object.
 func ScoresOf(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
+	if fields := unreadable.Of(object); len(fields) > 0 {
+		return ScoreSet{Unreadable: fields}
+	}
+
 	set := ScoreSet{Values: make(map[string]int32, len(object.Status.Scores))}
 	for _, item := range object.Status.Scores {
 		if _, again := set.Values[item.Name]; !again {
@@ -153,6 +191,21 @@ func (f *Facts) WithProfiles(profiles []Profile) *Facts {
 	changed.Profiles = profiles
 
 	return &changed
+}
+
+// Doubtful reports whether something of the cluster or of its scores could not be decoded, so that an expression over all of it may be wrong.
+func (f *Facts) Doubtful() bool {
+	if len(f.Unreadable) > 0 {
+		return true
+	}
+
+	for _, set := range f.Scores {
+		if len(set.Unreadable) > 0 {
+			return true
+		}
+	}
+
+	return false
 }
 
 // Value is what the cluster has for a key that stands for a text: a label, a claim, or the name. It is false when the cluster has no

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // ClusterSet is a ManagedClusterSet with its selector compiled.
@@ -28,6 +29,12 @@ type ClusterSet struct {
 func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClusterSet) *ClusterSet {
 	compiled := &ClusterSet{Name: set.Name}
 	path := field.NewPath("spec", "clusterSelector")
+
+	if fields := unreadable.Of(set).Under("spec"); len(fields) > 0 {
+		compiled.Err = fmt.Errorf("ManagedClusterSet %s: %s", set.Name, fields)
+
+		return compiled
+	}
 
 	switch kind := set.Spec.ClusterSelector.SelectorType; kind {
 	case "", clusterv1beta2.ExclusiveClusterSetLabel:

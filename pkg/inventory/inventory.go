@@ -22,6 +22,7 @@ type Inventory struct {
 	facts     vector[*facts.Facts]
 	alive     flags // not terminating
 	tainted   flags
+	doubtful  flags // see facts.Facts.Doubtful
 	scores    map[string]map[string]facts.ScoreSet
 	profiles  map[string][]facts.Profile
 	profileOf map[facts.Profile]string
@@ -55,6 +56,7 @@ func New(compiler *selector.Compiler) *Inventory {
 		clusters:   newTable[uint](),
 		alive:      newFlags(),
 		tainted:    newFlags(),
+		doubtful:   newFlags(),
 		scores:     map[string]map[string]facts.ScoreSet{},
 		profiles:   map[string][]facts.Profile{},
 		profileOf:  map[facts.Profile]string{},
@@ -164,6 +166,7 @@ func (i *Inventory) replaceCluster(name string, after *facts.Facts) Affected {
 	i.facts.set(slot, after)
 	i.alive.set(slot, after != nil && !after.Terminating)
 	i.tainted.set(slot, after != nil && len(after.Taints) > 0)
+	i.doubtful.set(slot, after != nil && after.Doubtful())
 
 	flipped := i.views.change(slot, before, after, changes, i.generation)
 	affected := i.affectedByCluster(clusterChange{
@@ -237,11 +240,12 @@ func (i *Inventory) Rebuild() {
 		i.views.changed[v] = struct{}{}
 	}
 
-	i.alive, i.tainted = newFlags(), newFlags()
+	i.alive, i.tainted, i.doubtful = newFlags(), newFlags(), newFlags()
 
 	for slot, f := range i.eachCluster {
 		i.alive.set(slot, !f.Terminating)
 		i.tainted.set(slot, len(f.Taints) > 0)
+		i.doubtful.set(slot, f.Doubtful())
 	}
 
 	i.decisions.recount()

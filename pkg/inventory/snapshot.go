@@ -17,12 +17,12 @@ type Snapshot struct {
 	// Generation numbers the views: a later view has a higher number.
 	Generation uint64
 
-	clusters       *iradix.Tree[uint]
-	facts          frozen[*facts.Facts]
-	names          frozen[string]
-	alive, tainted Members
-	order          func() *order
-	sorted         func() []*facts.Facts
+	clusters                 *iradix.Tree[uint]
+	facts                    frozen[*facts.Facts]
+	names                    frozen[string]
+	alive, tainted, doubtful Members
+	order                    func() *order
+	sorted                   func() []*facts.Facts
 
 	sets     *iradix.Tree[*ClusterSet]
 	bindings *iradix.Tree[[]string]
@@ -69,7 +69,7 @@ func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 	s := &Snapshot{
 		Generation: i.generation,
 		clusters:   i.clusters.freeze(), facts: i.facts.freeze(), names: i.slots.names.freeze(),
-		alive: i.alive.freeze(), tainted: i.tainted.freeze(),
+		alive: i.alive.freeze(), tainted: i.tainted.freeze(), doubtful: i.doubtful.freeze(),
 		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.freeze(),
 		pages:  i.decisions.byOwner.freeze(),
 		totals: i.decisions.totals.freeze(), frequencies: i.decisions.frequencies.freeze(), highest: i.decisions.highest,
@@ -234,6 +234,9 @@ func (s *Snapshot) Facts(slot uint) *facts.Facts { return s.facts.get(slot) }
 
 // Tainted are those of the candidates with taints. The answer belongs to the caller.
 func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Intersection(s.tainted) }
+
+// Doubtful are those of the candidates of which something could not be decoded. The answer belongs to the caller.
+func (s *Snapshot) Doubtful(candidates Members) Members { return candidates.Intersection(s.doubtful) }
 
 // fewToSort are so few clusters that they are sorted by their names, and not by the order of all clusters, which has to be found first.
 const fewToSort = 32

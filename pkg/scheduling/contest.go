@@ -58,14 +58,22 @@ func (c *contest) add() []int64 {
 	return totals
 }
 
-// better compares two clusters by their index: those with the fewest taints that ask to prefer others come first (ours.md D1), then those
-// with the higher score, then the names decide.
+// better compares two clusters by their index: those with the fewest taints that ask to prefer others come first (ours.md D1), then those that are
+// kept, then those with the higher score, then the names decide.
 func (c *contest) better() func(a, b int) int {
-	totals := c.totals()
+	totals, kept := c.totals(), c.kept()
 
 	return func(a, b int) int {
 		if order := cmp.Compare(c.avoids(a), c.avoids(b)); order != 0 {
 			return order
+		}
+
+		if kept[a] != kept[b] {
+			if kept[a] {
+				return -1
+			}
+
+			return 1
 		}
 
 		if order := cmp.Compare(totals[b], totals[a]); order != 0 {
@@ -93,12 +101,12 @@ func (c *contest) ranked() []Verdict {
 
 	slices.SortFunc(order, c.better())
 
-	ranked := make([]Verdict, 0, len(order))
+	ranked, kept := make([]Verdict, 0, len(order)), c.kept()
 
 	for _, i := range order {
 		f := c.clusters[i]
 		ranked = append(ranked, Verdict{
-			Cluster: f, Stage: StageRank, Rank: len(ranked) + 1, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1,
+			Cluster: f, Stage: StageRank, Rank: len(ranked) + 1, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1, kept: kept[i],
 		})
 	}
 

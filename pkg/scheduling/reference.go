@@ -127,6 +127,10 @@ func (e *evaluation) passesPredicates(f *facts.Facts) bool {
 		if verdict.Err != nil {
 			e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
 		}
+
+		if e.doubts(predicate, f) {
+			return true
+		}
 	}
 
 	return passes

@@ -46,6 +46,8 @@ type Verdict struct {
 	Avoid int
 
 	taint int
+	// kept says that the cluster comes before those with a higher score, as something of it could not be decoded.
+	kept bool
 	// apart is the rank of the better cluster with the same value of the anti-affinity key, withoutKey, or 0 when nothing is against it.
 	apart int
 }

@@ -270,9 +270,17 @@ func (e *evaluation) matching(predicate Predicate, candidates inventory.Members)
 	e.watch.Begin(StepCEL)
 	defer e.watch.End(StepCEL)
 
-	return e.snapshot.Ask(predicate.Selector, candidates, e.pass, func(f *facts.Facts, verdict selector.Verdict) {
+	matching := e.snapshot.Ask(predicate.Selector, candidates, e.pass, func(f *facts.Facts, verdict selector.Verdict) {
 		e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
 	})
+
+	for slot := range e.snapshot.Doubtful(candidates).EachSet() {
+		if e.doubts(predicate, e.snapshot.Facts(slot)) {
+			matching.Set(slot)
+		}
+	}
+
+	return matching
 }
 
 // tolerate leaves out the clusters whose taints forbid them.

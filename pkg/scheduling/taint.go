@@ -82,7 +82,7 @@ func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (by int, u
 			continue // Expired before it began.
 		}
 
-		if seconds > longestToleration {
+		if seconds > longestToleration || facts.UnknownTime(taint) {
 			return i, time.Time{}
 		}
 

@@ -39,6 +39,10 @@ func (r *Result) Reason(v Verdict) string {
 		return r.rankReason(v)
 	default:
 		text := fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, r.Feasible())
+		if v.kept {
+			text += ", kept because something of it cannot be read"
+		}
+
 		if v.Avoid > 0 {
 			text += fmt.Sprintf(", PreferNoSelect taints not tolerated: %d", v.Avoid)
 		}
@@ -94,6 +98,10 @@ func (r *Result) rankReason(v Verdict) string {
 
 	if last.Avoid < v.Avoid {
 		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
+	}
+
+	if last.kept && !v.kept {
+		return fmt.Sprintf("%s, %s is kept because something of it cannot be read", text, last.Cluster.Name)
 	}
 
 	if behind := last.Score - v.Score; behind > 0 {

@@ -29,6 +29,16 @@ type Field struct {
 // String is "status.allocatable.cpu: Invalid value: "1e1.5": quantities must match ...".
 func (f Field) String() string { return f.Path + ": Invalid value: " + f.Value + ": " + f.Problem }
 
+// Text is the value without the quotes of a JSON string.
+func (f Field) Text() string {
+	var text string
+	if err := json.Unmarshal([]byte(f.Value), &text); err != nil {
+		return f.Value // It is no string, or was cut.
+	}
+
+	return text
+}
+
 // Fields are the unreadable fields of an object in the order of their paths.
 type Fields []Field
 

@@ -11,7 +11,9 @@ import (
 // neighbour of its own floor or on a higher one.
 var floors = map[string]int{
 	"apis":       0, // types only
+	"unreadable": 0,
 	"facts":      1,
+	"lenient":    1,
 	"scope":      1,
 	"selector":   2,
 	"inventory":  3,

@@ -3,11 +3,13 @@ package record
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // Placement is a placement of any API.
@@ -35,7 +37,14 @@ func (p *Placement) Key() inventory.PlacementKey {
 
 // Request is the question that the placement asks.
 func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
-	return p.lower(compiler)
+	request := p.lower(compiler)
+
+	// What could not be decoded is missing in the question, so there is no answer to it.
+	for _, unread := range unreadable.Of(p).Under("spec") {
+		request.Mistakes = append(request.Mistakes, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
+	}
+
+	return request
 }
 
 // Status is the status of a placement of any API. Each API says a part of it.

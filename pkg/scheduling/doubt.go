@@ -1,0 +1,85 @@
+package scheduling
+
+import (
+	"fmt"
+
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+// doubts reports whether a predicate lets a cluster pass whatever its CEL expressions say: the cluster is in the decisions, and the expressions may
+// read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
+func (e *evaluation) doubts(predicate Predicate, f *facts.Facts) bool {
+	if !predicate.Selector.Dynamic() || !e.incumbents[f.Name] || !f.Doubtful() {
+		return false
+	}
+
+	unread := len(f.Unreadable) > 0
+
+	for name, set := range f.Scores {
+		// A score that the predicate does not read wakes nobody when it can be read again.
+		if len(set.Unreadable) > 0 && facts.Touched(predicate.Selector.Reads(), []facts.Key{{Kind: facts.Score, Name: name}}) {
+			unread = true
+		}
+	}
+
+	return unread && predicate.Selector.Static().Matches(f, &selector.Pass{})
+}
+
+// kept are the feasible clusters by index that are in the decisions and whose score may be wrong because something it is made of could not be
+// decoded; nil when there are none. Such a cluster comes before the others, so that it does not leave for that.
+func (c *contest) kept() map[int]bool {
+	var kept map[int]bool
+
+	for i, f := range c.clusters {
+		if c.incumbents[f.Name] && len(c.unreadable(f)) > 0 {
+			if kept == nil {
+				kept = map[int]bool{}
+			}
+
+			kept[i] = true
+		}
+	}
+
+	return kept
+}
+
+// unreadable are the fields of the cluster, and of the scores that the prioritizers read, that could not be decoded.
+func (c *contest) unreadable(f *facts.Facts) unreadable.Fields {
+	fields := f.Unreadable
+
+	for _, prioritizer := range c.request.Prioritizers {
+		if prioritizer.BuiltIn == "" {
+			fields = append(fields[:len(fields):len(fields)], f.Scores[prioritizer.Resource].Unreadable...)
+		}
+	}
+
+	return fields
+}
+
+// Unreadable says of the clusters in scope, and of the scores that the prioritizers read, what could not be decoded, by cluster and score. There is
+// nothing to say without an answer.
+func (r *Result) Unreadable() []string {
+	var texts []string
+
+	for _, v := range r.Verdicts() {
+		if v.Stage == StageScope {
+			continue
+		}
+
+		if fields := v.Cluster.Unreadable; len(fields) > 0 {
+			texts = append(texts, fmt.Sprintf("ManagedCluster %s cannot be read as a whole: %s; decisions that have it keep it, others do not get it",
+				v.Cluster.Name, fields))
+		}
+
+		for _, prioritizer := range r.Request.Prioritizers {
+			if fields := v.Cluster.Scores[prioritizer.Resource].Unreadable; prioritizer.BuiltIn == "" && len(fields) > 0 {
+				texts = append(texts, fmt.Sprintf("AddOnPlacementScore %s/%s cannot be read as a whole: %s; its scores count as absent, "+
+					"and decisions that have the cluster keep it", v.Cluster.Name, prioritizer.Resource, fields))
+			}
+		}
+	}
+
+	return texts
+}

@@ -1,0 +1,265 @@
+package integration
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+// spoiltField writes what Go cannot decode into the status, or into the spec where there is no subresource, while the policies against that are away.
+type spoiltField struct {
+	kind            schema.GroupVersionKind
+	namespace, name string
+	subresource     string
+	patch           string
+}
+
+func (s spoiltField) object() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(s.kind)
+	object.SetNamespace(s.namespace)
+	object.SetName(s.name)
+
+	return object
+}
+
+// write patches the object; a client that decodes into Go types would fail on the answer.
+func (s spoiltField) write(ctx context.Context, patch string, options ...client.PatchOption) error {
+	merge := client.RawPatch("application/merge-patch+json", []byte(patch))
+	if s.subresource == "" {
+		return hub.Patch(ctx, s.object(), merge, options...)
+	}
+
+	return hub.SubResource(s.subresource).Patch(ctx, s.object(), merge)
+}
+
+// spoilAll writes all of them while the policies are away.
+func spoilAll(ctx context.Context, spoils ...spoiltField) {
+	GinkgoHelper()
+
+	policies := &admissionregistrationv1.ValidatingAdmissionPolicyBindingList{}
+	Expect(hub.List(ctx, policies)).To(Succeed())
+
+	for _, policy := range policies.Items {
+		if strings.Contains(policy.Name, "readable") {
+			Expect(hub.Delete(ctx, &policy)).To(Succeed())
+		}
+	}
+
+	DeferCleanup(func(ctx SpecContext) { Expect(manifests.Install(ctx, controlPlane.AdminConfig())).To(Succeed()) })
+
+	for _, s := range spoils {
+		Eventually(func() error { return s.write(ctx, s.patch) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+	}
+}
+
+// spoiltWorld has a placement for each way in which something unreadable could remove a cluster.
+type spoiltWorld struct {
+	*world
+
+	cluster, score, placement spoiltField
+}
+
+func newSpoiltWorld(ctx context.Context) *spoiltWorld {
+	GinkgoHelper()
+
+	w := &spoiltWorld{world: newWorld(ctx, withoutAdmission)}
+	w.cluster = spoiltField{
+		kind: schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), name: w.name("c003"), subresource: "status",
+		patch: `{"status":{"allocatable":{"cpu":"1e1.5"}}}`,
+	}
+	w.score = spoiltField{
+		kind:      schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("AddOnPlacementScore"),
+		namespace: w.name("c002"), name: scoreObject, subresource: "status", patch: `{"status":{"validUntil":"2037-01-01t00:00:00z"}}`,
+	}
+	w.placement = spoiltField{
+		kind: schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), namespace: w.namespace, name: "sized",
+		patch: `{"spec":{"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":4294967296}}}}`,
+	}
+
+	w.set(ctx, "set")
+	w.clusters(ctx, "set", 1, 2, offering("4", "16"))
+	w.world.cluster(ctx, "set", "c003", offering("50", "16"))
+	w.world.score(ctx, "c001", 1, nil)
+	w.world.score(ctx, "c002", 50, ptr.To(metav1.Unix(4_000_000_000, 0)))
+	w.world.placement(ctx, "all", clusterv1beta1.PlacementSpec{})
+	w.world.placement(ctx, "cel", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{
+		byCEL(`"cpu" in managedCluster.status.allocatable`),
+	}})
+	w.world.placement(ctx, "most", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exactly(builtIn(cpu, 1))})
+	w.world.placement(ctx, "best", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exactly(demoScore(1))})
+	w.world.placement(ctx, "sized", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
+	w.selects(ctx, "all", shorts(1, 3)...)
+	w.selects(ctx, "cel", shorts(1, 3)...)
+	w.selects(ctx, "most", "c003")
+	w.selects(ctx, "best", "c002")
+	w.selects(ctx, "sized", "c001")
+
+	// Whatever happens, the objects can be read again when other specs list them.
+	DeferCleanup(w.heal)
+
+	return w
+}
+
+// heal makes everything readable again; what is gone needs no healing.
+func (w *spoiltWorld) heal(ctx SpecContext) {
+	for s, patch := range map[spoiltField]string{
+		w.cluster: `{"status":{"allocatable":{"cpu":"50"}}}`, w.score: `{"status":{"validUntil":null}}`,
+		w.placement: `{"spec":{"decisionStrategy":null}}`,
+	} {
+		Expect(client.IgnoreNotFound(s.write(ctx, patch))).To(Succeed())
+	}
+}
+
+// selects waits for the clusters in the decisions of a placement, which need not be readable itself.
+func (w *spoiltWorld) selects(ctx context.Context, name string, shorts ...string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) []string { return w.selected(w.pages(ctx, g, name)) }).
+		WithContext(ctx).WithTimeout(settle).Should(Equal(shorts), name)
+}
+
+// counts is how many unreadable objects of a kind the metric tells.
+func (w *spoiltWorld) counts(g Gomega, kind string) int {
+	families, err := metrics.Registry.Gather()
+	g.Expect(err).NotTo(HaveOccurred())
+
+	for _, family := range families {
+		if family.GetName() != "placement_hub_unreadable_objects" {
+			continue
+		}
+
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if label.GetName() == "kind" && label.GetValue() == kind {
+					return int(metric.GetGauge().GetValue())
+				}
+			}
+		}
+	}
+
+	return 0
+}
+
+// warned waits for the event that names the field of an object.
+func (w *spoiltWorld) warned(ctx context.Context, s spoiltField, field string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) []string {
+		list := &eventsv1.EventList{}
+		g.Expect(hub.List(ctx, list)).To(Succeed())
+
+		var notes []string
+
+		for _, event := range list.Items {
+			if event.Regarding.Kind == s.kind.Kind && event.Regarding.Name == s.name && event.Regarding.Namespace == s.namespace {
+				notes = append(notes, event.Type+" "+event.Reason+": "+event.Note)
+			}
+		}
+
+		return notes
+	}).WithContext(ctx).WithTimeout(settle).Should(ContainElement(And(HavePrefix("Warning UnreadableFields: "), ContainSubstring(field))))
+}
+
+var _ = Describe("An object that Go cannot decode", Serial, func() {
+	It("is one object: all others go on, nothing leaves, and it heals", func(ctx SpecContext) {
+		w := newSpoiltWorld(ctx)
+
+		film := w.watchPages(ctx)
+		kept := map[string]string{"most-decision-1": w.name("c003"), "best-decision-1": w.name("c002"), "sized-decision-1": w.name("c001")}
+
+		spoilAll(ctx, w.cluster, w.score, w.placement)
+
+		By("going on with everything else, the spoilt kinds included")
+		w.world.cluster(ctx, "set", "c004", offering("60", "16"))
+		w.world.score(ctx, "c004", 40, nil)
+		w.world.placement(ctx, "later", clusterv1beta1.PlacementSpec{})
+		w.selects(ctx, "later", "c001", "c002", "c004")
+		w.selects(ctx, "all", shorts(1, 4)...)
+		w.selects(ctx, "cel", shorts(1, 4)...)
+		w.selects(ctx, "most", "c003")
+		w.selects(ctx, "best", "c002")
+		w.selects(ctx, "sized", "c001")
+
+		By("going on after a restart")
+		stopHub()
+
+		stopHub = startHub(serviceAccount(ctx, controlPlane))
+
+		w.world.cluster(ctx, "set", "c005", offering("70", "16"))
+		w.selects(ctx, "all", shorts(1, 5)...)
+		w.selects(ctx, "cel", shorts(1, 5)...)
+		w.selects(ctx, "later", "c001", "c002", "c004", "c005")
+		w.selects(ctx, "most", "c003")
+		w.selects(ctx, "best", "c002")
+		w.selects(ctx, "sized", "c001")
+
+		By("telling what it cannot read")
+		w.warned(ctx, w.cluster, `status.allocatable.cpu: Invalid value: "1e1.5"`)
+		w.warned(ctx, w.score, `status.validUntil: Invalid value: "2037-01-01t00:00:00z"`)
+		w.warned(ctx, w.placement, `spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: 4294967296`)
+		Eventually(func(g Gomega) {
+			g.Expect(w.counts(g, "ManagedCluster")).To(Equal(1))
+			g.Expect(w.counts(g, "AddOnPlacementScore")).To(Equal(1))
+			g.Expect(w.counts(g, "Placement")).To(Equal(1))
+
+			sized := w.placement.object()
+			g.Expect(hub.Get(ctx, client.ObjectKeyFromObject(sized), sized)).To(Succeed())
+			conditions, _, err := unstructured.NestedSlice(sized.Object, "status", "conditions")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(conditions).To(ContainElement(And(
+				HaveKeyWithValue("type", clusterv1beta1.PlacementConditionMisconfigured), HaveKeyWithValue("status", "True"),
+				HaveKeyWithValue("message", ContainSubstring("clustersPerDecisionGroup")))))
+		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
+
+		By("reading it as the command explain does")
+		reader, err := lenient.NewClient(controlPlane.AdminConfig(), client.Options{Scheme: hub.Scheme()})
+		Expect(err).NotTo(HaveOccurred())
+		world, err := liveworld.Read(ctx, reader, []inventory.PlacementKey{inventory.NewPlacementKey(inventory.V1beta1, w.namespace, "later")})
+		Expect(err).NotTo(HaveOccurred())
+
+		var spoilt []string
+
+		for _, cluster := range world.Clusters {
+			if unreadable.Of(cluster) != nil {
+				spoilt = append(spoilt, cluster.Name)
+			}
+		}
+
+		Expect(spoilt).To(Equal([]string{w.name("c003")}))
+
+		Expect(film.Seen()).To(Succeed())
+
+		for _, frame := range film.Frames() {
+			if keeps := kept[frame.Page.Name]; keeps != "" {
+				Expect(frame.Page.Status.Decisions).To(ConsistOf(HaveField("ClusterName", keeps)), frame.Page.Name)
+			}
+		}
+
+		By("healing")
+		w.heal(ctx)
+		w.selects(ctx, "later", shorts(1, 5)...)
+		w.selects(ctx, "most", "c005")
+		w.expectSelected(ctx, "sized", allScheduled, "c001")
+		Eventually(func(g Gomega) int {
+			return w.counts(g, "ManagedCluster") + w.counts(g, "AddOnPlacementScore") + w.counts(g, "Placement")
+		}).WithContext(ctx).WithTimeout(settle).Should(BeZero())
+	})
+})
