@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // shutdownTimeout leaves room, within a pod's 30 s of grace, to release the lease after the controllers have stopped.
@@ -106,6 +107,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   informers,
+		NewCache:                lenient.NewCache,
 		Logger:                  stopping.Logger(ctx, klog.Background()),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",

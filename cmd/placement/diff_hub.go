@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // readTimeout bounds each request, so that a hub that stops answering is reported and not waited for.
@@ -78,7 +79,7 @@ func connect(config *rest.Config) (client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	hub, err := client.New(config, client.Options{Scheme: scheme})
+	hub, err := lenient.NewClient(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}

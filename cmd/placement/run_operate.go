@@ -22,6 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // controllers are all of them, for what manifests.Install installs. The one with a webhook needs an address at which the API server can
@@ -45,6 +46,7 @@ func (h *runHub) newManager(ctx context.Context, config *rest.Config, controller
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
 		Cache:                   controller.CacheOptions(controllers.Namespace),
+		NewCache:                lenient.NewCache,
 		Logger:                  stopping.Logger(ctx, klog.Background()),
 		Metrics:                 metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress:  "0",

@@ -29,6 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // observer answers questions beside the hub.
@@ -43,7 +44,7 @@ func observe(ctx context.Context) *observer {
 	config := serviceAccount(ctx, controlPlane)
 	view := &controller.View{}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())

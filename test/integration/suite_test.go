@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -88,7 +89,7 @@ func startHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	}
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -24,6 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 )
 
@@ -174,7 +175,7 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 
 	listener, url := listenForWebhook(ctx)
 	mgr, err := ctrl.NewManager(serviceAccount(ctx, controlPlane), ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: manifests.Namespace,
 	})

@@ -4,28 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // Mirror follows a hub by watches, and reads from what it has seen. A watch that breaks or expires is begun again; one that is not allowed
 // ends it.
 type Mirror struct {
-	cache.Cache
+	// whole has what is followed in all namespaces, and limited by namespace the placements and bindings where those are limited to some.
+	whole   cache.Cache
+	limited map[string]cache.Cache
 
 	uncounted []record.API
 	changed   chan struct{}
@@ -40,32 +47,47 @@ func NewMirror(config *rest.Config, uncounted []record.API, namespaces ...string
 		return nil, err
 	}
 
-	m := &Mirror{uncounted: uncounted, changed: make(chan struct{}, 1), refused: make(chan error, 1)}
+	m := &Mirror{
+		limited: map[string]cache.Cache{}, uncounted: uncounted, changed: make(chan struct{}, 1), refused: make(chan error, 1),
+	}
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
 	options := cache.Options{
 		Scheme: scheme, DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: ptr.To(true),
-		DefaultWatchErrorHandler: m.note, ByObject: map[client.Object]cache.ByObject{},
+		DefaultWatchErrorHandler: m.note,
 	}
 
-	if len(namespaces) > 0 {
-		limits := map[string]cache.Config{}
-		for _, namespace := range namespaces {
-			limits[namespace] = cache.Config{}
-		}
-
-		options.ByObject[&clusterv1beta2.ManagedClusterSetBinding{}] = cache.ByObject{Namespaces: limits}
-
-		for _, api := range record.APIs() {
-			options.ByObject[api.Empty()] = cache.ByObject{Namespaces: limits}
-		}
-	}
-
-	if m.Cache, err = cache.New(config, options); err != nil {
+	if m.whole, err = lenient.NewCache(config, options); err != nil {
 		return nil, fmt.Errorf("preparing to watch %s: %w", config.Host, err)
 	}
 
+	for _, namespace := range namespaces {
+		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+
+		if m.limited[namespace], err = lenient.NewCache(config, options); err != nil {
+			return nil, fmt.Errorf("preparing to watch namespace %s of %s: %w", namespace, config.Host, err)
+		}
+	}
+
 	return m, nil
+}
+
+// caches are all of them.
+func (m *Mirror) caches() []cache.Cache {
+	return append(slices.Collect(maps.Values(m.limited)), m.whole)
+}
+
+// of are the caches in which the objects of a kind are, of which an object or a list is given.
+func (m *Mirror) of(kind runtime.Object) map[string]cache.Cache {
+	switch kind.(type) {
+	case *clusterv1beta2.ManagedClusterSetBinding, *clusterv1beta2.ManagedClusterSetBindingList,
+		*clusterv1beta1.Placement, *clusterv1beta1.PlacementList, *placementv1alpha1.Placement, *placementv1alpha1.PlacementList:
+		if len(m.limited) > 0 {
+			return m.limited
+		}
+	}
+
+	return map[string]cache.Cache{"": m.whole}
 }
 
 // note ends the mirror when a watch is not allowed; anything else is tried again.
@@ -109,17 +131,19 @@ func (m *Mirror) Watch(ctx context.Context, apis []record.API) error {
 	}
 
 	for _, kind := range kinds {
-		informer, err := m.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
-		if unserved(err) {
-			continue
-		}
+		for _, in := range m.of(kind) {
+			informer, err := in.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+			if unserved(err) {
+				continue
+			}
 
-		if err != nil {
-			return fmt.Errorf("watching %T: %w", kind, err)
-		}
+			if err != nil {
+				return fmt.Errorf("watching %T: %w", kind, err)
+			}
 
-		if _, err := informer.AddEventHandler(handler); err != nil {
-			return fmt.Errorf("watching %T: %w", kind, err)
+			if _, err := informer.AddEventHandler(handler); err != nil {
+				return fmt.Errorf("watching %T: %w", kind, err)
+			}
 		}
 	}
 
@@ -127,14 +151,18 @@ func (m *Mirror) Watch(ctx context.Context, apis []record.API) error {
 }
 
 func (m *Mirror) start(ctx context.Context) error {
-	go func() {
-		if err := m.Start(ctx); err != nil {
-			m.refused <- fmt.Errorf("watching the hub: %w", err)
-		}
-	}()
+	for _, each := range m.caches() {
+		go func() {
+			if err := each.Start(ctx); err != nil {
+				m.refused <- fmt.Errorf("watching the hub: %w", err)
+			}
+		}()
+	}
 
 	synced := make(chan bool, 1)
-	go func() { synced <- m.WaitForCacheSync(ctx) }()
+	go func() {
+		synced <- !slices.ContainsFunc(m.caches(), func(each cache.Cache) bool { return !each.WaitForCacheSync(ctx) })
+	}()
 
 	select {
 	case err := <-m.refused:
@@ -156,16 +184,20 @@ func (m *Mirror) Refused() <-chan error { return m.refused }
 
 // Read makes the World of what the mirror has seen, as the function Read does.
 func (m *Mirror) Read(ctx context.Context, placements []inventory.PlacementKey) (*explain.World, error) {
-	return Read(ctx, seen{m}, placements)
+	return Read(ctx, seen{Mirror: m}, placements)
 }
 
 // ReadAll makes the whole World of what the mirror has seen, as the function ReadAll does.
 func (m *Mirror) ReadAll(ctx context.Context, namespace string) (*explain.World, error) {
-	return ReadAll(ctx, seen{m}, namespace)
+	return ReadAll(ctx, seen{Mirror: m}, namespace)
 }
 
 // seen reads whole lists from a mirror, and refuses what the mirror does not follow as the hub would.
-type seen struct{ *Mirror }
+type seen struct {
+	client.Reader // Only lists are read.
+
+	*Mirror
+}
 
 func (s seen) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	for _, api := range s.uncounted {
@@ -179,7 +211,16 @@ func (s seen) List(ctx context.Context, list client.ObjectList, options ...clien
 	var given client.ListOptions
 	given.ApplyOptions(options)
 
-	err := s.Cache.List(ctx, list, client.InNamespace(given.Namespace))
+	in, followed := s.of(list)[given.Namespace]
+	if whole := s.of(list)[""]; !followed && whole != nil {
+		in, followed = whole, true
+	}
+
+	if !followed {
+		return fmt.Errorf("%T of namespace %q are not watched", list, given.Namespace)
+	}
+
+	err := in.List(ctx, list, client.InNamespace(given.Namespace))
 	list.SetContinue("")
 
 	return err //nolint:wrapcheck // Its kind decides what is done.
