@@ -219,13 +219,44 @@ func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, st
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 
-	object := placement.API.Empty()
-	object.SetNamespace(placement.Namespace)
-	object.SetName(placement.Name)
+	kind, err := w.Client.GroupVersionKindFor(placement.API.Empty())
+	if err != nil {
+		return nil, fmt.Errorf("finding the kind of %T: %w", placement.API.Empty(), err)
+	}
 
-	if err := w.Client.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, data)); err != nil {
+	// As a Placement the answer could be unreadable, and only its metadata tell what is not known.
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: placement.Namespace, Name: placement.Name}}
+	answer.SetGroupVersionKind(kind)
+
+	if err := w.Client.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, data)); err != nil {
 		return nil, fmt.Errorf("writing the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
+
+	return withStatus(placement, status, answer.ResourceVersion)
+}
+
+// withStatus is a placement as it is read once its status is written.
+func withStatus(placement *record.Placement, status record.Status, resourceVersion string) (*record.Placement, error) {
+	fields, err := fieldsOf(placement.Object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
+	}
+
+	if fields["status"], err = json.Marshal(placement.API.Status(status)); err != nil {
+		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
+	}
+
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
+	}
+
+	object := placement.API.Empty()
+	if err := json.Unmarshal(data, object); err != nil {
+		return nil, fmt.Errorf("decoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
+	}
+
+	object.SetResourceVersion(resourceVersion)
 
 	return placement.API.Read(object), nil
 }
