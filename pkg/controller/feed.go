@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -46,7 +47,9 @@ type feed struct {
 	elected <-chan struct{}
 	// checker is told of the election; nil for an observer.
 	checker *freshness.Checker
-	done    chan error
+	// recorder warns of unreadable objects from then on.
+	recorder events.EventRecorder
+	done     chan error
 }
 
 // Start begins to listen; WaitForSync tells when the initial lists are in.
@@ -77,6 +80,7 @@ func (f *feed) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory
 	select {
 	case <-f.elected:
 		f.checker.RequireAll() // The watches of a standby may have been broken.
+		f.unreadables.warn(f.recorder)
 		f.wakeups.Into(q)
 		f.wake(work.Resync, "placement", f.requests.keys()...)
 	case <-ctx.Done():
@@ -141,6 +145,10 @@ func (f *feed) listen(ctx context.Context) error {
 		known, err := apiutil.GVKForObject(kind.object, scheme)
 		if err != nil {
 			return fmt.Errorf("naming %T: %w", kind.object, err)
+		}
+
+		if _, err := informer.AddEventHandler(f.unreadables.handler(known)); err != nil {
+			return fmt.Errorf("listening to unreadable %T: %w", kind.object, err)
 		}
 
 		registrations = append(registrations, registration)

@@ -27,6 +27,8 @@ type memory struct {
 	standings *metrics.Standings[inventory.PlacementKey]
 	// observed are the versions of the objects that are in the inventory.
 	observed *freshness.Observed
+	// unreadables are the objects with fields that could not be decoded.
+	unreadables *unreadables
 	// departed is what has left the decisions of late.
 	departed *departed
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
@@ -53,6 +55,8 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		standings: metrics.NewStandings[inventory.PlacementKey](),
 		observed:  freshness.NewObserved(),
 		departed:  newDeparted(),
+
+		unreadables: newUnreadables(),
 	}
 }
 

@@ -106,7 +106,9 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 
-	return controller.Watch(&feed{memory: r.memory, cache: mgr.GetCache(), elected: mgr.Elected(), checker: checker}) //nolint:wrapcheck // Named by the caller.
+	return controller.Watch(&feed{ //nolint:wrapcheck // Named by the caller.
+		memory: r.memory, cache: mgr.GetCache(), elected: mgr.Elected(), checker: checker, recorder: recorder,
+	})
 }
 
 // index has PlacementDecisions found by the placements they may belong to.

@@ -164,6 +164,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		report.Warnings = append(report.Warnings, warning.Source+": "+warning.Message)
 	}
 
+	report.Warnings = append(report.Warnings, result.Unreadable()...)
+
 	if !result.WakeAt.IsZero() {
 		report.ChangesAt = &metav1.Time{Time: result.WakeAt}
 	}

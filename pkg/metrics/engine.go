@@ -19,6 +19,10 @@ var (
 	// Synced says of each kind whether its initial list is in the inventory.
 	Synced = gauges(hub+"inventory_synced",
 		"Whether the initial list of a kind of objects is in the inventory (1) or not (0). Nothing is evaluated until all are.", "kind")
+
+	// Unreadable counts the objects of which the hub cannot decode some fields.
+	Unreadable = gauges(hub+"unreadable_objects",
+		"Objects with fields that Go cannot decode, such as the quantity 1e1.5. Events on these objects name the fields. It should be 0.", "group", "kind")
 )
 
 // ObserveResult notes what an answer cost, and what view of the world it was found on.

@@ -105,7 +105,7 @@ func TestNamesOfUpstreamAreKept(t *testing.T) {
 
 // No label has what a user chooses: the number of series does not grow with the fleet.
 func TestLabelsAreBounded(t *testing.T) {
-	bounded := []string{"name", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage"}
+	bounded := []string{"name", "group", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage"}
 
 	for _, s := range All() {
 		for _, label := range s.Labels {

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -86,7 +87,18 @@ func (r *managedClusterTaintsReconciler) send(ctx context.Context, cluster *clus
 	}
 
 	// The list is replaced as a whole, so it must be the one that was looked at.
-	err := r.client.Patch(ctx, changed, client.MergeFromWithOptions(cluster, client.MergeFromWithOptimisticLock{}))
+	patch := client.MergeFromWithOptions(cluster, client.MergeFromWithOptimisticLock{})
+
+	data, err := patch.Data(changed)
+	if err != nil {
+		return fmt.Errorf("encoding the patch: %w", err)
+	}
+
+	// Of the answer nothing is needed, and as a ManagedCluster it could be unreadable.
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
+	answer.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
+
+	err = r.client.Patch(ctx, answer, client.RawPatch(patch.Type(), data))
 	if err == nil {
 		klog.FromContext(ctx).V(2).Info("The taints follow the condition", "cluster", cluster.Name, "taints", changed.Spec.Taints)
 	}

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // availabilityTaint is the key of the taint that a cluster with these conditions is to have, "" for none (upstream-placement.md 1.4c).
@@ -60,7 +62,8 @@ func sameButForTime(a, b clusterv1.Taint) bool {
 
 // retainted is a copy of a cluster with the taint that its condition asks for, nil when it has that already or is being deleted.
 func retainted(cluster *clusterv1.ManagedCluster, now metav1.Time) *clusterv1.ManagedCluster {
-	if !cluster.DeletionTimestamp.IsZero() {
+	// A list of which something could not be read would lose it when it is written.
+	if !cluster.DeletionTimestamp.IsZero() || len(unreadable.Of(cluster).Under("spec.taints")) > 0 {
 		return nil
 	}
 
