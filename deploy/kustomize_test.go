@@ -105,7 +105,11 @@ func TestBesideUpstreamTouchesNothingOfOthers(t *testing.T) {
 		"Service open-cluster-management-hub/placement-hub-metrics",
 		"ServiceAccount open-cluster-management-hub/placement-controller-sa",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-scores",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-scores",
 	}
 	if diff := cmp.Diff(want, ids(build(t, "overlays/beside-upstream"))); diff != "" {
 		t.Errorf("no definitions, no rights over sets and no rules of taste beside upstream (-want +got):\n%s", diff)

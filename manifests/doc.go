@@ -28,7 +28,7 @@
 //   - rbac/people: roles for people, which nobody is bound to here: three that are aggregated to view, edit and admin, and "tenant".
 //
 //   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, in the
-//     words of the hub; "readable" denies what would make Placements unreadable; "vocabulary" warns of names that nothing has yet.
+//     words of the hub; those of "readable" deny what would make objects unreadable for Go; "vocabulary" warns of names that nothing has yet.
 //     "bindings" and "clusters" ask the authorizer who may bind a set, move a cluster and accept one.
 //
 //   - rbac/managedcluster-defaults: what the controller "managedcluster-defaults" needs in addition.

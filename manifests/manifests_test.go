@@ -67,12 +67,16 @@ func TestObjectsAreInApplyOrder(t *testing.T) {
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-clusters",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-readable-scores",
 		"ValidatingAdmissionPolicy open-cluster-management-placement-hub-vocabulary",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-bindings-deletion",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-clusters",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-placements",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-clusters",
+		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-readable-scores",
 		"ValidatingAdmissionPolicyBinding open-cluster-management-placement-hub-vocabulary",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -306,7 +310,8 @@ func TestWriteRights(t *testing.T) {
 // What keeps people out must not let them in when it cannot be evaluated; what merely helps must not keep them out.
 func TestFailurePolicies(t *testing.T) {
 	want := map[string]string{
-		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "readable": "Fail", "placements": "Ignore", "vocabulary": "Ignore",
+		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "readable": "Fail",
+		"readable-clusters": "Fail", "readable-scores": "Fail", "placements": "Ignore", "vocabulary": "Ignore",
 	}
 	got := map[string]string{}
 	for _, obj := range objects(t) {

@@ -262,4 +262,53 @@ var _ = Describe("An object that Go cannot decode", Serial, func() {
 			return w.counts(g, "ManagedCluster") + w.counts(g, "AddOnPlacementScore") + w.counts(g, "Placement")
 		}).WithContext(ctx).WithTimeout(settle).Should(BeZero())
 	})
+
+	DescribeTable("is refused by a policy, on the status too", func(ctx SpecContext, kind, spoilt, words string) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.cluster(ctx, "set", "c001", offering("4", "16"))
+		w.score(ctx, "c001", 1, ptr.To(metav1.Unix(4_000_000_000, 0)))
+
+		on := spoiltField{kind: schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), name: w.name("c001")}
+		if kind == "AddOnPlacementScore" {
+			on = spoiltField{
+				kind:      schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("AddOnPlacementScore"),
+				namespace: w.name("c001"), name: scoreObject,
+			}
+		}
+
+		if strings.HasPrefix(spoilt, `{"status"`) {
+			on.subresource = "status"
+		}
+
+		Eventually(func() error { return on.write(ctx, spoilt) }).WithContext(ctx).WithTimeout(settle).
+			Should(MatchError(ContainSubstring(words)))
+		Expect(on.write(ctx, `{"metadata":{"annotations":{"a":"b"}}}`)).To(Succeed())
+	},
+		Entry("a quantity", "ManagedCluster", `{"status":{"allocatable":{"cpu":"1e1.5"}}}`,
+			`status.allocatable[cpu]: Invalid value: "1e1.5": must be a quantity`),
+		Entry("another quantity", "ManagedCluster", `{"status":{"capacity":{"example.com/a":"1E1.5"}}}`,
+			`status.capacity[example.com/a]: Invalid value: "1E1.5": must be a quantity`),
+		Entry("the time of a condition", "ManagedCluster",
+			`{"status":{"conditions":[{"type":"T","status":"True","reason":"R","message":"","lastTransitionTime":"2027-01-01t00:00:00z"}]}}`,
+			`lastTransitionTime of status.conditions: Invalid value: "2027-01-01t00:00:00z"`),
+		Entry("the time of a taint", "ManagedCluster",
+			`{"spec":{"taints":[{"key":"a","effect":"NoSelect","timeAdded":"2027-01-01t00:00:00z"}]}}`,
+			`timeAdded of spec.taints or lastTransitionTime of status.conditions: Invalid value: "2027-01-01t00:00:00z"`),
+		Entry("the end of scores", "AddOnPlacementScore", `{"status":{"validUntil":"2027-01-01T00:00:00z"}}`,
+			`status.validUntil or lastTransitionTime of status.conditions: Invalid value: "2027-01-01T00:00:00z"`),
+	)
+
+	It("can be reported on by its agent although it got in before the policies", func(ctx SpecContext) {
+		w := newSpoiltWorld(ctx)
+		spoilAll(ctx, w.cluster, w.score)
+		Expect(manifests.Install(ctx, controlPlane.AdminConfig())).To(Succeed())
+
+		other := w.cluster
+		other.name = w.name("c001")
+		Eventually(func() error { return other.write(ctx, other.patch) }).WithContext(ctx).WithTimeout(settle).
+			Should(MatchError(ContainSubstring("must be a quantity")), "the policies are in force again")
+		Expect(w.cluster.write(ctx, `{"status":{"version":{"kubernetes":"v1.2.3"}}}`)).To(Succeed())
+		Expect(w.score.write(ctx, `{"status":{"scores":[{"name":"size","value":3}]}}`)).To(Succeed())
+	})
 })
