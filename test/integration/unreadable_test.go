@@ -43,13 +43,20 @@ func (s spoiltField) object() *unstructured.Unstructured {
 }
 
 // write patches the object; a client that decodes into Go types would fail on the answer.
-func (s spoiltField) write(ctx context.Context, patch string, options ...client.PatchOption) error {
+func (s spoiltField) write(ctx context.Context, patch string) error { return s.send(ctx, hub, patch) }
+
+// tryOut asks the API server whether it would take the patch.
+func (s spoiltField) tryOut(ctx context.Context, patch string) error {
+	return s.send(ctx, client.NewDryRunClient(hub), patch)
+}
+
+func (s spoiltField) send(ctx context.Context, through client.Client, patch string) error {
 	merge := client.RawPatch("application/merge-patch+json", []byte(patch))
 	if s.subresource == "" {
-		return hub.Patch(ctx, s.object(), merge, options...)
+		return through.Patch(ctx, s.object(), merge)
 	}
 
-	return hub.SubResource(s.subresource).Patch(ctx, s.object(), merge)
+	return through.SubResource(s.subresource).Patch(ctx, s.object(), merge)
 }
 
 // spoilAll writes all of them while the policies are away.
@@ -281,7 +288,7 @@ var _ = Describe("An object that Go cannot decode", Serial, func() {
 			on.subresource = "status"
 		}
 
-		Eventually(func() error { return on.write(ctx, spoilt) }).WithContext(ctx).WithTimeout(settle).
+		Eventually(func() error { return on.tryOut(ctx, spoilt) }).WithContext(ctx).WithTimeout(settle).
 			Should(MatchError(ContainSubstring(words)))
 		Expect(on.write(ctx, `{"metadata":{"annotations":{"a":"b"}}}`)).To(Succeed())
 	},
@@ -306,7 +313,7 @@ var _ = Describe("An object that Go cannot decode", Serial, func() {
 
 		other := w.cluster
 		other.name = w.name("c001")
-		Eventually(func() error { return other.write(ctx, other.patch) }).WithContext(ctx).WithTimeout(settle).
+		Eventually(func() error { return other.tryOut(ctx, other.patch) }).WithContext(ctx).WithTimeout(settle).
 			Should(MatchError(ContainSubstring("must be a quantity")), "the policies are in force again")
 		Expect(w.cluster.write(ctx, `{"status":{"version":{"kubernetes":"v1.2.3"}}}`)).To(Succeed())
 		Expect(w.score.write(ctx, `{"status":{"scores":[{"name":"size","value":3}]}}`)).To(Succeed())
