@@ -12,6 +12,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // expressions read one field, several, or everything; most of them fail on some clusters.
@@ -138,7 +140,21 @@ func drawRichCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 		})
 	}
 
+	drawUnreadable(t, cluster, "status.allocatable.cpu", "spec.taints[0].timeAdded", "status.conditions[0].lastTransitionTime")
+
 	return cluster
+}
+
+// drawUnreadable marks some objects as package lenient does.
+func drawUnreadable(t *rapid.T, object metav1.Object, paths ...string) {
+	if rapid.IntRange(0, 5).Draw(t, "unreadable") > 0 {
+		return
+	}
+
+	fields := unreadable.Fields{{Path: pick(t, "path", paths...), Value: `"x"`, Problem: "is wrong"}}
+	if err := unreadable.Mark(object, fields); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func drawTaint(t *rapid.T) clusterv1.Taint {
@@ -165,5 +181,8 @@ func drawRichScore(t *rapid.T, cluster, name string) *clusterv1alpha1.AddOnPlace
 		items = append(items, clusterv1alpha1.AddOnPlacementScoreItem{Name: item, Value: rapid.Int32Range(-2, 2).Draw(t, "score")})
 	}
 
-	return scoreOf(cluster, name, until, items...)
+	score := scoreOf(cluster, name, until, items...)
+	drawUnreadable(t, score, "status.validUntil")
+
+	return score
 }

@@ -1,0 +1,205 @@
+package scheduling
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+// spoilt is an object as package lenient makes it when a field cannot be decoded.
+func spoilt[T metav1.Object](t rapid.TB, object T, path string) T {
+	t.Helper()
+
+	if err := unreadable.Mark(object, unreadable.Fields{{Path: path, Value: `"x"`, Problem: "is wrong"}}); err != nil {
+		t.Fatal(err)
+	}
+
+	return object
+}
+
+// sized is a cluster with CPUs.
+func sized(name, cpu string) *clusterv1.ManagedCluster {
+	cluster := named(name, "region", "eu")
+	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse(cpu)}
+	cluster.Status.Capacity = clusterv1.ResourceList{"cpu": resource.MustParse("100")}
+
+	return cluster
+}
+
+func TestUnreadableClusters(t *testing.T) {
+	const bad = "status.allocatable.cpu"
+
+	one := placementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exact(builtIn(ResourceAllocatableCPU, 1))}
+	byCPU := placementSpec{Predicates: anyOf{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
+		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{
+			`quantity(managedCluster.status.allocatable["cpu"]).isGreaterThan(quantity("1"))`,
+		}},
+	}}}}
+	timed := placementSpec{Tolerations: tolerating{{
+		Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To[int64](60),
+	}}}
+
+	gpu := func(added time.Time, cluster *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
+		cluster.Spec.Taints = []clusterv1.Taint{{Key: "gpu", Effect: noSelect, TimeAdded: metav1.NewTime(added)}}
+
+		return cluster
+	}
+	relabelled := sized("c2", "0")
+	relabelled.Labels["region"] = "us"
+
+	for _, tc := range []struct {
+		reason     string
+		spec       placementSpec
+		c2         *clusterv1.ManagedCluster
+		incumbents []string
+		want       []string
+	}{
+		{"one that is not selected is not selected anew", placementSpec{}, spoilt(t, named("c2"), bad), nil, []string{"c1"}},
+		{"one that is selected stays", placementSpec{}, spoilt(t, named("c2"), bad), []string{"c2"}, []string{"c1", "c2"}},
+		{"one that is selected stays before better ones", one, spoilt(t, named("c2"), bad), []string{"c2"}, []string{"c2"}},
+		{"one that is not selected is no better than others", one, spoilt(t, sized("c2", "90"), bad), []string{"c1"}, []string{"c1"}},
+		{"CEL takes nothing away", byCPU, spoilt(t, named("c2", "region", "eu"), bad), []string{"c1", "c2"}, []string{"c1", "c2"}},
+		{"a label does, beside CEL", byCPU, spoilt(t, relabelled, bad), []string{"c1", "c2"}, []string{"c1"}},
+		{"a taint does", placementSpec{}, spoilt(t, gpu(now, named("c2")), bad), []string{"c1", "c2"}, []string{"c1"}},
+		{
+			"a toleration goes on when nobody knows since when", timed, spoilt(t, gpu(time.Time{}, named("c2")), "spec.taints[0].timeAdded"),
+			[]string{"c1", "c2"}, []string{"c1", "c2"},
+		},
+		{
+			"and ends by the times that are known", timed, spoilt(t, gpu(now.Add(-time.Hour), named("c2")), "spec.taints[1].timeAdded"),
+			[]string{"c1", "c2"}, []string{"c1"},
+		},
+		{"deletion does", placementSpec{}, spoilt(t, terminating(named("c2")), bad), []string{"c1", "c2"}, []string{"c1"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newWorld(sized("c1", "50"), tc.c2)
+			for _, name := range tc.incumbents {
+				w.incumbents[name] = true
+			}
+
+			result := w.schedule(t, tc.spec)
+			got := selected(result)
+			slices.Sort(got)
+			expect(t, "selected", tc.want, got)
+
+			if told := result.Unreadable(); len(told) != 1 || !strings.HasPrefix(told[0], "ManagedCluster c2 cannot be read as a whole: ") {
+				t.Errorf("told is %q", told)
+			}
+		})
+	}
+}
+
+func TestUnreadableScores(t *testing.T) {
+	best := placementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exact(addOn("load", "x", 1))}
+	item := func(value int32) clusterv1alpha1.AddOnPlacementScoreItem {
+		return clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: value}
+	}
+
+	for _, tc := range []struct {
+		reason, incumbent, want string
+	}{
+		{"they count as absent for a cluster that is not selected", "c1", "c1"},
+		{"and for nobody when nothing is selected", "", "c1"},
+		{"they take no cluster away", "c2", "c2"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newWorld(named("c1"), named("c2"))
+			w.inventory.SetScores(scoreOf("c1", "load", nil, item(1)))
+			w.inventory.SetScores(spoilt(t, scoreOf("c2", "load", nil, item(50)), "status.validUntil"))
+
+			if tc.incumbent != "" {
+				w.incumbents[tc.incumbent] = true
+			}
+
+			result := w.schedule(t, best)
+			expect(t, "selected", []string{tc.want}, selected(result))
+			expect(t, "told", 1, len(result.Unreadable()))
+		})
+	}
+}
+
+// Law 6: whatever a placement asks, a cluster that it has selected does not leave because a field of it cannot be read any more.
+func TestNothingLeavesForAnUnreadableField(t *testing.T) {
+	compiler := selector.NewCompiler()
+
+	rapid.Check(t, func(t *rapid.T) {
+		clusters := []*clusterv1.ManagedCluster{}
+		for _, name := range []string{"c1", "c2", "c3", "c4", "c5"} {
+			cluster := drawRichCluster(t, name)
+			unreadable.Unmark(cluster)
+
+			clusters = append(clusters, cluster)
+		}
+
+		spec := drawRichSpec(t)
+		if len(spec.SpreadPolicy.SpreadConstraints) > 1 {
+			spec.SpreadPolicy.SpreadConstraints = spec.SpreadPolicy.SpreadConstraints[:1]
+		}
+
+		spec.ClusterSets = nil
+		request := LowerV1beta1(compiler, placementOf(spec))
+		before := newWorld(clusters...)
+		incumbents := map[string]bool{}
+
+		// From a clean start, and then as it is when nothing changes.
+		for range 2 {
+			settled := map[string]bool{}
+			for _, f := range same(t, request, before.inventory.Snapshot(), incumbents).Selected {
+				settled[f.Name] = true
+			}
+
+			incumbents = settled
+		}
+
+		settled := same(t, request, before.inventory.Snapshot(), incumbents)
+		which := rapid.SampledFrom(clusters).Draw(t, "spoilt").DeepCopy()
+
+		// An answer that changes without a reason, as one that prefers clusters that are not selected, keeps nothing.
+		if verdict, known := settled.Verdict(which.Name); !known || verdict.Stage != StageSelected || !incumbents[which.Name] {
+			return
+		}
+
+		spoil(t, which)
+		before.inventory.SetCluster(which)
+
+		after := same(t, request, before.inventory.Snapshot(), incumbents)
+		if verdict, _ := after.Verdict(which.Name); verdict.Stage != StageSelected {
+			t.Fatalf("%s leaves: %s", which.Name, after.Reason(verdict))
+		}
+	})
+}
+
+// spoil takes away a field of a cluster as if it could not be read.
+func spoil(t *rapid.T, cluster *clusterv1.ManagedCluster) {
+	switch pick(t, "field", "allocatable", "capacity", "taint", "condition") {
+	case "allocatable":
+		delete(cluster.Status.Allocatable, "cpu")
+		spoilt(t, cluster, "status.allocatable.cpu")
+	case "capacity":
+		cluster.Status.Capacity = nil
+		spoilt(t, cluster, "status.capacity")
+	case "taint":
+		if len(cluster.Spec.Taints) > 0 {
+			cluster.Spec.Taints[0].TimeAdded = metav1.Time{}
+			spoilt(t, cluster, "spec.taints[0].timeAdded")
+		}
+	default:
+		if len(cluster.Status.Conditions) > 0 {
+			cluster.Status.Conditions[0].LastTransitionTime = metav1.Time{}
+			spoilt(t, cluster, "status.conditions[0].lastTransitionTime")
+		}
+	}
+}
