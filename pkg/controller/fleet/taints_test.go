@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 const (
@@ -155,4 +157,18 @@ func TestTaintProperties(t *testing.T) {
 			t.Fatalf("of the two taints (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// A taint whose time cannot be read would lose it, and with it a toleration, when the list is written.
+func TestTaintsThatCannotBeReadAreLeftAlone(t *testing.T) {
+	for path, want := range map[string]bool{"spec.taints[0].timeAdded": false, "status.allocatable.cpu": true} {
+		cluster := &clusterv1.ManagedCluster{Spec: clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}}}
+		if err := unreadable.Mark(cluster, unreadable.Fields{{Path: path}}); err != nil {
+			t.Fatal(err)
+		}
+
+		if got := retainted(cluster, now); (got != nil) != want {
+			t.Errorf("%s: tainted as %v", path, got)
+		}
+	}
 }

@@ -1,0 +1,37 @@
+package record_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+func TestAnUnreadableSpecIsAMistake(t *testing.T) {
+	for _, api := range record.APIs() {
+		object := api.Empty()
+		object.SetName("p")
+
+		single, isOne := object.(metav1.Object)
+		if !isOne {
+			t.Fatalf("%T has no metadata", object)
+		}
+
+		err := unreadable.Mark(single, unreadable.Fields{
+			{Path: "spec.x", Value: "4294967296", Problem: "is too long"}, {Path: "status.conditions[0].lastTransitionTime"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		mistakes := api.Read(object).Request(selector.NewCompiler()).Mistakes
+		if len(mistakes) == 0 {
+			t.Fatalf("%s: there is no mistake", api.Name())
+		}
+
+		expect(t, "mistake", `spec.x: Invalid value: "4294967296": is too long`, mistakes[len(mistakes)-1].Error())
+	}
+}
