@@ -25,7 +25,8 @@
 //
 //   - rbac/clusterset-roles: what the controller "clusterset-roles" needs in addition, and holds because it grants it.
 //
-//   - rbac/people: roles for people, which nobody is bound to here: three that are aggregated to view, edit and admin, and "tenant".
+//   - rbac/people: roles for people, which nobody is bound to here: three that are aggregated to view, edit and admin, and
+//     "tenant", "fleet-view" and "debug".
 //
 //   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, in the
 //     words of the hub; those of "readable" deny what would make objects unreadable for Go; "vocabulary" warns of names that nothing has yet.

@@ -13,6 +13,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -43,8 +44,13 @@ func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 
 // warned is what the API server says when this placement is made; it is not.
 func (w *world) warned(ctx context.Context, g Gomega, spec clusterv1beta1.PlacementSpec) []string {
+	return w.warnedAs(ctx, g, controlPlane.AdminConfig(), spec)
+}
+
+// warnedAs is what the API server says to a user.
+func (w *world) warnedAs(ctx context.Context, g Gomega, who *rest.Config, spec clusterv1beta1.PlacementSpec) []string {
 	heard := &warnings{texts: []string{}}
-	config := rest.CopyConfig(controlPlane.AdminConfig())
+	config := rest.CopyConfig(who)
 	config.WarningHandler = heard
 
 	user, err := client.New(config, client.Options{Scheme: controller.Scheme(), Mapper: hub.RESTMapper()})
@@ -140,6 +146,35 @@ var _ = Describe("What a placement names and the fleet does not have", Serial, f
 		elsewhere.expectWarned(ctx, clusterv1beta1.PlacementSpec{ClusterSets: w.names("set")}, fmt.Sprintf(
 			"spec.clusterSets[0]: Invalid value: %q: is not bound to the namespace yet: create a ManagedClusterSetBinding named %s",
 			w.name("set"), w.name("set")))
+	})
+
+	It("tells of labels and claims to nobody who may not list clusters: they may be those of sets that are not bound", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		tenant, err := controlPlane.UserConfig(w.name("tenant"))
+		Expect(err).NotTo(HaveOccurred())
+
+		user := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: w.name("tenant")}
+		w.create(ctx, &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "edits"}, Subjects: []rbacv1.Subject{user},
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
+		})
+
+		probe := matching(clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
+			LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"example.com/" + w.name("a"): "x"}},
+			ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: w.name("claim"), Operator: metav1.LabelSelectorOpExists},
+			}},
+		}})
+		probe.ClusterSets = w.names("blue")
+
+		Eventually(func(g Gomega) []string { return w.warned(ctx, g, probe) }).
+			WithContext(ctx).WithTimeout(settle).WithPolling(auditEvery).Should(HaveLen(3), "an administrator is warned of all three")
+		Eventually(func(g Gomega) []string { return w.warnedAs(ctx, g, tenant, probe) }).WithContext(ctx).WithTimeout(settle).
+			Should(ConsistOf(ContainSubstring("is not bound to the namespace yet")))
+
+		w.bindRole(ctx, user, "open-cluster-management:placement-hub:fleet-view")
+		Eventually(func(g Gomega) []string { return w.warnedAs(ctx, g, tenant, probe) }).WithContext(ctx).WithTimeout(settle).
+			Should(HaveLen(3), "who may list clusters is warned of all three")
 	})
 
 	It("warns of a label that no cluster has until one has it, where a predicate needs it", func(ctx SpecContext) {
