@@ -57,7 +57,7 @@ func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub
 	}
 	err = steps.Do("connecting to "+config.Host, func() error { return preflight.Reach(config) })
 	if err == nil && !o.noInstall {
-		err = embedded.Install(ctx, config, steps, o.profiles)
+		err = embedded.InstallBeside(ctx, config, steps, o.profiles)
 	}
 	if err == nil && o.samples {
 		err = embedded.ApplySamples(ctx, config, steps)

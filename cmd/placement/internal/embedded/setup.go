@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -23,6 +24,19 @@ func Install(ctx context.Context, config *rest.Config, steps *live.Steps, multic
 		}
 		return err
 	})
+}
+
+// InstallBeside is Install for a cluster that others use too. It says which definitions are left as they are.
+func InstallBeside(ctx context.Context, config *rest.Config, steps *live.Steps, multicluster bool) error {
+	var left []string
+	err := steps.Do("installing CustomResourceDefinitions and RBAC", func() (err error) {
+		left, err = manifests.InstallBeside(ctx, config, multicluster)
+		return err
+	})
+	for _, sentence := range left {
+		err = errors.Join(err, steps.Say("%s", sentence))
+	}
+	return err
 }
 
 // ApplySamples applies the sample world, as a step.
