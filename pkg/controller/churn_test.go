@@ -119,7 +119,12 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	placement, form := record.V1beta1.Read(object), record.V1beta1.Form()
 	key := placement.Key()
 	change := c.reconciler.wakeups.Taken(key)
-	result, _ := c.reconciler.answer(placement, decision.NewPresent(form, placement, nil), time.Now())
+
+	result, _, err := c.reconciler.answer(t.Context(), placement, decision.NewPresent(form, placement, nil), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name + "-decision-1", UID: object.UID, ResourceVersion: "1",
 		Labels: map[string]string{clusterv1beta1.PlacementLabel: key.Name},
