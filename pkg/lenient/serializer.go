@@ -43,7 +43,7 @@ func (d decoder) Decode(
 ) (runtime.Object, *schema.GroupVersionKind, error) {
 	clearObject(into)
 
-	object, kind, err := d.strict.Decode(data, defaults, into)
+	object, kind, err := d.decodeStrictly(data, defaults, into)
 	if err == nil {
 		return object, kind, unmark(object)
 	}
@@ -70,6 +70,17 @@ func (d decoder) Decode(
 	}
 
 	return d.list(data, *kind, target, err)
+}
+
+// decodeStrictly decodes with the decoder of client-go, unless that would take too long.
+func (d decoder) decodeStrictly(
+	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *schema.GroupVersionKind, error) {
+	if immoderate(data) {
+		return nil, nil, errImmoderate
+	}
+
+	return d.strict.Decode(data, defaults, into) //nolint:wrapcheck // The sieve cuts and keeps its text.
 }
 
 // clearObject sets an object to its zero value: JSON is decoded into what is there.
@@ -134,9 +145,9 @@ func (d decoder) object(
 			return strictly
 		}
 
-		_, _, err := d.strict.Decode(document, &kind, object)
+		_, _, err := d.decodeStrictly(document, &kind, object)
 
-		return err //nolint:wrapcheck // The sieve cuts and keeps its text.
+		return err
 	}}
 
 	readable, kept := s.sift(place{}, data)
@@ -144,7 +155,7 @@ func (d decoder) object(
 		return nil, &kind, strictly
 	}
 
-	if _, _, err := d.strict.Decode(readable, &kind, into); err != nil {
+	if _, _, err := d.decodeStrictly(readable, &kind, into); err != nil {
 		return nil, &kind, fmt.Errorf("decoding what can be read of a %s: %w", kind.Kind, err)
 	}
 

@@ -57,6 +57,15 @@ func TestDecodeOneObject(t *testing.T) {
 			},
 		},
 		{
+			reason: "a quantity that takes minutes to parse", body: `"capacity":{"cpu":"1e4217483647","memory":"1Gi"},"allocatable":{"cpu":"1e-99999999"}`,
+			want:  []string{"status.allocatable.cpu", "status.capacity.cpu"},
+			check: func(c *clusterv1.ManagedCluster) bool { return len(c.Status.Capacity) == 1 },
+		},
+		{
+			reason: "a label that looks like one", metadata: `,"annotations":{"a":"1e4217483647"}`,
+			check: func(c *clusterv1.ManagedCluster) bool { return c.Annotations["a"] == "1e4217483647" },
+		},
+		{
 			reason: "the name of a resource needs brackets", body: `"capacity":{"nvidia.com/gpu":"x"}`, want: []string{"status.capacity[nvidia.com/gpu]"},
 		},
 		{

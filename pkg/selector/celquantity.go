@@ -1,21 +1,17 @@
 package selector
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/api/resource"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	quantities "github.com/placement-hub/placement-hub/pkg/quantity"
 )
 
-// mostExponent bounds the exponent of a quantity in an expression. The greatest amount that any unit stands for is about 1e19.
-const mostExponent = 1000
-
-// quantityFunctions replace quantity() and isQuantity() of the Kubernetes library. resource.Quantity calculates exactly, so that parsing
-// "1e-99999999" or comparing "1e99999999" takes minutes and gigabytes, which no cost limit of CEL sees; and agents of clusters choose the text.
+// quantityFunctions replace quantity() and isQuantity() of the Kubernetes library, which parse any text: no cost limit of CEL sees how long that
+// takes (see package quantity), and agents of clusters choose the text.
 func quantityFunctions() cel.EnvOption {
 	return cel.Lib(quantityLibrary{})
 }
@@ -41,8 +37,8 @@ func quantity(text ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
 
-	if !moderate(source) {
-		return types.NewErr("quantity %q: the exponent must be from %d to %d", source, -mostExponent, mostExponent)
+	if !quantities.Moderate(source) {
+		return types.NewErr("quantity %q: the exponent must be from %d to %d", source, -quantities.MostExponent, quantities.MostExponent)
 	}
 
 	parsed, err := resource.ParseQuantity(source)
@@ -59,23 +55,11 @@ func isQuantity(text ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(text)
 	}
 
-	if !moderate(source) {
+	if !quantities.Moderate(source) {
 		return types.False
 	}
 
 	_, err := resource.ParseQuantity(source)
 
 	return types.Bool(err == nil)
-}
-
-// moderate reports whether the exponent of a quantity is within its bounds. A text without an exponent is moderate.
-func moderate(source string) bool {
-	at := strings.LastIndexAny(source, "eE")
-	if at < 0 || at == len(source)-1 || strings.HasSuffix(source, "i") {
-		return true // The last letter is a suffix such as E or Ei.
-	}
-
-	exponent, err := strconv.Atoi(source[at+1:])
-
-	return err == nil && exponent >= -mostExponent && exponent <= mostExponent
 }

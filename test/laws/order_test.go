@@ -11,6 +11,7 @@ import (
 // neighbour of its own floor or on a higher one.
 var floors = map[string]int{
 	"apis":       0, // types only
+	"quantity":   0,
 	"unreadable": 0,
 	"facts":      1,
 	"lenient":    1,
