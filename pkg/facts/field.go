@@ -19,7 +19,7 @@ type field struct {
 }
 
 // fields are all of them, sorted by path. The bookkeeping of the API server (metadata.resourceVersion, metadata.managedFields) says
-// nothing about the cluster and is left out.
+// nothing about the cluster and is left out; CEL does not see it.
 var fields = []field{
 	{"metadata.annotations", func(a, b *clusterv1.ManagedCluster) bool { return maps.Equal(a.Annotations, b.Annotations) }},
 	{"metadata.creationTimestamp", func(a, b *clusterv1.ManagedCluster) bool { return a.CreationTimestamp.Equal(&b.CreationTimestamp) }},

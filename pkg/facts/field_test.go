@@ -21,8 +21,8 @@ var sections = map[string]reflect.Type{
 	"status":   reflect.TypeFor[clusterv1.ManagedClusterStatus](),
 }
 
-// bookkeeping is what the API server keeps for itself.
-var bookkeeping = []string{"metadata.managedFields", "metadata.resourceVersion"}
+// unnamed are the fields that Diff never names.
+var unnamed = []string{"metadata.managedFields", "metadata.resourceVersion"}
 
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -36,7 +36,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 
 	for section, kind := range sections {
 		for f := range kind.Fields() {
-			if path := section + "." + jsonName(f); !slices.Contains(bookkeeping, path) {
+			if path := section + "." + jsonName(f); !slices.Contains(unnamed, path) {
 				want = append(want, path)
 			}
 		}
@@ -56,7 +56,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 		t.Errorf("the table of fields (-API +table):\n%s", diff)
 	}
 
-	for _, path := range append([]string{"", "status", "metadata.lables"}, bookkeeping...) {
+	for _, path := range append([]string{"", "status", "metadata.lables"}, unnamed...) {
 		if key, found := FieldKey(path); found {
 			t.Errorf("FieldKey(%q) is %v, want none", path, key)
 		}
@@ -135,7 +135,7 @@ func TestEveryLeafOfAFieldCounts(t *testing.T) {
 	for section, kind := range sections {
 		for i := range kind.NumField() {
 			path := section + "." + jsonName(kind.Field(i))
-			if slices.Contains(bookkeeping, path) {
+			if slices.Contains(unnamed, path) {
 				continue
 			}
 

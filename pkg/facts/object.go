@@ -11,9 +11,13 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion and kind are absent, empty
-// fields are absent, quantities and times are strings. It is made anew by each call, and is several times as big as the cluster; Part has
-// single fields of it.
+// bookkeeping are the fields of metadata that the API server keeps for itself. They are absent for CEL: they change with every heartbeat
+// and say nothing about the cluster, so Diff does not name them, and no decision may depend on them.
+var bookkeeping = map[string]bool{"managedFields": true, "resourceVersion": true}
+
+// Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion, kind,
+// metadata.resourceVersion and metadata.managedFields are absent, empty fields are absent, quantities and times are strings. It is made anew
+// by each call, and is several times as big as the cluster; PartField has single fields of it.
 func (f *Facts) Object() (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f.source.cluster)
 	if err != nil {
@@ -23,15 +27,23 @@ func (f *Facts) Object() (map[string]any, error) {
 	delete(fields, "apiVersion")
 	delete(fields, "kind")
 
+	if metadata, ok := fields[metadataPart].(map[string]any); ok {
+		for name := range bookkeeping {
+			delete(metadata, name)
+		}
+	}
+
 	return fields, nil
 }
+
+const metadataPart = "metadata"
 
 // parts are the parts of a ManagedCluster, with the number of each of their fields by its name in JSON.
 var parts = sync.OnceValue(func() map[string]map[string]int {
 	named := map[string]map[string]int{}
 
 	for part, example := range map[string]any{
-		"metadata": metav1.ObjectMeta{}, "spec": clusterv1.ManagedClusterSpec{}, "status": clusterv1.ManagedClusterStatus{},
+		metadataPart: metav1.ObjectMeta{}, "spec": clusterv1.ManagedClusterSpec{}, "status": clusterv1.ManagedClusterStatus{},
 	} {
 		named[part] = map[string]int{}
 
@@ -50,14 +62,14 @@ func IsPart(name string) bool { return parts()[name] != nil }
 // PartField is Object()[part][name] without the rest of it; false when it is absent.
 func (f *Facts) PartField(part, name string) (value any, found bool, err error) {
 	number, exists := parts()[part][name]
-	if !exists {
+	if !exists || part == metadataPart && bookkeeping[name] {
 		return nil, false, nil
 	}
 
 	var whole reflect.Value
 
 	switch part {
-	case "metadata":
+	case metadataPart:
 		whole = reflect.ValueOf(f.source.cluster.ObjectMeta)
 	case "spec":
 		whole = reflect.ValueOf(f.source.cluster.Spec)
