@@ -18,10 +18,12 @@ import (
 )
 
 // calm is how long nothing may happen before the answer is looked for again, so that what belongs together is shown together; patience is
-// how long that may put it off.
+// how long that may put it off. longestWait bounds the wait for a time at which the answer changes: a timer is monotonic, and does not
+// follow a clock that is put right or a machine that is suspended.
 const (
-	calm     = 200 * time.Millisecond
-	patience = 2 * time.Second
+	calm        = 200 * time.Millisecond
+	patience    = 2 * time.Second
+	longestWait = 10 * time.Minute
 )
 
 // follower prints an answer again whenever it changes.
@@ -185,7 +187,7 @@ func (f *follower) gone(found *answer) []string {
 func (f *follower) await(ctx context.Context, changesAt time.Time) error {
 	var due <-chan time.Time
 	if !changesAt.IsZero() {
-		due = time.After(max(time.Until(changesAt), calm))
+		due = time.After(min(max(time.Until(changesAt), calm), longestWait))
 	}
 	select {
 	case <-ctx.Done():

@@ -32,6 +32,10 @@ const (
 	placementField = "placement"
 	// notSyncedDelay is how long a placement waits for the initial lists.
 	notSyncedDelay = time.Second
+	// longestWait bounds how long a placement waits for the time at which its answer changes. The timer of the queue is monotonic: it does
+	// not follow a clock that is put right, and stands still while the machine is suspended. An evaluation that finds nothing new sends
+	// nothing.
+	longestWait = 10 * time.Minute
 )
 
 // placementReconciler keeps the decisions and the status of placements.
@@ -230,7 +234,7 @@ func (p *pass) next(now time.Time) reconcile.Result {
 		return reconcile.Result{}
 	}
 
-	return reconcile.Result{RequeueAfter: max(wake.Sub(now), time.Nanosecond)}
+	return reconcile.Result{RequeueAfter: min(max(wake.Sub(now), time.Nanosecond), longestWait)}
 }
 
 // plan asks the engine, and compares the answer with what exists.
