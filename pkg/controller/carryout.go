@@ -24,6 +24,7 @@ func (r *placementReconciler) carryOutHeld(ctx context.Context, p *pass) error {
 	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
 	err := r.carryOut(ctx, p)
 
+	r.relearn(ctx, p)
 	span.wrote(p, err)
 	span.end()
 
@@ -41,12 +42,7 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 	for i := range p.outputs[1:] {
 		output := &p.outputs[i+1]
 
-		other := r.repeat(ctx, p, output)
-		if decision.Outdated(other) {
-			r.pages[output.present.Form].forget(p.placement.Key())
-		}
-
-		err = errors.Join(err, other) // The first one decides how the retry goes.
+		err = errors.Join(err, r.repeat(ctx, p, output)) // The first one decides how the retry goes.
 	}
 
 	return err
@@ -151,6 +147,7 @@ func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, news *re
 	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
 	if err != nil {
 		p.done.count("status", err)
+		p.refused.status = decision.Outdated(err)
 
 		return err
 	}
@@ -185,6 +182,8 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 		p.done.count(string(action), err)
 
 		if err != nil {
+			p.refused.note(output.present, page, err)
+
 			return
 		}
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -31,9 +30,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-// sweepPeriod is how often writes are looked for that nothing has confirmed.
-const sweepPeriod = 10 * time.Second
-
 type queue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
 
 // feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
@@ -43,6 +39,8 @@ type feed struct {
 	*memory
 
 	cache cache.Cache
+	// live reads from the API server itself.
+	live client.Reader
 	// elected is closed when somebody works on the queue.
 	elected <-chan struct{}
 	// checker is told of the election; nil for an observer.
@@ -181,29 +179,6 @@ func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.Do
 	}
 
 	told.Set(0)
-}
-
-// sweep wakes the placements for which something was written that the cache still does not show: it was not to last, and its event is
-// lost.
-func (f *feed) sweep(ctx context.Context) {
-	for form, written := range f.pages {
-		sweep(ctx, f, written, func(*record.Page) client.Object { return form.Empty() }, form.Read)
-	}
-
-	sweep(ctx, f, f.statuses, func(lost *record.Placement) client.Object { return lost.API.Empty() }, record.Read)
-}
-
-func sweep[T metav1.Object](
-	ctx context.Context, f *feed, written *readback[T], empty func(lost T) client.Object, read func(runtime.Object) T,
-) {
-	for _, lost := range written.stale() {
-		cached := empty(lost.object)
-
-		err := f.cache.Get(ctx, keyOf(lost.object), cached)
-		if client.IgnoreNotFound(err) != nil || !lost.confirmed(read(cached), err == nil) {
-			f.wake(work.Interactive, "unconfirmed", lost.owner)
-		}
-	}
 }
 
 // on makes an event handler of two functions; the old state is nil for an object that appears, and initial says that it was there

@@ -43,9 +43,11 @@ func (c storeCache) Get(ctx context.Context, key client.ObjectKey, object client
 func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
 	known := state("known", "1", "9")
-	store := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(record.V1beta1.Form().Write(known)).Build()
+	form := record.V1beta1.Form()
+	store := fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(form.Write(known)).
+		WithIndex(form.Empty(), metav1.ObjectNameField, nameOf).Build()
 	q := priorityqueue.New[inventory.PlacementKey]("sweep")
-	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, clock), cache: storeCache{store: store}}
+	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, clock), cache: storeCache{store: store}, live: store}
 
 	defer q.ShutDown()
 
@@ -54,8 +56,8 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	lost := owner
 	lost.Name = "lost"
 
-	f.pages[record.V1beta1.Form()].wrote(owner, known, false)
-	f.pages[record.V1beta1.Form()].wrote(lost, state("gone", "2", "12"), false)
+	f.pages[form].wrote(owner, known, false)
+	f.pages[form].wrote(lost, state("gone", "2", "12"), false)
 	f.statuses.wrote(owner, &record.Placement{API: record.V1beta1}, true)
 
 	f.sweep(t.Context())

@@ -42,7 +42,9 @@ const (
 type placementReconciler struct {
 	*memory
 
-	client   client.Client
+	client client.Client
+	// live reads from the API server itself, and not from the cache.
+	live     client.Reader
 	engine   engine
 	writer   decision.Writer
 	reporter reporter
@@ -77,6 +79,7 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		memory:   shared,
 		removals: newRemovals(checker),
 		client:   mgr.GetClient(),
+		live:     mgr.GetAPIReader(),
 		engine:   newEngine(shared.inventory),
 		writer:   decision.Writer{Client: mgr.GetClient()},
 		reporter: reporter{recorder: recorder},
@@ -111,7 +114,7 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 	}
 
 	return controller.Watch(&feed{ //nolint:wrapcheck // Named by the caller.
-		memory: r.memory, cache: mgr.GetCache(), elected: mgr.Elected(), checker: checker, recorder: recorder,
+		memory: r.memory, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), checker: checker, recorder: recorder,
 	})
 }
 
@@ -179,11 +182,6 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		return r.outdated.Settle(ctx, key, nil)
 	}
 
-	if decision.Outdated(err) {
-		// What was read, or what was believed to be written, is not so. The cache will tell.
-		r.forgetWrites(key)
-	}
-
 	if again, err := r.outdated.Settle(ctx, key, err); err != nil || again.RequeueAfter > 0 {
 		return again, err
 	}
@@ -201,8 +199,9 @@ type pass struct {
 	removal guard.Ruling
 	// further are conditions beside those that every placement has.
 	further []metav1.Condition
-	// done is what was written so far.
-	done done
+	// done is what was written so far, and refused what could not be because it was not as it was believed to be.
+	done    done
+	refused refused
 }
 
 // output is what to write in one form.
@@ -321,7 +320,11 @@ func (r *placementReconciler) placement(ctx context.Context, key inventory.Place
 		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
 	}
 
-	return r.statuses.latest(key, []*record.Placement{api.Read(cached)})[0], nil
+	for _, latest := range r.statuses.latest(key, []*record.Placement{api.Read(cached)}) {
+		return latest, nil
+	}
+
+	return nil, nil // It is gone; the cache does not know it yet.
 }
 
 // present collects the PlacementDecisions of a form that exist for the placement, with our own last writes.

@@ -25,6 +25,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
+// nameOf is the value of the field metadata.name, which every API server can select by.
+func nameOf(object client.Object) []string { return []string{object.GetName()} }
+
 // newReconciler works on a store, and has the initial lists; nothing tells it what changes there.
 func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placementReconciler, client.WithWatch) {
 	tb.Helper()
@@ -32,12 +35,16 @@ func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placem
 	for _, form := range o.forms() {
 		store = store.WithIndex(form.Empty(), placementField, func(object client.Object) []string {
 			return decision.PlacementsOf(form, form.Read(object))
-		})
+		}).WithIndex(form.Empty(), metav1.ObjectNameField, nameOf)
+	}
+
+	for _, api := range o.apis {
+		store = store.WithIndex(api.Empty(), metav1.ObjectNameField, nameOf)
 	}
 
 	api, shared := store.Build(), newMemory(o, clock.RealClock{})
 	r := &placementReconciler{
-		memory: shared, client: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
+		memory: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
 		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: work.NewRetry[inventory.PlacementKey](),
 		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
 	}

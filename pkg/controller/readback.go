@@ -15,8 +15,9 @@ import (
 // readback remembers what was written until the cache has caught up with it, so that an evaluation sees its own writes, and an event
 // that only brings them back can be told from a change by somebody else. It is safe for concurrent use.
 //
-// What no event confirms is believed for a while only (see stale): the event may have come before the answer, or be lost with a broken
-// watch.
+// An informer updates its store before it calls its handlers, and the two are seen by different goroutines. So a write is remembered until
+// an event of it, or of a later state, was handled, and not only until the store shows it. A write whose event does not come for long is
+// looked for (see overdue).
 type readback[T metav1.Object] struct {
 	clock clock.PassiveClock
 
@@ -37,9 +38,6 @@ type written[T metav1.Object] struct {
 	deleted bool
 	at      time.Time
 }
-
-// unconfirmed is how long a write is believed that no event confirms.
-const unconfirmed = 30 * time.Second
 
 func newReadback[T metav1.Object](c clock.PassiveClock) *readback[T] {
 	return &readback[T]{
@@ -107,16 +105,16 @@ func (r *readback[T]) judge(owner inventory.PlacementKey, object T, deleted bool
 	}
 
 	same := last.object.GetUID() == object.GetUID()
-	if deleted && !same {
-		return false // An earlier object of the name goes; what was written since is not told by that.
-	}
 
-	if deleted || last.deleted {
-		if deleted {
-			r.drop(owner, key)
-		}
+	switch {
+	case deleted && same:
+		r.drop(owner, key)
 
-		return last.deleted && same
+		return last.deleted
+	case deleted:
+		return later(last.object, object) // An earlier object of the name, which was gone when this one was made.
+	case last.deleted:
+		return same || later(last.object, object)
 	}
 
 	order, ordered := compareAge(object, last.object)
@@ -133,41 +131,6 @@ func (r *readback[T]) drop(owner inventory.PlacementKey, key types.NamespacedNam
 	if len(r.written[owner]) == 0 {
 		delete(r.written, owner)
 	}
-}
-
-// memento is a write that is no longer believed.
-type memento[T metav1.Object] struct {
-	owner   inventory.PlacementKey
-	object  T
-	deleted bool
-}
-
-// confirmed reports whether the cache, which holds the given state or none, has caught up with the write.
-func (m memento[T]) confirmed(cached T, found bool) bool {
-	if m.deleted {
-		return !found || cached.GetUID() != m.object.GetUID()
-	}
-
-	return found && !later(m.object, cached)
-}
-
-// stale forgets what was written long ago and never confirmed, and returns it.
-func (r *readback[T]) stale() []memento[T] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	var stale []memento[T]
-
-	for owner, objects := range r.written {
-		for key, last := range objects {
-			if r.clock.Since(last.at) >= unconfirmed {
-				stale = append(stale, memento[T]{owner: owner, object: last.object, deleted: last.deleted})
-				r.drop(owner, key)
-			}
-		}
-	}
-
-	return stale
 }
 
 // forget drops all that was written for an owner.
@@ -204,18 +167,12 @@ func (r *readback[T]) latest(owner inventory.PlacementKey, cached []T) []T {
 		case !last.deleted && later(last.object, object):
 			result = append(result, last.object)
 		default:
-			r.drop(owner, key)
-
 			result = append(result, object)
 		}
 	}
 
 	for key, last := range r.written[owner] {
-		switch {
-		case seen[key]:
-		case last.deleted:
-			r.drop(owner, key)
-		default:
+		if !seen[key] && !last.deleted {
 			result = append(result, last.object)
 		}
 	}

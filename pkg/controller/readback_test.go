@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -138,25 +139,51 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 	}
 }
 
-// A write whose event came before its answer, or was lost with the watch, must not be believed for ever.
-func TestReadbackDoesNotBelieveForEver(t *testing.T) {
+// A write whose event is lost with the watch is looked for again and again, the oldest first, and believed until the answer is in.
+func TestReadbackLooksForWritesWhoseEventsAreLost(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
 	r := newReadback[*record.Page](clock)
+	after := func(d time.Duration) { clock.SetTime(time.Unix(0, 0).Add(d)) }
+	expect := func(limit int, want ...string) []memento[*record.Page] {
+		t.Helper()
+
+		overdue, names := r.overdue(limit), []string{}
+		for _, m := range overdue {
+			names = append(names, m.object.Name)
+		}
+
+		if !slices.Equal(names, want) {
+			t.Errorf("overdue are %v, want %v", names, want)
+		}
+
+		return overdue
+	}
+
 	r.wrote(owner, state("a", "1", "9"), false)
-	clock.SetTime(time.Unix(0, 0).Add(unconfirmed - 1))
+	after(1)
+	r.wrote(owner, state("b", "2", "10"), false)
+	after(unconfirmed - 1)
+	expect(9)
+	after(unconfirmed + 1)
+	expect(1, "a")
+	expect(9, "b")
+	expect(9)
+	after(2*unconfirmed + 1)
 
-	if stale := r.stale(); len(stale) != 0 {
-		t.Errorf("%v is stale too early", stale)
+	overdue := expect(9, "a", "b")
+
+	if got := len(r.latest(owner, nil)); got != 2 {
+		t.Errorf("%d pages are believed in, want 2", got)
 	}
 
-	clock.SetTime(time.Unix(0, 0).Add(unconfirmed))
+	r.wrote(owner, state("b", "2", "12"), false)
 
-	if stale := r.stale(); len(stale) != 1 || stale[0].owner != owner {
-		t.Errorf("stale are %v, want the write", stale)
+	if !r.dismiss(overdue[0]) || r.dismiss(overdue[0]) || r.dismiss(overdue[1]) {
+		t.Error("a write is dismissed once, and not when there was another one since")
 	}
 
-	if got := len(r.latest(owner, nil)); got != 0 {
-		t.Errorf("%d pages after the write was given up, want 0", got)
+	if diff := cmp.Diff(map[string]string{"b": "2@12"}, versions(r.latest(owner, nil))); diff != "" {
+		t.Errorf("after the dismissal (-want +got):\n%s", diff)
 	}
 }
 
