@@ -258,7 +258,8 @@ func (h *Handler) admit(proposed *proposal) (*record.Placement, error) {
 // incumbents are the decisions that the placement has on the hub, if there is one of its name. They tell that it is there, so they are left
 // out for those who may not get it.
 func (h *Handler) incumbents(ctx context.Context, caller user.Info, placement *record.Placement) (decision.Present, string, error) {
-	placement.Status = record.Status{} // What stands in what was sent is nobody's word.
+	// The status that was sent does not count, and a Placement that is created has the generation 1.
+	placement.UID, placement.Generation, placement.Status = "", 1, record.Status{}
 	none := decision.NewPresent(placement.API.Form(), placement, nil)
 
 	if placement.Name == "" {
@@ -280,7 +281,13 @@ func (h *Handler) incumbents(ctx context.Context, caller user.Info, placement *r
 		return none, "", err
 	}
 
-	placement.UID, placement.Generation, placement.Status = live.UID, live.Generation, live.Status
+	// The guard holds nothing of a changed spec, which it knows by the generation that the API server would give it.
+	generation, err := worldfile.Generation(placement.Object, live.Object)
+	if err != nil {
+		return none, "", fmt.Errorf("comparing Placement %s with the one on the hub: %w", key, err)
+	}
+
+	placement.UID, placement.Generation, placement.Status = live.UID, generation, live.Status
 	present, err := h.hub.Present(ctx, placement)
 
 	return present, "", err

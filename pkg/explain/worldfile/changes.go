@@ -97,14 +97,12 @@ func (c *ChangeReader) ApplyTo(hub *explain.World) (*explain.World, []Applied, e
 			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
 		}
 
-		changed, err := differingFields(merged, hub.Placements[at])
+		generation, err := Generation(merged, hub.Placements[at])
 		if err != nil {
 			return nil, nil, fmt.Errorf("applying Placement %s: %w", key, err)
 		}
 
-		if len(changed) > 0 {
-			merged.SetGeneration(max(1, merged.GetGeneration()) + 1) // As an API server does, which begins with 1.
-		}
+		merged.SetGeneration(generation)
 
 		after.Placements[at] = merged
 		applied = append(applied, Applied{Placement: key, Kept: kept})

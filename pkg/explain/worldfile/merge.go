@@ -167,6 +167,21 @@ func threeWay(last, given, live map[string]any) map[string]any {
 	return merged
 }
 
+// Generation returns the metadata.generation that an API server gives a live placement when its spec becomes that of the changed one: it
+// counts changes of the spec, from 1. The error says that one of the two cannot be encoded.
+func Generation(changed, live record.Object) (int64, error) {
+	fields, err := differingFields(changed, live)
+	if err != nil {
+		return 0, err
+	}
+
+	if len(fields) == 0 {
+		return live.GetGeneration(), nil
+	}
+
+	return max(1, live.GetGeneration()) + 1, nil
+}
+
 // differingFields are the paths of the fields of the specs of two objects that are not the same, sorted.
 func differingFields(a, b record.Object) ([]string, error) {
 	one, err := specOf(a)
