@@ -59,6 +59,7 @@ func TestFlagDefaults(t *testing.T) {
 		{"controllers", "[placement]", "scope.md: what upstream's command does and its account may"},
 		{"workers", "0", "four for each CPU"},
 		{"max-removal-percent", "100", "upstream: nothing is held"},
+		{"max-removal-counts-replaced", "false", "a cluster that another one replaces is no loss"},
 		{"warn-removal-percent", "50", "ours: more than half at once"},
 		{"v", "0", "klog"},
 		{"vmodule", "", "klog"},
@@ -98,7 +99,7 @@ func TestUpstreamCommandLine(t *testing.T) {
 
 func TestSharesOfRemovals(t *testing.T) {
 	o, fs := parseFlags(t, "--max-removal-percent=30%", "--warn-removal-percent=0")
-	if held, warned := *o.controllers.MaxRemovalPercent, *o.controllers.WarnRemovalPercent; held != 30 || warned != 0 {
+	if held, warned := *o.controllers.RemovalLimit.Percent, *o.controllers.WarnRemovalPercent; held != 30 || warned != 0 {
 		t.Errorf("got %d and %d, want 30 and 0", held, warned)
 	}
 	for _, text := range []string{"101", "-1", "a third", ""} {

@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
@@ -74,9 +75,11 @@ func newDebugOptions() *controllerOptions {
 
 func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 	o.addFlags(fs)
-	o.controllers.MaxRemovalPercent = nil // What the hub was started with is not known.
-	share := fs.Lookup(maxRemovalFlag)
-	share.Usage, share.DefValue = hubShareUsage, ""
+	o.controllers.RemovalLimit = guard.Limit{} // What the hub was started with is not known.
+	for _, name := range []string{maxRemovalFlag, countReplacedFlag} {
+		flag := fs.Lookup(name)
+		flag.Usage, flag.DefValue = hubLimitUsage, ""
+	}
 	fs.Lookup("controllers").Usage = "Controllers whose placements can be asked about: " + strings.Join(observed, ", ") +
 		"; '*' is both. Others are left out."
 	fs.Lookup("namespace").Usage = "Without effect: nothing is kept in a namespace."

@@ -13,6 +13,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -75,7 +76,7 @@ type diffOptions struct {
 	now      string
 	output   string
 	showKept bool
-	hubShare *int
+	hubLimit guard.Limit
 }
 
 func newDiffCommand() *cobra.Command {
@@ -108,7 +109,7 @@ func newDiffCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API).")
-	addHubShareFlag(flags, &o.hubShare)
+	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, explain.Formats())
 	return cmd
@@ -136,7 +137,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	hub.MaxRemovalPercent = o.hubShare
+	hub.Limit = o.hubLimit
 	after, applied, err := changes.ApplyTo(hub)
 	if err != nil {
 		return false, err

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/story"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -69,6 +70,7 @@ type explainOptions struct {
 	all           bool
 	allNamespaces bool
 	watch         bool
+	hubLimit      guard.Limit
 }
 
 func newExplainCommand() *cobra.Command {
@@ -93,6 +95,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster).")
+	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "With --all, which it implies: of all namespaces.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the answer or the written decisions change, until Ctrl-C.")
@@ -223,6 +226,7 @@ func colored(stdout io.Writer) bool {
 
 // explainIn makes the explanations of placements of a world.
 func (o *explainOptions) explainIn(world *explain.World, keys []inventory.PlacementKey, now time.Time) (*answer, error) {
+	world.Limit = o.hubLimit
 	explanations := &story.Explanations{Now: metav1.NewTime(now), Placements: []story.Explanation{}}
 	all := explain.Format(o.output) == story.FormatWide || len(o.clusters) > 0
 	for _, evaluation := range world.Evaluate(now, func(key inventory.PlacementKey) bool { return slices.Contains(keys, key) }) {

@@ -164,13 +164,13 @@ func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now
 func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*answer, error) {
 	namespace := o.listed(s)
 	if s.files != nil {
-		return unsatisfiedIn(s.files, namespace, now), nil
+		return o.unsatisfiedIn(s.files, namespace, now), nil
 	}
 	world, err := liveworld.ReadAll(ctx, s.hub, namespace)
 	if err != nil {
 		return s.writtenUnsatisfied(ctx, namespace, now, err)
 	}
-	return unsatisfiedIn(world, namespace, now), nil
+	return o.unsatisfiedIn(world, namespace, now), nil
 }
 
 // writtenUnsatisfied are those that the hub has called so, if it is a right that is missing by the error, which comes with them. There is no
@@ -195,7 +195,8 @@ func (o *explainOptions) listed(from *source) string {
 	return from.namespace
 }
 
-func unsatisfiedIn(world *explain.World, namespace string, now time.Time) *answer {
+func (o *explainOptions) unsatisfiedIn(world *explain.World, namespace string, now time.Time) *answer {
+	world.Limit = o.hubLimit
 	list := world.Unsatisfied(now, func(key inventory.PlacementKey) bool { return namespace == "" || key.Namespace == namespace })
 	list.Namespace = namespace
 	return &answer{unsatisfied: &list}

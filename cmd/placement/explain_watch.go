@@ -129,7 +129,7 @@ func (f *follower) look(ctx context.Context, now time.Time) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return unsatisfiedIn(world, f.namespace, now), nil
+		return f.unsatisfiedIn(world, f.namespace, now), nil
 	}
 	world, err := f.mirror.Read(ctx, f.keys)
 	if err != nil {

@@ -37,24 +37,60 @@ func (p percent) Set(text string) error {
 // Type is the word for the value in the help.
 func (percent) Type() string { return "percent" }
 
-const maxRemovalFlag = "max-removal-percent"
+// boolean is a flag for true or false. It is nil where nothing is said.
+type boolean struct {
+	to **bool
+}
+
+// String is the word, or nothing.
+func (b boolean) String() string {
+	if b.to == nil || *b.to == nil {
+		return ""
+	}
+	return strconv.FormatBool(**b.to)
+}
+
+// Set reads a word.
+func (b boolean) Set(text string) error {
+	value, err := strconv.ParseBool(text)
+	if err != nil {
+		return fmt.Errorf("%q is neither true nor false", text)
+	}
+	*b.to = &value
+	return nil
+}
+
+// Type is the word for the value in the help.
+func (boolean) Type() string { return "bool" }
+
+// The flags about what may leave the decisions of a placement.
+const (
+	maxRemovalFlag    = "max-removal-percent"
+	countReplacedFlag = "max-removal-counts-replaced"
+)
 
 // addRemovalFlags are the flags about what may leave the decisions of a placement.
 func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
-	held, warned := guard.Off, controller.DefaultWarnRemovalPercent
-	o.MaxRemovalPercent, o.WarnRemovalPercent = &held, &warned
-	fs.Var(percent{&o.MaxRemovalPercent}, maxRemovalFlag,
+	held, warned, replaced := guard.Off, controller.DefaultWarnRemovalPercent, false
+	o.RemovalLimit, o.WarnRemovalPercent = guard.Limit{Percent: &held, CountReplaced: &replaced}, &warned
+	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
 		"Share of the clusters in a Placement's decisions that may leave them within ten minutes for causes outside of the Placement; "+
 			"more is held, and its condition "+guard.Condition+" says how to let it go. The annotation "+guard.PercentAnnotation+
 			" of a Placement wins over it; 100 is no bound.")
+	fs.Var(boolean{&o.RemovalLimit.CountReplaced}, countReplacedFlag,
+		"Whether a cluster counts for --"+maxRemovalFlag+" too whose place in the decisions another one takes. The annotation "+
+			guard.CountReplacedAnnotation+" of a Placement wins over it.")
+	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
 		"Share of its clusters above which a Placement that loses them at once, for whatever cause, gets a Warning event; 100 is never.")
 }
 
-// hubShareUsage is for those who look at a hub that may hold removals.
-const hubShareUsage = "What the hub was started with, if it holds removals. Annotations are known, and what is held already."
+// hubLimitUsage is for those who look at a hub that may hold removals.
+const hubLimitUsage = "What the hub was started with, if it holds removals. Default: what it says in the status of each Placement."
 
-// addHubShareFlag is the flag for what a hub that is looked at holds.
-func addHubShareFlag(fs *pflag.FlagSet, to **int) {
-	fs.Var(percent{to}, maxRemovalFlag, hubShareUsage)
+// addHubLimitFlags are the flags for what a hub that is looked at holds.
+func addHubLimitFlags(fs *pflag.FlagSet, to *guard.Limit) {
+	fs.Var(percent{&to.Percent}, maxRemovalFlag, hubLimitUsage)
+	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)
+	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
 }

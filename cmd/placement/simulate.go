@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -103,7 +104,7 @@ type simulateOptions struct {
 	all        bool
 	showKept   bool
 	exitCode   bool
-	hubShare   *int
+	hubLimit   guard.Limit
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -140,7 +141,7 @@ func newSimulateCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
-	addHubShareFlag(flags, &o.hubShare)
+	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.all, "all", false, "List clusters out of scope too, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
@@ -167,7 +168,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	wanted := func(key inventory.PlacementKey) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
-	world.MaxRemovalPercent = o.hubShare
+	world.Limit = o.hubLimit
 	if len(changes) > 0 {
 		return o.whatIf(stdout, world, changes, wanted, now)
 	}

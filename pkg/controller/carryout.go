@@ -53,13 +53,17 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	start := r.clock.Now()
 	own := p.own()
-	news := r.reporter.about(p.placement, p.result)
+	news := r.reporter.about(p.placement, p.Result)
 	observe := r.observer(ctx, p, own, news)
 
 	defer func() {
 		news.send()
 		news.warnOfLosses(own.present, r.warnsAbove())
 	}()
+
+	if err := r.reserve(ctx, p); err != nil {
+		return err
+	}
 
 	written, err := r.writer.Write(ctx, own.plan, observe)
 
@@ -73,7 +77,7 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	}
 
 	p.done.at = r.clock.Now()
-	status := decision.NewStatus(p.result, own.plan, p.placement, metav1.Time{Time: p.done.at}, p.conditions()...)
+	status := p.Status(p.placement, metav1.Time{Time: p.done.at}, !p.deletesForNewSpec())
 
 	if err := r.writeStatus(ctx, p, news, status); err != nil {
 		return err
@@ -134,8 +138,7 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, 
 	}
 
 	p.done.at = r.clock.Now()
-	status := decision.NewFailedStatus(
-		p.result, now, decision.Cause(failure), metav1.Time{Time: p.done.at}, p.removal.Conditions(false)...)
+	status := p.FailedStatus(now, decision.Cause(failure), metav1.Time{Time: p.done.at})
 
 	if err := r.writeStatus(ctx, p, news, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
@@ -144,20 +147,11 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, 
 
 // writeStatus writes the status if it differs, and has told what begins with it.
 func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, news *report, status record.Status) error {
-	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
-	if err != nil {
-		p.done.count("status", err)
-		p.refused.status = decision.Outdated(err)
-
+	if _, err := r.patchStatus(ctx, p, status); err != nil {
 		return err
 	}
 
-	if patched != nil {
-		p.done.count("status", nil)
-		r.statuses.wrote(p.placement.Key(), patched, false)
-	}
-
-	r.standings.Note(p.placement.Key(), standing(p.result, status))
+	r.standings.Note(p.placement.Key(), standing(p.Result, status))
 	news.warnOfHold(p)
 
 	return nil

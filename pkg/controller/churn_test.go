@@ -120,10 +120,12 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	key := placement.Key()
 	change := c.reconciler.wakeups.Taken(key)
 
-	result, _, err := c.reconciler.answer(t.Context(), placement, decision.NewPresent(form, placement, nil), time.Now())
+	evaluation, err := c.reconciler.evaluate(t.Context(), placement, decision.NewPresent(form, placement, nil), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
+
+	result := evaluation.Result
 
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name + "-decision-1", UID: object.UID, ResourceVersion: "1",

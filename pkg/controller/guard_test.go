@@ -89,7 +89,7 @@ func newGuarded(t *testing.T) *guarded {
 // restart forgets what a process remembers.
 func (g *guarded) restart() {
 	share := 30
-	shared := newMemory(outputs{apis: []record.API{record.V1beta1}, shares: shares{held: &share}}, g.clock)
+	shared := newMemory(outputs{apis: []record.API{record.V1beta1}, shares: shares{limit: guard.Limit{Percent: &share}}}, g.clock)
 	shared.synced.Store(true)
 
 	g.events = events.NewFakeRecorder(100)
@@ -322,23 +322,6 @@ func TestWhatIsHeldGoesOnByItself(t *testing.T) {
 	g.clock.SetTime(g.clock.Now().Add(again))
 	g.reconcile()
 	g.expect(170, metav1.ConditionFalse, guard.ReasonNothingHeld)
-}
-
-// What is remembered ends with the placement.
-func TestDeparturesEndWithThePlacement(t *testing.T) {
-	g := newGuarded(t)
-	g.remove(0, 70)
-	g.reconcile()
-
-	if len(g.departed.from(placementKey("p"))) != 70 {
-		t.Error("what has left is not remembered")
-	}
-
-	g.forget(placementKey("p"))
-
-	if len(g.departed.left) > 0 {
-		t.Error("what has left a placement that is gone is remembered")
-	}
 }
 
 // A changed spec is carried out to its end, also when a write fails on the way: whatever was written already, the rest is not held.

@@ -15,7 +15,7 @@ import (
 func (r *report) warnOfHold(p *pass) {
 	if p.holdBegins() {
 		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, guard.Condition, "DecisionsKept", "%s; they are kept: see the condition %s",
-			p.removal.Summary(), guard.Condition)
+			p.Ruling.Summary(), guard.Condition)
 	}
 }
 

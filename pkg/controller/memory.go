@@ -29,8 +29,6 @@ type memory struct {
 	observed *freshness.Observed
 	// unreadables are the objects with fields that could not be decoded.
 	unreadables *unreadables
-	// departed is what has left the decisions of late.
-	departed *departed
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
@@ -54,7 +52,6 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		wakeups:   work.NewWakeups[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
 		observed:  freshness.NewObserved(),
-		departed:  newDeparted(),
 
 		unreadables: newUnreadables(),
 	}
@@ -66,7 +63,6 @@ func (m *memory) forget(key inventory.PlacementKey) {
 	m.forgetWrites(key)
 	m.wakeups.Forget(key)
 	m.standings.Forget(key)
-	m.departed.remember(key, nil)
 }
 
 // skip drops what is remembered of a placement that is not ours to schedule, but that there is one.

@@ -3,6 +3,7 @@ package controller
 import (
 	"slices"
 
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -15,6 +16,18 @@ type outputs struct {
 	apis []record.API
 	// profiles writes the decisions of v1beta1 a second time, as references to ClusterProfiles.
 	profiles bool
+	// outside says that another process writes, and that it is not known whether it writes profiles.
+	outside bool
+}
+
+// options are how placements are evaluated.
+func (o outputs) options() decision.Options {
+	options := decision.Options{Limit: o.limit}
+	if !o.outside {
+		options.ProfileDecisions = &o.profiles
+	}
+
+	return options
 }
 
 // forms are all ways in which decisions are written.

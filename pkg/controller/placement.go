@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -20,7 +19,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -191,14 +189,12 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 
 // pass is one evaluation of a placement, and what comes of it.
 type pass struct {
+	decision.Evaluation
+
+	// placement is the placement with its status as it was last written.
 	placement *record.Placement
-	result    *scheduling.Result
 	// outputs are the plans by form, those of the placement's own API first.
 	outputs []output
-	// removal is what the guard says of the answer.
-	removal guard.Ruling
-	// further are conditions beside those that every placement has.
-	further []metav1.Condition
 	// done is what was written so far, and refused what could not be because it was not as it was believed to be.
 	done    done
 	refused refused
@@ -214,7 +210,7 @@ func (p *pass) own() *output { return &p.outputs[0] }
 
 // next says when the placement has to be looked at again although nothing happens.
 func (p *pass) next(now time.Time) reconcile.Result {
-	wake := p.result.WakeAt
+	wake := p.Result.WakeAt
 	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
 		wake = due
 	}
@@ -245,28 +241,18 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 
 	now := r.clock.Now()
 
-	_, span := r.tracer.begin(ctx, "schedule", placement.Key())
-	result, removal, err := r.answer(ctx, placement, present, now)
+	evaluation, err := r.evaluate(ctx, placement, present, now)
 	if err != nil {
-		span.end()
-
 		return nil, err
 	}
 
-	span.answered(result)
-	span.end()
-
-	_, span = r.tracer.begin(ctx, "plan", placement.Key())
-	plan := decision.NewPlan(result, present, metav1.Time{Time: now})
 	p := &pass{
-		placement: placement, result: result, removal: removal, outputs: []output{{present: present, plan: plan}},
+		Evaluation: evaluation, placement: placement, outputs: []output{{present: present, plan: evaluation.Plan}},
 		done: done{clock: r.clock},
 	}
 
-	span.planned(p)
-	span.end()
 	metrics.ObserveScheduling(r.clock.Since(now))
-	metrics.ObserveResult(result)
+	metrics.ObserveResult(p.Result)
 
 	if !r.profiled(placement.Key()) {
 		return p, nil
@@ -277,31 +263,42 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 		return nil, err
 	}
 
-	answer, missing := decision.Profiles(result, present, references)
+	answer, _ := decision.Profiles(p.Result, present, references)
 	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan(references)})
-	p.further = decision.ProfilesFound(result, missing, placement)
 
 	return p, nil
 }
 
-// answer asks the engine, has the removals of its answer proved, and asks the guard about it. An answer that depends on more than the
+// evaluate asks the engine, has the removals of its answer proved, and makes an evaluation of the answer. One that depends on more than the
 // placement was told of until now is found once more if something has happened meanwhile.
-func (r *placementReconciler) answer(
+func (r *placementReconciler) evaluate(
 	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time,
-) (*scheduling.Result, guard.Ruling, error) {
+) (decision.Evaluation, error) {
 	key, request, incumbents := placement.Key(), r.requests.of(placement), present.Incumbents()
 
 	for {
+		_, span := r.tracer.begin(ctx, "schedule", key)
+
 		result, err := r.proved(ctx, placement, present, now, func() *scheduling.Result {
 			return r.engine.schedule(request, r.inventory.Snapshot(key), incumbents, now, &stopwatch{clock: r.clock})
 		})
 		if err != nil {
-			return nil, guard.Ruling{}, err
+			span.failed(err)
+			span.end()
+
+			return decision.Evaluation{}, err
 		}
 
-		result, removal := r.guard(result, present, now)
-		if !r.requests.follow(key, result) {
-			return result, removal, nil
+		span.answered(result)
+		span.end()
+
+		_, span = r.tracer.begin(ctx, "plan", key)
+		evaluation := decision.Evaluate(result, present, r.options(), now)
+		span.planned(&evaluation)
+		span.end()
+
+		if !r.requests.follow(key, evaluation.Result) {
+			return evaluation, nil
 		}
 	}
 }

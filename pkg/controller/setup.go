@@ -68,9 +68,9 @@ type Options struct {
 	Workers int
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
 	ProfileDecisions bool
-	// MaxRemovalPercent is the share of the clusters in the decisions of a placement, from 0 to 100, that may leave them within ten minutes
-	// for causes outside of the placement; an annotation of the placement wins over it. More is held. Nil means 100, which is no bound.
-	MaxRemovalPercent *int
+	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
+	// the placement; annotations of the placement win over it. More is held. What is nil is off; for Observe it is not known.
+	RemovalLimit guard.Limit
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
@@ -186,7 +186,11 @@ func (o Options) settings() work.Settings {
 
 // outputs are what is written for placements.
 func (o Options) outputs(enabled []string) outputs {
-	written := outputs{shares: shares{held: ptr.To(valueOr(o.MaxRemovalPercent, guard.Off)), warned: o.WarnRemovalPercent}}
+	limit := guard.Limit{
+		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, guard.Off)),
+		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
+	}
+	written := outputs{shares: shares{limit: limit, warned: o.WarnRemovalPercent}}
 
 	if slices.Contains(enabled, placementName) {
 		written.apis = append(written.apis, record.V1beta1)

@@ -94,13 +94,13 @@ func (s span) answered(result *scheduling.Result) {
 }
 
 // planned says what is to be written.
-func (s span) planned(p *pass) {
+func (s span) planned(evaluation *decision.Evaluation) {
 	if s.Span == nil {
 		return
 	}
 
-	s.answered(p.result)
-	s.SetAttributes(attribute.Int("writes", len(p.own().plan.Writes)+len(p.own().plan.Deletes)))
+	s.answered(evaluation.Result)
+	s.SetAttributes(attribute.Int("writes", len(evaluation.Plan.Writes)+len(evaluation.Plan.Deletes)))
 }
 
 // wrote says what was written, and what went wrong with it.
@@ -109,7 +109,7 @@ func (s span) wrote(p *pass, err error) {
 		return
 	}
 
-	s.answered(p.result)
+	s.answered(p.Result)
 	s.SetAttributes(attribute.Int("writes", p.done.writes), attribute.Bool("outdated", decision.Outdated(err)))
 
 	if err != nil && !decision.Outdated(err) {

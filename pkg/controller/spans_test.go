@@ -23,11 +23,11 @@ func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 	return func() {
 		ctx, whole := spans.reconcile(ctx, key, change)
 		_, schedule := spans.begin(ctx, "schedule", key)
-		schedule.answered(p.result)
+		schedule.answered(p.Result)
 		schedule.end()
 
 		_, plan := spans.begin(ctx, "plan", key)
-		plan.planned(p)
+		plan.planned(&p.Evaluation)
 		plan.end()
 
 		_, write := spans.begin(ctx, "write", key)

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // View is what the placement controllers know at the moment, for those who ask and change nothing: on the leader, which sees its own writes
@@ -51,11 +48,8 @@ func (v *View) Present(ctx context.Context, placement *record.Placement) (decisi
 // Snapshot is the world of the present moment. No placement is told of what changes in it because of this.
 func (v *View) Snapshot() *inventory.Snapshot { return v.known.inventory.Snapshot() }
 
-// Guarded is what becomes of an answer when the guard against mass removal has seen it. An observer that was not told the share of the hub
-// goes by what the placement says.
-func (v *View) Guarded(answer *scheduling.Result, present decision.Present, now time.Time) (*scheduling.Result, guard.Ruling) {
-	return decision.Guarded(answer, present, v.known.held, v.known.departed.from(present.Placement.Key()), now)
-}
+// Options are how the hub evaluates placements, as far as that is known here.
+func (v *View) Options() decision.Options { return v.known.options() }
 
 // Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
 // those count that serve placements; their APIs are those of the view.
@@ -70,7 +64,7 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 	}
 
 	observed := o.outputs(enabled)
-	observed.profiles, observed.held = false, o.MaxRemovalPercent
+	observed.profiles, observed.outside, observed.limit = false, true, o.RemovalLimit
 
 	if len(observed.apis) == 0 {
 		return fmt.Errorf("%q serve no placements; name %s, %s or both", enabled, placementName, placementV1alpha1Name)

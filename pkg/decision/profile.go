@@ -59,6 +59,15 @@ func Profiles(result *scheduling.Result, own, present Present) (answer Answer, m
 	return answer, missing
 }
 
+// withoutProfile are the clusters without a ClusterProfile, sorted by name, that the placement's own decisions have once they are written.
+func withoutProfile(result *scheduling.Result, own Present) []string {
+	return slices.DeleteFunc(decided(result, own), func(cluster string) bool {
+		_, found := profileFor(result.Cluster(cluster), own.Placement.Namespace)
+
+		return found
+	})
+}
+
 // decided are the clusters that the placement's own decisions have once they are written, sorted.
 func decided(result *scheduling.Result, own Present) []string {
 	if result.Held() {

@@ -55,8 +55,8 @@ const (
 )
 
 var ourConditions = []string{
-	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.Condition, ConditionRemovalPostponed,
-	ConditionGroupsListed,
+	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.RecordCondition, guard.Condition,
+	ConditionRemovalPostponed, ConditionGroupsListed,
 }
 
 // NewStatus is the status of the placement once the plan is written, with further conditions of ours. The transition time of a

@@ -47,6 +47,10 @@ func notesOf(evaluation Evaluation, world *World) []string {
 		}
 	}
 
+	if evaluation.LimitUnknown {
+		notes = append(notes, "warning: "+unknownLimit)
+	}
+
 	for i, warning := range result.Warnings() {
 		if i == warningsShown {
 			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings())-warningsShown))

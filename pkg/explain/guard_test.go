@@ -52,7 +52,7 @@ func TestTheShareOfAHubIsGiven(t *testing.T) {
 		share *int
 		held  bool
 	}{{share: nil}, {share: new(50), held: true}, {share: new(90)}} {
-		world.MaxRemovalPercent = tc.share
+		world.Limit.Percent = tc.share
 		if report := reportsOf(world, false, nil).Placements[0]; report.Held != tc.held {
 			t.Errorf("held %v, want %v: %v", report.Held, tc.held, report.Conditions)
 		}

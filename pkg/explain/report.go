@@ -166,6 +166,10 @@ func NewReport(evaluation Evaluation, all bool) Report {
 
 	report.Warnings = append(report.Warnings, result.Unreadable()...)
 
+	if evaluation.LimitUnknown {
+		report.Warnings = append(report.Warnings, unknownLimit)
+	}
+
 	if !result.WakeAt.IsZero() {
 		report.ChangesAt = &metav1.Time{Time: result.WakeAt}
 	}

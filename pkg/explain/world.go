@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -36,8 +35,9 @@ type World struct {
 	Decisions  []record.Object
 	// Uncounted are the APIs whose decisions could not be read, so that no prioritizer counts them.
 	Uncounted []record.API
-	// MaxRemovalPercent is the share above which the hub holds removals (see package guard); nil when it is not known.
-	MaxRemovalPercent *int
+	// Limit is what of the clusters of a placement may leave before the hub holds removals; what is nil is taken from the status of the
+	// placement.
+	Limit guard.Limit
 }
 
 // Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
@@ -65,7 +65,7 @@ func (w *World) answer(by engine, now time.Time, wanted func(inventory.Placement
 
 		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
 		request := func() *scheduling.Request { return placement.Request(compiler) }
-		evaluations = append(evaluations, evaluate(by, request, snapshot, present, w.guarded, now))
+		evaluations = append(evaluations, evaluate(by, request, snapshot, present, w.options(), now))
 	}
 
 	return evaluations
@@ -135,67 +135,5 @@ func (w *World) pagesByPlacement() map[inventory.PlacementKey][]*record.Page {
 	return pages
 }
 
-// Evaluation is the answer for one placement, and what the controller would make of it.
-type Evaluation struct {
-	// Placement is the question.
-	Placement *record.Placement
-	// Skipped says why the controller leaves the placement alone; Result is nil then.
-	Skipped string
-	// Present are the decisions that the world has for it.
-	Present decision.Present
-	// Result is the answer.
-	Result *scheduling.Result
-	// Plan is what would be written to get from the present decisions to those in Pages.
-	Plan decision.Plan
-	// Status is the status of the placement after that.
-	Status record.Status
-	// Pages are the clusters of each PlacementDecision after that, by its name.
-	Pages map[string][]string
-}
-
-// guarded is decision.Guarded with the share of the hub. What has left decisions before, nobody knows here.
-func (w *World) guarded(result *scheduling.Result, present decision.Present, now time.Time) (*scheduling.Result, guard.Ruling) {
-	return decision.Guarded(result, present, w.MaxRemovalPercent, nil, now)
-}
-
-// engine is scheduling.Reference, which finds what became of every cluster, or scheduling.Schedule, which does so when it is asked.
-type engine func(*scheduling.Request, *inventory.Snapshot, map[string]bool, time.Time) *scheduling.Result
-
-func evaluate(
-	answer engine, request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, guarded Guarded,
-	now time.Time,
-) Evaluation {
-	placement := present.Placement
-	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status}
-
-	managed, reason := placement.Managed()
-	if evaluation.Skipped = reason; managed {
-		result, removal := guarded(answer(request(), snapshot, present.Incumbents(), now), present, now)
-		evaluation.Result = result
-		evaluation.Plan = decision.NewPlan(evaluation.Result, present, metav1.NewTime(now))
-		evaluation.Status = decision.NewStatus(result, evaluation.Plan, placement, metav1.NewTime(now), removal.Conditions(true)...)
-	}
-
-	evaluation.Pages = pagesAfter(present, evaluation.Plan)
-
-	return evaluation
-}
-
-// pagesAfter are the decisions that stand once the plan is carried out.
-func pagesAfter(present decision.Present, plan decision.Plan) map[string][]string {
-	pages := map[string][]string{}
-
-	for _, page := range present.Pages {
-		pages[page.Name] = page.Clusters()
-	}
-
-	for _, write := range plan.Writes {
-		pages[write.Desired.Name] = write.Desired.Clusters()
-	}
-
-	for _, page := range plan.Deletes {
-		delete(pages, page.Name)
-	}
-
-	return pages
-}
+// options are how the hub evaluates placements, as far as it is known.
+func (w *World) options() decision.Options { return decision.Options{Limit: w.Limit} }

@@ -2,9 +2,14 @@ package guard
 
 import (
 	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -33,7 +38,7 @@ func (r Ruling) Conditions(written bool) []metav1.Condition {
 	switch {
 	case !g.On():
 		return nil
-	case r.Held && g.standing, !r.answered && g.Armed && g.stillHolds():
+	case !r.answered && g.Armed && g.stillHolds():
 		return []metav1.Condition{*g.before}
 	}
 
@@ -45,14 +50,14 @@ func (r Ruling) Conditions(written bool) []metav1.Condition {
 		condition.Message = r.text()
 	case !g.Armed && (!written || !r.answered):
 		condition.Reason = ReasonSpecChanged
-		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written"
+		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written, and then " + g.bound() + g.source()
 	case g.Released:
 		condition.Reason = ReasonReleased
-		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again",
-			ReleaseAnnotation, g.placement.Generation)
+		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again, where %s",
+			ReleaseAnnotation, g.placement.Generation, g.bound()+g.source())
 	default:
 		condition.Reason = ReasonNothingHeld
-		condition.Message = "Of the clusters in the decisions " + g.bound() + " for causes outside of the placement"
+		condition.Message = "Of the clusters in the decisions " + g.bound() + " for causes outside of the placement" + g.source()
 	}
 
 	if g.Mistake != "" {
@@ -71,28 +76,84 @@ func (g Guard) stillHolds() bool {
 	return g.before != nil && g.before.Status == metav1.ConditionTrue && !g.Released
 }
 
-// bound is "no more than 30 % may leave within 10 minutes".
+// bound is "no more than 30 % may leave within 10 minutes". It is read back by statedLimit.
 func (g Guard) bound() string {
-	share := fmt.Sprintf("no more than %d %%", g.Percent)
+	share, leave := fmt.Sprintf("no more than %d %%", g.Percent), "leave"
 
-	switch {
-	case g.standing:
-		share = "no more than the share of the hub"
-	case g.Percent == 0:
+	if g.Percent == 0 {
 		share = "none"
 	}
 
-	return fmt.Sprintf("%s may leave within %d minutes", share, int(Window.Minutes()))
+	if g.CountReplaced {
+		leave = "leave or be replaced"
+	}
+
+	return fmt.Sprintf("%s may %s within %d minutes", share, leave, int(Window.Minutes()))
+}
+
+// sourceText begins the sentence that names the annotations which the limit is from.
+const sourceText = ". Its annotations say so: "
+
+// source is a sentence that names the annotations of the placement which the bound is from; empty when it is from the hub alone.
+func (g Guard) source() string {
+	if len(g.own) == 0 {
+		return ""
+	}
+
+	return sourceText + strings.Join(g.own, ", ")
+}
+
+// stated is what a condition says of the limit of the hub; nil is what it does not say.
+type stated struct {
+	percent       *int
+	countReplaced *bool
+}
+
+var boundText = regexp.MustCompile(`(?:none|no more than (\d{1,2}) %) may leave( or be replaced)? within `)
+
+// statedLimit reads the limit of the hub back from the condition, where bound and source have put it. Where there is no condition, the hub
+// had no bound for the placement.
+func statedLimit(condition *metav1.Condition) stated {
+	if condition == nil {
+		return stated{}
+	}
+
+	found := boundText.FindStringSubmatch(condition.Message)
+	if found == nil {
+		return stated{}
+	}
+
+	_, source, _ := strings.Cut(condition.Message, sourceText)
+	names, _, _ := strings.Cut(source, ".")
+	names, _, _ = strings.Cut(names, ";")
+	own := strings.Split(names, ", ")
+
+	var limit stated
+
+	if !slices.Contains(own, path.Base(PercentAnnotation)) {
+		percent, err := strconv.Atoi(found[1])
+		if err != nil {
+			percent = 0 // The word is none.
+		}
+
+		limit.percent = &percent
+	}
+
+	if !slices.Contains(own, path.Base(CountReplacedAnnotation)) {
+		limit.countReplaced = ptr.To(found[2] != "")
+	}
+
+	return limit
 }
 
 // text tells what is held, why, and how to let it go.
 func (r Ruling) text() string {
 	g := r.guard
 
-	return fmt.Sprintf("%s, where %s; causes: %s. The decisions stay as they are until that falls below, the spec is changed, or this "+
+	return fmt.Sprintf("%s, where %s; causes: %s%s. The decisions stay as they are until that falls below, the spec is changed, or this "+
 		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-		r.Summary(), g.bound(), scheduling.Tell(r.Causes), g.placement.API.Name(), g.placement.Name, g.placement.Namespace, ReleaseAnnotation,
-		g.placement.Generation)
+		r.Summary(), g.bound(), scheduling.Tell(r.Causes), g.source(), g.placement.API.Name(), g.placement.Name, g.placement.Namespace,
+		ReleaseAnnotation, g.placement.Generation)
 }
 
 // Summary is "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".

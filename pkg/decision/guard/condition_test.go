@@ -101,7 +101,8 @@ func TestWhatTheConditionSays(t *testing.T) {
 				w.placement.Generation = 8
 				w.placement.Spec.NumberOfClusters = new(int32(-1))
 			},
-			want: "RemovalHeld=False (SpecChanged): The spec was changed: nothing is held until the decisions for it are wholly written",
+			want: "RemovalHeld=False (SpecChanged): The spec was changed: nothing is held until the decisions for it are wholly written, " +
+				"and then no more than 30 % may leave within 10 minutes",
 		},
 		{
 			reason:  "what is held stays held while there is no answer",
@@ -117,7 +118,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 			percent: 30,
 			happen:  func(w *world) { w.remove(0, 9); w.placement.Annotations[guard.ReleaseAnnotation] = "7" },
 			want: "RemovalHeld=False (Released): The annotation placement-hub.open-cluster-management.io/release-removal releases generation 7: " +
-				"take it away to have removals held again",
+				"take it away to have removals held again, where no more than 30 % may leave within 10 minutes",
 		},
 		{
 			reason:  "an annotation that cannot be read, where the hub has a share",
@@ -130,7 +131,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 			percent: guard.Off,
 			happen:  func(w *world) { w.remove(0, 1); w.placement.Annotations[guard.PercentAnnotation] = "some" },
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 1 of 10 clusters: c00, where none may leave within 10 " +
-				"minutes; causes: deleted (1). " + release + invalid,
+				"minutes; causes: deleted (1). Its annotations say so: max-removal-percent. " + release + invalid,
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 		conditions = append(conditions, metav1.Condition{Type: "PlacementSatisfied", ObservedGeneration: 8})
 		w.placement.Status.Conditions = conditions
 
-		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, guard.For(record.V1beta1.Read(w.placement), new(30)).Armed)
+		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30)}).Armed)
 	}
 }
 

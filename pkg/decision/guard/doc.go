@@ -8,10 +8,12 @@
 //
 //   - that the placement's own spec asks for: until the decisions for a new generation are wholly written the guard is not armed;
 //   - while an annotation of the placement releases the present generation;
-//   - when another cluster takes the place: with a number of clusters what counts is by how much the decisions fall short of it, and
-//     without one a cluster that still fits counts only if none came for it;
+//   - when another cluster takes the place, unless those count too: with a number of clusters what counts is by how much the decisions fall
+//     short of it, and without one a cluster that still fits counts only if none came for it;
 //   - when nothing would leave the decisions now.
 //
-// In doubt the guard is armed. Whether it is stands in the status of the placement, so that a restart does not change it. What has left
-// within the Window is an argument: the package remembers nothing and reads no clock. A Ruling says what is to be remembered.
+// In doubt the guard is armed. All that it depends on stands in the status of the placement, so that a restart does not change it, and everybody
+// who reads the placement comes to the same ruling: whether the guard is armed, the limit of the hub (in the text of the condition), and what
+// has left within the Window (in the condition RecentRemovals). A Ruling says what to record before clusters leave, and after. The package
+// remembers nothing and reads no clock.
 package guard

@@ -9,7 +9,6 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
 // What counts as removed, on a hub where no more than 30 % may leave. Ten clusters are decided.
@@ -248,7 +247,7 @@ func TestWhatIsWrittenHalf(t *testing.T) {
 	ruling := w.judge(30)
 	expect(t, "held", "", gone(ruling))
 
-	w.left = ruling.Departures
+	w.reserve(ruling)
 	delete(w.decisions, "c00")
 	expect(t, "held in the second try", "", gone(w.judge(30)))
 
@@ -290,24 +289,66 @@ func TestAPlaceThatIsFilledAgain(t *testing.T) {
 	}
 }
 
-// A hub that is seen from outside holds what its status says that it holds.
-func TestAShareThatIsNotKnown(t *testing.T) {
-	w := newWorld(10)
-	w.remove(0, 4)
-
-	judge := func() guard.Ruling {
-		return guard.For(record.V1beta1.Read(w.placement), nil).Judge(w.answer(), w.decisions, nil, w.now)
+// With a limit for clusters that are replaced too, a cluster counts whose place another one takes.
+func TestReplacedClustersCount(t *testing.T) {
+	swap := func(many int) func(*world) {
+		return func(w *world) { w.remove(0, many); w.relabel(20, 20+many) }
 	}
-	expect(t, "nothing is held there", "", told(judge()))
 
-	w.condition(guard.ReasonTooManyRemoved, metav1.ConditionTrue, 7)
-	expect(t, "held there", "RemovalHeld=True (TooManyClustersRemoved): as it was", told(judge()))
+	for _, tc := range []struct {
+		reason string
+		happen []func(*world)
+		held   string
+	}{
+		{reason: "as many as the share may be replaced", happen: []func(*world){wanted(10), swap(3)}},
+		{reason: "one more may not", happen: []func(*world){wanted(10), swap(4)}, held: "4 of 10: c00 c01 c02 c03"},
+		{reason: "all", happen: []func(*world){wanted(10), swap(10)}, held: "10 of 10: c00 c01 c02 c03 c04 c05 c06 c07 c08 c09"},
+		{
+			reason: "by better clusters",
+			happen: []func(*world){wanted(10), func(w *world) {
+				w.relabel(20, 40)
+				w.placement.Spec.PrioritizerPolicy.Mode = clusterv1beta1.PrioritizerPolicyModeExact
+				w.decisions = map[string]bool{}
+				for i := range 10 {
+					w.decisions[name(30+i)] = true
+				}
+			}},
+			held: "10 of 10: c30 c31 c32 c33 c34 c35 c36 c37 c38 c39",
+		},
+		{
+			reason: "an annotation takes the limit away",
+			happen: []func(*world){wanted(10), swap(10), func(w *world) {
+				w.placement.Annotations[guard.CountReplacedAnnotation] = "false"
+			}},
+		},
+		{
+			reason: "a mistake in it opens nothing",
+			happen: []func(*world){wanted(10), swap(4), func(w *world) {
+				w.placement.Annotations[guard.CountReplacedAnnotation] = "False"
+			}},
+			held: "4 of 10: c00 c01 c02 c03",
+		},
+		{
+			reason: "the own spec may replace what it likes",
+			happen: []func(*world){wanted(10), swap(10), func(w *world) { w.placement.Generation = 8 }},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			w := newWorld(10)
+			w.countReplaced = true
 
-	w.relabel(0, 4)
-	expect(t, "nothing would leave", "RemovalHeld=False (NothingHeld): Of the clusters in the decisions no more than the share of the hub may "+
-		"leave within 10 minutes for causes outside of the placement", told(judge()))
+			for _, happen := range tc.happen {
+				happen(w)
+			}
 
-	w.remove(0, 4)
-	w.placement.Generation = 8
-	expect(t, "held", "", gone(judge()))
+			expect(t, "held", tc.held, gone(w.judge(30)))
+		})
+	}
+
+	w := newWorld(10)
+	wanted(10)(w)
+	swap(4)(w)
+
+	w.placement.Annotations[guard.CountReplacedAnnotation] = "true"
+	expect(t, "held by the annotation alone", "4 of 10: c00 c01 c02 c03", gone(w.judge(30)))
 }

@@ -1,50 +1,22 @@
 package guard
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Window is how long a cluster that has left the decisions counts as removed, and as one of those that there were.
-const Window = 10 * time.Minute
-
-// Departures are when clusters left decisions for causes outside of the placement.
-type Departures map[string]time.Time
-
-// within are those that count at a time; nil when there are none.
-func (d Departures) within(now time.Time) Departures {
-	var recent Departures
-
-	for cluster, left := range d {
-		if now.Before(left.Add(Window)) {
-			if recent == nil {
-				recent = Departures{}
-			}
-
-			recent[cluster] = left
-		}
-	}
-
-	return recent
-}
-
-// inOrder are the clusters, the first that left first.
-func (d Departures) inOrder() []string {
-	return slices.SortedFunc(maps.Keys(d), func(a, b string) int { return cmp.Or(d[a].Compare(d[b]), cmp.Compare(a, b)) })
-}
-
 // tally compares the clusters that there were with those that an answer selects.
 type tally struct {
 	wanted *int32
+	// countReplaced says that a cluster whose place another one takes counts as removed.
+	countReplaced bool
 	// past is how many there were, and selected how many are selected.
 	past, selected int
 	// unfit and unused are how many of the past ones are not selected, because they do not fit, or for others that are better; gained is how
-	// many are selected that are not among the past ones.
-	unfit, unused, gained int
+	// many are selected that are not among the past ones. Others is how many of the unfit ones have no names.
+	unfit, unused, gained, others int
 }
 
 // base is of how many clusters the share is taken.
@@ -56,13 +28,16 @@ func (t tally) base() int {
 	return t.past
 }
 
-// removed is how many clusters the decisions lose, without those whose places are taken by others.
+// removed is how many clusters the decisions lose, without those whose places are taken by others unless they count.
 func (t tally) removed() int {
-	if t.wanted != nil {
+	switch {
+	case t.countReplaced:
+		return min(t.unfit+t.unused, t.base())
+	case t.wanted != nil:
 		return max(0, t.base()-t.selected)
+	default:
+		return t.unfit + max(0, t.unused-t.gained)
 	}
-
-	return t.unfit + max(0, t.unused-t.gained)
 }
 
 // exceeds reports whether more than the share is removed.
@@ -73,9 +48,12 @@ type losses struct {
 	unfit, unused []string
 }
 
-// count compares the past clusters with an answer.
-func count(result *scheduling.Result, past map[string]bool) (tally, losses) {
-	t := tally{wanted: result.Request.Wanted, past: len(past), selected: len(result.Selected)}
+// count compares the past clusters, beside which there were others without names, with an answer.
+func (g Guard) count(result *scheduling.Result, past map[string]bool, others int) (tally, losses) {
+	t := tally{
+		wanted: result.Request.Wanted, countReplaced: g.CountReplaced, past: len(past) + others, selected: len(result.Selected),
+		unfit: others, others: others,
+	}
 
 	var lost losses
 
@@ -106,7 +84,8 @@ func count(result *scheduling.Result, past map[string]bool) (tally, losses) {
 	slices.Sort(lost.unfit)
 	slices.Sort(lost.unused)
 
-	t.unfit, t.unused = len(lost.unfit), len(lost.unused)
+	t.unfit += len(lost.unfit)
+	t.unused = len(lost.unused)
 
 	return t, lost
 }
@@ -114,9 +93,20 @@ func count(result *scheduling.Result, past map[string]bool) (tally, losses) {
 // removed are those of the losses that count, sorted by name: no other cluster takes their places. Where only some of them do, those that
 // have left first are forgotten first, and then those that still fit.
 func (l losses) removed(t tally, left Departures, incumbents map[string]bool, now time.Time) []string {
-	replaceable, certain := l.unused, l.unfit
-	if t.wanted != nil {
-		replaceable, certain = slices.Concat(l.unused, l.unfit), nil
+	var (
+		certain, replaceable []string
+		counts               int
+	)
+
+	switch {
+	case t.countReplaced:
+		certain = slices.Concat(l.unfit, l.unused)
+	case t.wanted != nil:
+		replaceable = slices.Concat(l.unused, l.unfit)
+		counts = t.removed() // Others may be among them, and be forgotten before one of these would be.
+	default:
+		certain, replaceable = l.unfit, l.unused
+		counts = t.removed() - t.unfit
 	}
 
 	leaves := func(cluster string) time.Time {
@@ -124,12 +114,12 @@ func (l losses) removed(t tally, left Departures, incumbents map[string]bool, no
 			return now
 		}
 
-		return left[cluster]
+		return left.Clusters[cluster]
 	}
 
 	slices.SortStableFunc(replaceable, func(a, b string) int { return leaves(a).Compare(leaves(b)) })
 
-	removed := slices.Concat(certain, replaceable[len(certain)+len(replaceable)-t.removed():])
+	removed := slices.Concat(certain, replaceable[len(replaceable)-min(counts, len(replaceable)):])
 	slices.Sort(removed)
 
 	return removed

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -29,8 +30,9 @@ type world struct {
 
 	placement *clusterv1beta1.Placement
 	decisions map[string]bool
-	left      guard.Departures
-	now       time.Time
+	// countReplaced is a part of the limit of the hub.
+	countReplaced bool
+	now           time.Time
 }
 
 // newWorld has clusters in the region eu, all decided for a placement that asks for that.
@@ -113,22 +115,77 @@ func (w *world) answer() *scheduling.Result {
 
 // judge is what the guard says now, on a hub with a share.
 func (w *world) judge(percent int) guard.Ruling {
-	return guard.For(record.V1beta1.Read(w.placement), &percent).Judge(w.answer(), w.decisions, w.left, w.now)
+	limit := guard.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
+
+	return guard.For(record.V1beta1.Read(w.placement), limit).Judge(w.answer(), w.decisions, w.now)
+}
+
+// record puts a record of departures into the status, or takes it away.
+func (w *world) record(conditions ...metav1.Condition) {
+	meta.RemoveStatusCondition(&w.placement.Status.Conditions, guard.RecordCondition)
+
+	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
+}
+
+// reserve records what is about to leave, as it is done before anything is written.
+func (w *world) reserve(ruling guard.Ruling) {
+	if condition, needed := ruling.Reserve(); needed {
+		w.record(condition)
+	}
 }
 
 // step is one evaluation, of which all is written that is not held.
 func (w *world) step(percent int) guard.Ruling {
+	return w.stepUntil(percent, toTheEnd, nil)
+}
+
+// The places where a process can end while it carries an answer out.
+const (
+	afterTheReserve = "after the reserve"
+	withinThePages  = "within the pages"
+	afterThePages   = "after the pages"
+	toTheEnd        = "to the end"
+)
+
+// stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
+func (w *world) stepUntil(percent int, end string, stays map[string]bool) guard.Ruling {
 	ruling := w.judge(percent)
-	w.left = ruling.Departures
+	if w.reserve(ruling); end == afterTheReserve {
+		return ruling
+	}
 
 	if !ruling.Held {
-		w.decisions = map[string]bool{}
+		decisions := map[string]bool{}
 		for _, f := range w.answer().Selected {
-			w.decisions[f.Name] = true
+			decisions[f.Name] = true
 		}
+
+		for cluster := range w.decisions {
+			if end == withinThePages && stays[cluster] {
+				decisions[cluster] = true
+			}
+		}
+
+		w.decisions = decisions
+	}
+
+	if end == toTheEnd {
+		w.record(ruling.Recorded(true)...)
 	}
 
 	return ruling
+}
+
+// settle is one evaluation, after which the conditions are those of the hub for the present generation.
+func (w *world) settle(percent int) {
+	ruling := w.step(percent)
+	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, ruling.Recorded(true), ruling.Conditions(true))
+
+	for i := range conditions {
+		conditions[i].ObservedGeneration = w.placement.Generation
+	}
+
+	w.placement.Status.Conditions = conditions
 }
 
 // told is the condition of a ruling in one line; empty when there is none.

@@ -17,12 +17,10 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -48,8 +46,8 @@ type Hub interface {
 	Present(ctx context.Context, placement *record.Placement) (decision.Present, error)
 	// Snapshot is the world of the moment.
 	Snapshot() *inventory.Snapshot
-	// Guarded is what becomes of an answer when the guard against mass removal has seen it.
-	Guarded(answer *scheduling.Result, present decision.Present, now time.Time) (*scheduling.Result, guard.Ruling)
+	// Options are how the hub evaluates placements, as far as that is known.
+	Options() decision.Options
 }
 
 // Access says what a user may do; an error says that this cannot be told. It is safe for concurrent use.
@@ -349,7 +347,7 @@ func (h *Handler) evaluate(present decision.Present) (*Answer, error) {
 	_, skipped := asked.Managed()
 
 	present.Placement = managed(asked)
-	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, h.hub.Guarded, h.now())
+	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, h.hub.Options(), h.now())
 	evaluation.Placement, evaluation.Skipped = asked, skipped
 
 	return newAnswer(evaluation)

@@ -16,13 +16,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -69,6 +67,7 @@ type hub struct {
 	syncing   bool
 	broken    error
 	lookups   int
+	options   decision.Options
 }
 
 var _ debug.Hub = (*hub)(nil)
@@ -124,11 +123,7 @@ func (h *hub) Snapshot() *inventory.Snapshot {
 	return h.inventory.Snapshot()
 }
 
-func (h *hub) Guarded(
-	answer *scheduling.Result, present decision.Present, now time.Time,
-) (*scheduling.Result, guard.Ruling) {
-	return decision.Guarded(answer, present, nil, nil, now)
-}
+func (h *hub) Options() decision.Options { return h.options }
 
 func (h *hub) Placement(_ context.Context, key inventory.PlacementKey) (*record.Placement, error) {
 	h.lookups++

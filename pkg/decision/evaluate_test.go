@@ -1,0 +1,166 @@
+package decision
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// thirty are the options of a hub that lets no more than 30 % of the clusters of a placement leave.
+var thirty = Options{Limit: guard.Limit{Percent: new(30)}}
+
+// guardedCase is a placement whose decisions have ten clusters.
+func guardedCase() (*clusterv1beta1.Placement, Present) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	placement.Status.Conditions = []metav1.Condition{
+		{Type: "Other", Status: metav1.ConditionTrue}, {Type: ConditionSatisfied, ObservedGeneration: placement.Generation},
+	}
+
+	return placement, presentOf(placement, page(1, 0, "", fleet(10)...))
+}
+
+// What is held changes nothing but the conditions: ours come first, in their order and about one generation (ours.md A5), and the status
+// goes on telling of what stands.
+func TestHeldRemovals(t *testing.T) {
+	placement, present := guardedCase()
+	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
+	status := evaluation.Status(record.V1beta1.Read(placement), now, true)
+
+	expect(t, "steps", []string{}, steps(evaluation.Plan))
+	expect(t, "groups", []string{`0 "" [p-decision-1] 10`}, told(status.Groups))
+	expect(t, "selected", 10, status.Selected)
+
+	types := []string{}
+
+	for _, c := range status.Conditions {
+		types = append(types, c.Type+"="+string(c.Status)+" "+c.Reason)
+
+		if c.Type != "Other" && c.ObservedGeneration != placement.Generation {
+			t.Errorf("%s is about generation %d", c.Type, c.ObservedGeneration)
+		}
+	}
+
+	expect(t, "conditions", []string{
+		"PlacementMisconfigured=False Succeedconfigured", "PlacementSatisfied=False NotAllDecisionsScheduled",
+		"RemovalHeld=True TooManyClustersRemoved", "Other=True ",
+	}, types)
+
+	if message := status.Conditions[1].Message; !strings.HasSuffix(message, "see the condition RemovalHeld") {
+		t.Errorf("got %q", message)
+	}
+}
+
+// The references to ClusterProfiles of a placement that is held stay with its own decisions.
+func TestHeldProfiles(t *testing.T) {
+	placement, present := guardedCase()
+	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
+
+	answer, missing := Profiles(evaluation.Result, present, present)
+	if plan := answer.Plan(present); !plan.Empty() || len(missing) > 0 {
+		t.Errorf("got %v and missing %v", steps(plan), missing)
+	}
+}
+
+// Where nothing is said of shares, the answer is the one that was given, and a condition from before goes.
+func TestNothingIsGuardedUnasked(t *testing.T) {
+	placement, present := guardedCase()
+	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: guard.Condition, Status: metav1.ConditionFalse})
+
+	for _, share := range []*int{nil, new(guard.Off)} {
+		answer := selecting(placement, fleet(2)...)
+
+		evaluation := Evaluate(answer, present, Options{Limit: guard.Limit{Percent: share}}, now.Time)
+		if evaluation.Result != answer || len(evaluation.Ruling.Conditions(true)) > 0 {
+			t.Errorf("got %+v", evaluation.Ruling)
+		}
+
+		for _, c := range evaluation.Status(record.V1beta1.Read(placement), now, true).Conditions {
+			if c.Type == guard.Condition {
+				t.Errorf("the condition is still there: %+v", c)
+			}
+		}
+	}
+}
+
+// What stands only in a page that is being deleted goes with it, and is no loss that could be held.
+func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
+	placement, _ := guardedCase()
+	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *record.Page) { p.DeletionTimestamp = &now })
+
+	present := presentOf(placement, page(1, 0, "", fleet(2)...), leaving)
+	if ruling := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time).Ruling; ruling.Held {
+		t.Errorf("got %+v", ruling)
+	}
+}
+
+// The condition about ClusterProfiles stays as it is where nobody knows whether the hub writes references to them, follows the evaluation where
+// it does, and goes where it does not.
+func TestTheProfilesConditionIsKept(t *testing.T) {
+	placement := placementOf(clusterv1beta1.PlacementSpec{})
+	before := metav1.Condition{Type: ConditionProfilesFound, Status: metav1.ConditionTrue, Reason: ReasonProfilesFound, Message: "as it was"}
+	placement.Status.Conditions = []metav1.Condition{before}
+	present := presentOf(placement, page(1, 0, "", fleet(2)...))
+
+	for _, tc := range []struct {
+		reason string
+		known  *bool
+		want   string
+	}{
+		{reason: "not known", want: "True as it was"},
+		{
+			reason: "it writes references", known: new(true),
+			want: "False 2 of 2 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of multicluster.x-k8s.io: " +
+				"c-001, c-002",
+		},
+		{reason: "it writes none", known: new(false)},
+	} {
+		evaluation := Evaluate(selecting(placement, fleet(2)...), present, Options{ProfileDecisions: tc.known}, now.Time)
+		got := ""
+
+		for _, c := range evaluation.Status(record.V1beta1.Read(placement), now, true).Conditions {
+			if c.Type == ConditionProfilesFound {
+				got = string(c.Status) + " " + c.Message
+			}
+		}
+
+		expect(t, tc.reason, tc.want, got)
+	}
+}
+
+// What is about to leave is recorded before it does, beside the conditions as they are, and about their generation (ours.md A5).
+func TestReserve(t *testing.T) {
+	placement, present := guardedCase()
+	read := record.V1beta1.Read(placement)
+	evaluation := Evaluate(selecting(placement, fleet(8)...), present, thirty, now.Time)
+
+	status, needed := evaluation.Reserve(read, now)
+	if !needed || len(status.Conditions) != 3 || len(read.Status.Conditions) != 2 {
+		t.Fatalf("needed %v: %v", needed, status.Conditions)
+	}
+
+	recorded := status.Conditions[2]
+	if recorded.ObservedGeneration != placement.Generation || recorded.Type != guard.RecordCondition ||
+		!strings.HasSuffix(recorded.Message, `"clusters":["c-009","c-010"]}]`) {
+		t.Errorf("got %+v", recorded)
+	}
+
+	read.Status = status
+	present.Placement = read
+
+	again := Evaluate(selecting(placement, fleet(8)...), present, thirty, now.Time)
+	if _, needed := again.Reserve(read, now); needed {
+		t.Error("what is recorded is to be recorded again")
+	}
+
+	types := []string{}
+	for _, c := range again.Status(read, now, true).Conditions {
+		types = append(types, c.Type)
+	}
+
+	expect(t, "conditions", []string{"PlacementMisconfigured", "PlacementSatisfied", "RecentRemovals", "RemovalHeld", "Other"}, types)
+}

@@ -1,0 +1,266 @@
+package guard
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Window is how long a cluster that has left the decisions counts as removed, and as one of those that there were.
+const Window = 10 * time.Minute
+
+// RecordCondition is the type of the condition that records the Departures of a placement. It is there while clusters count that have left,
+// and until the status is next written.
+const RecordCondition = "RecentRemovals"
+
+// ReasonClustersRemoved is the only reason of the RecordCondition.
+const ReasonClustersRemoved = "ClustersRemoved"
+
+const (
+	// recordText comes before the removals in the message of the RecordCondition, which are a JSON array.
+	recordText = "Clusters that left the decisions, and count as removed for 10 minutes: "
+	// mostNamed is about how many bytes of names are recorded. What is beyond is counted: a status has to stay small.
+	mostNamed = 16 << 10
+	// nameExtra is how many bytes of JSON a name takes beside itself.
+	nameExtra = 3
+	// coarse is how exactly the times of departures without names are recorded.
+	coarse = time.Minute
+)
+
+// Departures are the clusters that left decisions for causes outside of the placement. The times are whole seconds in UTC, so that a record of
+// them is exact.
+type Departures struct {
+	// Clusters are when the clusters left.
+	Clusters map[string]time.Time
+	// Others are further ones whose names are not known, the first that left first. They count as if they did not fit any more.
+	Others []Others
+}
+
+// Others is how many clusters left at a time.
+type Others struct {
+	At    time.Time
+	Count int
+}
+
+// removal is how the record says which clusters left at a time.
+type removal struct {
+	Time     metav1.Time `json:"time"`
+	Clusters []string    `json:"clusters,omitempty"`
+	Others   int         `json:"others,omitempty"`
+}
+
+func (d Departures) empty() bool { return len(d.Clusters) == 0 && len(d.Others) == 0 }
+
+// others is how many clusters without names there are.
+func (d Departures) others() int {
+	sum := 0
+	for _, others := range d.Others {
+		sum += others.Count
+	}
+
+	return sum
+}
+
+// within are those that count at a time.
+func (d Departures) within(now time.Time) Departures {
+	var recent Departures
+
+	for cluster, left := range d.Clusters {
+		if now.Before(left.Add(Window)) {
+			recent.add(cluster, left)
+		}
+	}
+
+	for _, others := range d.Others {
+		if now.Before(others.At.Add(Window)) {
+			recent.Others = append(recent.Others, others)
+		}
+	}
+
+	return recent
+}
+
+func (d *Departures) add(cluster string, at time.Time) {
+	if d.Clusters == nil {
+		d.Clusters = map[string]time.Time{}
+	}
+
+	d.Clusters[cluster] = at
+}
+
+// and are both departures. A cluster that is in both has left at the later time.
+func (d Departures) and(more Departures) Departures {
+	both := Departures{Clusters: maps.Clone(d.Clusters), Others: d.Others}
+
+	for cluster, at := range more.Clusters {
+		if at.After(both.Clusters[cluster]) {
+			both.add(cluster, at)
+		}
+	}
+
+	counts := map[time.Time]int{}
+
+	for _, list := range [][]Others{d.Others, more.Others} {
+		for _, others := range list {
+			counts[others.At] = max(counts[others.At], others.Count)
+		}
+	}
+
+	both.Others = listed(counts)
+
+	return both
+}
+
+func listed(counts map[time.Time]int) []Others {
+	others := make([]Others, 0, len(counts))
+	for at, count := range counts {
+		others = append(others, Others{At: at, Count: count})
+	}
+
+	slices.SortFunc(others, func(a, b Others) int { return a.At.Compare(b.At) })
+
+	return others
+}
+
+// covers reports whether the departures have everything that some others have, at the same times or later ones.
+func (d Departures) covers(needed Departures) bool {
+	for cluster, at := range needed.Clusters {
+		if left, known := d.Clusters[cluster]; !known || left.Before(at) {
+			return false
+		}
+	}
+
+	return !slices.ContainsFunc(needed.Others, func(others Others) bool {
+		return !slices.ContainsFunc(d.Others, func(have Others) bool { return have.At.Equal(others.At) && have.Count >= others.Count })
+	})
+}
+
+// bounded are the departures with as many names as a status can hold. Those that left first lose their names, and count for up to a minute
+// longer: the guard errs to holding.
+func (d Departures) bounded() Departures {
+	size := 0
+	for cluster := range d.Clusters {
+		size += len(cluster) + nameExtra
+	}
+
+	if size <= mostNamed {
+		return d
+	}
+
+	bounded := Departures{Clusters: maps.Clone(d.Clusters)}
+	counts := map[time.Time]int{}
+
+	for _, others := range d.Others {
+		counts[others.At] = others.Count
+	}
+
+	for _, cluster := range d.inOrder() {
+		if size <= mostNamed {
+			break
+		}
+
+		counts[ceil(d.Clusters[cluster], coarse)]++
+		delete(bounded.Clusters, cluster)
+		size -= len(cluster) + nameExtra
+	}
+
+	bounded.Others = listed(counts)
+
+	return bounded
+}
+
+// inOrder are the clusters, the first that left first.
+func (d Departures) inOrder() []string {
+	return slices.SortedFunc(maps.Keys(d.Clusters), func(a, b string) int {
+		return cmp.Or(d.Clusters[a].Compare(d.Clusters[b]), cmp.Compare(a, b))
+	})
+}
+
+// ceil is the time rounded up, in UTC.
+func ceil(at time.Time, unit time.Duration) time.Time {
+	rounded := at.UTC().Truncate(unit)
+	if rounded.Before(at) {
+		rounded = rounded.Add(unit)
+	}
+
+	return rounded
+}
+
+// removals are the departures by their times, the first ones first.
+func (d Departures) removals() []*removal {
+	byTime := map[time.Time]*removal{}
+	at := func(when time.Time) *removal {
+		if byTime[when] == nil {
+			byTime[when] = &removal{Time: metav1.NewTime(when)}
+		}
+
+		return byTime[when]
+	}
+
+	for _, cluster := range d.inOrder() {
+		one := at(d.Clusters[cluster])
+		one.Clusters = append(one.Clusters, cluster)
+	}
+
+	for _, others := range d.Others {
+		at(others.At).Others += others.Count
+	}
+
+	return slices.SortedFunc(maps.Values(byTime), func(a, b *removal) int { return a.Time.Compare(b.Time.Time) })
+}
+
+// condition records the departures; nil when there are none.
+func (d Departures) condition() *metav1.Condition {
+	if d.empty() {
+		return nil
+	}
+
+	text, err := json.Marshal(d.removals())
+	if err != nil {
+		panic(err) // Strings, numbers and times before the year 10000 can be encoded.
+	}
+
+	return &metav1.Condition{
+		Type: RecordCondition, Status: metav1.ConditionTrue, Reason: ReasonClustersRemoved, Message: recordText + string(text),
+	}
+}
+
+// decodeDepartures reads back what condition has written. A record that somebody else has made unreadable records nothing, as one that somebody
+// has deleted.
+func decodeDepartures(condition *metav1.Condition) Departures {
+	if condition == nil {
+		return Departures{}
+	}
+
+	text, found := strings.CutPrefix(condition.Message, recordText)
+
+	var removals []removal
+	if !found || json.Unmarshal([]byte(text), &removals) != nil {
+		return Departures{}
+	}
+
+	var departures Departures
+
+	counts := map[time.Time]int{}
+
+	for _, one := range removals {
+		at := one.Time.UTC()
+
+		for _, cluster := range one.Clusters {
+			departures.add(cluster, at)
+		}
+
+		if one.Others > 0 {
+			counts[at] = one.Others
+		}
+	}
+
+	departures.Others = listed(counts)
+
+	return departures
+}

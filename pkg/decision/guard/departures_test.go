@@ -1,0 +1,159 @@
+package guard_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// A process that ends after it has written a page, and before it has written the status, has recorded before that what it took away.
+func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
+	for _, end := range []string{afterTheReserve, withinThePages, afterThePages, toTheEnd} {
+		w := newWorld(10)
+		w.remove(0, 3)
+		w.stepUntil(30, end, nil)
+
+		w.now = w.now.Add(time.Minute)
+		w.remove(3, 4)
+
+		ruling := w.judge(30)
+		if !ruling.Held || ruling.Removed != 4 || ruling.Of != 10 {
+			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Held, ruling.Removed, ruling.Of)
+		}
+	}
+}
+
+// What does not count any more needs no write of its own, and goes with the next one.
+func TestWhatIsOverIsNotWritten(t *testing.T) {
+	w := newWorld(10)
+	w.remove(0, 3)
+	expect(t, "recorded", 1, len(w.step(30).Recorded(true)))
+
+	w.now = w.now.Add(2 * guard.Window)
+	ruling := w.judge(30)
+
+	if _, needed := ruling.Reserve(); needed || len(ruling.Recorded(true)) != 1 || len(ruling.Record(true)) != 0 {
+		t.Errorf("reserve %v, as it is %v, anew %v", needed, ruling.Recorded(true), ruling.Record(true))
+	}
+}
+
+// A record that somebody else has written over records nothing.
+func TestARecordThatCannotBeRead(t *testing.T) {
+	w := newWorld(10)
+	w.remove(0, 3)
+
+	for _, message := range []string{"", "x", "Clusters that left the decisions, and count as removed for 10 minutes: [{]"} {
+		condition, _ := w.judge(30).Reserve()
+		condition.Message = message
+		w.record(condition)
+
+		ruling := w.judge(30)
+		if _, needed := ruling.Reserve(); ruling.Held || !needed {
+			t.Errorf("%q: held %v, to be recorded %v", message, ruling.Held, needed)
+		}
+	}
+}
+
+// Thousands of departures fit into a status. Those that left first lose their names, and none of them is forgotten.
+func TestManyDepartures(t *testing.T) {
+	w := newWorld(0)
+	long := strings.Repeat("x", 50)
+
+	for i := range 2000 {
+		w.decisions[fmt.Sprintf("gone-%s-%04d", long, i)] = true
+	}
+
+	for i := range 3000 {
+		c := cluster(0)
+		c.Name = fmt.Sprintf("stays-%04d", i)
+		w.SetCluster(c)
+		w.decisions[c.Name] = true
+	}
+
+	record := w.step(40).Recorded(true)[0].Message
+	expect(t, "decisions after 2000 of 5000 have left", 3000, len(w.decisions))
+
+	if len(record) > 20<<10 {
+		t.Errorf("the record has %d bytes", len(record))
+	}
+
+	w.now = w.now.Add(guard.Window - time.Second)
+	w.DeleteCluster("stays-0000")
+
+	ruling := w.judge(40)
+	expect(t, "held", true, ruling.Held)
+	expect(t, "removed", 2001, ruling.Removed)
+	expect(t, "of", 5000, ruling.Of)
+
+	w.now = ruling.WakeAt
+	expect(t, "held when it is to be looked at again", false, w.judge(40).Held)
+}
+
+// An observer that was not told the limit of the hub comes to the ruling of the hub by the status that the hub has written.
+func TestTheStatusTellsTheLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(rapid.IntRange(1, 12).Draw(t, "clusters"))
+		w.countReplaced = rapid.Bool().Draw(t, "replaced count")
+		percent := rapid.SampledFrom([]int{0, 1, 10, 50, 99, 100}).Draw(t, "percent")
+
+		if text := rapid.SampledFrom([]string{"", "", "0", "40%", "100", "many"}).Draw(t, "percent annotation"); text != "" {
+			w.placement.Annotations[guard.PercentAnnotation] = text
+		}
+
+		if text := rapid.SampledFrom([]string{"", "", "true", "false", "no"}).Draw(t, "replaced annotation"); text != "" {
+			w.placement.Annotations[guard.CountReplacedAnnotation] = text
+		}
+
+		if rapid.Bool().Draw(t, "limited") {
+			wanted(int32(rapid.IntRange(0, 12).Draw(t, "wanted")))(w)
+		}
+
+		w.settle(percent)
+
+		for range rapid.IntRange(1, 10).Draw(t, "events") {
+			w.disturb(t)
+
+			if rapid.Bool().Draw(t, "written") {
+				w.settle(percent)
+			}
+
+			switch rapid.SampledFrom([]string{"", "", "spec", "release"}).Draw(t, "edit") {
+			case "spec":
+				w.placement.Generation++
+			case "release":
+				w.placement.Annotations[guard.ReleaseAnnotation] = fmt.Sprint(w.placement.Generation)
+			}
+
+			hub := w.judge(percent)
+			seen := guard.For(record.V1beta1.Read(w.placement), guard.Limit{})
+			outside := seen.Judge(w.answer(), w.decisions, w.now)
+
+			if seen.Unknown || told(hub) != told(outside) || gone(hub) != gone(outside) || !hub.WakeAt.Equal(outside.WakeAt) {
+				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, told(hub), told(outside))
+			}
+		}
+	})
+}
+
+// Where an annotation is taken away that the status goes by, the limit of the hub is not known.
+func TestALimitThatIsNotKnown(t *testing.T) {
+	w := newWorld(10)
+	w.placement.Annotations[guard.PercentAnnotation] = "50"
+	w.settle(30)
+	delete(w.placement.Annotations, guard.PercentAnnotation)
+
+	seen := guard.For(record.V1beta1.Read(w.placement), guard.Limit{})
+	if seen.On() || !seen.Unknown {
+		t.Errorf("on %v, unknown %v", seen.On(), seen.Unknown)
+	}
+
+	if told := guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30), CountReplaced: new(false)}); told.Unknown || told.Percent != 30 {
+		t.Errorf("%d %%, unknown %v", told.Percent, told.Unknown)
+	}
+}
