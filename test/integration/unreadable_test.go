@@ -3,6 +3,7 @@ package integration
 import (
 	"context"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -19,10 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
-	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // spoiltField writes what Go cannot decode into the status, or into the spec where there is no subresource, while the policies against that are away.
@@ -185,6 +187,19 @@ func (w *spoiltWorld) warned(ctx context.Context, s spoiltField, field string) {
 	}).WithContext(ctx).WithTimeout(settle).Should(ContainElement(And(HavePrefix("Warning UnreadableFields: "), ContainSubstring(field))))
 }
 
+// expectNamed demands that the report of the placement "best" names what cannot be read and concerns it.
+func expectNamed(world *explain.World, err error) {
+	GinkgoHelper()
+	Expect(err).NotTo(HaveOccurred())
+
+	evaluations := world.Evaluate(time.Now(), func(key inventory.PlacementKey) bool { return key.Name == "best" })
+	Expect(evaluations).To(HaveLen(1))
+	Expect(explain.NewReport(evaluations[0], false).Warnings).To(ConsistOf(
+		And(HavePrefix("AddOnPlacementScore "), ContainSubstring("status.validUntil")),
+		And(HavePrefix("ManagedCluster "), ContainSubstring("status.allocatable.cpu")),
+	))
+}
+
 var _ = Describe("An object that Go cannot decode", Serial, func() {
 	It("is one object: all others go on, nothing leaves, and it heals", func(ctx SpecContext) {
 		w := newSpoiltWorld(ctx)
@@ -239,18 +254,19 @@ var _ = Describe("An object that Go cannot decode", Serial, func() {
 		By("reading it as the command explain does")
 		reader, err := lenient.NewClient(controlPlane.AdminConfig(), client.Options{Scheme: hub.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
-		world, err := liveworld.Read(ctx, reader, []inventory.PlacementKey{inventory.NewPlacementKey(inventory.V1beta1, w.namespace, "later")})
+
+		wanted := []inventory.PlacementKey{inventory.NewPlacementKey(inventory.V1beta1, w.namespace, "best")}
+		expectNamed(liveworld.Read(ctx, reader, wanted))
+
+		By("following it as the command explain does")
+		mirror, err := liveworld.NewMirror(controlPlane.AdminConfig(), nil, w.namespace)
 		Expect(err).NotTo(HaveOccurred())
 
-		var spoilt []string
+		following, stop := context.WithCancel(ctx)
+		defer stop()
 
-		for _, cluster := range world.Clusters {
-			if unreadable.Of(cluster) != nil {
-				spoilt = append(spoilt, cluster.Name)
-			}
-		}
-
-		Expect(spoilt).To(Equal([]string{w.name("c003")}))
+		Expect(mirror.Watch(following, record.APIs())).To(Succeed())
+		expectNamed(mirror.Read(ctx, wanted))
 
 		Expect(film.Seen()).To(Succeed())
 
