@@ -90,7 +90,10 @@ func TestDecodeOneObject(t *testing.T) {
 			reason: "a mark that somebody sent is not believed", metadata: `,"annotations":{"` + unreadable.Annotation + `":"x","a":"b"}`,
 			check: func(c *clusterv1.ManagedCluster) bool { return cmp.Equal(c.Annotations, map[string]string{"a": "b"}) },
 		},
-		{reason: "nor is it beside a field", metadata: `,"annotations":{"` + unreadable.Annotation + `":"x"}`, body: `"capacity":{"a":"y"}`, want: []string{"status.capacity.a"}},
+		{
+			reason: "nor is it beside a field", metadata: `,"annotations":{"` + unreadable.Annotation + `":"x"}`, body: `"capacity":{"a":"y"}`,
+			want: []string{"status.capacity.a"},
+		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			for _, into := range []*clusterv1.ManagedCluster{nil, {Spec: clusterv1.ManagedClusterSpec{LeaseDurationSeconds: 3}}} {
@@ -151,7 +154,10 @@ func TestDecodeAListItemByItem(t *testing.T) {
 }
 
 func TestDecodeFailsOnWhatIsNoObject(t *testing.T) {
-	for _, data := range []string{`{`, `[]`, `"x"`, `{"apiVersion":"x/v1","kind":"Y"}`, `{"apiVersion":"cluster.open-cluster-management.io/v1","kind":"ManagedClusterList","items":7}`} {
+	for _, data := range []string{
+		`{`, `[]`, `"x"`, `{"apiVersion":"x/v1","kind":"Y"}`,
+		`{"apiVersion":"cluster.open-cluster-management.io/v1","kind":"ManagedClusterList","items":7}`,
+	} {
 		if object, _, err := newTestDecoder(t).Decode([]byte(data), nil, nil); err == nil {
 			t.Errorf("%s was decoded to %#v", data, object)
 		}
@@ -168,7 +174,8 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 		return strings.Join(entries, ",")
 	}
 
-	body := `"clusterClaims":[{"name":"a","value":"b"}],"capacity":{` + quantities(0, mostDropped+1) + `},"allocatable":{` + quantities(0, 2*mostTold) + `}`
+	body := `"clusterClaims":[{"name":"a","value":"b"}],"capacity":{` + quantities(0, mostDropped+1) +
+		`},"allocatable":{` + quantities(0, 2*mostTold) + `}`
 
 	object, _, err := newTestDecoder(t).Decode(fmt.Appendf(nil, clusterForm, "c1", "", "", body), nil, nil)
 	if err != nil {
