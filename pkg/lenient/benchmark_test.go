@@ -26,8 +26,8 @@ func BenchmarkHeartbeat(b *testing.B) {
 	status := func(cpu string) []byte {
 		return fmt.Appendf(nil, clusterForm, "c1", `,"annotations":{"a":"b"}`, `"hubAcceptsClient":true`,
 			`"allocatable":{"cpu":"`+cpu+`","memory":"16Gi"},`+
-			`"capacity":{"cpu":"8","memory":"32Gi"},"clusterClaims":[{"name":"id","value":"1"},{"name":"zone","value":"a"}],"conditions":[`+
-			`{"type":"ManagedClusterConditionAvailable","status":"True","reason":"A","message":"m","lastTransitionTime":"2027-01-01T00:00:00Z"}]`)
+				`"capacity":{"cpu":"8","memory":"32Gi"},"clusterClaims":[{"name":"id","value":"1"},{"name":"zone","value":"a"}],"conditions":[`+
+				`{"type":"ManagedClusterConditionAvailable","status":"True","reason":"A","message":"m","lastTransitionTime":"2027-01-01T00:00:00Z"}]`)
 	}
 
 	for _, bc := range []struct {

@@ -51,22 +51,25 @@ func TestDecodeOneObject(t *testing.T) {
 		check                func(*clusterv1.ManagedCluster) bool
 	}{
 		{
-			reason: "a quantity", body: `"capacity":{"cpu":"4"},"allocatable":{"cpu":"1e1.5","memory":"1Gi"}`, want: []string{"status.allocatable.cpu"},
+			reason: "a quantity", body: `"capacity":{"cpu":"4"},"allocatable":{"cpu":"1e1.5","memory":"1Gi"}`,
+			want: []string{"status.allocatable.cpu"},
 			check: func(c *clusterv1.ManagedCluster) bool {
 				return len(c.Status.Allocatable) == 1 && !c.Status.Capacity["cpu"].Equal(c.Status.Allocatable["memory"])
 			},
 		},
 		{
-			reason: "a quantity that takes minutes to parse", body: `"capacity":{"cpu":"1e4217483647","memory":"1Gi"},"allocatable":{"cpu":"1e-99999999"}`,
-			want:  []string{"status.allocatable.cpu", "status.capacity.cpu"},
-			check: func(c *clusterv1.ManagedCluster) bool { return len(c.Status.Capacity) == 1 },
+			reason: "a quantity that takes minutes to parse",
+			body:   `"capacity":{"cpu":"1e4217483647","memory":"1Gi"},"allocatable":{"cpu":"1e-99999999"}`,
+			want:   []string{"status.allocatable.cpu", "status.capacity.cpu"},
+			check:  func(c *clusterv1.ManagedCluster) bool { return len(c.Status.Capacity) == 1 },
 		},
 		{
 			reason: "a label that looks like one", metadata: `,"annotations":{"a":"1e4217483647"}`,
 			check: func(c *clusterv1.ManagedCluster) bool { return c.Annotations["a"] == "1e4217483647" },
 		},
 		{
-			reason: "the name of a resource needs brackets", body: `"capacity":{"nvidia.com/gpu":"x"}`, want: []string{"status.capacity[nvidia.com/gpu]"},
+			reason: "the name of a resource needs brackets", body: `"capacity":{"nvidia.com/gpu":"x"}`,
+			want: []string{"status.capacity[nvidia.com/gpu]"},
 		},
 		{
 			reason: "the time of one of two taints", spec: `"taints":[{"key":"a","effect":"NoSelect"},` +
@@ -148,7 +151,8 @@ func TestDecodeAListItemByItem(t *testing.T) {
 	}
 
 	fields := unreadable.Of(&list.Items[1])
-	if len(fields) != 1 || fields[0].Path != "status.capacity.cpu" || fields[0].Value != `"1e1.5"` || !strings.Contains(fields[0].Problem, "quantities") {
+	if len(fields) != 1 || fields[0].Path != "status.capacity.cpu" || fields[0].Value != `"1e1.5"` ||
+		!strings.Contains(fields[0].Problem, "quantities") {
 		t.Errorf("unreadable are %v", fields)
 	}
 }

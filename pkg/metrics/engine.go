@@ -22,7 +22,8 @@ var (
 
 	// Unreadable counts the objects of which the hub cannot decode some fields.
 	Unreadable = gauges(hub+"unreadable_objects",
-		"Objects with fields that Go cannot decode, such as the quantity 1e1.5. Events on these objects name the fields. It should be 0.", "group", "kind")
+		"Objects with fields that Go cannot decode, such as the quantity 1e1.5. Events on these objects name the fields. It should be 0.",
+		"group", "kind")
 )
 
 // ObserveResult notes what an answer cost, and what view of the world it was found on.
