@@ -263,7 +263,15 @@ func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runt
 		t.Fatalf("decoded %#v", decoded)
 	}
 
-	whole, _, err := strict.Decode(data, nil, nil)
+	var (
+		whole runtime.Object
+		err   error = errImmoderate // The strict decoder would take its time.
+	)
+
+	if !immoderate(data) {
+		whole, _, err = strict.Decode(data, nil, nil)
+	}
+
 	fields := unreadable.Of(single)
 
 	if (err == nil) != (len(fields) == 0) {
