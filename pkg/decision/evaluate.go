@@ -30,7 +30,7 @@ type Evaluation struct {
 	Ruling guard.Ruling
 	// Plan is what to write.
 	Plan Plan
-	// LimitUnknown says that the limit of the hub decides what may leave, and that nobody told it.
+	// LimitUnknown says that what the hub was started with decides whether the result is withheld, and that nobody told it.
 	LimitUnknown bool
 
 	missing  []string
@@ -43,6 +43,12 @@ func Evaluate(result *scheduling.Result, present Present, options Options, now t
 	g := guard.For(present.Placement, options.Limit)
 	e.LimitUnknown = g.Unknown
 	e.Result, e.Ruling = guarded(g, result, present, now)
+
+	if stricter, unknown := g.Stricter(); unknown {
+		_, ruling := guarded(stricter, result, present, now)
+		e.LimitUnknown = e.LimitUnknown || ruling.Held != e.Ruling.Held
+	}
+
 	e.Plan = NewPlan(e.Result, present, metav1.Time{Time: now})
 
 	if present.Placement.API == record.V1beta1 {

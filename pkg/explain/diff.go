@@ -115,6 +115,9 @@ func Diff(hub, after *World, wanted func(inventory.PlacementKey) bool, now time.
 
 	for _, evaluation := range after.Evaluate(now, wanted) {
 		before, exists := untouched[evaluation.Placement.Key()]
+		if exists {
+			evaluation.LimitUnknown = evaluation.LimitUnknown || after.Limit.Forgotten(before.Placement, evaluation.Placement)
+		}
 
 		difference := newDifference(evaluation)
 		difference.New = !exists

@@ -8,10 +8,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -108,7 +110,7 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 			q.after, concerned[key] = c.asked(placement), true
 		}
 
-		if concerned[key] || c.maybeHeld(q.after.request) {
+		if concerned[key] || c.maybeHeld(q.after) {
 			questions = append(questions, q)
 		} else {
 			unchanged++
@@ -145,15 +147,17 @@ func (c *comparison) asked(placement *record.Placement) *asked {
 	return &asked{placement: placement, request: placement.Request(c.compiler)}
 }
 
-// maybeHeld reports whether a request that the change does not concern has no answer by what can be told without an evaluation.
-func (c *comparison) maybeHeld(request *scheduling.Request) bool {
-	if request == nil {
+// maybeHeld reports whether a placement that the change does not concern has no answer, or none that is carried out, by what can be told
+// without an evaluation.
+func (c *comparison) maybeHeld(a *asked) bool {
+	if a.request == nil {
 		return false
 	}
 
-	scope := c.second.Scope(request.Key.Namespace, request.ClusterSets)
+	scope := c.second.Scope(a.request.Key.Namespace, a.request.ClusterSets)
 
-	return len(request.Mistakes) > 0 || slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
+	return len(a.request.Mistakes) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, guard.Condition) ||
+		slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
 }
 
 // outcome is what became of one question.

@@ -48,8 +48,11 @@ type Guard struct {
 	Mistake string
 	// Released says that an annotation lets everything go, and Armed that the decisions for this generation were wholly written before.
 	Released, Armed bool
-	// Unknown says that the limit of the hub decides, and neither the caller nor the status of the placement tells it.
+	// Unknown says that the share of the hub decides, and neither the caller nor the status of the placement tells it.
 	Unknown bool
+
+	// replacedUnknown says that nobody tells whether clusters count that are replaced.
+	replacedUnknown bool
 
 	placement *record.Placement
 	// before is the present condition; nil when there is none.
@@ -137,8 +140,29 @@ func (g *Guard) setCountReplaced(hub *bool, stated stated) {
 	case stated.countReplaced != nil:
 		g.CountReplaced = *stated.countReplaced
 	default:
-		g.Unknown = g.Unknown || g.before != nil && g.Percent < Off
+		g.replacedUnknown = true
 	}
+}
+
+// Forgotten reports whether a changed placement lacks the share that an annotation of the live one says, so that the share of the hub decides, and
+// nobody tells it: where the annotation lets everything go there is no condition to read it from.
+func (l Limit) Forgotten(live, changed *record.Placement) bool {
+	_, before := live.Annotations[PercentAnnotation]
+	_, after := changed.Annotations[PercentAnnotation]
+	condition := meta.FindStatusCondition(live.Status.Conditions, Condition)
+
+	return l.Percent == nil && before && !after && statedLimit(condition).percent == nil
+}
+
+// Stricter is the guard of a hub on which clusters count that are replaced, where it is not known whether they do; false where it is.
+func (g Guard) Stricter() (Guard, bool) {
+	if !g.replacedUnknown || !g.On() {
+		return g, false
+	}
+
+	g.CountReplaced = true
+
+	return g, true
 }
 
 // On reports whether there is a bound. The zero value has none.

@@ -179,7 +179,7 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Ans
 		return nil, err
 	}
 
-	return h.evaluate(present)
+	return h.evaluate(present, placement)
 }
 
 // post answers for a placement as it might be.
@@ -211,12 +211,17 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 	}
 	defer leave()
 
-	present, note, err := h.incumbents(ctx, caller, placement)
+	live, note, err := h.live(ctx, caller, placement)
 	if err != nil {
 		return nil, err
 	}
 
-	answer, err := h.evaluate(present)
+	present, err := h.incumbents(ctx, placement, live)
+	if err != nil {
+		return nil, err
+	}
+
+	answer, err := h.evaluate(present, live)
 	if err != nil {
 		return nil, err
 	}
@@ -253,42 +258,46 @@ func (h *Handler) admit(proposed *proposal) (*record.Placement, error) {
 	return placement, nil
 }
 
-// incumbents are the decisions that the placement has on the hub, if there is one of its name. They tell that it is there, so they are left
-// out for those who may not get it.
-func (h *Handler) incumbents(ctx context.Context, caller user.Info, placement *record.Placement) (decision.Present, string, error) {
-	// The status that was sent does not count, and a Placement that is created has the generation 1.
-	placement.UID, placement.Generation, placement.Status = "", 1, record.Status{}
-	none := decision.NewPresent(placement.API.Form(), placement, nil)
-
+// live returns the placement of the name on the hub; nil when there is none. That it is there is not for those who may not get it: they get nil,
+// and a note.
+func (h *Handler) live(ctx context.Context, caller user.Info, placement *record.Placement) (*record.Placement, string, error) {
 	if placement.Name == "" {
-		return none, "", nil
+		return nil, "", nil
 	}
 
 	key := placement.Key()
 
 	if err := h.demand(ctx, caller, "get", key); err != nil {
 		if refused := (*refusal)(nil); errors.As(err, &refused) {
-			return none, "present decisions are not looked at: " + refused.Error(), nil
+			return nil, "present decisions are not looked at: " + refused.Error(), nil
 		}
 
-		return none, "", err
+		return nil, "", err
 	}
 
 	live, err := h.hub.Placement(ctx, key)
-	if live == nil || err != nil {
-		return none, "", err
+
+	return live, "", err
+}
+
+// incumbents completes a placement that was sent with what the hub says of it, and returns its decisions. The status that was sent does not count.
+func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placement) (decision.Present, error) {
+	if live == nil {
+		// A Placement that is created has the generation 1.
+		placement.UID, placement.Generation, placement.Status = "", 1, record.Status{}
+
+		return decision.NewPresent(placement.API.Form(), placement, nil), nil
 	}
 
 	// The guard holds nothing of a changed spec, which it knows by the generation that the API server would give it.
 	generation, err := worldfile.Generation(placement.Object, live.Object)
 	if err != nil {
-		return none, "", fmt.Errorf("comparing Placement %s with the one on the hub: %w", key, err)
+		return decision.Present{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", placement.Key(), err)
 	}
 
 	placement.UID, placement.Generation, placement.Status = live.UID, generation, live.Status
-	present, err := h.hub.Present(ctx, placement)
 
-	return present, "", err
+	return h.hub.Present(ctx, placement)
 }
 
 // demand refuses those who may not do something with placements.
@@ -341,14 +350,19 @@ func (h *Handler) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// evaluate asks the engine. What was sent is compiled for this once, so that it does not drive out what the hub works with.
-func (h *Handler) evaluate(present decision.Present) (*Answer, error) {
-	asked := present.Placement
+// evaluate asks the engine. What was sent is compiled for this once, so that it does not drive out what the hub works with. Live is the placement
+// as it is on the hub; nil when there is none.
+func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*Answer, error) {
+	asked, options := present.Placement, h.hub.Options()
 	_, skipped := asked.Managed()
 
 	present.Placement = managed(asked)
-	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, h.hub.Options(), h.now())
+	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, options, h.now())
 	evaluation.Placement, evaluation.Skipped = asked, skipped
+
+	if live != nil {
+		evaluation.LimitUnknown = evaluation.LimitUnknown || options.Limit.Forgotten(live, asked)
+	}
 
 	return newAnswer(evaluation)
 }
