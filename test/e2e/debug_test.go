@@ -11,6 +11,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 
 // debugAnswer is what is read of an answer: upstream's names, and ours.
 type debugAnswer struct {
-	Placement struct{ Name, Namespace string } `json:"placement"`
+	Placement clusterv1beta1.Placement `json:"placement"`
 	Filtered  []struct {
 		Name     string   `json:"name"`
 		Clusters []string `json:"filteredClusters"`
@@ -99,11 +100,17 @@ func checkDebugOf(t *testing.T, h *hub, r *replica, asker, half string) {
 			"a typo", http.MethodPost, "", asker, `{"metadata":{"namespace":"team-a"},"spec":{"numberOfCluster":1}}`, http.StatusBadRequest,
 			"spec.numberOfCluster: unknown field",
 		},
-		{"another namespace", http.MethodGet, "team-b/training", asker, "", http.StatusForbidden, "may not get"},
+		{"another namespace", http.MethodGet, "team-b/training", asker, "", http.StatusForbidden, "does not have permission to get placements"},
 		{"nobody", http.MethodGet, "team-a/payments", "", "", http.StatusUnauthorized, "bearer token"},
-		{"half the rights", http.MethodGet, "team-a/payments", half, "", http.StatusForbidden, "may not get"},
-		{"half the rights, and nothing there", http.MethodGet, "team-a/missing", half, "", http.StatusForbidden, "may not get"},
-		{"half the rights to send", http.MethodPost, "", half, fmt.Sprintf(sent, "new"), http.StatusForbidden, "may not create"},
+		{"half the rights", http.MethodGet, "team-a/payments", half, "", http.StatusForbidden, "does not have permission to get placements"},
+		{
+			"half the rights, and nothing there", http.MethodGet, "team-a/missing", half, "", http.StatusForbidden,
+			"does not have permission to get placements",
+		},
+		{
+			"half the rights to send", http.MethodPost, "", half, fmt.Sprintf(sent, "new"), http.StatusForbidden,
+			"does not have permission to create placements",
+		},
 		{"the other half", http.MethodGet, "team-a/payments", h.stranger(t), "", http.StatusForbidden, "nonResourceURL"},
 	} {
 		status, body := r.ask(t, tc.method, debugPath+tc.path, tc.token, tc.body)
@@ -116,7 +123,7 @@ func checkDebugOf(t *testing.T, h *hub, r *replica, asker, half string) {
 	if got := []string{answer.Filtered[0].Name, answer.Filtered[1].Name}; !slices.Equal(got, []string{"Predicate", "Predicate,TaintToleration"}) {
 		t.Errorf("filters %q", got)
 	}
-	if want := []string{"eu1", "eu2", "us1"}; answer.Placement.Name != "payments" || !slices.Equal(answer.Filtered[1].Clusters, want) ||
+	if want := []string{"eu1", "eu2", "us1"}; answer.Placement.Name != "payments" || answer.Placement.Namespace != "team-a" || !slices.Equal(answer.Filtered[1].Clusters, want) ||
 		len(answer.Scores) != len(want) || len(answer.Verdicts) < len(want) {
 		t.Errorf("GET answers %+v", answer)
 	}

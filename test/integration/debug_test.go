@@ -167,7 +167,7 @@ var _ = Describe("the debug endpoint", func() {
 
 		code, answer := o.asks(ctx, asViewer, "POST", "", proposal)
 		Expect(code).To(Equal(http.StatusForbidden), "who views may not create")
-		Expect(answer.Error).To(ContainSubstring("may not create"))
+		Expect(answer.Error).To(ContainSubstring("does not have permission to create placements"))
 
 		Eventually(func(g Gomega) {
 			code, answer := o.asks(ctx, asEditor, "POST", "", proposal)

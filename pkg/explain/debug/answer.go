@@ -2,6 +2,7 @@ package debug
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -18,8 +19,9 @@ import (
 // Answer is the body of every answer. The names of the fields up to Error are those of the upstream controller; those that follow are the ones
 // of explain.Report.
 type Answer struct {
-	// Placement is the question, defaults filled in. It is absent when there is no answer.
-	Placement *Placement `json:"placement,omitempty"`
+	// Placement is the question as a whole object of its API, defaults filled in, with as much of its metadata as the upstream controller tells.
+	// It is absent when there is no answer.
+	Placement map[string]any `json:"placement,omitempty"`
 	// Filters are what each of the filters has left, in their order. They are absent when the answer is held.
 	Filters []Filter `json:"filteredPipelineResults,omitempty"`
 	// Prioritizers are what the score is made of, in their order.
@@ -47,15 +49,6 @@ type Answer struct {
 	// OutOfScope counts the other clusters, of which nothing is told.
 	OutOfScope       int    `json:"outOfScope,omitempty"`
 	OutOfScopeReason string `json:"outOfScopeReason,omitempty"`
-}
-
-// Placement is a placement as the question has it.
-type Placement struct {
-	Name        string            `json:"name"`
-	Namespace   string            `json:"namespace"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-	Spec        any               `json:"spec"`
 }
 
 // Filter is what a filter has left.
@@ -149,13 +142,32 @@ func problem(evaluation explain.Evaluation) string {
 	return ""
 }
 
-func newPlacement(placement *record.Placement) (*Placement, error) {
+// newPlacement is an object that clients decode into the type of the API. Its status is that of the hub.
+func newPlacement(placement *record.Placement) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement.Object)
 	if err != nil {
 		return nil, fmt.Errorf("reading Placement %s: %w", placement.Key(), err)
 	}
 
-	return &Placement{
-		Name: placement.Name, Namespace: placement.Namespace, Labels: placement.Labels, Annotations: placement.Annotations, Spec: object["spec"],
+	// Other fields than these have nothing to do with the question.
+	metadata, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&metav1.ObjectMeta{
+		Name: placement.Name, Namespace: placement.Namespace, Labels: placement.Labels, Annotations: placement.Annotations,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the metadata of Placement %s: %w", placement.Key(), err)
+	}
+
+	delete(metadata, "creationTimestamp")
+
+	status, err := json.Marshal(placement.API.Status(placement.Status))
+	if err != nil {
+		return nil, fmt.Errorf("reading the status of Placement %s: %w", placement.Key(), err)
+	}
+
+	owner := placement.API.Form().Owner()
+
+	return map[string]any{
+		"apiVersion": owner.GroupVersion().String(), "kind": owner.Kind, "metadata": metadata, "spec": object["spec"],
+		"status": json.RawMessage(status),
 	}, nil
 }

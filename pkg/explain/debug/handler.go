@@ -319,13 +319,13 @@ func (h *Handler) demand(ctx context.Context, caller user.Info, verb string, key
 	klog.FromContext(ctx).V(2).Info("Refused a question about a placement", "user", caller.GetName(), "verb", verb,
 		"placement", klog.KRef(key.Namespace, key.Name), "reason", reason)
 
-	what := "placements." + string(key.API)
+	named := ""
 	if key.Name != "" {
-		what += " " + key.Name
+		named = " " + key.Name
 	}
 
-	return refuse(http.StatusForbidden, "user %q may not %s %s in namespace %s; a Role with that verb grants it",
-		caller.GetName(), verb, what, key.Namespace)
+	return refuse(http.StatusForbidden, "user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
+		caller.GetName(), verb, named, key.API, key.Namespace)
 }
 
 // ready refuses while there is no answer.

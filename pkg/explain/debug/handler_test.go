@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
@@ -93,26 +95,26 @@ func TestCodes(t *testing.T) {
 		{reason: "401 without a user", method: "GET", target: get, nobody: true, want: 401, says: "bearer token"},
 		{reason: "401 whatever is sent", method: "POST", target: debug.Path, body: "{", nobody: true, want: 401, says: "bearer token"},
 		{reason: "400 without a placement", method: "GET", target: debug.Path, allowed: everything, want: 400, says: "<namespace>/<name>"},
-		{reason: "400 without a name", method: "GET", target: debug.Path + "team-a/", allowed: everything, want: 400, says: "<namespace>/<name>"},
+		{reason: "404 without a name", method: "GET", target: debug.Path + "team-a/", allowed: everything, want: 404, says: "<namespace>/<name>"},
 		{reason: "400 without namespace", method: "GET", target: debug.Path + "/rollout", allowed: everything, want: 400, says: "<namespace>/<name>"},
 		{reason: "400 for more than a name", method: "GET", target: get + "/status", allowed: everything, want: 400, says: "<namespace>/<name>"},
 		{reason: "400 for a slash in disguise", method: "GET", target: debug.Path + "team-a%2Fx/y", allowed: everything, want: 400, says: "<name>"},
 		{reason: "400 for another API", method: "GET", target: get + "?api=apps", allowed: everything, want: 400, says: `"apps"]: use one of`},
 		{
 			reason: "403 without the right", method: "GET", target: get, want: 403,
-			says: `user "ada" may not get placements` + beta + " rollout in namespace team-a", asked: "get team-a/rollout" + beta,
+			says: `user "ada" does not have permission to get placements rollout of ` + beta[1:] + " in namespace team-a", asked: "get team-a/rollout" + beta,
 		},
 		{
-			reason: "403 although it is not there", method: "GET", target: debug.Path + "team-a/missing", want: 403, says: "may not get",
+			reason: "403 although it is not there", method: "GET", target: debug.Path + "team-a/missing", want: 403, says: "does not have permission to get placements",
 			asked: "get team-a/missing" + beta,
 		},
 		{
-			reason: "403 before it shows that nothing is known yet", method: "GET", target: get, want: 403, says: "may not get",
+			reason: "403 before it shows that nothing is known yet", method: "GET", target: get, want: 403, says: "does not have permission to get placements",
 			prepare: func(h *hub, _ *rights) { h.syncing = true }, asked: "get team-a/rollout" + beta,
 		},
 		{
 			reason: "the right to get is not that to create", method: "POST", target: debug.Path, body: sent, allowed: everything[:6], want: 403,
-			says: "may not create", asked: "create team-a/" + beta,
+			says: "does not have permission to create placements", asked: "create team-a/" + beta,
 		},
 		{
 			reason: "404 for those who may get it", method: "GET", target: debug.Path + "team-a/missing", allowed: everything, want: 404,
@@ -250,6 +252,64 @@ func TestAnswers(t *testing.T) {
 			again := ask(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
 			if again.Body.String() != recorder.Body.String() {
 				t.Error("the same question has another answer")
+			}
+		})
+	}
+}
+
+// upstream-placement.md 1.17: clients decode what the answer is about into the type of the API.
+func TestThePlacementIsAnObject(t *testing.T) {
+	h := newHub(t)
+
+	for _, object := range h.world.Placements {
+		if placement, is := object.(*clusterv1beta1.Placement); is && placement.Name == "rollout" {
+			placement.Status.NumberOfSelectedClusters = 1
+			placement.Status.Conditions = []metav1.Condition{{Type: "Other", Status: metav1.ConditionTrue, Reason: "R"}}
+		}
+	}
+
+	for _, tc := range []struct {
+		reason, method, target, body string
+		want                         clusterv1beta1.Placement
+	}{
+		{
+			reason: "as it is on the hub", method: "GET", target: debug.Path + "team-a/rollout",
+			want: clusterv1beta1.Placement{
+				ObjectMeta: metav1.ObjectMeta{
+					Namespace: "team-a", Name: "rollout", Labels: map[string]string{"app": "shop"},
+					Annotations: map[string]string{"example.com/why": "a < b"},
+				},
+				Spec: clusterv1beta1.PlacementSpec{NumberOfClusters: new(int32(1))},
+				Status: clusterv1beta1.PlacementStatus{
+					NumberOfSelectedClusters: 1,
+					Conditions:               []metav1.Condition{{Type: "Other", Status: metav1.ConditionTrue, Reason: "R"}},
+				},
+			},
+		},
+		{
+			reason: "as it was sent", method: "POST", target: debug.Path, body: `{"metadata":{"namespace":"team-a"},"spec":{"numberOfClusters":3}}`,
+			want: clusterv1beta1.Placement{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}, Spec: clusterv1beta1.PlacementSpec{NumberOfClusters: new(int32(3))},
+			},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			recorder := ask(t, h, &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
+
+			var got struct {
+				Placement clusterv1beta1.Placement `json:"placement"`
+			}
+
+			decoder := json.NewDecoder(recorder.Body)
+			must(t, decoder.Decode(&got))
+
+			tc.want.TypeMeta = metav1.TypeMeta{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement"}
+
+			number := got.Placement.Spec.NumberOfClusters
+			got.Placement.Spec = clusterv1beta1.PlacementSpec{NumberOfClusters: number} // The rest are defaults, which the golden files have.
+
+			if diff := cmp.Diff(tc.want, got.Placement); diff != "" {
+				t.Errorf("placement (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -61,7 +61,8 @@ func TestBodies(t *testing.T) {
 			"apiVersion: is placement.open-cluster-management.io/v1alpha1, and the parameter api says cluster",
 		},
 		{"a field of the other API", "", `{"metadata":{"namespace":"team-a"},"spec":{"antiAffinity":{}}}`, 400, "spec.antiAffinity: unknown field"},
-		{"a path", "team-a/new", sent, 400, "its name and namespace stand in its metadata"},
+		{"a path below, of which the body has the last word", "team-b/other", sent, 200, ""},
+		{"a path of any depth", "team-a/new/status", sent, 200, ""},
 		{"too much", "", `{"metadata":{"namespace":"team-a"},"spec":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, "more than 1048576 bytes"},
 		{"as much as may be", "", sent + strings.Repeat(" ", 1<<20-len(sent)), 200, ""},
 		{"neither apiVersion, kind nor name", "", `{"metadata":{"namespace":"team-a"},"spec":{}}`, 200, ""},
@@ -100,7 +101,7 @@ func TestBodies(t *testing.T) {
 // Nobody without the right to create learns more than that his placement has a namespace: it is not even checked.
 func TestNothingIsCheckedForStrangers(t *testing.T) {
 	recorder := ask(t, newHub(t), &rights{}, asker, "POST", debug.Path, `{"metadata":{"namespace":"team-a","name":5},"spec":{"x":1}}`)
-	if answer := decode(t, recorder); recorder.Code != http.StatusForbidden || !strings.Contains(answer.Error, "may not create") {
+	if answer := decode(t, recorder); recorder.Code != http.StatusForbidden || !strings.Contains(answer.Error, "does not have permission to create placements") {
 		t.Errorf("code %d: %s", recorder.Code, answer.Error)
 	}
 }
@@ -113,7 +114,7 @@ const steady = `{"metadata":{"namespace":"team-a","name":"%s","uid":"made-up"},"
 
 // The decisions of a placement of the same name are the incumbents, for those who may get it. Whether there is one shows to nobody else.
 func TestIncumbents(t *testing.T) {
-	const noted = `present decisions are not looked at: user "ada" may not get placements.cluster.open-cluster-management.io`
+	const noted = `present decisions are not looked at: user "ada" does not have permission to get placements`
 
 	for _, tc := range []struct {
 		reason, name string

@@ -57,7 +57,12 @@ func apiOf(request *http.Request) (record.API, error) {
 // keyOf is the placement that the path of a GET names.
 func keyOf(api record.API, path string) (inventory.PlacementKey, error) {
 	namespace, name, found := strings.Cut(strings.TrimPrefix(path, Path), "/")
-	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
+
+	switch {
+	case found && namespace != "" && name == "":
+		return inventory.PlacementKey{}, refuse(http.StatusNotFound, "there is no Placement without a name in namespace %s: name one as "+
+			"%s<namespace>/<name>, or send one by POST to %s", namespace, Path, Path)
+	case !found, namespace == "", strings.Contains(name, "/"):
 		return inventory.PlacementKey{}, refuse(http.StatusBadRequest,
 			"path %q: name one placement as %s<namespace>/<name>, or send one by POST to %s", path, Path, Path)
 	}
@@ -73,13 +78,9 @@ type proposal struct {
 	key inventory.PlacementKey
 }
 
-// propose reads the body of a POST so far as it takes to know whether the caller may ask.
+// propose reads the body of a POST so far as it takes to know whether the caller may ask. Whatever path below Path it is sent to, the body alone
+// says what is asked, as upstream.
 func propose(w http.ResponseWriter, request *http.Request, api record.API) (*proposal, error) {
-	if request.URL.Path != Path {
-		return nil, refuse(http.StatusBadRequest,
-			"path %q: send the placement by POST to %s; its name and namespace stand in its metadata", request.URL.Path, Path)
-	}
-
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, longestBody))
 	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the Placement has more than %d bytes: send it without managedFields and status",
