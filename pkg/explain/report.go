@@ -232,7 +232,9 @@ func newClusterReport(result *scheduling.Result, verdict scheduling.Verdict) Clu
 	report.Scores = make(map[string]int64, len(result.Prioritizers()))
 
 	for _, scores := range result.Prioritizers() {
-		report.Scores[scores.Prioritizer.Name()] = scores.Scores[verdict.Cluster.Name]
+		if score, given := scores.Scores[verdict.Cluster.Name]; given {
+			report.Scores[scores.Prioritizer.Name()] = score
+		}
 	}
 
 	return report

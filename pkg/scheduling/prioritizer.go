@@ -93,6 +93,20 @@ func (p Prioritizer) scores(c *contest) []int64 {
 	}
 }
 
+// rates reports whether it gives the cluster a score. A cluster without one counts as one with 0, and shows none, as upstream.
+func (p Prioritizer) rates(f *facts.Facts) bool {
+	reported := true
+
+	switch p.BuiltIn {
+	case ResourceAllocatableCPU:
+		_, reported = f.Resources[string(corev1.ResourceCPU)]
+	case ResourceAllocatableMemory:
+		_, reported = f.Resources[string(corev1.ResourceMemory)]
+	}
+
+	return reported
+}
+
 // normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
 // has no amount, which is said by NaN, has 0.
 //

@@ -107,11 +107,11 @@ func TestResourceAllocatable(t *testing.T) {
 		{"all zero", [3]string{"0", "0", "0"}, [3]string{"0", "0", "0"}, map[string]int64{"c1": 100, "c2": 100, "c3": 100}},
 		{"zero is an amount", [3]string{"0", "4", "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c1": -100, "c2": 100, "c3": 0}},
 		{"no allocatable, no score, and not in the range", [3]string{absent, "4", "2"}, [3]string{"4", "4", "4"},
-			map[string]int64{"c1": 0, "c2": 100, "c3": -100}},
+			map[string]int64{"c2": 100, "c3": -100}},
 		{"no capacity, no score, and not in the range", [3]string{"0", "4", "2"}, [3]string{absent, "4", "4"},
-			map[string]int64{"c1": 0, "c2": 100, "c3": -100}},
-		{"one reports", [3]string{absent, absent, "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c1": 0, "c2": 0, "c3": 100}},
-		{"none reports", [3]string{absent, absent, absent}, [3]string{absent, absent, absent}, map[string]int64{"c1": 0, "c2": 0, "c3": 0}},
+			map[string]int64{"c2": 100, "c3": -100}},
+		{"one reports", [3]string{absent, absent, "2"}, [3]string{"4", "4", "4"}, map[string]int64{"c3": 100}},
+		{"none reports", [3]string{absent, absent, absent}, [3]string{absent, absent, absent}, map[string]int64{}},
 	} {
 		for name, kind := range map[string]clusterv1.ResourceName{ResourceAllocatableCPU: "cpu", ResourceAllocatableMemory: "memory"} {
 			t.Run(tc.reason+"/"+name, func(t *testing.T) {

@@ -153,7 +153,9 @@ func (c *contest) prioritizers() []PrioritizerScores {
 	for _, prioritizer := range c.request.Prioritizers {
 		byName := make(map[string]int64, len(c.clusters))
 		for i, score := range prioritizer.scores(c) {
-			byName[c.clusters[i].Name] = score
+			if f := c.clusters[i]; prioritizer.rates(f) {
+				byName[f.Name] = score
+			}
 		}
 
 		scores = append(scores, PrioritizerScores{Prioritizer: prioritizer, Scores: byName})

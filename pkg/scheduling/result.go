@@ -52,7 +52,8 @@ type Verdict struct {
 	apart int
 }
 
-// PrioritizerScores are the unweighted scores of one prioritizer by feasible cluster.
+// PrioritizerScores are the unweighted scores of one prioritizer by feasible cluster. A cluster that does not report what the prioritizer looks at
+// has none, which counts as 0.
 type PrioritizerScores struct {
 	Prioritizer Prioritizer
 	Scores      map[string]int64

@@ -84,9 +84,10 @@ type Taint struct {
 type Prioritizer struct {
 	Name   string `json:"name"`
 	Weight int32  `json:"weight"`
-	// Score is what the prioritizer gives, and Points is that times the weight.
-	Score  int64 `json:"score"`
-	Points int64 `json:"points"`
+	// Score is what the prioritizer gives, and Points is that times the weight. Score is absent where the cluster does not report what the
+	// prioritizer looks at; Points is 0 then.
+	Score  *int64 `json:"score,omitempty"`
+	Points int64  `json:"points"`
 	// Rank counts from 1 over the feasible clusters by these points alone; clusters with as many points share a rank.
 	Rank int `json:"rank"`
 }

@@ -155,8 +155,14 @@ func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
 
 	for _, scores := range result.Prioritizers() {
 		weight := scores.Prioritizer.Weight
-		told := Prioritizer{
-			Name: scores.Prioritizer.Name(), Weight: weight, Score: scores.Scores[cluster], Points: int64(weight) * scores.Scores[cluster], Rank: 1,
+		told := Prioritizer{Name: scores.Prioritizer.Name(), Weight: weight, Points: int64(weight) * scores.Scores[cluster], Rank: 1}
+
+		if score, given := scores.Scores[cluster]; given {
+			told.Score = &score
+		}
+
+		if told.Points < 0 {
+			told.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
 		}
 
 		for _, score := range scores.Scores {

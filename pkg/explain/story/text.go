@@ -127,8 +127,13 @@ func (s Story) writeScores(out *bytes.Buffer) {
 	rows := [][]string{{"  PRIORITIZER", "WEIGHT", "SCORE", "POINTS", "RANK"}}
 
 	for _, prioritizer := range s.Prioritizers {
+		score := "-"
+		if prioritizer.Score != nil {
+			score = strconv.FormatInt(*prioritizer.Score, 10)
+		}
+
 		rows = append(rows, []string{
-			"  " + prioritizer.Name, "x" + strconv.Itoa(int(prioritizer.Weight)), strconv.FormatInt(prioritizer.Score, 10),
+			"  " + prioritizer.Name, "x" + strconv.Itoa(int(prioritizer.Weight)), score,
 			strconv.FormatInt(prioritizer.Points, 10), fmt.Sprintf("%d of %d", prioritizer.Rank, s.Feasible),
 		})
 	}
