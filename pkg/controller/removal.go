@@ -62,34 +62,30 @@ func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.C
 func (r *placementReconciler) proved(
 	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
-	var proof *freshness.Proof
-
 	for attempt := 1; ; attempt++ {
+		shown := r.observed.Now()
 		result := find()
 
 		removal, removes := removalOf(placement, present, result)
-		if !removes || proof.Covers(removal) {
+		if !removes {
 			r.removals.backoff.Forget(placement.Key())
 
 			return result, nil
 		}
 
 		begin := r.clock.Now()
-
-		var err error
-
-		proof, err = r.removals.checker.Prove(ctx, removal)
+		proof, err := r.removals.checker.Prove(ctx, removal)
 		metrics.ObserveProof(proofOutcome(err), r.clock.Since(begin))
 
 		switch {
 		case errors.Is(err, freshness.ErrPlacementChanged):
 			return nil, err
 		case err != nil:
-			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay", "reason", err.Error(),
-				"clusters", len(removal.Clusters))
+			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
+				"reason", err.Error(), "clusters", len(removal.Clusters))
 
 			return result.Postponed(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
-		case r.inventory.Generation() == result.Generation && proof.Covers(removal):
+		case proof.Covers(removal) && (r.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
 			r.removals.backoff.Forget(placement.Key())
 
 			return result, nil
@@ -124,8 +120,8 @@ func postponement(err error) scheduling.Postponement {
 	if !ok {
 		return scheduling.Postponement{
 			Reason: decision.ReasonReadFailed,
-			Message: "Clusters would leave the decisions. They stay, because the API server could not be asked whether the hub has its latest state: " +
-				decision.Cause(err),
+			Message: "Clusters would leave the decisions. They stay, because the API server could not be asked whether the hub has its latest " +
+				"state: " + decision.Cause(err),
 		}
 	}
 

@@ -142,6 +142,11 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 }
 
 func TestPostponement(t *testing.T) {
+	const (
+		behind = "Clusters would leave the decisions. They stay, because the watches of the hub have not shown the latest state of "
+		failed = "Clusters would leave the decisions. They stay, because the API server could not be asked whether the hub has its latest state: "
+	)
+
 	for _, tc := range []struct {
 		reason string
 		err    error
@@ -149,15 +154,16 @@ func TestPostponement(t *testing.T) {
 	}{
 		{"two resources", &freshness.BehindError{Objects: []freshness.Object{
 			{Resource: freshness.Clusters}, {Resource: freshness.Clusters}, {Resource: freshness.Bindings},
-		}}, scheduling.Postponement{Reason: "WatchBehind", Message: "Clusters would leave the decisions. They stay, because the watches of the hub " +
-			"have not shown the latest state of managedclusters, managedclustersetbindings yet"}},
-		{"everything changes at once", &freshness.BehindError{}, scheduling.Postponement{Reason: "WatchBehind", Message: "Clusters would leave the " +
-			"decisions. They stay, because the watches of the hub have not shown the latest state of what decides about them yet"}},
-		{"no answer", errors.New("dial tcp 10.0.0.1:6443: refused"), scheduling.Postponement{Reason: "ReadFailed", Message: "Clusters would leave the " +
-			"decisions. They stay, because the API server could not be asked whether the hub has its latest state: the API server could not be asked"}},
-		{"no right", fmt.Errorf("reading: %w", apierrors.NewTooManyRequests("later", 1)), scheduling.Postponement{Reason: "ReadFailed",
-			Message: "Clusters would leave the decisions. They stay, because the API server could not be asked whether the hub has its latest state: " +
-				"TooManyRequests"}},
+		}}, scheduling.Postponement{Reason: "WatchBehind", Message: behind + "managedclusters, managedclustersetbindings yet"}},
+		{"everything changes at once", &freshness.BehindError{}, scheduling.Postponement{
+			Reason: "WatchBehind", Message: behind + "what decides about them yet",
+		}},
+		{"no answer", errors.New("dial tcp 10.0.0.1:6443: refused"), scheduling.Postponement{
+			Reason: "ReadFailed", Message: failed + "the API server could not be asked",
+		}},
+		{"too many requests", fmt.Errorf("reading: %w", apierrors.NewTooManyRequests("later", 1)), scheduling.Postponement{
+			Reason: "ReadFailed", Message: failed + "TooManyRequests",
+		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, postponement(tc.err)); diff != "" {

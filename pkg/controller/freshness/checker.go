@@ -23,11 +23,15 @@ import (
 
 // The resources that decide about the clusters of a placement.
 var (
-	Clusters    = clusterv1.SchemeGroupVersion.WithResource("managedclusters")
-	ClusterSets = clusterv1beta2.SchemeGroupVersion.WithResource("managedclustersets")
-	Bindings    = clusterv1beta2.SchemeGroupVersion.WithResource("managedclustersetbindings")
-	Scores      = clusterv1alpha1.SchemeGroupVersion.WithResource("addonplacementscores")
+	Clusters    = resourceOf(clusterv1.GroupVersion, "managedclusters")
+	ClusterSets = resourceOf(clusterv1beta2.GroupVersion, "managedclustersets")
+	Bindings    = resourceOf(clusterv1beta2.GroupVersion, "managedclustersetbindings")
+	Scores      = resourceOf(clusterv1alpha1.GroupVersion, "addonplacementscores")
 )
+
+func resourceOf(version metav1.GroupVersion, resource string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: version.Group, Version: version.Version, Resource: resource}
+}
 
 const (
 	// fewClusters is up to how many clusters are read one by one. More are compared with a list of all.
@@ -112,7 +116,7 @@ type lag struct {
 
 // New returns a Checker that reads through a client what it compares with the observed versions.
 func New(client metadata.Interface, observed *Observed) *Checker {
-	return &Checker{observed: observed, reader: newReader(client, observed.now), lagging: map[schema.GroupVersionResource]lag{}}
+	return &Checker{observed: observed, reader: newReader(client, observed.Now), lagging: map[schema.GroupVersionResource]lag{}}
 }
 
 // RequireAll has every object of every resource compared once before the next proof. A new leader calls it, whose watches may have been

@@ -331,6 +331,50 @@ func TestCovers(t *testing.T) {
 	}
 }
 
+// A snapshot that was taken after a change has the versions of a proof only if none of them has come, and none of the objects gone, since.
+func TestUnchangedSince(t *testing.T) {
+	for _, tc := range []struct {
+		reason   string
+		before   func(*server)
+		clusters int
+		change   func(*server)
+		want     bool
+	}{
+		{"nothing has changed", func(*server) {}, 1, func(*server) {}, true},
+		{"another cluster has changed", func(*server) {}, 1, func(s *server) { s.see(s.put(cluster(5), 0)) }, true},
+		{"the cluster has changed", func(*server) {}, 1, func(s *server) { s.see(s.put(cluster(0), 0)) }, false},
+		{"a binding has come", func(*server) {}, 1, func(s *server) { s.see(s.put(object(freshness.Bindings, "ns", "b"), 0)) }, false},
+		{"the set has changed", func(*server) {}, 1, func(s *server) { s.see(s.put(object(freshness.ClusterSets, "", "a"), 0)) }, false},
+		{"the cluster has gone", func(*server) {}, 1, func(s *server) {
+			delete(s.objects, cluster(0))
+			s.see(cluster(0))
+		}, false},
+		{"the cluster had gone before", func(s *server) {
+			delete(s.objects, cluster(0))
+			s.see(cluster(0))
+		}, 1, func(s *server) { s.see(s.put(cluster(5), 0)) }, true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				tc.before(s)
+
+				since := s.view.Now()
+				tc.change(s)
+
+				proof, err := s.checker.Prove(t.Context(), s.removal(tc.clusters))
+				if err != nil || !proof.Covers(s.removal(tc.clusters)) {
+					t.Fatalf("no proof: %v", err)
+				}
+
+				if got := proof.UnchangedSince(since); got != tc.want {
+					t.Errorf("got %v, want %v", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
 // Many questions within a second share one list of the clusters, as long as nothing else that decides has changed since it was sent.
 func TestListsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 
 // Object names an object of the hub.
 type Object struct {
-	Resource schema.GroupVersionResource
 	types.NamespacedName
+
+	Resource schema.GroupVersionResource
 }
 
 // Observed holds the resourceVersions of the objects that the event handlers have taken in. It is safe for concurrent use.
@@ -31,10 +32,11 @@ type resource struct {
 	forgotten  uint64
 }
 
-// namespace holds the objects of one resource in a namespace by name. Changed is the number of the last change.
+// namespace holds the objects of one resource in a namespace by name. Changed is the number of the last change, and deleted that of the last
+// deletion.
 type namespace struct {
-	objects map[string]observation
-	changed uint64
+	objects          map[string]observation
+	changed, deleted uint64
 }
 
 // observation is the version of an object, and the number of the change that brought it. While a handler is taking it in, it is not
@@ -70,7 +72,7 @@ func (o *Observed) Delete(object Object) {
 	}
 
 	in := of.namespaces[object.Namespace]
-	in.changed = o.sequence
+	in.changed, in.deleted = o.sequence, o.sequence
 	delete(in.objects, object.Name)
 
 	if len(in.objects) == 0 {
@@ -95,7 +97,7 @@ func (o *Observed) set(object Object, is observation) {
 
 	in := of.namespaces[object.Namespace]
 	if in == nil {
-		in = &namespace{objects: map[string]observation{}}
+		in = &namespace{objects: map[string]observation{}, deleted: of.forgotten}
 		of.namespaces[object.Namespace] = in
 	}
 
@@ -124,8 +126,37 @@ func (o *Observed) get(object Object) observation {
 	return of.namespaces[object.Namespace].objects[object.Name]
 }
 
-// now returns the number of the last change of the view.
-func (o *Observed) now() uint64 {
+// unchangedSince reports whether the view has shown these versions since a change.
+func (o *Observed) unchangedSince(versions map[Object]string, change uint64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	for object, version := range versions {
+		is := o.get(object)
+		if is.version != version || is.settled != (version != "") || is.changed > change || version == "" && o.lastDeletion(object) > change {
+			return false
+		}
+	}
+
+	return true
+}
+
+// lastDeletion is the number of the last deletion in the namespace of an object of its resource.
+func (o *Observed) lastDeletion(object Object) uint64 {
+	of := o.resources[object.Resource]
+	if of == nil {
+		return 0
+	}
+
+	if in := of.namespaces[object.Namespace]; in != nil {
+		return in.deleted
+	}
+
+	return of.forgotten
+}
+
+// Now returns the number of the last change of the view.
+func (o *Observed) Now() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 

@@ -18,8 +18,7 @@ type Proof struct {
 	versions map[Object]string
 }
 
-// Covers reports whether the view shows exactly the versions of the proof for all that decides about a removal. Call it after the removal
-// was computed, on a snapshot of the view that was taken after the proof was made.
+// Covers reports whether the view shows exactly the versions of the proof for all that decides about a removal.
 func (p *Proof) Covers(removal Removal) bool {
 	if p == nil || !p.isFor(removal.Meta) {
 		return false
@@ -47,6 +46,12 @@ func (p *Proof) Covers(removal Removal) bool {
 	}
 
 	return p.observed.showsAll(p.versions)
+}
+
+// UnchangedSince reports whether the view has shown the versions of the proof since a change, so that a snapshot which was taken between the
+// change and the proof has them too.
+func (p *Proof) UnchangedSince(change uint64) bool {
+	return p.observed.unchangedSince(p.versions, change)
 }
 
 // isFor reports whether the placement is as it was evaluated. Its own status and the labels of others do not count.
