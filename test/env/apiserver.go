@@ -38,6 +38,14 @@ func (e *Environment) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	launch := func(port int) (*process.Process, error) {
+		return process.Start(process.Command{
+			Name:    APIServerBinary,
+			Path:    e.assets.APIServer,
+			Args:    e.apiServerArgs(port, serviceAccountKey),
+			LogPath: e.directory.file("kube-apiserver.log"),
+		})
+	}
 	server := server{
 		name:      APIServerBinary,
 		preferred: preferred,
@@ -45,12 +53,7 @@ func (e *Environment) startAPIServer(ctx context.Context) error {
 			e.url = "https://" + address(port)
 			e.admin = e.anonymousConfig()
 			e.admin.CertData, e.admin.KeyData = certificate, key
-			return process.Start(process.Command{
-				Name:    APIServerBinary,
-				Path:    e.assets.APIServer,
-				Args:    e.apiServerArgs(port, serviceAccountKey),
-				LogPath: e.directory.file("kube-apiserver.log"),
-			})
+			return launch(port)
 		},
 		ready: func(ctx context.Context, _ int) error { return apiServerReady(ctx, e.admin) },
 	}
@@ -59,6 +62,8 @@ func (e *Environment) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	e.apiServer = started
+	server.preferred, server.fixed, server.launch = port, true, launch
+	e.apiServerServer = server
 	return e.directory.savePort(port)
 }
 

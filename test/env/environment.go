@@ -31,12 +31,16 @@ type Environment struct {
 	url       string
 	admin     *rest.Config
 
-	etcd              *process.Process // nil when the etcd belongs to owner
-	apiServer         *process.Process
 	controllerManager *process.Process // nil without Options.ControllerManager
+	// How etcd and the API server start again on their ports.
+	etcdServer, apiServerServer server
 
-	owner    *Environment // whose etcd this is; nil: our own
-	mu       sync.Mutex   // guards the fields below
+	owner     *Environment     // whose etcd this is; nil: our own
+	mu        sync.Mutex       // guards the fields below
+	etcd      *process.Process // nil when the etcd belongs to owner
+	apiServer *process.Process
+	// crashed are the binaries that Crash has killed and Recover has not started again.
+	crashed  []string
 	closed   bool
 	tenants  []*Environment // the further environments on our etcd
 	prefixes []string       // those in use on our etcd
@@ -152,7 +156,7 @@ func (e *Environment) startPrograms(ctx context.Context) error {
 }
 
 // Wait returns nil when ctx is done or the environment is stopped, and an error that quotes the log when one of its
-// programs ends by itself.
+// programs, of those that ran when Wait was called, ends by itself or by Crash.
 func (e *Environment) Wait(ctx context.Context) error {
 	ended := make(chan *process.Process, 3)
 	returned := make(chan struct{})
@@ -183,6 +187,8 @@ func (e *Environment) Wait(ctx context.Context) error {
 
 // programs are the processes of this environment in the order in which they stop.
 func (e *Environment) programs() []*process.Process {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	var running []*process.Process
 	for _, p := range []*process.Process{e.controllerManager, e.apiServer, e.etcd} {
 		if p != nil {
@@ -211,7 +217,7 @@ func (e *Environment) stop() error {
 		errs = append(errs, tenant.Stop())
 	}
 	for _, p := range e.programs() {
-		if p == e.etcd && !e.directory.temporary {
+		if p.Name() == EtcdBinary && !e.directory.temporary {
 			errs = append(errs, p.Terminate(etcdGrace))
 			continue
 		}

@@ -30,6 +30,8 @@ func (e *Environment) startEtcd(ctx context.Context) error {
 		return err
 	}
 	e.etcd, e.etcdURL = started, etcdURL(port)
+	server.preferred, server.fixed = port, true
+	e.etcdServer = server
 	return nil
 }
 

@@ -21,8 +21,10 @@ const (
 type server struct {
 	name      string
 	preferred int // port; 0: any
-	launch    func(port int) (*process.Process, error)
-	ready     func(ctx context.Context, port int) error
+	// fixed says that it starts on the preferred port or not at all.
+	fixed  bool
+	launch func(port int) (*process.Process, error)
+	ready  func(ctx context.Context, port int) error
 }
 
 // start runs a server until it is ready, on another port if need be.
@@ -30,6 +32,9 @@ func (e *Environment) start(ctx context.Context, s server) (*process.Process, in
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
 		port, err := freePort(ctx, s.preferred)
+		if err == nil && s.fixed && port != s.preferred {
+			err = fmt.Errorf("port %d is taken", s.preferred)
+		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("starting %s: %w", s.name, err)
 		}
@@ -46,7 +51,7 @@ func (e *Environment) start(ctx context.Context, s server) (*process.Process, in
 			return started, port, nil
 		}
 		err = errors.Join(err, started.Kill())
-		if attempt == portAttempts || !strings.Contains(err.Error(), "address already in use") {
+		if attempt == portAttempts || s.fixed || !strings.Contains(err.Error(), "address already in use") {
 			return nil, 0, err
 		}
 		s.preferred = 0

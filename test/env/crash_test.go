@@ -1,0 +1,57 @@
+package env
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestRecoverFromACrash(t *testing.T) {
+	e := startEnvironment(t, Options{})
+	created := createConfigMap(t, e.AdminConfig(), "kept")
+	config := e.AdminConfig()
+
+	for _, tc := range []struct {
+		reason   string
+		binaries []string
+	}{
+		{"the API server alone", []string{APIServerBinary}},
+		{"the API server finds etcd again", []string{EtcdBinary}},
+		{"both, in any order", []string{EtcdBinary, APIServerBinary}},
+	} {
+		if err := e.Crash(tc.binaries...); err != nil {
+			t.Fatalf("%s: %v", tc.reason, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), probeTimeout)
+		if err := getConfigMap(ctx, t, config, "kept"); err == nil {
+			t.Errorf("%s: the API server still answers", tc.reason)
+		}
+		cancel()
+		if err := e.Recover(t.Context()); err != nil {
+			t.Fatalf("%s: %v", tc.reason, err)
+		}
+		eventually(t, tc.reason, func() error { return getConfigMap(t.Context(), t, config, "kept") })
+		kept, err := client(t, config).ConfigMaps("default").Get(t.Context(), "kept", metav1.GetOptions{})
+		if err != nil || kept.UID != created.UID {
+			t.Errorf("%s: UID %q (%v), want %s", tc.reason, kept.UID, err, created.UID)
+		}
+	}
+}
+
+func TestOnlyOwnProgramsCrash(t *testing.T) {
+	tenant, err := sharedEnvironment(t).AnotherAPIServer(t.Context(), "/crash", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := tenant.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, binary := range []string{EtcdBinary, ControllerManagerBinary} {
+		if err := tenant.Crash(binary); err == nil {
+			t.Errorf("%s is not the tenant's", binary)
+		}
+	}
+}
