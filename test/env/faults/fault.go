@@ -26,6 +26,12 @@ const (
 	Reset Fault = "reset"
 	// Lost has the request carried out and drops the connection instead of the answer.
 	Lost Fault = "lost"
+	// Delay has the request carried out and holds the answer back until the rule ends. A watch that is open stays open: its events wait,
+	// while those of other watches pass.
+	Delay Fault = "delay"
+	// Gone answers 410 to requests that name a resourceVersion, as if it had been compacted. A client has to begin anew without one, which
+	// passes.
+	Gone Fault = "410"
 )
 
 // statuses are what the faults that answer say.
@@ -37,6 +43,7 @@ var statuses = map[Fault]struct {
 	InternalError:   {http.StatusInternalServerError, metav1.StatusReasonInternalError},
 	Unavailable:     {http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable},
 	Conflict:        {http.StatusConflict, metav1.StatusReasonConflict},
+	Gone:            {http.StatusGone, metav1.StatusReasonExpired},
 }
 
 // Request is what a client asked for. An empty Namespace or Name is none.
@@ -50,6 +57,8 @@ type Request struct {
 	Resumed bool
 	// Metadata says that the metadata of the objects is enough for the answer.
 	Metadata bool
+	// Since is the resourceVersion that a list or a watch goes on from. It is empty for "0", which any version satisfies.
+	Since string
 }
 
 // Match says which requests are meant. What is empty matches everything.
@@ -72,4 +81,9 @@ type Rule struct {
 	Fault Fault
 	// After lets so many matching requests pass first.
 	After int
+}
+
+// breaks reports whether the rule is for the request.
+func (r Rule) breaks(request Request) bool {
+	return r.Matches(request) && (r.Fault != Gone || request.Since != "")
 }

@@ -57,6 +57,16 @@ type rule struct {
 	ended  chan struct{}
 }
 
+// wait returns when the rule has ended, with an error when the context ends first.
+func (r *rule) wait(ctx context.Context) error {
+	select {
+	case <-r.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the end of a rule: %w", ctx.Err())
+	}
+}
+
 // watching is a watch that is open.
 type watching struct {
 	request Request
@@ -154,7 +164,7 @@ func (p *Proxy) Config() *rest.Config {
 }
 
 // Break puts a rule into force and returns the function that ends it, of which further calls do nothing. The first rule that matches a
-// request counts. Watches that are open and match are broken off.
+// request counts. Watches that are open and match are broken off, but for Delay, which holds their events back.
 func (p *Proxy) Break(r Rule) (mend func()) {
 	added := &rule{Rule: r, ended: make(chan struct{})}
 
@@ -162,7 +172,7 @@ func (p *Proxy) Break(r Rule) (mend func()) {
 	defer p.mu.Unlock()
 	p.rules = append(p.rules, added)
 	for w := range p.open {
-		if r.Matches(w.request) {
+		if r.Fault != Delay && r.breaks(w.request) {
 			w.cancel()
 		}
 	}
@@ -186,7 +196,7 @@ func (p *Proxy) enter(r Request) *rule {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r)
-	i := slices.IndexFunc(p.rules, func(rule *rule) bool { return rule.Matches(r) })
+	i := slices.IndexFunc(p.rules, func(rule *rule) bool { return rule.breaks(r) })
 	switch {
 	case i < 0:
 		return nil
@@ -206,15 +216,14 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	broken := p.enter(asked)
 	switch {
-	case broken == nil && asked.Verb == "watch":
+	case asked.Verb == "watch" && (broken == nil || broken.Fault == Delay):
 		p.watch(w, r, asked)
 	case broken == nil:
 		p.pass.ServeHTTP(w, r)
+	case broken.Fault == Delay:
+		p.pass.ServeHTTP(&delayed{ResponseWriter: w, wait: func() error { return broken.wait(r.Context()) }}, r)
 	case broken.Fault == Hang:
-		select {
-		case <-broken.ended:
-		case <-r.Context().Done():
-		}
+		_ = broken.wait(r.Context()) // Whatever ended it.
 		reset(w)
 	case broken.Fault == Reset:
 		reset(w)
@@ -239,7 +248,24 @@ func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
 		defer p.mu.Unlock()
 		delete(p.open, open)
 	}()
-	p.pass.ServeHTTP(w, r.WithContext(ctx))
+	p.pass.ServeHTTP(&delayed{ResponseWriter: w, wait: func() error { return p.waitDelayed(ctx, asked) }}, r.WithContext(ctx))
+}
+
+// waitDelayed returns once no rule holds a watch back.
+func (p *Proxy) waitDelayed(ctx context.Context, asked Request) error {
+	for {
+		p.mu.Lock()
+		i := slices.IndexFunc(p.rules, func(rule *rule) bool { return rule.Fault == Delay && rule.breaks(asked) })
+		if i < 0 {
+			p.mu.Unlock()
+			return nil
+		}
+		delaying := p.rules[i]
+		p.mu.Unlock()
+		if err := delaying.wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // parse tells what is asked for.
@@ -252,6 +278,7 @@ func parse(r *http.Request) (Request, error) {
 		Verb: info.Verb, Resource: path.Join(info.Resource, info.Subresource), Namespace: info.Namespace, Name: info.Name,
 		Resumed:  info.Verb == "watch" && r.URL.Query().Get("sendInitialEvents") != "true",
 		Metadata: strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata"),
+		Since:    strings.TrimPrefix(r.URL.Query().Get("resourceVersion"), "0"), // No version begins with 0 but "0".
 	}, nil
 }
 
@@ -291,6 +318,23 @@ func reset(w http.ResponseWriter) {
 	}
 	_ = connection.Close() // There is nobody left to tell.
 }
+
+// delayed is an answer of which every part waits first.
+type delayed struct {
+	http.ResponseWriter
+
+	wait func() error
+}
+
+func (d *delayed) Write(b []byte) (int, error) {
+	if err := d.wait(); err != nil {
+		return 0, err
+	}
+	return d.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController flush the answer.
+func (d *delayed) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 // discarded is an answer that nobody gets.
 type discarded struct{ header http.Header }

@@ -19,6 +19,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// eventful is the resourceVersion from which a watch has an event.
+const eventful = "5"
+
 // target is a server that notes what reaches it. A watch stays open until its client goes.
 type target struct {
 	*httptest.Server
@@ -39,6 +42,10 @@ func startTarget(t *testing.T) *target {
 		if r.URL.Query().Get("watch") != "" {
 			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush()
+			if r.URL.Query().Get("resourceVersion") == eventful {
+				_, _ = w.Write([]byte(`{"type":"ADDED","object":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"ns"}}}`))
+				_ = http.NewResponseController(w).Flush()
+			}
 			<-r.Context().Done()
 			s.gone <- struct{}{}
 			return
@@ -95,6 +102,8 @@ func TestFaults(t *testing.T) {
 		{"an answer like that of an API server", InternalError, apierrors.IsInternalError, 0},
 		{"an answer like that of an API server", Unavailable, apierrors.IsServiceUnavailable, 0},
 		{"an answer like that of an API server", Conflict, apierrors.IsConflict, 0},
+		{"it names no version that could be gone", Gone, func(err error) bool { return err == nil }, 1},
+		{"it happens, and the client gives up before it knows", Delay, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, 1},
 		{"the connection breaks before anything happens", Reset, dropped, 0},
 		{"it happens, and the answer is lost", Lost, dropped, 1},
 		{"the client gives up", Hang, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, 0},
@@ -103,7 +112,7 @@ func TestFaults(t *testing.T) {
 			s, p, api := startProxy(t)
 			mend := p.Break(Rule{Match: Match{Verbs: []string{"create"}, Resources: []string{"configmaps"}}, Fault: tc.fault})
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			if tc.fault == Hang || tc.fault == TooManyRequests {
+			if tc.fault == Hang || tc.fault == TooManyRequests || tc.fault == Delay {
 				cancel()
 				ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
 			}
@@ -219,6 +228,69 @@ func TestOpenWatchesAreBrokenOff(t *testing.T) {
 	case <-open["other"].ResultChan():
 		t.Error("a watch that the rule does not mean has ended")
 	default:
+	}
+}
+
+// A watch that is held back stays open and shows nothing; a watch of another namespace goes on. Afterwards everything comes.
+func TestEventsAreDelayed(t *testing.T) {
+	_, p, api := startProxy(t)
+	mend := p.Break(Rule{Match: Match{Verbs: []string{"watch"}, Namespace: "ns"}, Fault: Delay})
+	open := map[string]watch.Interface{}
+	for _, namespace := range []string{"ns", "other"} {
+		watching, err := api.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: eventful})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(watching.Stop)
+		open[namespace] = watching
+	}
+	if event := <-open["other"].ResultChan(); event.Type != watch.Added {
+		t.Errorf("a watch that the rule does not mean shows %v", event)
+	}
+	select {
+	case event, more := <-open["ns"].ResultChan():
+		t.Errorf("a watch that is held back shows %v (open: %t)", event, more)
+	case <-time.After(100 * time.Millisecond):
+	}
+	mend()
+	if event, more := <-open["ns"].ResultChan(); event.Type != watch.Added {
+		t.Errorf("after the end of the rule: %v (open: %t)", event, more)
+	}
+	_ = p.Break(Rule{Match: Match{Verbs: []string{"watch"}}, Fault: Delay})
+	for namespace, watching := range open {
+		select {
+		case _, more := <-watching.ResultChan():
+			t.Errorf("a rule that holds back has ended the watch of %s (open: %t)", namespace, more)
+		default:
+		}
+	}
+}
+
+// A client whose version is gone has to begin anew, without one.
+func TestVersionsAreGone(t *testing.T) {
+	s, p, api := startProxy(t)
+	watching, err := api.CoreV1().ConfigMaps("ns").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(watching.Stop)
+	defer p.Break(Rule{Match: Match{Verbs: []string{"list", "watch"}}, Fault: Gone})()
+	if event, more := <-watching.ResultChan(); more {
+		t.Errorf("an open watch shows %v, and is to end", event)
+	}
+	<-s.gone
+	for version, gone := range map[string]bool{"7": true, "0": false, "": false} {
+		options := metav1.ListOptions{ResourceVersion: version}
+		if _, err := api.CoreV1().ConfigMaps("ns").List(t.Context(), options); apierrors.IsResourceExpired(err) != gone {
+			t.Errorf("a list since %q gets %v", version, err)
+		}
+		watching, err := api.CoreV1().ConfigMaps("ns").Watch(t.Context(), options)
+		if apierrors.IsResourceExpired(err) != gone {
+			t.Errorf("a watch since %q gets %v", version, err)
+		}
+		if err == nil {
+			watching.Stop()
+		}
 	}
 }
 
