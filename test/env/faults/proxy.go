@@ -221,7 +221,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case broken == nil:
 		p.pass.ServeHTTP(w, r)
 	case broken.Fault == Delay:
-		p.pass.ServeHTTP(&delayed{ResponseWriter: w, wait: func() error { return broken.wait(r.Context()) }}, r)
+		p.pass.ServeHTTP(&delayedAnswer{ResponseWriter: w, wait: func() error { return broken.wait(r.Context()) }}, r)
 	case broken.Fault == Hang:
 		_ = broken.wait(r.Context()) // Whatever ended it.
 		reset(w)
@@ -248,7 +248,7 @@ func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
 		defer p.mu.Unlock()
 		delete(p.open, open)
 	}()
-	p.pass.ServeHTTP(&delayed{ResponseWriter: w, wait: func() error { return p.waitDelayed(ctx, asked) }}, r.WithContext(ctx))
+	p.pass.ServeHTTP(&delayedEvents{ResponseWriter: w, wait: func() error { return p.waitDelayed(ctx, asked) }}, r.WithContext(ctx))
 }
 
 // waitDelayed returns once no rule holds a watch back.
@@ -319,22 +319,42 @@ func reset(w http.ResponseWriter) {
 	_ = connection.Close() // There is nobody left to tell.
 }
 
-// delayed is an answer of which every part waits first.
-type delayed struct {
+// delayedAnswer waits before it begins.
+type delayedAnswer struct {
 	http.ResponseWriter
 
 	wait func() error
 }
 
-func (d *delayed) Write(b []byte) (int, error) {
+func (d *delayedAnswer) WriteHeader(code int) {
+	if err := d.wait(); err != nil {
+		panic(http.ErrAbortHandler) // The client has gone.
+	}
+	d.ResponseWriter.WriteHeader(code)
+}
+
+// delayedEvents begin at once, and then every part waits.
+type delayedEvents struct {
+	http.ResponseWriter
+
+	wait func() error
+}
+
+// WriteHeader sends the header, which would otherwise be sent with the first part at the latest.
+func (d *delayedEvents) WriteHeader(code int) {
+	d.ResponseWriter.WriteHeader(code)
+	_ = http.NewResponseController(d.ResponseWriter).Flush() // A client that has gone needs no header.
+}
+
+func (d *delayedEvents) Write(b []byte) (int, error) {
 	if err := d.wait(); err != nil {
 		return 0, err
 	}
 	return d.ResponseWriter.Write(b)
 }
 
-// Unwrap lets http.ResponseController flush the answer.
-func (d *delayed) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+// Unwrap lets http.ResponseController flush the events.
+func (d *delayedEvents) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 // discarded is an answer that nobody gets.
 type discarded struct{ header http.Header }
