@@ -1,0 +1,270 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/film"
+)
+
+const (
+	// fewestSteps and mostSteps are those of one batch.
+	fewestSteps, mostSteps = 2, 6
+	// mostFaults is how many faults strike in one batch.
+	mostFaults = 3
+	// longestPause is how long there may be nothing to do between two steps.
+	longestPause = 300 * time.Millisecond
+	// framesShown is how many states are shown around a wrong one.
+	framesShown = 6
+)
+
+// journal is what has happened in a world, with times.
+type journal struct {
+	mu    sync.Mutex
+	begin time.Time
+	lines []string
+}
+
+func (j *journal) note(format string, arguments ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	j.lines = append(j.lines, fmt.Sprintf("%8.3f  ", time.Since(j.begin).Seconds())+fmt.Sprintf(format, arguments...))
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+
+	return strings.Join(j.lines, "\n")
+}
+
+// attack makes the world of a seed and runs batches until the world or the time is over.
+func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err error) {
+	j := &journal{begin: time.Now()}
+
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w\n\nthe steps so far, in seconds:\n%s\n\nthe end of the log of the hub:\n%s", err, j, a.log)
+		}
+	}()
+
+	h, err := startHub(ctx, a.environment, a.clock)
+	if err != nil {
+		return err
+	}
+
+	defer func() { err = errors.Join(err, h.stop()) }()
+
+	w, err := a.newWorld(ctx, seed)
+	if err != nil {
+		return err
+	}
+
+	w.noted = func(format string, arguments ...any) {
+		a.steps++
+		j.note(format, arguments...)
+	}
+
+	j.note("world of %d clusters", len(w.clusters))
+
+	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // It is to be repeated.
+
+	if err := a.settle(ctx, w, h); err != nil {
+		return err
+	}
+
+	for range batchesPerWorld {
+		if !time.Now().Before(end) {
+			break
+		}
+
+		if err := a.batch(ctx, w, h, j, random); err != nil {
+			return err
+		}
+	}
+
+	return w.destroy(ctx)
+}
+
+// batch goes from one quiet state to the next, and judges all states in between.
+func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand) error {
+	a.batches++
+	a.film.cut()
+	w.truth.begin(a.film.decisions())
+	j.note("batch %d", a.batches)
+
+	striking := a.strike(ctx, h, j, random)
+
+	for range fewestSteps + random.IntN(mostSteps-fewestSteps+1) {
+		steps := keeping
+		if random.IntN(4) == 0 {
+			steps = changing
+		}
+
+		if err := oneOf(random, steps...)(w, ctx); err != nil {
+			return errors.Join(err, striking())
+		}
+
+		if err := wait(ctx, time.Duration(random.Int64N(int64(longestPause)))); err != nil {
+			return errors.Join(err, striking())
+		}
+	}
+
+	if err := striking(); err != nil {
+		return err
+	}
+
+	j.note("the steps and faults of the batch have ended")
+
+	if err := a.nudge(ctx, w); err != nil {
+		return err
+	}
+
+	unsettled := a.settle(ctx, w, h)
+
+	return errors.Join(a.judge(w, j), unsettled)
+}
+
+// strike has some faults strike at random moments, and returns a function that waits for their end.
+func (a *arena) strike(ctx context.Context, h *hub, j *journal, random *rand.Rand) (ended func() error) {
+	var (
+		striking sync.WaitGroup
+		mu       sync.Mutex
+		errs     []error
+	)
+
+	for range random.IntN(mostFaults + 1) {
+		if len(a.deck) == 0 {
+			a.deck = allFaults()
+			random.Shuffle(len(a.deck), func(i, k int) { a.deck[i], a.deck[k] = a.deck[k], a.deck[i] })
+		}
+
+		strikes := a.deck[0]
+		a.deck = a.deck[1:]
+		a.struck[strikes.name]++
+
+		after := time.Duration(random.Int64N(int64(time.Second)))
+		length := strikes.shortest + time.Duration(random.Int64N(int64(strikes.longest-strikes.shortest)))
+
+		striking.Go(func() {
+			err := wait(ctx, after)
+			if err == nil {
+				err = a.strikeOnce(ctx, h, j, strikes, length)
+			}
+
+			mu.Lock()
+			defer mu.Unlock()
+
+			errs = append(errs, err)
+		})
+	}
+
+	return func() error {
+		striking.Wait()
+
+		return errors.Join(errs...)
+	}
+}
+
+func (a *arena) strikeOnce(ctx context.Context, h *hub, j *journal, strikes fault, length time.Duration) error {
+	j.note("    begins: %s", strikes.name)
+
+	mend, err := strikes.strike(ctx, a, h)
+	if err != nil {
+		return fmt.Errorf("%s: %w", strikes.name, err)
+	}
+
+	err = errors.Join(wait(ctx, length), mend())
+
+	j.note("    ends: %s", strikes.name)
+
+	if err != nil {
+		return fmt.Errorf("%s: %w", strikes.name, err)
+	}
+
+	return nil
+}
+
+// judge looks at every state of the batch.
+func (a *arena) judge(w *world, j *journal) error {
+	a.film.mu.Lock()
+	defer a.film.mu.Unlock()
+
+	var errs []error
+
+	for key, reel := range a.film.reels {
+		if key.Namespace != w.namespace || w.truth.placements[key] == nil {
+			continue
+		}
+
+		a.states += len(reel.frames)
+		staying := w.truth.stays(key)
+
+		var after film.State
+		if len(staying) > 0 {
+			after = reel.now()
+		}
+
+		findings := append(film.MissingOf(staying, reel.frames), film.Unsafe(reel.before, reel.frames, after, 0)...)
+		if len(findings) > 0 {
+			errs = append(errs, fmt.Errorf("%s: %s\n%s", key, strings.Join(findings[:min(len(findings), framesShown)], "\n  "),
+				reel.story(findings[0], j.begin)))
+		}
+	}
+
+	return errors.Join(errs...)
+}
+
+// story shows the states around the one that a finding of test/film names.
+func (r *reel) story(finding string, begin time.Time) string {
+	var number int
+	if _, err := fmt.Sscanf(finding, "event %d,", &number); err != nil {
+		return ""
+	}
+
+	var lines []string
+
+	for i := max(0, number-framesShown); i < min(len(r.frames), number+framesShown); i++ {
+		lines = append(lines, fmt.Sprintf("%8.3f  event %d: %s; now %s", r.times[i].Sub(begin).Seconds(), i, r.frames[i], sizes(r.frames[i].Pages)))
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// sizes names the pages of a state with their groups and how many decisions they have.
+func sizes(pages film.State) string {
+	var texts []string
+
+	for _, page := range pages {
+		group, err := film.GroupOf(page)
+		if err != nil {
+			texts = append(texts, err.Error())
+
+			continue
+		}
+
+		texts = append(texts, fmt.Sprintf("%s(%d%s)=%d", page.Name[strings.LastIndex(page.Name, "-"):], group.Index, group.Name, len(page.Status.Decisions)))
+	}
+
+	return strings.Join(texts, " ")
+}
+
+// decisions are the clusters of every placement as they are recorded.
+func (r *recorder) decisions() map[inventory.PlacementKey]map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	decisions := map[inventory.PlacementKey]map[string]bool{}
+	for key, reel := range r.reels {
+		decisions[key] = reel.now().Union()
+	}
+
+	return decisions
+}

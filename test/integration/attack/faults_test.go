@@ -1,0 +1,217 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/test/env/faults"
+)
+
+// The kinds that the hub watches for placements.
+var kinds = []string{
+	"managedclusters", "managedclustersets", "managedclustersetbindings", "addonplacementscores", "placements", "placementdecisions",
+}
+
+// fault strikes for a while: strike begins it, and mend, which strike returns, ends it.
+type fault struct {
+	name string
+	// shortest and longest are how long it lasts.
+	shortest, longest time.Duration
+	strike            func(ctx context.Context, a *arena, h *hub) (mend func() error, err error)
+}
+
+// broken is a fault of all replicas by a rule.
+func broken(rule faults.Rule, name string, shortest, longest time.Duration) fault {
+	return fault{
+		name: fmt.Sprintf("%s %v", name, rule.Resources), shortest: shortest, longest: longest,
+		strike: func(_ context.Context, _ *arena, h *hub) (func() error, error) {
+			mend := h.breakAll(rule)
+
+			return func() error {
+				mend()
+
+				return nil
+			}, nil
+		},
+	}
+}
+
+// allFaults are one of each.
+func allFaults() []fault {
+	var all []fault
+
+	for _, kind := range kinds {
+		read := faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{kind}}
+		watch := faults.Match{Verbs: []string{"watch"}, Resources: []string{kind}}
+		all = append(all,
+			broken(faults.Rule{Match: watch, Fault: faults.Delay}, "watches delayed:", 100*time.Millisecond, 5*time.Second),
+			broken(faults.Rule{Match: watch, Fault: faults.Reset}, "watches reset:", 100*time.Millisecond, 3*time.Second),
+			broken(faults.Rule{Match: read, Fault: faults.Unavailable}, "lists and watches refused:", time.Second, 3*time.Second),
+			broken(faults.Rule{Match: read, Fault: faults.Gone}, "versions gone:", 50*time.Millisecond, time.Second),
+		)
+	}
+
+	for _, write := range []faults.Match{
+		{Verbs: []string{"create"}, Resources: []string{"placementdecisions"}},
+		{Verbs: []string{"patch", "update"}, Resources: []string{"placementdecisions", "placementdecisions/status"}},
+		{Verbs: []string{"delete"}, Resources: []string{"placementdecisions"}},
+		{Verbs: []string{"patch", "update"}, Resources: []string{"placements/status"}},
+	} {
+		for _, how := range []faults.Fault{faults.Conflict, faults.Lost, faults.InternalError, faults.Reset, faults.TooManyRequests, faults.Hang} {
+			all = append(all, broken(faults.Rule{Match: write, Fault: how}, fmt.Sprintf("%s of %v:", how, write.Verbs), 200*time.Millisecond, 2*time.Second))
+		}
+	}
+
+	all = append(all,
+		broken(faults.Rule{Match: faults.Match{Verbs: []string{"get", "list"}}, Fault: faults.Delay}, "reads delayed", time.Second, 3*time.Second),
+		broken(faults.Rule{Match: faults.Match{Verbs: []string{"get"}}, Fault: faults.InternalError}, "reads refused", time.Second, 3*time.Second),
+	)
+
+	return append(all, disasters()...)
+}
+
+// disasters strike more than requests of one kind. There are several of each, so that they come up early.
+func disasters() []fault {
+	all := []fault{
+		{name: "connections refused", shortest: 200 * time.Millisecond, longest: 2 * time.Second, strike: refuseAll},
+		{name: "connections refused", shortest: 200 * time.Millisecond, longest: 2 * time.Second, strike: refuseAll},
+		{name: "API server killed", longest: time.Second, strike: crash(env.APIServerBinary)},
+		{name: "etcd killed", longest: time.Second, strike: crash(env.EtcdBinary)},
+		{name: "etcd and API server killed", longest: time.Second, strike: crash(env.EtcdBinary, env.APIServerBinary)},
+		{name: "the clock jumps", shortest: time.Millisecond, longest: time.Second, strike: jump(time.Hour)},
+		{name: "the clock jumps back", shortest: time.Millisecond, longest: time.Second, strike: jump(-time.Hour)},
+	}
+
+	for _, kind := range kinds {
+		all = append(all, fault{
+			name: "leader killed, standby behind with " + kind, shortest: time.Second, longest: 4 * time.Second, strike: killLeader(kind),
+		})
+	}
+
+	for i := range all {
+		all[i].strike = alone(all[i].strike)
+	}
+
+	return all
+}
+
+// alone has a fault wait until no other disaster lasts.
+func alone(
+	strike func(context.Context, *arena, *hub) (func() error, error),
+) func(context.Context, *arena, *hub) (func() error, error) {
+	return func(ctx context.Context, a *arena, h *hub) (func() error, error) {
+		a.disaster.Lock()
+
+		mend, err := strike(ctx, a, h)
+		if err != nil {
+			a.disaster.Unlock()
+
+			return nil, err
+		}
+
+		return func() error {
+			defer a.disaster.Unlock()
+
+			return mend()
+		}, nil
+	}
+}
+
+func refuseAll(_ context.Context, _ *arena, h *hub) (func() error, error) {
+	var accepts []func() error
+
+	mend := func() error {
+		var errs []error
+		for _, accept := range accepts {
+			errs = append(errs, accept())
+		}
+
+		return errors.Join(errs...)
+	}
+
+	for _, r := range h.replicas {
+		accept, err := r.proxy.Refuse()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("refusing connections: %w", err), mend())
+		}
+
+		accepts = append(accepts, accept)
+	}
+
+	return mend, nil
+}
+
+// crash kills programs of the control plane; they start again in the end.
+func crash(binaries ...string) func(context.Context, *arena, *hub) (func() error, error) {
+	return func(ctx context.Context, a *arena, _ *hub) (func() error, error) {
+		if err := a.environment.Crash(binaries...); err != nil {
+			return nil, fmt.Errorf("killing %v: %w", binaries, err)
+		}
+
+		return func() error { return a.environment.Recover(ctx) }, nil //nolint:wrapcheck // It names what it was about.
+	}
+}
+
+// jump puts the clock of the replicas forward or back, for good.
+func jump(by time.Duration) func(context.Context, *arena, *hub) (func() error, error) {
+	return func(_ context.Context, a *arena, _ *hub) (func() error, error) {
+		a.clock.skew.Add(int64(by))
+
+		return func() error { return nil }, nil
+	}
+}
+
+// killLeader ends the leader at once, while the standby sees nothing new of a kind. The next leader goes on so for a while.
+func killLeader(kind string) func(context.Context, *arena, *hub) (func() error, error) {
+	return func(ctx context.Context, _ *arena, h *hub) (func() error, error) {
+		leader := h.leader()
+		if leader == nil {
+			return func() error { return nil }, nil // There is an election already.
+		}
+
+		var mends []func()
+		for _, other := range h.others(leader) {
+			mends = append(mends, other.proxy.Break(faults.Rule{
+				Match: faults.Match{Verbs: []string{"watch"}, Resources: []string{kind}}, Fault: faults.Delay,
+			}))
+		}
+
+		recover, err := leader.crash()
+		if err != nil {
+			return nil, err
+		}
+
+		return func() error {
+			elected := persistFor(ctx, 2*leaseDuration, func() error {
+				if h.leader() == nil || h.leader() == leader {
+					return errors.New("the standby does not lead yet")
+				}
+
+				return nil
+			})
+
+			err := errors.Join(elected, wait(ctx, time.Second)) // It acts on what it has seen.
+
+			for _, mend := range mends {
+				mend()
+			}
+
+			return errors.Join(err, recover())
+		}, nil
+	}
+}
+
+// persistFor is persist for a limited time, after which nothing is wrong: another fault may be in the way.
+func persistFor(ctx context.Context, limit time.Duration, try func() error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+
+	if err := persist(limited, try); err != nil && limited.Err() == nil {
+		return err
+	}
+
+	return nil
+}

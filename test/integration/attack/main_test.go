@@ -1,0 +1,167 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+const (
+	// durationVariable and seedVariable are those of the environment.
+	durationVariable = "ATTACK_DURATION"
+	seedVariable     = "ATTACK_SEED"
+	defaultDuration  = 90 * time.Second
+	// batchesPerWorld is how many batches a world goes through before a new one begins, with new replicas.
+	batchesPerWorld = 6
+	// requestTimeout bounds one request of the tests.
+	requestTimeout = 10 * time.Second
+)
+
+// TestAttack goes through one world after the other until the time is up.
+func TestAttack(t *testing.T) {
+	duration, seed, err := settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	environment, err := env.Start(t.Context(), env.Options{ControllerManager: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Cleanup(func() {
+		if err := environment.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	if err := manifests.Install(t.Context(), environment.AdminConfig()); err != nil {
+		t.Fatal(err)
+	}
+
+	a, err := newArena(t.Context(), environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	end := time.Now().Add(duration)
+
+	for first := seed; time.Now().Before(end); seed++ {
+		t.Logf("world of %s=%d", seedVariable, seed)
+
+		if err := a.attack(t.Context(), seed, end); err != nil {
+			t.Fatalf("%v\n\nto repeat it: %s=%d %s=10m go test ./test/integration/attack -timeout 0 -v  (the run began with %d)",
+				err, seedVariable, seed, durationVariable, first)
+		}
+	}
+
+	t.Logf("%d batches, %d steps, %d states judged; faults: %v", a.batches, a.steps, a.states, a.struck)
+}
+
+func settings() (duration time.Duration, seed uint64, err error) {
+	duration, seed = defaultDuration, uint64(time.Now().UnixNano())
+
+	if text := os.Getenv(durationVariable); text != "" {
+		if duration, err = time.ParseDuration(text); err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", durationVariable, err)
+		}
+	}
+
+	if text := os.Getenv(seedVariable); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", seedVariable, err)
+		}
+	}
+
+	return duration, seed, nil
+}
+
+// arena is where worlds are attacked, and what is counted over all of them.
+type arena struct {
+	environment *env.Environment
+	// admin reaches the API server without a proxy.
+	admin client.WithWatch
+	film  *recorder
+	log   *tail
+	clock *skewedClock
+	// nudged is the skew of the clock that every placement was evaluated with.
+	nudged int64
+	// disaster is held by the fault that has the connections, the leader or the control plane to itself.
+	disaster sync.Mutex
+
+	batches, steps, states int
+	struck                 map[string]int
+	// deck has the faults that have not struck since it was last shuffled.
+	deck []fault
+}
+
+func newArena(ctx context.Context, environment *env.Environment) (*arena, error) {
+	config := environment.AdminConfig()
+	config.WarningHandler = rest.NoWarnings{}
+
+	watcher, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
+	if err != nil {
+		return nil, fmt.Errorf("making a client that watches: %w", err)
+	}
+
+	film, err := newRecorder(ctx, watcher)
+	if err != nil {
+		return nil, err
+	}
+
+	config = rest.CopyConfig(config)
+	config.Timeout = requestTimeout
+
+	admin, err := client.NewWithWatch(config, client.Options{Scheme: controller.Scheme()})
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+
+	return &arena{
+		environment: environment, admin: admin, film: film, log: newTail(), clock: &skewedClock{}, struck: map[string]int{},
+	}, nil
+}
+
+// wait returns when the time is over, with an error when the context ends first.
+func wait(ctx context.Context, duration time.Duration) error {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting: %w", ctx.Err())
+	}
+}
+
+// persist tries until it succeeds or the context ends. The error is that of the last attempt that the end of the context has not cut short.
+func persist(ctx context.Context, try func() error) error {
+	var last error
+
+	for {
+		err := try()
+		if err == nil {
+			return nil
+		}
+
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+
+		if waiting := wait(ctx, 100*time.Millisecond); waiting != nil {
+			return fmt.Errorf("%w; the last attempt: %w", waiting, last)
+		}
+	}
+}

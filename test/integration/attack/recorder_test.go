@@ -1,0 +1,273 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/film"
+)
+
+// recorder watches the pages of all placements of both APIs. A test/film Film ends with its watch; this one goes on when the API server
+// has crashed. What happened between its last event and the crash may then be shown as one event for each page.
+type recorder struct {
+	api client.WithWatch
+
+	mu    sync.Mutex
+	reels map[inventory.PlacementKey]*reel
+	// last is when the last event came.
+	last time.Time
+	// err says why nothing is recorded any more.
+	err error
+}
+
+// reel is what was recorded of one placement.
+type reel struct {
+	// before is the state at the beginning, and frames are all later ones.
+	before film.State
+	frames []film.Frame
+	times  []time.Time
+	pages  map[types.UID]clusterv1beta1.PlacementDecision
+}
+
+func (r *reel) now() film.State { return film.StateOf(slices.Collect(maps.Values(r.pages))) }
+
+// newRecorder starts to record until the context ends.
+func newRecorder(ctx context.Context, api client.WithWatch) (*recorder, error) {
+	r := &recorder{api: api, reels: map[inventory.PlacementKey]*reel{}, last: time.Now()}
+
+	for _, of := range record.APIs() {
+		version, err := r.relist(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+
+		go r.follow(ctx, of, version)
+	}
+
+	return r, nil
+}
+
+// follow watches the pages of an API, and begins anew with a list where it cannot go on.
+func (r *recorder) follow(ctx context.Context, of record.API, version string) {
+	for ctx.Err() == nil {
+		list := emptyPages(of)
+		opened, err := r.api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
+
+		if err == nil {
+			version = r.play(of, opened, version)
+			opened.Stop()
+		}
+
+		err = persist(ctx, func() error {
+			listed, err := r.relist(ctx, of)
+			if err == nil {
+				version = listed
+			}
+
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			r.mu.Lock()
+			r.err = err
+			r.mu.Unlock()
+
+			return
+		}
+	}
+}
+
+// play takes in the events of a watch up to its end, and returns the last version.
+func (r *recorder) play(of record.API, opened watch.Interface, version string) string {
+	for event := range opened.ResultChan() {
+		page := pageOf(of, event.Object)
+		if page == nil {
+			return version
+		}
+
+		r.mu.Lock()
+		r.take(of, event.Type, *page)
+		r.mu.Unlock()
+
+		version = page.ResourceVersion
+	}
+
+	return version
+}
+
+// relist takes in all pages of an API as they are now: one frame for each placement that has changed, because the order is not known.
+func (r *recorder) relist(ctx context.Context, of record.API) (version string, err error) {
+	list := emptyPages(of)
+	if err := r.api.List(ctx, list); err != nil {
+		return "", fmt.Errorf("listing %T: %w", list, err)
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	listed := map[types.UID]bool{}
+	changed := map[inventory.PlacementKey]film.Frame{}
+
+	err = meta.EachListItem(list, func(object runtime.Object) error {
+		page := pageOf(of, object)
+		owner := ownerOf(of, page)
+		pages := r.reel(owner).pages
+		listed[page.UID] = true
+
+		if known := pages[page.UID]; known.ResourceVersion != page.ResourceVersion {
+			pages[page.UID] = *page
+			changed[owner] = film.Frame{Type: watch.Modified, Page: page}
+		}
+
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading %T: %w", list, err)
+	}
+
+	for owner, reel := range r.reels {
+		for uid, page := range reel.pages {
+			if owner.API == of.Name() && !listed[uid] {
+				delete(reel.pages, uid)
+				changed[owner] = film.Frame{Type: watch.Deleted, Page: &page}
+			}
+		}
+	}
+
+	for owner, frame := range changed {
+		r.reel(owner).add(frame)
+	}
+
+	return list.GetResourceVersion(), nil
+}
+
+// take plays an event. The caller holds mu.
+func (r *recorder) take(of record.API, event watch.EventType, page clusterv1beta1.PlacementDecision) {
+	reel := r.reel(ownerOf(of, &page))
+	r.last = time.Now()
+
+	if event == watch.Deleted {
+		delete(reel.pages, page.UID)
+	} else {
+		reel.pages[page.UID] = page
+	}
+
+	reel.add(film.Frame{Type: event, Page: &page})
+}
+
+// add adds a frame of the state as it is now.
+func (r *reel) add(frame film.Frame) {
+	frame.Pages = r.now()
+	r.frames = append(r.frames, frame)
+	r.times = append(r.times, time.Now())
+}
+
+func (r *recorder) reel(owner inventory.PlacementKey) *reel {
+	if r.reels[owner] == nil {
+		r.reels[owner] = &reel{pages: map[types.UID]clusterv1beta1.PlacementDecision{}}
+	}
+
+	return r.reels[owner]
+}
+
+// cut forgets all frames, and begins with the state as it is now.
+func (r *recorder) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for owner, old := range r.reels {
+		if len(old.pages) == 0 {
+			delete(r.reels, owner)
+
+			continue
+		}
+
+		r.reels[owner] = &reel{before: old.now(), pages: old.pages}
+	}
+}
+
+// shows says which of these pages are not recorded as they are yet.
+func (r *recorder) shows(of record.API, owner inventory.PlacementKey, pages []*record.Page) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	if r.err != nil {
+		return r.err
+	}
+
+	recorded := r.reel(owner).pages
+
+	for _, page := range pages {
+		if recorded[page.UID].ResourceVersion != page.ResourceVersion {
+			return fmt.Errorf("page %s of %s is not recorded at version %s yet", page.Name, of.Name(), page.ResourceVersion)
+		}
+	}
+
+	if len(recorded) != len(pages) {
+		return fmt.Errorf("%d pages of %v are recorded, and there are %d", len(recorded), owner, len(pages))
+	}
+
+	return nil
+}
+
+// idle is how long nothing has happened.
+func (r *recorder) idle() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return time.Since(r.last)
+}
+
+func emptyPages(of record.API) client.ObjectList {
+	list, ok := of.Form().EmptyList().(client.ObjectList)
+	if !ok {
+		panic(fmt.Sprintf("%T is no list", of.Form().EmptyList()))
+	}
+
+	return list
+}
+
+// pageOf shows a page of any API as one of v1beta1: one of v1alpha1 has no group, as if it were the first one. Nil for other objects.
+func pageOf(of record.API, object runtime.Object) *clusterv1beta1.PlacementDecision {
+	if page, ok := object.(*clusterv1beta1.PlacementDecision); ok {
+		return page
+	}
+
+	if _, isStatus := object.(*metav1.Status); isStatus {
+		return nil
+	}
+
+	page := of.Form().Read(object)
+	if page == nil {
+		return nil
+	}
+
+	shown := &clusterv1beta1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy()}
+	shown.Labels[clusterv1beta1.PlacementLabel] = of.Form().Placement(page)
+	shown.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "0"
+	shown.Labels[clusterv1beta1.DecisionGroupNameLabel] = ""
+
+	for _, cluster := range page.Clusters() {
+		shown.Status.Decisions = append(shown.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
+	}
+
+	return shown
+}
+
+// ownerOf is the placement that a page is labeled with.
+func ownerOf(of record.API, page *clusterv1beta1.PlacementDecision) inventory.PlacementKey {
+	return inventory.NewPlacementKey(of.Name(), page.Namespace, page.Labels[clusterv1beta1.PlacementLabel])
+}
