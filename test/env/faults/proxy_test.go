@@ -112,9 +112,13 @@ func TestFaults(t *testing.T) {
 			s, p, api := startProxy(t)
 			mend := p.Break(Rule{Match: Match{Verbs: []string{"create"}, Resources: []string{"configmaps"}}, Fault: tc.fault})
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			if tc.fault == Hang || tc.fault == TooManyRequests || tc.fault == Delay {
+			switch tc.fault {
+			case Hang, TooManyRequests:
 				cancel()
 				ctx, cancel = context.WithTimeout(t.Context(), 200*time.Millisecond)
+			case Delay: // The request has to reach the target first.
+				cancel()
+				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 			}
 			defer cancel()
 			if err := create(ctx, api); !tc.want(err) {

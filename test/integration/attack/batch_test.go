@@ -103,10 +103,7 @@ func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random 
 	striking := a.strike(ctx, h, j, random)
 
 	for range fewestSteps + random.IntN(mostSteps-fewestSteps+1) {
-		steps := keeping
-		if random.IntN(4) == 0 {
-			steps = changing
-		}
+		steps := oneOf(random, keeping, keeping, keeping, keeping, changing, unreadable)
 
 		if err := oneOf(random, steps...)(w, ctx); err != nil {
 			return errors.Join(err, striking())
@@ -200,7 +197,7 @@ func (a *arena) judge(w *world, j *journal) error {
 	var errs []error
 
 	for key, reel := range a.film.reels {
-		if key.Namespace != w.namespace || w.truth.placements[key] == nil {
+		if key.Namespace != w.namespace || w.truth.removed[key] {
 			continue
 		}
 

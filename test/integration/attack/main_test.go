@@ -55,6 +55,10 @@ func TestAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	if err := a.admitUnreadable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
 	end := time.Now().Add(duration)
 
 	for first := seed; time.Now().Before(end); seed++ {

@@ -28,7 +28,7 @@ import (
 const (
 	// settleTimeout is how long the hub may take to settle once all faults have ended: watches are tried again after half a minute at the
 	// latest, and the garbage collector looks for kinds twice a minute.
-	settleTimeout = 40 * time.Second
+	settleTimeout = 100 * time.Second
 	// quietFor is how long nothing may happen to be sure that nothing will.
 	quietFor = time.Second
 	// divergences must be 0.

@@ -30,9 +30,9 @@ var changing = []step{
 	(*world).reselectSet, (*world).respecify, (*world).respecify, (*world).recreateCluster, (*world).recreatePlacement, (*world).recreateSet,
 }
 
-// unreadable are steps that make objects which the API server accepts and the types of Go cannot hold. A hub survives them only once it
-// decodes objects one by one; then they belong to changing.
-var unreadable = []step{(*world).reportUnreadable}
+// unreadable are steps that make, for a moment, objects that the API server accepts and the types of Go cannot hold. The policies against
+// that are away.
+var unreadable = []step{(*world).spoilCluster, (*world).spoilScore, (*world).spoilPlacement}
 
 // pick is a placement of v1beta1, and false when there is none.
 func (w *world) pick() (name string, found bool) {
@@ -373,22 +373,4 @@ func (w *world) recreateNamedSet(ctx context.Context, name string) error {
 	again.Name = name
 
 	return w.create(ctx, again)
-}
-
-// reportUnreadable has a cluster report a quantity that the schema admits and that cannot be parsed.
-func (w *world) reportUnreadable(ctx context.Context) error {
-	cluster := &clusterv1.ManagedCluster{}
-	cluster.Name = oneOf(w.Rand, w.clusters...)
-	w.noted("%s reports an allocatable quantity that cannot be read", cluster.Name)
-
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"allocatable":{"cpu":"1e1.5"}}}`))
-	mend := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"allocatable":null}}`))
-
-	for _, patch := range []client.Patch{patch, mend} {
-		if err := persist(ctx, func() error { return w.admin.Status().Patch(ctx, cluster.DeepCopy(), patch) }); err != nil {
-			return fmt.Errorf("patching the status of %s: %w", cluster.Name, err)
-		}
-	}
-
-	return nil
 }

@@ -25,6 +25,8 @@ type truth struct {
 	inventory  *inventory.Inventory
 	placements map[inventory.PlacementKey]*record.Placement
 	staying    map[inventory.PlacementKey]map[string]bool
+	// removed are the placements that were deleted in the batch. The garbage collector deletes their pages in any order.
+	removed map[inventory.PlacementKey]bool
 }
 
 func newTruth() *truth {
@@ -32,7 +34,7 @@ func newTruth() *truth {
 
 	return &truth{
 		compiler: compiler, inventory: inventory.New(compiler), placements: map[inventory.PlacementKey]*record.Placement{},
-		staying: map[inventory.PlacementKey]map[string]bool{},
+		staying: map[inventory.PlacementKey]map[string]bool{}, removed: map[inventory.PlacementKey]bool{},
 	}
 }
 
@@ -69,7 +71,10 @@ func (t *truth) remove(object client.Object) {
 	case *clusterv1alpha1.AddOnPlacementScore:
 		t.inventory.DeleteScores(object.Namespace, object.Name)
 	case *clusterv1beta1.Placement, *placementv1alpha1.Placement:
-		delete(t.placements, record.Read(object).Key())
+		key := record.Read(object).Key()
+		delete(t.placements, key)
+
+		t.removed[key] = true
 	default:
 		return
 	}
@@ -79,7 +84,7 @@ func (t *truth) remove(object client.Object) {
 
 // begin starts a batch with the decisions of a quiet state.
 func (t *truth) begin(decisions map[inventory.PlacementKey]map[string]bool) {
-	t.staying = map[inventory.PlacementKey]map[string]bool{}
+	t.staying, t.removed = map[inventory.PlacementKey]map[string]bool{}, map[inventory.PlacementKey]bool{}
 	for key, clusters := range decisions {
 		t.staying[key] = maps.Clone(clusters)
 	}
