@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/film"
 )
 
@@ -20,6 +21,8 @@ const (
 	mostFaults = 3
 	// longestPause is how long there may be nothing to do between two steps.
 	longestPause = 300 * time.Millisecond
+	// longestLateness is how long the hub may be late to see a request after the last one of a step.
+	longestLateness = 2 * time.Second
 	// framesShown is how many states are shown around a wrong one.
 	framesShown = 6
 )
@@ -103,9 +106,7 @@ func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random 
 	striking := a.strike(ctx, h, j, random)
 
 	for range fewestSteps + random.IntN(mostSteps-fewestSteps+1) {
-		steps := oneOf(random, keeping, keeping, keeping, keeping, changing, unreadable)
-
-		if err := oneOf(random, steps...)(w, ctx); err != nil {
+		if err := a.step(ctx, w, h, j, random); err != nil {
 			return errors.Join(err, striking())
 		}
 
@@ -127,6 +128,34 @@ func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random 
 	unsettled := a.settle(ctx, w, h)
 
 	return errors.Join(a.judge(w, j), unsettled)
+}
+
+// step makes one step. In half of those that are to keep clusters, the hub is late to see the first requests.
+func (a *arena) step(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand) error {
+	if random.IntN(3) == 0 {
+		return oneOf(random, oneOf(random, changing, unreadable)...)(w, ctx)
+	}
+
+	keeps := oneOf(random, keeping...)
+	if random.IntN(2) == 0 {
+		return keeps.step(w, ctx)
+	}
+
+	how := oneOf(random, faults.Delay, faults.Reset, faults.Unavailable, faults.Hang)
+	verbs := oneOf(random, []string{"watch"}, []string{"list", "watch"})
+	j.note("    begins: %s of %v %s", how, verbs, keeps.first)
+
+	mend := h.breakAll(faults.Rule{Match: faults.Match{Verbs: verbs, Resources: []string{keeps.first}}, Fault: how})
+	defer mend()
+
+	err := keeps.step(w, ctx)
+	if err == nil {
+		err = wait(ctx, time.Duration(random.Int64N(int64(longestLateness))))
+	}
+
+	j.note("    ends: %s of %v %s", how, verbs, keeps.first)
+
+	return err
 }
 
 // strike has some faults strike at random moments, and returns a function that waits for their end.

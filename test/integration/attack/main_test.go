@@ -150,8 +150,11 @@ func wait(ctx context.Context, duration time.Duration) error {
 	}
 }
 
-// persist tries until it succeeds or the context ends. The error is that of the last attempt that the end of the context has not cut short.
+// persist tries until it succeeds or the time is over. The error is that of the last attempt that the end of the time has not cut short.
 func persist(ctx context.Context, try func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+
 	var last error
 
 	for {

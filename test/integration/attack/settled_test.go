@@ -28,7 +28,7 @@ import (
 const (
 	// settleTimeout is how long the hub may take to settle once all faults have ended: watches are tried again after half a minute at the
 	// latest, and the garbage collector looks for kinds twice a minute.
-	settleTimeout = 100 * time.Second
+	settleTimeout = 70 * time.Second
 	// quietFor is how long nothing may happen to be sure that nothing will.
 	quietFor = time.Second
 	// divergences must be 0.
@@ -238,7 +238,7 @@ func (r *reference) difference(placement *record.Placement) error {
 
 		stray := slices.DeleteFunc(slices.Clone(selected), func(name string) bool { return fits[name] })
 		if len(stray) > 0 || len(selected) != len(want) {
-			return fmt.Errorf("has %d clusters, want %d; these do not fit: %v", len(selected), len(want), stray)
+			return fmt.Errorf("has %d clusters, want %d; these do not fit: %v\nhas %v\nwant %v", len(selected), len(want), stray, selected, want)
 		}
 
 		return nil

@@ -18,10 +18,20 @@ import (
 type step func(w *world, ctx context.Context) error
 
 // keeping are steps of several requests in an order in which clusters stay selected all the time. A hub that sees the last of them before
-// the first takes the clusters away.
-var keeping = []step{
-	(*world).labelThenSelect, (*world).widenThenRelabel, (*world).bindThenMove, (*world).widenSetThenRelabel, (*world).raiseThenAsk,
-	(*world).tolerateThenTaint, (*world).addPredicateThenClaim, (*world).recreateUnaskedSet,
+// the first, which are of the named kind, would take the clusters away.
+var keeping = []struct {
+	step  step
+	first string
+}{
+	{(*world).labelThenSelect, "managedclusters"},
+	{(*world).widenThenRelabel, "placements"},
+	{(*world).bindThenMove, "managedclustersetbindings"},
+	{(*world).moveThenUnbind, "managedclusters"},
+	{(*world).widenSetThenRelabel, "managedclustersets"},
+	{(*world).raiseThenAsk, "addonplacementscores"},
+	{(*world).tolerateThenTaint, "placements"},
+	{(*world).addPredicateThenClaim, "placements"},
+	{(*world).recreateUnaskedSet, "placements"},
 }
 
 // changing are steps by which clusters come and go.
@@ -106,29 +116,32 @@ func (w *world) widenThenRelabel(ctx context.Context) error {
 
 func (w *world) bindThenMove(ctx context.Context) error {
 	to := oneOf(w.Rand, w.sets...)
-	from := oneOf(w.Rand, w.sets...)
-
 	w.noted("bind %s", to)
 
 	if err := w.bind(ctx, to); err != nil {
 		return err
 	}
 
-	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, to, w.someClusters()...); err != nil {
+	return w.label(ctx, clusterv1beta2.ClusterSetLabel, to, w.someClusters()...)
+}
+
+// moveThenUnbind moves all clusters into one set, which is bound first, and unbinds another one.
+func (w *world) moveThenUnbind(ctx context.Context) error {
+	from := w.IntN(len(w.sets))
+	to := (from + 1) % len(w.sets)
+	w.noted("bind %s", w.sets[to])
+
+	if err := w.bind(ctx, w.sets[to]); err != nil {
 		return err
 	}
 
-	if from == to || w.chance(2) {
-		return nil
-	}
-
-	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, to, w.clusters...); err != nil {
+	if err := w.label(ctx, clusterv1beta2.ClusterSetLabel, w.sets[to], w.clusters...); err != nil {
 		return err
 	}
 
-	w.noted("unbind %s", from)
+	w.noted("unbind %s", w.sets[from])
 
-	return w.unbind(ctx, from)
+	return w.unbind(ctx, w.sets[from])
 }
 
 func (w *world) widenSetThenRelabel(ctx context.Context) error {
