@@ -12,6 +12,7 @@ JSON      ?=
 FROM      ?=
 CONTAINER ?=
 DURATION  ?= 10m
+SEED      ?=
 BINDIR    ?= $(HOME)/.local/bin
 
 BINARY    := bin/placement
@@ -103,10 +104,13 @@ test-e2e: assets build ## Run the suites against the built binary as a user star
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
 
-soak: assets ## Let everything come and go for DURATION (10m) and see that no memory stays behind
+soak: assets ## Let everything come and go, then attack the hub at random, each for DURATION (10m; SEED=n: the same attack again)
 	@echo "==> soak: $(DURATION) of churn against a real kube-apiserver"
 	@SOAK_DURATION='$(DURATION)' $(GO) test ./test/soak/... -count 1 -timeout 0 -v \
 		$(call hint,the lines above say what has grown)
+	@echo "==> soak: $(DURATION) of random faults against a real kube-apiserver"
+	@ATTACK_DURATION='$(DURATION)' ATTACK_SEED='$(SEED)' $(GO) test ./test/integration/attack/... -count 1 -timeout 0 -v \
+		$(call hint,the lines above say what was wrong and which SEED repeats it)
 
 bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; 15 minutes)
 	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"

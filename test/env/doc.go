@@ -13,6 +13,7 @@
 //     its data: do not put secrets of value into such a control plane.
 //   - A temporary environment leaves no process and no directory after Stop. When the parent dies without Stop, its
 //     children die with it (Linux) or are killed by the next Start (other Unixes), which also removes the directory.
+//   - What Crash has killed, Recover starts again on the same data and ports: what the API server had answered is still there.
 //   - An environment with a data directory keeps its objects, certificate authority, keys and, if it is free, its port from
 //     one Start to the next. Two live environments never share a directory.
 //

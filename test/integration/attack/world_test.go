@@ -28,6 +28,8 @@ const (
 	placements = 12
 	// worldLabel marks what belongs to a world.
 	worldLabel = "world"
+	// admissionLabel with the value "off" leaves a namespace out of admission.
+	admissionLabel = "placement-hub.open-cluster-management.io/admission"
 )
 
 // The values that labels and claims take.
@@ -85,8 +87,10 @@ func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
 		noted: func(string, ...any) {},
 	}
 
-	// An earlier attempt with this seed may have left some of it in a control plane that is used for several runs.
-	if err := w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}); err != nil {
+	// Unreadable placements are to get in.
+	if err := w.create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: w.namespace, Labels: map[string]string{admissionLabel: "off"},
+	}}); err != nil {
 		return nil, err
 	}
 
@@ -160,6 +164,13 @@ func (w *world) destroy(ctx context.Context) error {
 	for _, kind := range []client.Object{&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}} {
 		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, kind, client.MatchingLabels{worldLabel: w.namespace}) }); err != nil {
 			return fmt.Errorf("deleting %T: %w", kind, err)
+		}
+	}
+
+	for _, name := range append([]string{w.namespace}, w.clusters[:min(scoredClusters, len(w.clusters))]...) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := persist(ctx, func() error { return client.IgnoreNotFound(w.admin.Delete(ctx, namespace)) }); err != nil {
+			return fmt.Errorf("deleting the namespace %s: %w", name, err)
 		}
 	}
 
