@@ -19,6 +19,8 @@ const (
 	fewestSteps, mostSteps = 2, 6
 	// mostFaults is how many faults strike in one batch.
 	mostFaults = 3
+	// crashingBatch is the number of the batch of every world in which the control plane crashes.
+	crashingBatch = 1
 	// longestPause is how long there may be nothing to do between two steps.
 	longestPause = 300 * time.Millisecond
 	// longestLateness is how long the hub may be late to see a request after the last one of a step.
@@ -78,17 +80,23 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 	j.note("world of %d clusters", len(w.clusters))
 
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // It is to be repeated.
+	a.deck = nil
 
 	if err := a.settle(ctx, w, h); err != nil {
 		return err
 	}
 
-	for range batchesPerWorld {
+	for number := range batchesPerWorld {
 		if !time.Now().Before(end) {
 			break
 		}
 
-		if err := a.batch(ctx, w, h, j, random); err != nil {
+		var striking []fault
+		if number == crashingBatch {
+			striking = append(striking, oneOf(random, crashes()...))
+		}
+
+		if err := a.batch(ctx, w, h, j, random, striking...); err != nil {
 			return err
 		}
 	}
@@ -96,14 +104,14 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 	return w.destroy(ctx)
 }
 
-// batch goes from one quiet state to the next, and judges all states in between.
-func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand) error {
+// batch goes from one quiet state to the next, and judges all states in between. The given faults strike besides random ones.
+func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand, besides ...fault) error {
 	a.batches++
 	a.film.cut()
 	w.truth.begin(a.film.decisions())
 	j.note("batch %d", a.batches)
 
-	striking := a.strike(ctx, h, j, random)
+	striking := a.strike(ctx, h, j, random, besides)
 
 	for range fewestSteps + random.IntN(mostSteps-fewestSteps+1) {
 		if err := a.step(ctx, w, h, j, random); err != nil {
@@ -158,22 +166,32 @@ func (a *arena) step(ctx context.Context, w *world, h *hub, j *journal, random *
 	return err
 }
 
+// draw takes faults from the deck, so that each of them comes up before any comes again.
+func (a *arena) draw(random *rand.Rand, count int) []fault {
+	var drawn []fault
+
+	for range count {
+		if len(a.deck) == 0 {
+			a.deck = allFaults()
+			random.Shuffle(len(a.deck), func(i, k int) { a.deck[i], a.deck[k] = a.deck[k], a.deck[i] })
+		}
+
+		drawn = append(drawn, a.deck[0])
+		a.deck = a.deck[1:]
+	}
+
+	return drawn
+}
+
 // strike has some faults strike at random moments, and returns a function that waits for their end.
-func (a *arena) strike(ctx context.Context, h *hub, j *journal, random *rand.Rand) (ended func() error) {
+func (a *arena) strike(ctx context.Context, h *hub, j *journal, random *rand.Rand, besides []fault) (ended func() error) {
 	var (
 		striking sync.WaitGroup
 		mu       sync.Mutex
 		errs     []error
 	)
 
-	for range random.IntN(mostFaults + 1) {
-		if len(a.deck) == 0 {
-			a.deck = allFaults()
-			random.Shuffle(len(a.deck), func(i, k int) { a.deck[i], a.deck[k] = a.deck[k], a.deck[i] })
-		}
-
-		strikes := a.deck[0]
-		a.deck = a.deck[1:]
+	for _, strikes := range append(besides, a.draw(random, random.IntN(mostFaults+1))...) {
 		a.struck[strikes.name]++
 
 		after := time.Duration(random.Int64N(int64(time.Second)))

@@ -78,9 +78,6 @@ func disasters() []fault {
 	all := []fault{
 		{name: "connections refused", shortest: 200 * time.Millisecond, longest: 2 * time.Second, strike: refuseAll},
 		{name: "connections refused", shortest: 200 * time.Millisecond, longest: 2 * time.Second, strike: refuseAll},
-		{name: "API server killed", longest: time.Second, strike: crash(env.APIServerBinary)},
-		{name: "etcd killed", longest: time.Second, strike: crash(env.EtcdBinary)},
-		{name: "etcd and API server killed", longest: time.Second, strike: crash(env.EtcdBinary, env.APIServerBinary)},
 		{name: "the clock jumps", shortest: time.Millisecond, longest: time.Second, strike: jump(time.Hour)},
 		{name: "the clock jumps back", shortest: time.Millisecond, longest: time.Second, strike: jump(-time.Hour)},
 	}
@@ -91,33 +88,41 @@ func disasters() []fault {
 		})
 	}
 
+	return alone(all)
+}
+
+// crashes kill programs of the control plane. Every world suffers one of them.
+func crashes() []fault {
+	return alone([]fault{
+		{name: "API server killed", longest: time.Second, strike: crash(env.APIServerBinary)},
+		{name: "etcd killed", longest: time.Second, strike: crash(env.EtcdBinary)},
+		{name: "etcd and API server killed", longest: time.Second, strike: crash(env.EtcdBinary, env.APIServerBinary)},
+	})
+}
+
+// alone has each of the faults wait until no other disaster lasts.
+func alone(all []fault) []fault {
 	for i := range all {
-		all[i].strike = alone(all[i].strike)
+		strike := all[i].strike
+		all[i].strike = func(ctx context.Context, a *arena, h *hub) (func() error, error) {
+			a.disaster.Lock()
+
+			mend, err := strike(ctx, a, h)
+			if err != nil {
+				a.disaster.Unlock()
+
+				return nil, err
+			}
+
+			return func() error {
+				defer a.disaster.Unlock()
+
+				return mend()
+			}, nil
+		}
 	}
 
 	return all
-}
-
-// alone has a fault wait until no other disaster lasts.
-func alone(
-	strike func(context.Context, *arena, *hub) (func() error, error),
-) func(context.Context, *arena, *hub) (func() error, error) {
-	return func(ctx context.Context, a *arena, h *hub) (func() error, error) {
-		a.disaster.Lock()
-
-		mend, err := strike(ctx, a, h)
-		if err != nil {
-			a.disaster.Unlock()
-
-			return nil, err
-		}
-
-		return func() error {
-			defer a.disaster.Unlock()
-
-			return mend()
-		}, nil
-	}
 }
 
 func refuseAll(_ context.Context, _ *arena, h *hub) (func() error, error) {

@@ -106,7 +106,7 @@ type arena struct {
 
 	batches, steps, states int
 	struck                 map[string]int
-	// deck has the faults that have not struck since it was last shuffled.
+	// deck has the faults that have not struck since it was last shuffled. Every world begins with a new one, so that its seed repeats it.
 	deck []fault
 }
 

@@ -28,7 +28,7 @@ import (
 const (
 	// settleTimeout is how long the hub may take to settle once all faults have ended: watches are tried again after half a minute at the
 	// latest, and the garbage collector looks for kinds twice a minute.
-	settleTimeout = 70 * time.Second
+	settleTimeout = 100 * time.Second
 	// quietFor is how long nothing may happen to be sure that nothing will.
 	quietFor = time.Second
 	// divergences must be 0.
@@ -233,7 +233,7 @@ func (r *reference) difference(placement *record.Placement) error {
 		fits := map[string]bool{}
 
 		for _, verdict := range result.Verdicts() {
-			fits[verdict.Cluster.Name] = verdict.Stage >= scheduling.StageRank
+			fits[verdict.Cluster.Name] = verdict.Stage >= scheduling.StageAntiAffinity // Which of its kind is taken depends on the others.
 		}
 
 		stray := slices.DeleteFunc(slices.Clone(selected), func(name string) bool { return fits[name] })
