@@ -21,7 +21,7 @@ const (
 	// durationVariable and seedVariable are those of the environment.
 	durationVariable = "ATTACK_DURATION"
 	seedVariable     = "ATTACK_SEED"
-	defaultDuration  = 90 * time.Second
+	defaultDuration  = 70 * time.Second
 	// batchesPerWorld is how many batches a world goes through before a new one begins, with new replicas.
 	batchesPerWorld = 6
 	// requestTimeout bounds one request of the tests.
