@@ -294,7 +294,8 @@ func sizes(pages film.State) string {
 			continue
 		}
 
-		texts = append(texts, fmt.Sprintf("%s(%d%s)=%d", page.Name[strings.LastIndex(page.Name, "-"):], group.Index, group.Name, len(page.Status.Decisions)))
+		number := page.Name[strings.LastIndex(page.Name, "-"):]
+		texts = append(texts, fmt.Sprintf("%s(%d%s)=%d", number, group.Index, group.Name, len(page.Status.Decisions)))
 	}
 
 	return strings.Join(texts, " ")

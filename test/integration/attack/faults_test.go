@@ -184,7 +184,7 @@ func killLeader(kind string) func(context.Context, *arena, *hub) (func() error, 
 			}))
 		}
 
-		recover, err := leader.crash()
+		restart, err := leader.crash()
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func killLeader(kind string) func(context.Context, *arena, *hub) (func() error, 
 				mend()
 			}
 
-			return errors.Join(err, recover())
+			return errors.Join(err, restart())
 		}, nil
 	}
 }

@@ -216,7 +216,7 @@ func (r *replica) run(ctx context.Context) error {
 
 // crash ends a replica at once, as far as the API server can see: none of its requests arrives any more. It starts again after the
 // returned function is called.
-func (r *replica) crash() (recover func() error, err error) {
+func (r *replica) crash() (restart func() error, err error) {
 	accept, err := r.proxy.Refuse()
 	if err != nil {
 		return nil, fmt.Errorf("refusing connections: %w", err)
