@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -248,9 +250,9 @@ func (a *agreement) propose() *clusterv1beta1.Placement {
 		case "replaced":
 			changed.Annotations[guard.CountReplacedAnnotation] = rapid.SampledFrom([]string{"true", "false"}).Draw(a.T, "replaced annotation")
 		case "release":
-			changed.Annotations[guard.ReleaseAnnotation] = fmt.Sprint(changed.Generation)
+			changed.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(changed.Generation, 10)
 		case "next":
-			changed.Annotations[guard.ReleaseAnnotation] = fmt.Sprint(changed.Generation + 1)
+			changed.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(changed.Generation+1, 10)
 		case "none":
 			delete(changed.Annotations, guard.ReleaseAnnotation)
 		}
@@ -307,7 +309,7 @@ func (a *agreement) apply(placement *clusterv1beta1.Placement) {
 	other, err := json.Marshal(live.Spec)
 	a.must(err)
 
-	if result.Generation = live.Generation; string(one) != string(other) {
+	if result.Generation = live.Generation; !bytes.Equal(one, other) {
 		result.Generation++
 	}
 

@@ -28,11 +28,11 @@ type lagging struct {
 }
 
 func (l lagging) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	return l.cache.Get(ctx, key, object, options...) //nolint:wrapcheck // It stands for it.
+	return l.cache.Get(ctx, key, object, options...)
 }
 
 func (l lagging) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return l.cache.List(ctx, list, options...) //nolint:wrapcheck // It stands for it.
+	return l.cache.List(ctx, list, options...)
 }
 
 // behind is a hub with a placement "p" in which nothing is heard of placements and decisions any more.

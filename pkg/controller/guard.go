@@ -63,7 +63,7 @@ func (r *placementReconciler) patchStatus(ctx context.Context, p *pass, status r
 		p.done.count("status", err)
 		p.refused.status = decision.Outdated(err)
 
-		return nil, err //nolint:wrapcheck // It names the placement.
+		return nil, err
 	}
 
 	if patched != nil {

@@ -86,12 +86,12 @@ func (c *connection) listerWatcher(kind schema.GroupVersionKind, namespace strin
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			found := list.DeepCopyObject()
 
-			return found, at.list(namespace, &options, c.parameters).Do(ctx).Into(found) //nolint:wrapcheck // A reflector reads its kind.
+			return found, at.list(namespace, &options, c.parameters).Do(ctx).Into(found)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.Watch, options.AllowWatchBookmarks = true, true
 
-			return at.list(namespace, &options, c.parameters).Watch(ctx) //nolint:wrapcheck // As above.
+			return at.list(namespace, &options, c.parameters).Watch(ctx)
 		},
 	}, nil
 }

@@ -265,7 +265,7 @@ func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runt
 
 	var (
 		whole runtime.Object
-		err   error = errImmoderate // The strict decoder would take its time.
+		err   = errImmoderate // The strict decoder would take its time.
 	)
 
 	if !immoderate(data) {

@@ -50,14 +50,14 @@ func (d decoder) Decode(
 
 	kind = kindOf(data, defaults)
 	if kind == nil {
-		return object, nil, err //nolint:wrapcheck // It is the error of the decoder that this one stands for.
+		return object, nil, err
 	}
 
 	target := into
 	if target == nil {
 		created, unknown := d.scheme.New(*kind)
 		if unknown != nil {
-			return object, kind, err //nolint:wrapcheck // As above.
+			return object, kind, err
 		}
 
 		target = created
@@ -162,7 +162,7 @@ func (d decoder) object(
 	unreadable.Unmark(single)
 
 	if err := unreadable.Mark(single, s.told()); err != nil {
-		return nil, &kind, err //nolint:wrapcheck // It says what was tried.
+		return nil, &kind, err
 	}
 
 	return into, &kind, nil

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -51,7 +52,7 @@ func (c *contest) unreadable(f *facts.Facts) unreadable.Fields {
 
 	for _, prioritizer := range c.request.Prioritizers {
 		if prioritizer.BuiltIn == "" {
-			fields = append(fields[:len(fields):len(fields)], f.Scores[prioritizer.Resource].Unreadable...)
+			fields = append(slices.Clip(fields), f.Scores[prioritizer.Resource].Unreadable...)
 		}
 	}
 

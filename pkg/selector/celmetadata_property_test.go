@@ -38,19 +38,25 @@ var metadataChanges = map[string]func(c *clusterv1.ManagedCluster, second bool){
 	"selfLink": func(c *clusterv1.ManagedCluster, second bool) {
 		c.SelfLink = oneOf(second, "", "/a") //nolint:staticcheck // CEL reads it, deprecated or not.
 	},
-	"generateName":      func(c *clusterv1.ManagedCluster, second bool) { c.GenerateName = oneOf(second, "", "a") },
-	"namespace":         func(c *clusterv1.ManagedCluster, second bool) { c.Namespace = oneOf(second, "", "a") },
-	"uid":               func(c *clusterv1.ManagedCluster, second bool) { c.UID = oneOf[types.UID](second, "1", "2") },
-	"generation":        func(c *clusterv1.ManagedCluster, second bool) { c.Generation = oneOf[int64](second, 1, 2) },
-	"creationTimestamp": func(c *clusterv1.ManagedCluster, second bool) { c.CreationTimestamp = metav1.Unix(oneOf[int64](second, 1, 2), 0) },
+	"generateName": func(c *clusterv1.ManagedCluster, second bool) { c.GenerateName = oneOf(second, "", "a") },
+	"namespace":    func(c *clusterv1.ManagedCluster, second bool) { c.Namespace = oneOf(second, "", "a") },
+	"uid":          func(c *clusterv1.ManagedCluster, second bool) { c.UID = oneOf[types.UID](second, "1", "2") },
+	"generation":   func(c *clusterv1.ManagedCluster, second bool) { c.Generation = oneOf[int64](second, 1, 2) },
+	"creationTimestamp": func(c *clusterv1.ManagedCluster, second bool) {
+		c.CreationTimestamp = metav1.Unix(oneOf[int64](second, 1, 2), 0)
+	},
 	"deletionTimestamp": func(c *clusterv1.ManagedCluster, second bool) {
 		c.DeletionTimestamp = oneOf(second, nil, &metav1.Time{Time: metav1.Unix(1, 0).Time})
 	},
 	"deletionGracePeriodSeconds": func(c *clusterv1.ManagedCluster, second bool) {
 		c.DeletionGracePeriodSeconds = oneOf(second, nil, new(int64))
 	},
-	"labels":      func(c *clusterv1.ManagedCluster, second bool) { c.Labels = oneOf(second, nil, map[string]string{"x": "a"}) },
-	"annotations": func(c *clusterv1.ManagedCluster, second bool) { c.Annotations = oneOf(second, nil, map[string]string{"x": "a"}) },
+	"labels": func(c *clusterv1.ManagedCluster, second bool) {
+		c.Labels = oneOf(second, nil, map[string]string{"x": "a"})
+	},
+	"annotations": func(c *clusterv1.ManagedCluster, second bool) {
+		c.Annotations = oneOf(second, nil, map[string]string{"x": "a"})
+	},
 	"ownerReferences": func(c *clusterv1.ManagedCluster, second bool) {
 		c.OwnerReferences = oneOf(second, nil, []metav1.OwnerReference{{Name: "a"}})
 	},

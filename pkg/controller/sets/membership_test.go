@@ -3,6 +3,7 @@ package sets
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,7 +50,7 @@ func TestSetsAreCompiledOncePerGeneration(t *testing.T) {
 
 	for i := range many {
 		m.update(setOf(fmt.Sprint("exclusive", i), 1, nil))
-		m.update(setOf(fmt.Sprint("selecting", i), 1, &metav1.LabelSelector{MatchLabels: map[string]string{"n": fmt.Sprint(i)}}))
+		m.update(setOf(fmt.Sprint("selecting", i), 1, &metav1.LabelSelector{MatchLabels: map[string]string{"n": strconv.Itoa(i)}}))
 	}
 
 	for i := range many {

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 			case "spec":
 				w.placement.Generation++
 			case "release":
-				w.placement.Annotations[guard.ReleaseAnnotation] = fmt.Sprint(w.placement.Generation)
+				w.placement.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(w.placement.Generation, 10)
 			}
 
 			hub := w.judge(percent)

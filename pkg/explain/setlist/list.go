@@ -42,7 +42,7 @@ func Write(out io.Writer, format explain.Format, list List, style explain.Style)
 	switch format {
 	case explain.FormatJSON, explain.FormatYAML:
 		if err := explain.Marshal(&text, format, list); err != nil {
-			return err //nolint:wrapcheck // It says what could not be encoded.
+			return err
 		}
 	case explain.FormatName:
 		for _, set := range list.Sets {

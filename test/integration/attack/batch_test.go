@@ -79,7 +79,7 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 
 	j.note("world of %d clusters", len(w.clusters))
 
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // It is to be repeated.
+	random := rand.New(rand.NewPCG(seed, 1))
 	a.deck = nil
 
 	if err := a.settle(ctx, w, h); err != nil {

@@ -156,7 +156,7 @@ func crash(binaries ...string) func(context.Context, *arena, *hub) (func() error
 			return nil, fmt.Errorf("killing %v: %w", binaries, err)
 		}
 
-		return func() error { return a.environment.Recover(ctx) }, nil //nolint:wrapcheck // It names what it was about.
+		return func() error { return a.environment.Recover(ctx) }, nil
 	}
 }
 

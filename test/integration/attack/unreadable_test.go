@@ -47,10 +47,10 @@ func (w *world) spoil(ctx context.Context, object *unstructured.Unstructured, pa
 
 		err := persist(ctx, func() error {
 			if part == status {
-				return w.admin.Status().Patch(ctx, object.DeepCopy(), merge) //nolint:wrapcheck // It is wrapped below.
+				return w.admin.Status().Patch(ctx, object.DeepCopy(), merge)
 			}
 
-			return w.admin.Patch(ctx, object.DeepCopy(), merge) //nolint:wrapcheck // It is wrapped below.
+			return w.admin.Patch(ctx, object.DeepCopy(), merge)
 		})
 		if err != nil {
 			return fmt.Errorf("patching %s %s: %w", object.GetKind(), object.GetName(), err)

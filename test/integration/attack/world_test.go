@@ -81,7 +81,7 @@ func (w *world) someClusters() []string {
 
 // newWorld makes everything that the steps change later.
 func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // It is to be repeated.
+	random := rand.New(rand.NewPCG(seed, 0))
 	w := &world{
 		Rand: random, admin: a.admin, truth: newTruth(), namespace: fmt.Sprintf("attack-%d", seed), placements: map[record.API][]string{},
 		noted: func(string, ...any) {},
@@ -239,16 +239,16 @@ func edit[T any, P interface {
 	err := persist(ctx, func() error {
 		object = P(new(T))
 		if err := w.admin.Get(ctx, key, object); err != nil {
-			return err //nolint:wrapcheck // It is wrapped below.
+			return err
 		}
 
 		change(object)
 
 		if part == status {
-			return w.admin.Status().Update(ctx, object) //nolint:wrapcheck // It is wrapped below.
+			return w.admin.Status().Update(ctx, object)
 		}
 
-		return w.admin.Update(ctx, object) //nolint:wrapcheck // It is wrapped below.
+		return w.admin.Update(ctx, object)
 	})
 	if err != nil {
 		return fmt.Errorf("changing %T %s: %w", object, key.Name, err)
