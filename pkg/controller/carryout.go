@@ -56,6 +56,10 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	news := r.reporter.about(p.placement, p.Result)
 	observe := r.observer(ctx, p, own, news)
 
+	if !own.plan.Empty() {
+		news.edited = r.contents.edited(p.placement.Key(), own.present.Pages)
+	}
+
 	defer func() {
 		news.send()
 		news.warnOfLosses(own.present, r.warnsAbove())
@@ -189,6 +193,7 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 
 		if form == p.placement.API.Form() {
 			p.done.page(output.present, page, action == decision.ActionDelete)
+			r.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
 		}
 
 		// A list that becomes present and has nothing in it, as before, is no news.

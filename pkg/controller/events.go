@@ -56,6 +56,8 @@ type report struct {
 	placement *corev1.ObjectReference
 	result    *scheduling.Result
 	done      []deed
+	// edited are the names of the pages that somebody else had changed before.
+	edited map[string]bool
 }
 
 // deed is what was done to some pages, in the order in which they were written.
@@ -120,7 +122,7 @@ func (r *report) send() {
 
 		r.recorder.Eventf(r.placement, related, kind, "DecisionUpdate", "DecisionUpdated", "%s", note)
 
-		if !r.result.Held() { // Otherwise there are no scores.
+		if !r.result.Held() && r.result.Feasible() > 0 { // Otherwise there are no scores.
 			r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s",
 				words(func() string { return scores(r.result) }))
 		}

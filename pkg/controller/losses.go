@@ -25,7 +25,7 @@ func (r *report) warnOfLosses(before decision.Present, percent int) {
 		return
 	}
 
-	lost, all := lost(before.Pages, r.after(before.Pages))
+	lost, all := lost(before.Pages, r.after(before.Pages), r.edited)
 	if len(lost)*guard.Off > percent*all {
 		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, "ManyClustersRemoved", "ClustersRemoved",
 			"The decisions lost %d of %d clusters: %s", len(lost), all, guard.Name(lost))
@@ -73,9 +73,18 @@ func (r *report) after(before []*record.Page) []*record.Page {
 	return slices.Collect(maps.Values(pages))
 }
 
-// lost are the clusters that were in the pages and are in none any more, by name, and how many there were.
-func lost(before, after []*record.Page) (lost []string, all int) {
-	was, is := members(before), members(after)
+// lost are the clusters that were in the pages and are in none any more, by name, and how many there were. What leaves pages that somebody else
+// had edited, and was in no other page, is not counted: it may never have been decided.
+func lost(before, after []*record.Page, edited map[string]bool) (lost []string, all int) {
+	own := slices.DeleteFunc(slices.Clone(before), func(page *record.Page) bool { return edited[page.Name] })
+	was, is := members(own), members(after)
+
+	for cluster := range members(before) {
+		if is[cluster] {
+			was[cluster] = true
+		}
+	}
+
 	all = len(was)
 	maps.DeleteFunc(was, func(cluster string, _ bool) bool { return is[cluster] })
 

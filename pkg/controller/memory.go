@@ -29,6 +29,8 @@ type memory struct {
 	observed *freshness.Observed
 	// unreadables are the objects with fields that could not be decoded.
 	unreadables *unreadables
+	// contents tell which decisions others have edited.
+	contents *contents
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
@@ -52,6 +54,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		wakeups:   work.NewWakeups[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
 		observed:  freshness.NewObserved(),
+		contents:  newContents(),
 
 		unreadables: newUnreadables(),
 	}
@@ -63,6 +66,7 @@ func (m *memory) forget(key inventory.PlacementKey) {
 	m.forgetWrites(key)
 	m.wakeups.Forget(key)
 	m.standings.Forget(key)
+	m.contents.forget(key)
 }
 
 // skip drops what is remembered of a placement that is not ours to schedule, but that there is one.
