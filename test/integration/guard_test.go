@@ -139,6 +139,77 @@ var _ = Describe("The guard against mass removal", func() {
 	})
 })
 
+var _ = Describe("The window of the guard", Serial, func() {
+	It("counts what left before another process leads", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 10)
+		w.seen(ctx)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		w.annotate(ctx, "p", guard.PercentAnnotation, "30")
+		w.expectRemoval(ctx, w.beta("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		By("losing two of ten, which is few enough")
+		w.deleteCluster(ctx, "c001")
+		w.deleteCluster(ctx, "c002")
+		w.expectSelected(ctx, "p", allScheduled, shorts(3, 10)...)
+		Eventually(func(g Gomega) string { return w.message(ctx, g, "p", guard.RecordCondition) }).
+			WithContext(ctx).WithTimeout(settle).Should(And(ContainSubstring(w.name("c001")), ContainSubstring(w.name("c002"))))
+		w.expectSilence(ctx)
+
+		By("losing two more under the next process: together they are too many")
+		resume := pause(ctx)
+		w.deleteCluster(ctx, "c003")
+		w.deleteCluster(ctx, "c004")
+		resume()
+
+		w.expectRemoval(ctx, w.beta("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		Expect(w.message(ctx, Default, "p", guard.Condition)).To(
+			HavePrefix("The decisions would lose 4 of 10 clusters, 2 of which have left already: " + w.name("c003") + ", " + w.name("c004")))
+		Expect(w.selected(w.pages(ctx, Default, "p"))).To(Equal(shorts(3, 10)))
+
+		By("changing the spec, which begins anew")
+		w.editPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = w.names("set") })
+		w.expectSelected(ctx, "p", allScheduled, shorts(5, 10)...)
+		w.expectRemoval(ctx, w.beta("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		Expect(meta.FindStatusCondition(w.status(ctx, "p").Conditions, guard.RecordCondition)).To(BeNil())
+	})
+
+	It("holds clusters that others replace, where they count", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.set(ctx, "set")
+		w.clusters(ctx, "set", 1, 8)
+		w.seen(ctx)
+		w.placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](4)})
+		w.annotate(ctx, "p", guard.PercentAnnotation, "50")
+		w.annotate(ctx, "p", guard.CountReplacedAnnotation, "true")
+		w.expectSelected(ctx, "p", allScheduled, shorts(1, 4)...)
+		w.expectRemoval(ctx, w.beta("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		resume := pause(ctx)
+		for _, name := range shorts(1, 3) {
+			w.deleteCluster(ctx, name)
+		}
+		resume()
+
+		w.expectRemoval(ctx, w.beta("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		Expect(w.selected(w.pages(ctx, Default, "p"))).To(Equal(shorts(1, 4)))
+
+		w.annotate(ctx, "p", guard.CountReplacedAnnotation, "false")
+		w.expectSelected(ctx, "p", allScheduled, shorts(4, 7)...)
+	})
+})
+
+// status is what the status of a placement of v1beta1 says.
+func (w *world) status(ctx context.Context, name string) clusterv1beta1.PlacementStatus {
+	GinkgoHelper()
+
+	placement := w.beta(name)
+	Expect(hub.Get(ctx, client.ObjectKeyFromObject(placement), placement)).To(Succeed())
+
+	return placement.Status
+}
+
 // beta is a placement of v1beta1 by name.
 func (w *world) beta(name string) *clusterv1beta1.Placement {
 	return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}

@@ -2,7 +2,7 @@
 // (upstream-placement.md 1.17), with a verdict for each cluster.
 //
 //	GET  /debug/placements/<namespace>/<name>   a placement as it is on the hub
-//	POST /debug/placements/                     a placement as it might be; of its name on the hub, the decisions are the incumbents
+//	POST /debug/placements/...                  a placement as it might be; of its name on the hub, the decisions are the incumbents
 //
 // The parameter api=placement.open-cluster-management.io asks for placements of that API group.
 //
