@@ -235,7 +235,9 @@ func (a *agreement) propose() *clusterv1beta1.Placement {
 	changed := a.placement()
 
 	for range rapid.IntRange(1, 2).Draw(a.T, "edits") {
-		switch rapid.SampledFrom([]string{"number", "all", "region", "percent", "no percent", "replaced", "release", "next", "none"}).Draw(a.T, "edit") {
+		edits := []string{"number", "all", "region", "percent", "no percent", "replaced", "release", "next", "none"}
+
+		switch rapid.SampledFrom(edits).Draw(a.T, "edit") {
 		case "number":
 			changed.Spec.NumberOfClusters = new(int32(rapid.IntRange(0, 9).Draw(a.T, "numberOfClusters")))
 		case "all":

@@ -123,7 +123,8 @@ func checkDebugOf(t *testing.T, h *hub, r *replica, asker, half string) {
 	if got := []string{answer.Filtered[0].Name, answer.Filtered[1].Name}; !slices.Equal(got, []string{"Predicate", "Predicate,TaintToleration"}) {
 		t.Errorf("filters %q", got)
 	}
-	if want := []string{"eu1", "eu2", "us1"}; answer.Placement.Name != "payments" || answer.Placement.Namespace != "team-a" || !slices.Equal(answer.Filtered[1].Clusters, want) ||
+	if want := []string{"eu1", "eu2", "us1"}; answer.Placement.Name != "payments" || answer.Placement.Namespace != "team-a" ||
+		!slices.Equal(answer.Filtered[1].Clusters, want) ||
 		len(answer.Scores) != len(want) || len(answer.Verdicts) < len(want) {
 		t.Errorf("GET answers %+v", answer)
 	}

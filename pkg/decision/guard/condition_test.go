@@ -154,7 +154,8 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 		conditions = append(conditions, metav1.Condition{Type: "PlacementSatisfied", ObservedGeneration: 8})
 		w.placement.Status.Conditions = conditions
 
-		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30)}).Armed)
+		armed := guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30)}).Armed
+		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, armed)
 	}
 }
 

@@ -72,7 +72,7 @@ func (d Departures) within(now time.Time) Departures {
 
 	for cluster, left := range d.Clusters {
 		if now.Before(left.Add(Window)) {
-			recent.add(cluster, left)
+			recent = recent.with(cluster, left)
 		}
 	}
 
@@ -85,12 +85,15 @@ func (d Departures) within(now time.Time) Departures {
 	return recent
 }
 
-func (d *Departures) add(cluster string, at time.Time) {
+// with are the departures and that of a cluster at a time. The map is theirs, if they have one.
+func (d Departures) with(cluster string, at time.Time) Departures {
 	if d.Clusters == nil {
 		d.Clusters = map[string]time.Time{}
 	}
 
 	d.Clusters[cluster] = at
+
+	return d
 }
 
 // and are both departures. A cluster that is in both has left at the later time.
@@ -99,7 +102,7 @@ func (d Departures) and(more Departures) Departures {
 
 	for cluster, at := range more.Clusters {
 		if at.After(both.Clusters[cluster]) {
-			both.add(cluster, at)
+			both = both.with(cluster, at)
 		}
 	}
 
@@ -252,7 +255,7 @@ func decodeDepartures(condition *metav1.Condition) Departures {
 		at := one.Time.UTC()
 
 		for _, cluster := range one.Clusters {
-			departures.add(cluster, at)
+			departures = departures.with(cluster, at)
 		}
 
 		if one.Others > 0 {

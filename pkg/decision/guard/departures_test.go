@@ -154,7 +154,8 @@ func TestALimitThatIsNotKnown(t *testing.T) {
 		t.Errorf("on %v, unknown %v", seen.On(), seen.Unknown)
 	}
 
-	if told := guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30), CountReplaced: new(false)}); told.Unknown || told.Percent != 30 {
+	told := guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30), CountReplaced: new(false)})
+	if told.Unknown || told.Percent != 30 {
 		t.Errorf("%d %%, unknown %v", told.Percent, told.Unknown)
 	}
 }

@@ -78,8 +78,7 @@ func For(placement *record.Placement, limit Limit) Guard {
 	g.recorded = decodeDepartures(g.record)
 	stated := statedLimit(g.before)
 
-	g.setPercent(limit.Percent, stated)
-	g.setCountReplaced(limit.CountReplaced, stated)
+	g = g.withPercent(limit.Percent, stated).withCountReplaced(limit.CountReplaced, stated)
 
 	if g.Mistake != "" && g.before != nil && strings.Contains(g.before.Message, g.Mistake) {
 		g.Unknown = false // The status says what comes of the mistake.
@@ -88,8 +87,8 @@ func For(placement *record.Placement, limit Limit) Guard {
 	return g
 }
 
-// setPercent takes the share from the annotation, or else from the hub.
-func (g *Guard) setPercent(hub *int, stated stated) {
+// withPercent takes the share from the annotation, or else from the hub.
+func (g Guard) withPercent(hub *int, stated stated) Guard {
 	text, annotated := g.placement.Annotations[PercentAnnotation]
 	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	valid := annotated && err == nil && asked >= 0 && asked <= Off
@@ -116,10 +115,12 @@ func (g *Guard) setPercent(hub *int, stated stated) {
 		g.Percent = 0
 		g.own = append(g.own, path.Base(PercentAnnotation))
 	}
+
+	return g
 }
 
-// setCountReplaced takes from the annotation, or else from the hub, whether clusters count that are replaced.
-func (g *Guard) setCountReplaced(hub *bool, stated stated) {
+// withCountReplaced takes from the annotation, or else from the hub, whether clusters count that are replaced.
+func (g Guard) withCountReplaced(hub *bool, stated stated) Guard {
 	text, annotated := g.placement.Annotations[CountReplacedAnnotation]
 	if annotated {
 		g.own = append(g.own, path.Base(CountReplacedAnnotation))
@@ -142,6 +143,8 @@ func (g *Guard) setCountReplaced(hub *bool, stated stated) {
 	default:
 		g.replacedUnknown = true
 	}
+
+	return g
 }
 
 // Forgotten reports whether a changed placement lacks the share that an annotation of the live one says, so that the share of the hub decides, and

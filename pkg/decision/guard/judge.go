@@ -64,9 +64,9 @@ func (g Guard) Judge(result *scheduling.Result, incumbents map[string]bool, now 
 	for _, cluster := range lost.removed(counted, left, incumbents, at) {
 		if incumbents[cluster] {
 			ruling.Leaving = append(ruling.Leaving, cluster)
-			ruling.Departures.add(cluster, at)
+			ruling.Departures = ruling.Departures.with(cluster, at)
 		} else {
-			ruling.Departures.add(cluster, left.Clusters[cluster])
+			ruling.Departures = ruling.Departures.with(cluster, left.Clusters[cluster])
 		}
 	}
 

@@ -150,7 +150,8 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 			w.disturb(t)
 
 			ruling := w.step(guard.Off)
-			if ruling.Held || ruling.Departures.Clusters != nil || ruling.Record(true) != nil || ruling.Conditions(true) != nil || ruling.Disarmed() || !ruling.WakeAt.IsZero() {
+			if ruling.Held || ruling.Departures.Clusters != nil || ruling.Record(true) != nil ||
+				ruling.Conditions(true) != nil || ruling.Disarmed() || !ruling.WakeAt.IsZero() {
 				t.Fatalf("got %+v", ruling)
 			}
 		}

@@ -150,7 +150,9 @@ const (
 // stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
 func (w *world) stepUntil(percent int, end string, stays map[string]bool) guard.Ruling {
 	ruling := w.judge(percent)
-	if w.reserve(ruling); end == afterTheReserve {
+	w.reserve(ruling)
+
+	if end == afterTheReserve {
 		return ruling
 	}
 

@@ -102,14 +102,17 @@ func TestCodes(t *testing.T) {
 		{reason: "400 for another API", method: "GET", target: get + "?api=apps", allowed: everything, want: 400, says: `"apps"]: use one of`},
 		{
 			reason: "403 without the right", method: "GET", target: get, want: 403,
-			says: `user "ada" does not have permission to get placements rollout of ` + beta[1:] + " in namespace team-a", asked: "get team-a/rollout" + beta,
+			says:  `user "ada" does not have permission to get placements rollout of ` + beta[1:] + " in namespace team-a",
+			asked: "get team-a/rollout" + beta,
 		},
 		{
-			reason: "403 although it is not there", method: "GET", target: debug.Path + "team-a/missing", want: 403, says: "does not have permission to get placements",
+			reason: "403 although it is not there", method: "GET", target: debug.Path + "team-a/missing", want: 403,
+			says:  "does not have permission to get placements",
 			asked: "get team-a/missing" + beta,
 		},
 		{
-			reason: "403 before it shows that nothing is known yet", method: "GET", target: get, want: 403, says: "does not have permission to get placements",
+			reason: "403 before it shows that nothing is known yet", method: "GET", target: get, want: 403,
+			says:    "does not have permission to get placements",
 			prepare: func(h *hub, _ *rights) { h.syncing = true }, asked: "get team-a/rollout" + beta,
 		},
 		{

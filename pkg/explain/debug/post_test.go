@@ -101,7 +101,9 @@ func TestBodies(t *testing.T) {
 // Nobody without the right to create learns more than that his placement has a namespace: it is not even checked.
 func TestNothingIsCheckedForStrangers(t *testing.T) {
 	recorder := ask(t, newHub(t), &rights{}, asker, "POST", debug.Path, `{"metadata":{"namespace":"team-a","name":5},"spec":{"x":1}}`)
-	if answer := decode(t, recorder); recorder.Code != http.StatusForbidden || !strings.Contains(answer.Error, "does not have permission to create placements") {
+
+	answer := decode(t, recorder)
+	if recorder.Code != http.StatusForbidden || !strings.Contains(answer.Error, "does not have permission to create placements") {
 		t.Errorf("code %d: %s", recorder.Code, answer.Error)
 	}
 }
