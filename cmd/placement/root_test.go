@@ -105,7 +105,9 @@ func TestExecuteDropsTheProgramsOwnPath(t *testing.T) {
 	}{
 		{reason: "no path", name: "/placement", args: []string{"version"}, want: "commit"},
 		{reason: "the path of the image", name: "/placement", args: []string{"/placement", "version"}, want: "commit"},
-		{reason: "the path of the image, for a binary elsewhere", name: "/usr/bin/placement", args: []string{"/placement", "version"}, want: "commit"},
+		{
+			reason: "the path of the image, for a binary elsewhere", name: "/usr/bin/placement", args: []string{"/placement", "version"}, want: "commit",
+		},
 		{reason: "its own path elsewhere", name: "/opt/hub", args: []string{"/opt/hub", "version"}, want: "commit"},
 		{reason: "the path alone shows the help", name: "/placement", args: []string{"/placement"}, want: "Available Commands:"},
 		{reason: "upstream's debug container", name: "/placement", args: []string{"/placement", "debug", "--help"}, want: "/debug/placements/"},
@@ -113,7 +115,10 @@ func TestExecuteDropsTheProgramsOwnPath(t *testing.T) {
 			reason: "the path twice", name: "/placement", args: []string{"/placement", "/placement", "version"}, wantCode: exitUsage,
 			want: `unknown command "/placement"`,
 		},
-		{reason: "another program's path", name: "/placement", args: []string{"/work", "agent"}, wantCode: exitUsage, want: `unknown command "/work"`},
+		{
+			reason: "another program's path", name: "/placement", args: []string{"/work", "agent"}, wantCode: exitUsage,
+			want: `unknown command "/work"`,
+		},
 		{
 			reason: "a plugin is never an entrypoint", name: "kubectl-placement", args: []string{"/placement", "version"}, wantCode: exitUsage,
 			want: `unknown command "/placement"`,

@@ -14,9 +14,10 @@ var errImmoderate = errors.New("the exponent of a quantity is out of bounds")
 // quantities are the fields of the hub's own kinds that hold quantities, of one object or of the items of a list.
 type quantities struct {
 	Status struct {
-		Allocatable, Capacity map[string]json.RawMessage
-	}
-	Items []json.RawMessage
+		Allocatable map[string]json.RawMessage `json:"allocatable"`
+		Capacity    map[string]json.RawMessage `json:"capacity"`
+	} `json:"status"`
+	Items []json.RawMessage `json:"items"`
 }
 
 // immoderate reports whether JSON data hold a quantity that takes too long to parse (see package quantity).

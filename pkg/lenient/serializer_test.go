@@ -172,7 +172,7 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 	quantities := func(from, count int) string {
 		entries := make([]string, 0, count)
 		for i := range count {
-			entries = append(entries, fmt.Sprintf(`"r%05d":"%s"`, from+i, strings.Repeat("x", 2*longestText)))
+			entries = append(entries, fmt.Sprintf(`"r%05d":%q`, from+i, strings.Repeat("x", 2*longestText)))
 		}
 
 		return strings.Join(entries, ",")

@@ -172,7 +172,7 @@ func FuzzScores(f *testing.F) {
 		f.Add("1e308", amount, int32(math.MinInt32), int32(-10))
 	}
 
-	slow := regexp.MustCompile(`[eE][+-]?[0-9]{4}`) // ParseQuantity itself takes minutes for some of these, such as 1e4217483647.
+	slow := regexp.MustCompile(`[eE][+-]?\d{4}`) // ParseQuantity itself takes minutes for some of these, such as 1e4217483647.
 
 	f.Fuzz(func(t *testing.T, first, second string, score, weight int32) {
 		if slow.MatchString(first) || slow.MatchString(second) {

@@ -20,7 +20,8 @@ func checkSets(t *testing.T, h *hub) {
 	h.token(t, "sets-tenant")
 	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceDefault, Name: "sets-tenant"}}
 	bind := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "sets-tenant"}, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{clusterv1.GroupName}, Resources: []string{"managedclustersets/bind"}, Verbs: []string{"create"}, ResourceNames: []string{"edge"},
+		APIGroups: []string{clusterv1.GroupName}, Resources: []string{"managedclustersets/bind"}, Verbs: []string{"create"},
+		ResourceNames: []string{"edge"},
 	}}}
 	must(t, h.client.Create(t.Context(), bind))
 	must(t, h.client.Create(t.Context(), &rbacv1.ClusterRoleBinding{

@@ -121,7 +121,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 				}},
 			})
 			w.expectSlices(ctx, "p", inFleet(shorts(1, 100)...), inFleet(shorts(101, 200)...), inFleet(shorts(201, 230)...))
-			film.until(ctx, w.shownSlices(ctx, Default, "p"))
+			film.until(ctx, w.shownSlices(ctx, Default))
 			film.stays(inFleet(shorts(36, 230)...)...)
 
 			By("taking in one that comes first by name")
@@ -146,7 +146,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			})).To(Succeed())
 			w.expectSlices(ctx, "p", inFleet(slices.Concat([]string{"c000"}, shorts(36, 100), shorts(201, 230))...),
 				inFleet(shorts(101, 200)...))
-			film.until(ctx, w.shownSlices(ctx, Default, "p"))
+			film.until(ctx, w.shownSlices(ctx, Default))
 		})
 
 	It("A1: stay while the placement is misconfigured", func(ctx SpecContext) {
@@ -225,7 +225,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		Expect(all.Items).To(HaveLen(1))
 		Expect(all.Items[0].UID).To(Equal(slice.UID))
 		Expect(all.Items[0].SchedulerName).To(Equal(controller.SchedulerName))
-		renamed.until(ctx, w.shownSlices(ctx, Default, "p"))
+		renamed.until(ctx, w.shownSlices(ctx, Default))
 
 		By("making one anew whose place in the order cannot be right, without a gap")
 
@@ -234,7 +234,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		edit(ctx, slice, func(s *clusterinventory.PlacementDecision) { s.Labels[clusterinventory.DecisionIndexLabel] = "7" })
 		w.expectSlices(ctx, "p", inFleet(shorts(1, 2)...))
 		w.idle(ctx)
-		film.until(ctx, w.shownSlices(ctx, Default, "p"))
+		film.until(ctx, w.shownSlices(ctx, Default))
 	})
 
 	It("A7: that cannot be written hold nothing else up, and are tried again", func(ctx SpecContext) {

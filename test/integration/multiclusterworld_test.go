@@ -121,10 +121,10 @@ func (w *world) watchSlices(ctx context.Context) *recording {
 	})
 }
 
-// shownSlices are the slices of a placement as they are filmed.
-func (w *world) shownSlices(ctx context.Context, g Gomega, name string) []clusterv1beta1.PlacementDecision {
+// shownSlices are the slices of the placement "p" as they are filmed.
+func (w *world) shownSlices(ctx context.Context, g Gomega) []clusterv1beta1.PlacementDecision {
 	pages := []clusterv1beta1.PlacementDecision{}
-	for _, slice := range w.slices(ctx, g, name) {
+	for _, slice := range w.slices(ctx, g, "p") {
 		pages = append(pages, *shown(slice.ObjectMeta, w.references(&slice)))
 	}
 

@@ -95,11 +95,16 @@ func TestMembershipChanges(t *testing.T) {
 		{"one that goes", clusterOf("c", map[string]string{"region": "eu"}), nil, []string{"eu", "global", "late"}},
 		{"one that moves", clusterOf("c", inSet("prod")), clusterOf("c", inSet("dev")), []string{"dev", "prod"}},
 		{"one that leaves for a set that does not exist", clusterOf("c", inSet("dev")), clusterOf("c", inSet("gone")), []string{"dev"}},
-		{"a label that no set reads", clusterOf("c", inSet("dev")), clusterOf("c", map[string]string{clusterv1beta2.ClusterSetLabel: "dev", "a": "b"}), nil},
+		{
+			"a label that no set reads", clusterOf("c", inSet("dev")),
+			clusterOf("c", map[string]string{clusterv1beta2.ClusterSetLabel: "dev", "a": "b"}), nil,
+		},
 		{"no set for a set with a selector", clusterOf("c", nil), clusterOf("c", inSet("late")), nil},
 	} {
 		got := m.changed(tc.before, tc.after)
-		if slices.Sort(got); !cmp.Equal(tc.want, got) {
+		slices.Sort(got)
+
+		if !cmp.Equal(tc.want, got) {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
 	}
@@ -107,7 +112,8 @@ func TestMembershipChanges(t *testing.T) {
 
 // The naive reference asks every set about every cluster.
 func TestMembershipIsWhatEverySetSays(t *testing.T) {
-	labels := rapid.MapOfN(rapid.SampledFrom([]string{clusterv1beta2.ClusterSetLabel, "region"}), rapid.SampledFrom([]string{"", "a", "b", "eu"}), 0, 2)
+	keys, values := []string{clusterv1beta2.ClusterSetLabel, "region"}, []string{"", "a", "b", "eu"}
+	labels := rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom(values), 0, 2)
 
 	rapid.Check(t, func(t *rapid.T) {
 		compile := func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
@@ -152,8 +158,9 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 
 		got := m.changed(before, after)
 		slices.Sort(want)
+		slices.Sort(got)
 
-		if slices.Sort(got); !slices.Equal(want, got) {
+		if !slices.Equal(want, got) {
 			t.Fatalf("from %v to %v: %q, want %q", before, after, got, want)
 		}
 	})

@@ -129,7 +129,9 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 
-	if slices.Sort(asked); !slices.Equal(asked, []string{"blue", "red"}) {
+	slices.Sort(asked)
+
+	if !slices.Equal(asked, []string{"blue", "red"}) {
 		t.Errorf("asked %q, want each set once", asked)
 	}
 }
@@ -191,7 +193,9 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 		t.Errorf("%d questions and the next look after %v, want one and %v", asked, again, reviewEvery)
 	}
 
-	if look("somebody else has it look", true); asked != 1 {
+	look("somebody else has it look", true)
+
+	if asked != 1 {
 		t.Errorf("%d questions, want none before the time", asked-1)
 	}
 

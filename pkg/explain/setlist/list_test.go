@@ -113,7 +113,8 @@ func TestRead(t *testing.T) {
 			wantErr: "open-cluster-management:placement-hub:tenant",
 		},
 		{
-			reason: "who may not list bindings sees what may be bound", namespace: "team", hub: hub{bindingsFail: forbidden("managedclustersetbindings")},
+			reason: "who may not list bindings sees what may be bound", namespace: "team",
+			hub:     hub{bindingsFail: forbidden("managedclustersetbindings")},
 			want:    &List{Namespace: "team", Hidden: ptr.To(2), Sets: []Set{{Name: "prod", MayBind: true}, {Name: "staging", MayBind: true}}},
 			wantErr: "ClusterRole view",
 		},
@@ -168,7 +169,10 @@ sets:
   mayBind: true
   name: prod
 `},
-		{explain.FormatJSON, List{Namespace: "team", Sets: []Set{}, Unlisted: "no"}, "{\n  \"namespace\": \"team\",\n  \"sets\": [],\n  \"unlisted\": \"no\"\n}\n"},
+		{
+			explain.FormatJSON, List{Namespace: "team", Sets: []Set{}, Unlisted: "no"},
+			"{\n  \"namespace\": \"team\",\n  \"sets\": [],\n  \"unlisted\": \"no\"\n}\n",
+		},
 	} {
 		t.Run(string(tc.format), func(t *testing.T) {
 			var out bytes.Buffer

@@ -221,7 +221,8 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case broken == nil:
 		p.pass.ServeHTTP(w, r)
 	case broken.Fault == Delay:
-		p.pass.ServeHTTP(&delayedAnswer{ResponseWriter: w, wait: func() error { return broken.wait(r.Context()) }}, r)
+		ctx := r.Context()
+		p.pass.ServeHTTP(&delayedAnswer{ResponseWriter: w, wait: func() error { return broken.wait(ctx) }}, r)
 	case broken.Fault == Hang:
 		_ = broken.wait(r.Context()) // Whatever ended it.
 		reset(w)
@@ -350,7 +351,7 @@ func (d *delayedEvents) Write(b []byte) (int, error) {
 	if err := d.wait(); err != nil {
 		return 0, err
 	}
-	return d.ResponseWriter.Write(b)
+	return d.ResponseWriter.Write(b) //nolint:wrapcheck // It is the same writer to whoever writes.
 }
 
 // Unwrap lets http.ResponseController flush the events.

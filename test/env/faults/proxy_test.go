@@ -119,6 +119,7 @@ func TestFaults(t *testing.T) {
 			case Delay: // The request has to reach the target first.
 				cancel()
 				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+			case InternalError, Unavailable, Conflict, Reset, Lost, Gone:
 			}
 			defer cancel()
 			if err := create(ctx, api); !tc.want(err) {

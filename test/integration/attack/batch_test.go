@@ -36,7 +36,7 @@ type journal struct {
 	lines []string
 }
 
-func (j *journal) note(format string, arguments ...any) {
+func (j *journal) notef(format string, arguments ...any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 
@@ -74,10 +74,10 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 
 	w.noted = func(format string, arguments ...any) {
 		a.steps++
-		j.note(format, arguments...)
+		j.notef(format, arguments...)
 	}
 
-	j.note("world of %d clusters", len(w.clusters))
+	j.notef("world of %d clusters", len(w.clusters))
 
 	random := rand.New(rand.NewPCG(seed, 1))
 	a.deck = nil
@@ -109,7 +109,7 @@ func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random 
 	a.batches++
 	a.film.cut()
 	w.truth.begin(a.film.decisions())
-	j.note("batch %d", a.batches)
+	j.notef("batch %d", a.batches)
 
 	striking := a.strike(ctx, h, j, random, besides)
 
@@ -127,7 +127,7 @@ func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random 
 		return err
 	}
 
-	j.note("the steps and faults of the batch have ended")
+	j.notef("the steps and faults of the batch have ended")
 
 	if err := a.nudge(ctx, w); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (a *arena) step(ctx context.Context, w *world, h *hub, j *journal, random *
 
 	how := oneOf(random, faults.Delay, faults.Reset, faults.Unavailable, faults.Hang)
 	verbs := oneOf(random, []string{"watch"}, []string{"list", "watch"})
-	j.note("    begins: %s of %v %s", how, verbs, keeps.first)
+	j.notef("    begins: %s of %v %s", how, verbs, keeps.first)
 
 	mend := h.breakAll(faults.Rule{Match: faults.Match{Verbs: verbs, Resources: []string{keeps.first}}, Fault: how})
 	defer mend()
@@ -161,7 +161,7 @@ func (a *arena) step(ctx context.Context, w *world, h *hub, j *journal, random *
 		err = wait(ctx, time.Duration(random.Int64N(int64(longestLateness))))
 	}
 
-	j.note("    ends: %s of %v %s", how, verbs, keeps.first)
+	j.notef("    ends: %s of %v %s", how, verbs, keeps.first)
 
 	return err
 }
@@ -218,7 +218,7 @@ func (a *arena) strike(ctx context.Context, h *hub, j *journal, random *rand.Ran
 }
 
 func (a *arena) strikeOnce(ctx context.Context, h *hub, j *journal, strikes fault, length time.Duration) error {
-	j.note("    begins: %s", strikes.name)
+	j.notef("    begins: %s", strikes.name)
 
 	mend, err := strikes.strike(ctx, a, h)
 	if err != nil {
@@ -227,7 +227,7 @@ func (a *arena) strikeOnce(ctx context.Context, h *hub, j *journal, strikes faul
 
 	err = errors.Join(wait(ctx, length), mend())
 
-	j.note("    ends: %s", strikes.name)
+	j.notef("    ends: %s", strikes.name)
 
 	if err != nil {
 		return fmt.Errorf("%s: %w", strikes.name, err)

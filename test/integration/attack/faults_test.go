@@ -61,7 +61,8 @@ func allFaults() []fault {
 		{Verbs: []string{"patch", "update"}, Resources: []string{"placements/status"}},
 	} {
 		for _, how := range []faults.Fault{faults.Conflict, faults.Lost, faults.InternalError, faults.Reset, faults.TooManyRequests, faults.Hang} {
-			all = append(all, broken(faults.Rule{Match: write, Fault: how}, fmt.Sprintf("%s of %v:", how, write.Verbs), 200*time.Millisecond, 2*time.Second))
+			what := fmt.Sprintf("%s of %v:", how, write.Verbs)
+			all = append(all, broken(faults.Rule{Match: write, Fault: how}, what, 200*time.Millisecond, 2*time.Second))
 		}
 	}
 

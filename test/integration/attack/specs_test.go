@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,7 +148,7 @@ func byPlatforms(values ...string) clusterv1beta1.ClusterPredicate {
 func byCEL(values ...string) clusterv1beta1.ClusterPredicate {
 	return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: []string{
-			fmt.Sprintf(`managedCluster.metadata.labels[%q] in ["%s"]`, regionLabel, strings.Join(values, `", "`)),
+			fmt.Sprintf(`managedCluster.metadata.labels[%q] in [%s]`, regionLabel, quoted(values)),
 		}},
 	}}
 }
@@ -169,4 +170,14 @@ func demoScore(weight int32) clusterv1beta1.PrioritizerConfig {
 		},
 		Weight: weight,
 	}
+}
+
+// quoted lists texts as CEL writes them.
+func quoted(texts []string) string {
+	quoted := make([]string, 0, len(texts))
+	for _, text := range texts {
+		quoted = append(quoted, strconv.Quote(text))
+	}
+
+	return strings.Join(quoted, ", ")
 }

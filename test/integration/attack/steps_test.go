@@ -87,7 +87,7 @@ func (w *world) labelThenSelect(ctx context.Context) error {
 	}
 
 	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
-		if len(s.Predicates) == 0 || s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions != nil &&
+		if len(s.Predicates) == 0 || len(s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions) > 0 &&
 			s.Predicates[0].RequiredClusterSelector.LabelSelector.MatchExpressions[0].Key == waveLabel {
 			s.Predicates = []clusterv1beta1.ClusterPredicate{byLabel(waveLabel, wave)}
 		}

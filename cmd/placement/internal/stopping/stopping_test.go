@@ -31,7 +31,9 @@ func TestLogger(t *testing.T) {
 			"at a stop it is there for who asks", cancelled, true, verbosity,
 			[]string{`n "level"=4 "msg"="m" "k"="v" "err"="Post \"https://hub\": context canceled"`},
 		},
-		{"an informer that was stopped before it was in sync", fmt.Errorf("wrapped: %w", apierrors.NewTimeoutError("failed waiting", 0)), true, 0, nil},
+		{
+			"an informer that was stopped before it was in sync", fmt.Errorf("wrapped: %w", apierrors.NewTimeoutError("failed waiting", 0)), true, 0, nil,
+		},
 		{"a lease that is lost at work", errors.New(leaseReleased), false, 0, []string{`n "msg"="m" "error"="leader election lost" "k"="v"`}},
 		{"a lease that is handed over", errors.New(leaseReleased), true, 0, nil},
 		{"at a stop the hub can fail, too", errors.New("disk full"), true, 0, []string{`n "msg"="m" "error"="disk full" "k"="v"`}},
