@@ -106,7 +106,8 @@ func TestExecuteDropsTheProgramsOwnPath(t *testing.T) {
 		{reason: "no path", name: "/placement", args: []string{"version"}, want: "commit"},
 		{reason: "the path of the image", name: "/placement", args: []string{"/placement", "version"}, want: "commit"},
 		{
-			reason: "the path of the image, for a binary elsewhere", name: "/usr/bin/placement", args: []string{"/placement", "version"}, want: "commit",
+			reason: "the path of the image, for a binary elsewhere", name: "/usr/bin/placement", args: []string{"/placement", "version"},
+			want: "commit",
 		},
 		{reason: "its own path elsewhere", name: "/opt/hub", args: []string{"/opt/hub", "version"}, want: "commit"},
 		{reason: "the path alone shows the help", name: "/placement", args: []string{"/placement"}, want: "Available Commands:"},

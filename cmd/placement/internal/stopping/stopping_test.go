@@ -32,7 +32,8 @@ func TestLogger(t *testing.T) {
 			[]string{`n "level"=4 "msg"="m" "k"="v" "err"="Post \"https://hub\": context canceled"`},
 		},
 		{
-			"an informer that was stopped before it was in sync", fmt.Errorf("wrapped: %w", apierrors.NewTimeoutError("failed waiting", 0)), true, 0, nil,
+			"an informer that was stopped before it was in sync", fmt.Errorf("wrapped: %w", apierrors.NewTimeoutError("failed waiting", 0)),
+			true, 0, nil,
 		},
 		{"a lease that is lost at work", errors.New(leaseReleased), false, 0, []string{`n "msg"="m" "error"="leader election lost" "k"="v"`}},
 		{"a lease that is handed over", errors.New(leaseReleased), true, 0, nil},
