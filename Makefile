@@ -92,7 +92,7 @@ test: ## Run every test: unit, integration, e2e (about 16 minutes on two cores; 
 
 test-unit: ## Run unit, property and repository law tests; no server is started
 	@echo "==> test-unit: packages, properties and the repository's laws"
-	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/laws/... \
+	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/film/... ./test/laws/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
 test-integration: assets ## Run the suites against a real etcd and kube-apiserver

@@ -189,8 +189,8 @@ func (g *glance) search(name string, next int) int {
 	return low + at
 }
 
-// groupsStay reports whether there are as many groups as are needed, with the right indices and with room, and as many pages in each; and
-// gives the new clusters their pages.
+// groupsStay reports whether there are as many groups as are needed, in their order, with the right indices and with room, and as many pages
+// in each; and gives the new clusters their pages.
 func (g *glance) groupsStay() bool {
 	needed := make([]int, len(g.result.Request.Groups)+1)
 	for i := range g.chosen {
@@ -223,7 +223,7 @@ func (g *glance) groupsStay() bool {
 
 	g.arrange()
 
-	if !g.place() {
+	if !slices.IsSortedFunc(g.groups, func(a, b bundle) int { return cmp.Compare(a.portion, b.portion) }) || !g.place() {
 		return false
 	}
 

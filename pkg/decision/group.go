@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -16,86 +15,9 @@ type Group struct {
 	// Clusters are the members in the order of the answer.
 	Clusters []string
 
-	// pages exist for the group already, in the order of their numbers.
+	// pages are those that exist for the group already, in the order of their numbers; or else one at its index that becomes the first
+	// one of the group.
 	pages []*record.Page
-}
-
-// Groups cuts every portion into groups of at most so many members. A portion without clusters makes no group; when nothing is selected
-// there is one empty group.
-//
-// Where nothing exists yet, the groups follow the order of the portions, and their members the order of the answer. From then on a member
-// keeps its group. A portion with more groups than it needs gives up those of the highest indices, new groups take the lowest free
-// indices, and a group whose index would leave a gap below it is made anew at a lower one.
-func Groups(portions []Portion, length int, present Present) []Group {
-	vacant := present.groups()
-
-	var groups []Group
-
-	for _, portion := range portions {
-		old := vacant[portion.Name]
-		allotted := allot(portion.Clusters, members(old), length)
-
-		for i, clusters := range allotted {
-			group := Group{Group: record.Group{Index: -1, Name: portion.Name}, Clusters: clusters}
-			if i < len(old) {
-				group.Index, group.pages = old[i].Index, old[i].pages
-			}
-
-			groups = append(groups, group)
-		}
-
-		// Another portion of the name goes on where this one ended.
-		vacant[portion.Name] = old[min(len(allotted), len(old)):]
-	}
-
-	if len(groups) == 0 {
-		groups = []Group{{Group: record.Group{Index: -1}}}
-		if old := vacant[""]; len(old) > 0 && old[0].Index == 0 {
-			groups = old[:1]
-			groups[0].Clusters = nil
-		}
-	}
-
-	number(groups)
-	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Index, b.Index) })
-
-	return groups
-}
-
-func members(groups []Group) [][]string {
-	members := make([][]string, 0, len(groups))
-	for _, group := range groups {
-		members = append(members, group.Clusters)
-	}
-
-	return members
-}
-
-// number gives the lowest free indices to new groups, and to those that would stand behind a gap or on the index of another.
-func number(groups []Group) {
-	taken := make([]bool, len(groups))
-	free := 0 // All below are taken.
-
-	for i := range groups {
-		group := &groups[i]
-		if group.Index < 0 || group.Index >= len(groups) || taken[group.Index] {
-			group.Index, group.pages = -1, nil
-
-			continue
-		}
-
-		taken[group.Index] = true
-	}
-
-	for i := range groups {
-		if groups[i].Index < 0 {
-			for taken[free] {
-				free++
-			}
-
-			groups[i].Index, taken[free] = free, true
-		}
-	}
 }
 
 // allot gives every member a place in a container, so that as few as possible move. Containers hold at most size members. Those in

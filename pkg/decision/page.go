@@ -20,12 +20,15 @@ type Page struct {
 	Current *record.Page
 }
 
+// renamed reports whether a page that exists changes its group.
+func (p *Page) renamed(present Present) bool { return p.Current != nil && present.groupOf(p.Current) != p.Group }
+
 // Paginate cuts the groups into pages. A cluster keeps its page as it keeps its group; a group with more pages than it needs gives up
 // those of the highest numbers, and new pages take the lowest free numbers. An empty group has one empty page. When the pages are to be
 // sorted, the clusters of a group fill its pages in their order instead.
 //
 // A single page is called "-1", because that name is written in many places: if it has another number and the first one is free, it
-// is made anew.
+// is made anew. A page that changes its group has to do that first.
 func Paginate(present Present, groups []Group, sorted bool) []Page {
 	names := present.unusedNames()
 
@@ -35,7 +38,8 @@ func Paginate(present Present, groups []Group, sorted bool) []Page {
 		pages = append(pages, paginate(present, group, names, sorted)...)
 	}
 
-	if first := PageName(present.Placement.Name, 1); len(pages) == 1 && pages[0].Name != first && !names.used[first] {
+	first := PageName(present.Placement.Name, 1)
+	if len(pages) == 1 && pages[0].Name != first && !names.used[first] && !pages[0].renamed(present) {
 		pages[0].Name, pages[0].Current = first, nil
 	}
 
@@ -48,7 +52,9 @@ func paginate(present Present, group Group, names *pageNames, sorted bool) []Pag
 	if !sorted {
 		holds := make([][]string, 0, len(group.pages))
 		for _, page := range group.pages {
-			holds = append(holds, page.Clusters())
+			if present.groupOf(page) == group.Group {
+				holds = append(holds, page.Clusters())
+			}
 		}
 
 		cut = allot(group.Clusters, holds, PageSize)

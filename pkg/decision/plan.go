@@ -13,9 +13,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Write is one step of a page. A page may be written more than once on the way to what it is to hold.
+// groupNameAnnotation is on a page that has changed its group name, and is that name. It is written together with the label, so that who
+// reads the page before the status of the placement tells of the change does not put the old name back.
+const groupNameAnnotation = "placement-hub.open-cluster-management.io/group-name"
+
+// Write is one step of a page. A page is written twice when it changes its group name: it is emptied, and then renamed and filled.
 type Write struct {
-	// Current is the PlacementDecision as it was when the plan was made; nil when the plan itself creates it.
+	// Current is the PlacementDecision as it is before this step: as it was when the plan was made, but empty once the plan has emptied it.
+	// It is nil when the plan itself creates it.
 	Current *record.Page
 	// Desired is what it is to become by this step.
 	Desired *record.Page
@@ -23,6 +28,8 @@ type Write struct {
 	Create, Mend, Fill bool
 	// Confirm says that nothing of it is wrong, and it is written for its resourceVersion (see confirmed).
 	Confirm bool
+	// Delete says that the page is deleted: its group makes room for another one at the same index, which comes later in the plan.
+	Delete bool
 }
 
 // Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
@@ -128,65 +135,75 @@ func (a *Answer) Plan(present Present) Plan {
 	plan.Groups, plan.Selected = describe(pages)
 	plan.Writes, plan.Deletes = a.stepsTo(present, pages)
 	first := PageName(present.Placement.Name, 1)
-	plan.Again = len(pages) == 1 && slices.ContainsFunc(plan.Deletes, func(gone *record.Page) bool { return gone.Name == first })
+	plan.Again = !a.Held && len(pages) == 1 && pages[0].Name != first && !present.Taken[first]
 
 	return plan
 }
 
 // stepsTo are the writes and deletes that lead to the pages.
 func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes []*record.Page) {
-	final := a.final(present, pages)
-
 	sequence := newSequence(present, pages, a.Length)
 	written := map[string]bool{}
 
 	for _, move := range sequence.run() {
-		name := move.slot.name
-
-		write, planned := final[name]
-		if !planned {
-			page := Page{Name: name, Group: move.slot.group}
-			if move.slot.current.Name != "" {
-				page.Current = move.slot.current
-			}
-
-			write = newWrite(present, page, a.decisions(a.sort(move.waiting)))
-		}
-
-		write.Create, write.Mend, write.Fill = write.Create && !written[name], write.Mend && !written[name], true
-		writes, written[name] = append(writes, write), true
+		writes = append(writes, a.step(present, move))
+		written[move.slot.name] = true
 	}
 
 	// What holds the right clusters may still lack a label, or say it in the wrong way: no list at all, another order, a reason.
+	marks := newMarks(present)
+
 	for _, page := range pages {
-		if write, differs := final[page.Name]; differs && !written[page.Name] && (write.Mend || write.Fill) {
+		if written[page.Name] || marks.on(page) && a.says(page) {
+			continue
+		}
+
+		if write := newWrite(present, page, a.decisions(page.Clusters)); write.Mend || write.Fill {
 			writes = append(writes, write)
 		}
 	}
 
 	for _, gone := range sequence.deletes() {
-		if gone.current.Name == "" {
-			gone.current.Namespace, gone.current.Name = present.Placement.Namespace, gone.name
+		page := gone.current
+		if page == nil {
+			page = &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: present.Placement.Namespace, Name: gone.name}}
 		}
 
-		deletes = append(deletes, gone.current)
+		deletes = append(deletes, page)
 	}
 
 	return confirmed(present, pages, writes, deletes), deletes
 }
 
-// final are the last writes of the pages that are not yet what they are to be, by name.
-func (a *Answer) final(present Present, pages []Page) map[string]Write {
-	final := map[string]Write{}
-	marks := newMarks(present)
+// step is the write of a move.
+func (a *Answer) step(present Present, move move) Write {
+	slot := move.slot
 
-	for _, page := range pages {
-		if !marks.on(page) || !a.says(page) {
-			final[page.Name] = newWrite(present, page, a.decisions(page.Clusters))
+	switch move.kind {
+	case park:
+		page := Page{Name: slot.name, Group: slot.group, Current: slot.current}
+
+		return newWrite(present, page, a.decisions(a.sort(move.waiting)))
+	case empty:
+		return Write{Current: slot.current, Desired: emptied(slot.current), Fill: true}
+	case drop:
+		return Write{Current: slot.current, Desired: emptied(slot.current), Delete: true}
+	default:
+		page := *slot.page
+		if page.renamed(present) && len(page.Current.Decisions) > 0 {
+			page.Current = emptied(page.Current)
 		}
-	}
 
-	return final
+		return newWrite(present, page, a.decisions(page.Clusters))
+	}
+}
+
+// emptied is a page without its decisions.
+func emptied(page *record.Page) *record.Page {
+	empty := *page
+	empty.Decisions = []record.Decision{}
+
+	return &empty
 }
 
 // says reports whether a page that exists says what it is to say.
@@ -231,9 +248,14 @@ func newWrite(present Present, page Page, decisions []record.Decision) Write {
 		Decisions: decisions,
 	}
 
+	renamed := page.renamed(present)
+	if renamed {
+		desired.Annotations = map[string]string{groupNameAnnotation: page.Group.Name}
+	}
+
 	return Write{
 		Current: page.Current, Desired: desired, Create: page.Current == nil,
-		Mend: page.Current != nil && (!maps.Equal(current.Labels, desired.Labels) ||
+		Mend: page.Current != nil && (renamed || !maps.Equal(current.Labels, desired.Labels) ||
 			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences)),
 		Fill: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
 			page.Current != nil && current.Scheduler != present.Form.Scheduler(),

@@ -142,47 +142,30 @@ func (p Present) Groups() []record.GroupStatus {
 	return groups
 }
 
-// groups are the groups that exist, by name and in the order of their indices. Pages with other names than ours have no group.
-func (p Present) groups() map[string][]Group {
-	byKey := map[record.Group]*Group{}
-
-	for _, page := range p.Pages {
-		if _, ok := PageNumber(p.Placement.Name, page.Name); !ok {
-			continue
-		}
-
-		key := p.groupOf(page)
-		if byKey[key] == nil {
-			byKey[key] = &Group{Group: key}
-		}
-
-		byKey[key].pages = append(byKey[key].pages, page)
-		byKey[key].Clusters = append(byKey[key].Clusters, page.Clusters()...)
+// highest is the greatest group index of a page that is being deleted; -1 when there is none.
+func (p Present) highest() int {
+	highest := -1
+	for _, page := range p.leaving {
+		highest = max(highest, p.groupOf(page).Index)
 	}
 
-	groups := map[string][]Group{}
-
-	for key, group := range byKey {
-		groups[key.Name] = append(groups[key.Name], *group)
-	}
-
-	for _, named := range groups {
-		slices.SortFunc(named, func(a, b Group) int { return cmp.Compare(a.Index, b.Index) })
-	}
-
-	return groups
+	return highest
 }
 
-// groupOf is the group that a page was made for: the one the placement's status records, else the one its labels say, else the first
-// unnamed one. The record comes first because labels get lost and are changed by others (ours.md B4).
+// groupOf is the group that a page is of: the name that it was given last, the one that the placement's status records, the one its labels
+// say, or else the first unnamed one. Labels come last because they get lost and are changed by others (ours.md B4).
 func (p Present) groupOf(page *record.Page) record.Group {
-	if group, is := p.recorded[page.Name]; is {
-		return group
+	group, known := p.recorded[page.Name]
+	if !known {
+		group, known = p.Form.Group(page)
 	}
 
-	group, named := p.Form.Group(page)
-	if !named {
-		return record.Group{}
+	if !known {
+		group = record.Group{}
+	}
+
+	if name, renamed := page.Annotations[groupNameAnnotation]; renamed {
+		group.Name = name
 	}
 
 	return group

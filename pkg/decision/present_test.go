@@ -51,7 +51,7 @@ func TestAgainEnds(t *testing.T) {
 	}{
 		{"the only page has the first name", fine, pages{page(1, 0, "", "c-1")}, false},
 		{"it takes it in this pass", fine, pages{page(2, 0, "", "c-1")}, false},
-		{"the first name becomes free in this pass", fine, pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "c-1")}, true},
+		{"the first name becomes free in this pass", fine, pages{page(1, 1, "", "c-1"), page(2, 0, "", "c-1")}, true},
 		{"the first name belongs to somebody else", fine, pages{theirs, page(2, 0, "", "c-1")}, false},
 		{"a held placement keeps what it has", mistaken, pages{page(2, 0, "", "c-1")}, false},
 	} {

@@ -43,6 +43,19 @@ func (r *rival) begin(t rapid.TB, api, seen *store) {
 	}
 
 	for _, write := range plan.Writes {
+		if write.Delete {
+			r.left = append(r.left, func() bool {
+				there := upToDate(write.Desired.Name, write.Current)
+				if there {
+					delete(api.pages, write.Desired.Name)
+				}
+
+				return there
+			})
+
+			continue
+		}
+
 		for _, request := range requests(plan.Form, write) {
 			r.left = append(r.left, func() bool {
 				if !upToDate(write.Desired.Name, write.Current) {

@@ -30,7 +30,7 @@ type membership struct {
 type member struct{ group, cluster int32 }
 
 // newRoster gives ids to the clusters and tells the slots what they hold, and what not yet.
-func newRoster(slots []*slot, targets map[*slot][]string) roster {
+func newRoster(slots []*slot) roster {
 	var r roster
 
 	known := map[string]int32{}
@@ -52,13 +52,15 @@ func newRoster(slots []*slot, targets map[*slot][]string) roster {
 			}
 		}
 
-		p.target = make([]int32, 0, len(targets[p]))
-		for _, name := range targets[p] {
-			p.target = append(p.target, id(name))
+		if p.page != nil {
+			p.target = make([]int32, 0, len(p.page.Clusters))
+			for _, name := range p.page.Clusters {
+				p.target = append(p.target, id(name))
+			}
 		}
 
 		p.holds, p.target = sorted(p.holds), sorted(p.target)
-		if !p.goes {
+		if !p.goes || p.makesRoom {
 			p.lost, p.gained = without(p.holds, p.target), without(p.target, p.holds)
 		}
 	}
@@ -157,6 +159,10 @@ func (r *roster) measure(p *slot) {
 			p.lacks++
 		}
 
+		if p.goes {
+			continue
+		}
+
 		if r.members[member{p.within.id, cluster}] == 1 {
 			p.grows--
 		}
@@ -208,13 +214,17 @@ func (r *roster) enter(p *slot, cluster int32) {
 	}
 }
 
-// leave counts a cluster that has left a page that stays.
+// leave counts a cluster that has left a page.
 func (r *roster) leave(p *slot, cluster int32) {
 	r.holders[cluster]--
 	if r.holders[cluster] == 1 && r.stays(cluster) {
 		for _, other := range r.losers[cluster] {
 			other.lacks++
 		}
+	}
+
+	if p.goes {
+		return
 	}
 
 	key := member{p.within.id, cluster}

@@ -41,15 +41,15 @@ func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 		}
 	}
 
-	for name, groups := range s.present().groups() {
-		for _, group := range groups {
+	for _, at := range s.present().sites() {
+		for _, group := range at.groups {
 			var all []record.Decision
 			for _, page := range group.pages {
 				all = append(all, page.Decisions...)
 			}
 
 			if !slices.IsSortedFunc(all, inOrder) {
-				t.Fatalf("group %d %q is not sorted: %v", group.Index, name, all)
+				t.Fatalf("group %d %q is not sorted: %v", group.Index, group.Name, all)
 			}
 		}
 	}

@@ -7,17 +7,28 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// slot is a page on its way from what it holds to what it is to hold.
+// slot is a page on its way from what it holds to what it is to hold. A page that changes its group has two slots: one for each group.
 type slot struct {
 	name    string
 	group   record.Group
 	number  int
 	current *record.Page // nil: to be created
-	goes    bool         // It is deleted in the end.
+	// page is what it is to become; nil when it goes.
+	page *Page
+	// goes says that the group of the page goes, or needs the page no more. It holds its clusters until it is deleted in the end, unless it
+	// makes room.
+	goes bool
+	// makesRoom says that the page goes before its index can have the group that it is to have: consumers expect one name at an index,
+	// also on empty pages (ours.md B5). The last such page of an index is not deleted, because there must be no gap either: it is emptied.
+	makesRoom, last bool
+	// renames says that it is such a last page, as it will be in the group that is to have the index.
+	renames bool
 
 	// at is its place in the order of the slots, and within its group among those that stay.
 	at     int
 	within *membership
+	// room is what has to be made at its index before it can be written; nil when there is no other group.
+	room *room
 	// holds and target are clusters in the order of their ids; lost and gained are where they differ.
 	holds, target, lost, gained []int32
 	open, gains, queued         bool
@@ -25,19 +36,44 @@ type slot struct {
 	lacks, grows int
 }
 
+// room is an index at which pages of another group have to go.
+type room struct {
+	// others are how many there are still. The last one is counted until it is renamed, which needs it to be empty.
+	others int
+	empty  bool
+	// waiting are the slots of the group that is to have the index.
+	waiting []*slot
+}
+
+// moveKind is what a move does with a page.
+type moveKind int
+
+const (
+	// fill has a page hold what it is to hold, and be of its group.
+	fill moveKind = iota
+	// park has clusters wait in a page that goes.
+	park
+	// empty takes all clusters from a page that is to change its group.
+	empty
+	// drop deletes a page that makes room.
+	drop
+)
+
 // move is one write of a page on the way.
 type move struct {
+	kind moveKind
 	slot *slot
-	// waiting are clusters that are parked in the page; nil when it comes to hold what it is to hold.
+	// waiting are clusters that are parked in the page.
 	waiting []string
 }
 
 // sequence finds an order of writes for a set of pages in which no cluster that stays is missing from all pages between any two writes
-// (ours.md B1), no page ever holds more than it may, and no group grows beyond its length.
+// (ours.md B1), no page ever holds more than it may, no group grows beyond its length, every index has one group and there is no gap (B5).
 //
-// A page may be written as soon as every staying cluster that it gives away stands in another page too. Pages that gain come before
-// pages that only lose. Where pages exchange clusters in a ring and there is no room for both, one side waits in a page of its own
-// behind the last group, which goes in the end.
+// A page may be written as soon as every staying cluster that it gives away stands in another page too, and all pages of other groups
+// have left its index. Pages that gain come before pages that only lose. New indices come in their order, because nothing keeps a new
+// group from being filled. Where pages exchange clusters in a ring and there is no room for both, one side waits in a page of its own behind
+// the last group, which goes in the end.
 type sequence struct {
 	roster
 
@@ -57,19 +93,29 @@ type sequence struct {
 }
 
 func newSequence(present Present, pages []Page, length int) *sequence {
-	s := &sequence{length: length, names: present.unusedNames()}
-	kept := make(map[string]bool, len(pages))
-	targets := make(map[*slot][]string, len(pages))
+	s := &sequence{length: length, names: present.unusedNames(), highest: present.highest()}
+	stays := make(map[string]bool, len(pages))
+	ordered := true
 
-	for _, page := range pages {
-		kept[page.Name], s.names.used[page.Name] = true, true
-		added := &slot{name: page.Name, group: page.Group, number: present.number(page.Name), current: page.Current}
-		targets[added] = page.Clusters
+	for i := range pages {
+		page := &pages[i]
+		stays[page.Name], s.names.used[page.Name] = true, true
+		added := &slot{name: page.Name, group: page.Group, number: present.number(page.Name), current: page.Current, page: page}
+
+		if page.renamed(present) {
+			added.current, added.renames = nil, true
+			s.slots = append(s.slots, &slot{
+				name: page.Name, group: present.groupOf(page.Current), number: added.number, current: page.Current, goes: true,
+				makesRoom: true, last: true,
+			})
+		}
+
 		s.slots = append(s.slots, added)
+		ordered = ordered && added.current != nil && holdsInOrder(page)
 	}
 
 	for _, page := range present.Pages {
-		if !kept[page.Name] {
+		if !stays[page.Name] {
 			s.slots = append(s.slots, &slot{
 				name: page.Name, group: present.groupOf(page), number: present.number(page.Name), current: page, goes: true,
 			})
@@ -80,24 +126,58 @@ func newSequence(present Present, pages []Page, length int) *sequence {
 		return cmp.Or(cmp.Compare(a.group.Index, b.group.Index), cmp.Compare(a.number, b.number))
 	})
 
-	if slices.ContainsFunc(pages, func(page Page) bool { return !holdsInOrder(page) }) {
-		s.count(targets)
+	if rooms := s.makeRooms(); !ordered || rooms {
+		s.count()
 	}
 
 	return s
 }
 
-// holdsInOrder reports whether a page exists and holds exactly what it is to hold in the same order, so that it need not be counted.
-func holdsInOrder(page Page) bool {
-	return page.Current != nil && slices.EqualFunc(page.Current.Decisions, page.Clusters, func(d record.Decision, cluster string) bool {
-		return d.Cluster == cluster
-	})
+// holdsInOrder reports whether a page holds exactly what it is to hold in the same order, so that it need not be counted.
+func holdsInOrder(page *Page) bool {
+	return slices.EqualFunc(page.Current.Decisions, page.Clusters, func(d record.Decision, cluster string) bool { return d.Cluster == cluster })
+}
+
+// makeRooms finds the indices that have pages of another group than they are to have, and reports whether there are any.
+func (s *sequence) makeRooms() bool {
+	names := make(map[int]string, len(s.slots))
+
+	for _, p := range s.slots {
+		if !p.goes {
+			names[p.group.Index] = p.group.Name
+		}
+	}
+
+	rooms := map[int]*room{}
+
+	for _, p := range s.slots {
+		name, stays := names[p.group.Index]
+		if !p.goes || !stays || name == p.group.Name {
+			continue
+		}
+
+		if rooms[p.group.Index] == nil {
+			rooms[p.group.Index] = &room{}
+		}
+
+		p.makesRoom, p.room = true, rooms[p.group.Index]
+		p.room.others++
+		p.room.empty = p.room.empty || p.last && len(p.current.Decisions) == 0
+	}
+
+	for _, p := range s.slots {
+		if at := rooms[p.group.Index]; at != nil && !p.goes {
+			p.room = at
+			at.waiting = append(at.waiting, p)
+		}
+	}
+
+	return len(rooms) > 0
 }
 
 // count takes stock of who stands where, and finds what has to be written.
-func (s *sequence) count(targets map[*slot][]string) {
-	s.roster = newRoster(s.slots, targets)
-	s.highest = -1
+func (s *sequence) count() {
+	s.roster = newRoster(s.slots)
 	last := 0
 
 	for at, p := range s.slots {
@@ -108,8 +188,14 @@ func (s *sequence) count(targets map[*slot][]string) {
 			last = max(last, p.group.Index)
 		}
 
-		if p.open = !p.goes && (p.current == nil || len(p.lost)+len(p.gained) > 0); p.open {
-			p.gains = p.current == nil || len(p.gained) > 0
+		if p.makesRoom {
+			p.open = !p.last || !p.room.empty
+		} else {
+			p.open = !p.goes && (p.current == nil || len(p.lost)+len(p.gained) > 0)
+		}
+
+		if p.open {
+			p.gains = !p.goes && (p.current == nil || len(p.gained) > 0)
 			s.left++
 		}
 	}
@@ -117,7 +203,7 @@ func (s *sequence) count(targets map[*slot][]string) {
 	s.watch(s.slots)
 
 	for _, p := range s.slots {
-		if p.goes && len(p.holds) == 0 && p.group.Index > last {
+		if p.goes && !p.makesRoom && len(p.holds) == 0 && p.group.Index > last {
 			s.spares = append(s.spares, p)
 		}
 
@@ -163,7 +249,20 @@ func (s *sequence) next() *slot {
 // may reports whether a slot may be written now. Its group must not grow beyond its length; pages that go are on their way out and do
 // not count.
 func (s *sequence) may(p *slot) bool {
-	return p.open && p.lacks == 0 && (p.grows <= 0 || p.within.size+p.grows <= s.length)
+	return p.open && p.lacks == 0 && (p.goes || !p.blocked() && (p.grows <= 0 || p.within.size+p.grows <= s.length))
+}
+
+// blocked reports whether pages of another group are in the way. A page that has the right name beside them already may be written:
+// somebody has edited labels, and there is nothing to keep.
+func (p *slot) blocked() bool {
+	switch {
+	case p.room == nil || p.current != nil:
+		return false
+	case p.renames:
+		return p.room.others > 1 || !p.room.empty
+	default:
+		return p.room.others > 0
+	}
 }
 
 // consider queues a slot if it may be written.
@@ -189,7 +288,7 @@ func (s *sequence) firstOpen() *slot {
 	return s.slots[s.first]
 }
 
-// write has a page hold what it is to hold.
+// write has a page hold what it is to hold, or make room.
 func (s *sequence) write(p *slot) {
 	p.open = false
 	s.left--
@@ -206,14 +305,33 @@ func (s *sequence) write(p *slot) {
 		s.freed(cluster)
 	}
 
-	for _, other := range p.within.open {
-		s.consider(other)
+	switch {
+	case p.last:
+		s.moves = append(s.moves, move{kind: empty, slot: p})
+		p.room.empty = true
+	case p.goes:
+		s.moves = append(s.moves, move{kind: drop, slot: p})
+		p.room.others--
+	default:
+		s.moves = append(s.moves, move{kind: fill, slot: p})
 	}
 
-	s.moves = append(s.moves, move{slot: p})
+	if p.renames {
+		p.room.others--
+	}
 
-	if p.current == nil {
-		p.current = &record.Page{}
+	if p.room != nil {
+		for _, waiting := range p.room.waiting {
+			s.consider(waiting)
+		}
+	}
+
+	if p.goes {
+		return
+	}
+
+	for _, other := range p.within.open {
+		s.consider(other)
 	}
 }
 
@@ -246,11 +364,7 @@ func (s *sequence) park() bool {
 		s.freed(cluster)
 	}
 
-	s.moves = append(s.moves, move{slot: parked, waiting: s.clusters(missing)})
-
-	if parked.current == nil {
-		parked.current = &record.Page{}
-	}
+	s.moves = append(s.moves, move{kind: park, slot: parked, waiting: s.clusters(missing)})
 
 	return true
 }
@@ -286,29 +400,17 @@ func (s *sequence) spare(name string) *slot {
 // destination is the name of the group that a cluster goes to.
 func (s *sequence) destination(cluster int32) string { return s.slots[s.to[cluster]].group.Name }
 
-// deletes are the slots that go, in a safe order: first those that share their index with a group that stays, because consumers see one
-// of the two, and then from the highest group index down.
+// deletes are the slots that go and have not made room, from the highest group index down, so that there is never a gap.
 func (s *sequence) deletes() []*slot {
-	stays := map[int]bool{}
 	deletes := []*slot{}
 
 	for _, p := range s.slots {
-		if p.goes {
+		if p.goes && !p.makesRoom {
 			deletes = append(deletes, p)
-		} else {
-			stays[p.group.Index] = true
 		}
 	}
 
 	slices.SortStableFunc(deletes, func(a, b *slot) int {
-		if stays[a.group.Index] != stays[b.group.Index] {
-			if stays[a.group.Index] {
-				return -1
-			}
-
-			return 1
-		}
-
 		return cmp.Or(cmp.Compare(b.group.Index, a.group.Index), cmp.Compare(b.number, a.number))
 	})
 

@@ -148,6 +148,12 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 	var sent []func()
 
 	for _, write := range plan.Writes {
+		if write.Delete {
+			sent = append(sent, func() { delete(s.pages, write.Desired.Name) })
+
+			continue
+		}
+
 		for _, request := range requests(plan.Form, write) {
 			sent = append(sent, func() { s.serve(t, request, write.Desired) })
 		}
@@ -175,8 +181,26 @@ func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 		after.UID, after.Decisions = before.UID, before.Decisions
 	}
 
-	if _, mended := request.body["metadata"]; before != nil && !mended {
+	metadata, mended := request.body["metadata"].(map[string]any)
+	if before != nil && !mended {
 		after.ObjectMeta = *before.ObjectMeta.DeepCopy()
+	}
+
+	// A merge patch leaves what it does not name.
+	if before != nil && mended {
+		after.ObjectMeta = *before.ObjectMeta.DeepCopy()
+		if labels, is := metadata["labels"].(map[string]string); is {
+			after.Labels = labels
+		}
+
+		if owners, is := metadata["ownerReferences"].([]metav1.OwnerReference); is {
+			after.OwnerReferences = owners
+		}
+
+		annotations, _ := metadata["annotations"].(map[string]string)
+		for key, value := range annotations {
+			metav1.SetMetaDataAnnotation(&after.ObjectMeta, key, value)
+		}
 	}
 
 	// A server drops the subresource of what is created.

@@ -196,6 +196,10 @@ func steps(plan Plan) []string {
 			verbs = append(verbs, "confirm")
 		}
 
+		if w.Delete {
+			verbs = append(verbs, "delete")
+		}
+
 		lines = append(lines, fmt.Sprintf("%s %s group %s %q: %s", strings.Join(verbs, " and "), w.Desired.Name,
 			w.Desired.Labels[clusterv1beta1.DecisionGroupIndexLabel], w.Desired.Labels[clusterv1beta1.DecisionGroupNameLabel],
 			clustersOf(w.Desired)))

@@ -67,6 +67,10 @@ type request struct {
 // requests are what it takes to do a write. Where the decisions are a part of the object, one request does.
 func requests(form record.Form, write Write) []request {
 	metadata := map[string]any{"labels": write.Desired.Labels, "ownerReferences": write.Desired.OwnerReferences}
+	if len(write.Desired.Annotations) > 0 {
+		metadata["annotations"] = write.Desired.Annotations
+	}
+
 	inline := form.Subresource() == ""
 
 	var requests []request
@@ -100,6 +104,10 @@ func (w Writer) write(ctx context.Context, form record.Form, write Write, writte
 	current := write.Current
 	if last := written[write.Desired.Name]; last != nil {
 		current = last
+	}
+
+	if write.Delete {
+		return w.delete(ctx, form, current, observe)
 	}
 
 	for _, request := range requests(form, write) {
@@ -184,18 +192,24 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 			page = last
 		}
 
-		err := w.Client.Delete(ctx, plan.Form.Write(page), client.Preconditions{
-			UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion),
-		})
-		if apierrors.IsNotFound(err) {
-			err = nil
+		if err := w.delete(ctx, plan.Form, page, observe); err != nil {
+			return err
 		}
+	}
 
-		observe(ActionDelete, page, err)
+	return nil
+}
 
-		if err != nil {
-			return failure("deleting", page, err)
-		}
+func (w Writer) delete(ctx context.Context, form record.Form, page *record.Page, observe Observer) error {
+	err := w.Client.Delete(ctx, form.Write(page), client.Preconditions{UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion)})
+	if apierrors.IsNotFound(err) {
+		err = nil
+	}
+
+	observe(ActionDelete, page, err)
+
+	if err != nil {
+		return failure("deleting", page, err)
 	}
 
 	return nil

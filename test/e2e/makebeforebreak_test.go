@@ -184,7 +184,7 @@ func (s *scene) unsettled(t *testing.T) []string {
 	placement := &clusterv1beta1.Placement{}
 	must(t, s.hub.client.Get(t.Context(), client.ObjectKeyFromObject(s.placement()), placement))
 	pages := s.pages(t)
-	findings := film.Unsettled(film.StateOf(pages), s.portions(), s.length)
+	findings := film.Unsettled(film.StateOf(pages), s.rules, s.portions(), s.length)
 
 	if told := int(placement.Status.NumberOfSelectedClusters); told != len(s.selected) {
 		findings = append(findings, fmt.Sprintf("the status says %d clusters, want %d", told, len(s.selected)))

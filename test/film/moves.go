@@ -18,11 +18,12 @@ import (
 //   - its page had to be given up, or
 //   - its group was longer than it may be now, for no more clusters than are too many.
 //
-// A page has to be given up for one of three reasons, which are bounded by the clusters that stay in their portion, because a portion
+// A page has to be given up for one of four reasons, which are bounded by the clusters that stay in their portion, because a portion
 // never has less than these on the way:
 //
 //   - its group has an index that may be needed no more: not less than the number of groups that the staying clusters fill,
 //   - its group is one of those that its portion has too many,
+//   - its index belongs to another rule now (B8),
 //   - its group has more pages than the clusters that stay in the group fill.
 //
 // The only page of a placement may be made anew besides, because it has to be called "-1".
@@ -62,7 +63,7 @@ func needlesslyMoved(before, after State, length int) []string {
 
 	for cluster, place := range was {
 		now, selected := is[cluster]
-		if selected && now.page != place.page && now.group.Name == place.group.Name && after.has(place.page) {
+		if selected && now.page != place.page && now.group.Name == place.group.Name && after.keeps(place) {
 			moved[place.group] = append(moved[place.group], cluster)
 		}
 	}
@@ -101,6 +102,11 @@ func needlesslyGone(before, after State, portions map[string]int, groups map[Gro
 
 	for _, group := range slices.SortedFunc(maps.Keys(before.groups()), func(a, b Group) int { return a.Index - b.Index }) {
 		pages := before.groups()[group]
+
+		if name, taken := after.nameAt(group.Index); taken && name != group.Name {
+			continue // Another rule has the index now (B8).
+		}
+
 		gone := len(slices.DeleteFunc(slices.Clone(pages), func(page *clusterv1beta1.PlacementDecision) bool { return after.has(page.UID) }))
 		spare := len(pages) - pieces(groups[group], PageSize)
 

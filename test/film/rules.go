@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	sdkv1beta1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1"
 )
 
 // shown is how many names a finding shows.
@@ -43,9 +45,9 @@ func MissingOf(clusters []string, frames []Frame) []string {
 // step; 0 means no bound.
 //
 //   - No page holds more than PageSize decisions.
-//   - Every page has its group labels from the start, and they never change (B5).
-//   - Group indices have no gap. Two groups may have the same index on the way, when one takes the other's place.
-//   - A page that has decisions does not become empty as long as anything is selected (B3).
+//   - Every page has its group labels from the start. Its index never changes, and its name only while it is empty (B5).
+//   - Every group index has one name, and there is no gap: the tracker of sdk-go sees every cluster (B5).
+//   - A page that has decisions does not become empty as long as anything is selected (B3), unless another group takes its index.
 //   - No group grows beyond its length by pages that are to stay.
 func Unsafe(before State, frames []Frame, after State, length int) []string {
 	var findings []string
@@ -54,7 +56,8 @@ func Unsafe(before State, frames []Frame, after State, length int) []string {
 
 	for n, frame := range frames {
 		found := slices.Concat(
-			unsafeState(frame.Pages), relabeled(last, frame.Pages), emptied(frame, last, after), overgrown(last, frame.Pages, after, length))
+			unsafeState(frame.Pages), relabeled(last, frame.Pages), emptied(frame, last, after, frames[n:]),
+			overgrown(last, frame.Pages, after, length))
 		for _, finding := range found {
 			findings = append(findings, fmt.Sprintf("event %d, %s: %s", n, frame, finding))
 		}
@@ -69,6 +72,7 @@ func unsafeState(pages State) []string {
 	var findings []string
 
 	indices := map[int]bool{}
+	names := map[int]string{}
 
 	for _, page := range pages {
 		group, err := GroupOf(page)
@@ -78,7 +82,11 @@ func unsafeState(pages State) []string {
 			continue
 		}
 
-		indices[group.Index] = true
+		if name, other := names[group.Index]; other && name != group.Name {
+			findings = append(findings, fmt.Sprintf("B5: the groups %q and %q both have index %d", name, group.Name, group.Index))
+		}
+
+		indices[group.Index], names[group.Index] = true, group.Name
 
 		if size := len(page.Status.Decisions); size > PageSize {
 			findings = append(findings, fmt.Sprintf("%s has %d decisions", page.Name, size))
@@ -91,20 +99,47 @@ func unsafeState(pages State) []string {
 		}
 	}
 
-	return findings
+	return append(findings, untracked(pages)...)
 }
+
+// untracked says how many of the clusters in the pages the tracker of sdk-go does not see, by which consumers follow them.
+func untracked(pages State) []string {
+	tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(&clusterv1beta1.Placement{}, lister(pages), nil)
+	if err := tracker.Refresh(); err != nil {
+		return []string{"B5: the tracker says: " + err.Error()}
+	}
+
+	if seen, all := len(tracker.ExistingClusterGroupsBesides().GetClusters()), len(pages.Union()); seen != all {
+		return []string{fmt.Sprintf("B5: the tracker sees %d of %d clusters", seen, all)}
+	}
+
+	return nil
+}
+
+// lister shows the pages of a state to a tracker.
+type lister State
+
+// List is all pages.
+func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecision, error) { return l, nil }
 
 func relabeled(before, now State) []string {
 	var findings []string
 
-	labels := map[types.UID]string{}
+	known := map[types.UID]*clusterv1beta1.PlacementDecision{}
 	for _, page := range before {
-		labels[page.UID] = groupLabels(page)
+		known[page.UID] = page
 	}
 
 	for _, page := range now {
-		if was, known := labels[page.UID]; known && was != groupLabels(page) {
-			findings = append(findings, fmt.Sprintf("B5: %s goes from group %s to %s", page.Name, was, groupLabels(page)))
+		was := known[page.UID]
+		if was == nil || groupLabels(was) == groupLabels(page) {
+			continue
+		}
+
+		sameIndex := was.Labels[clusterv1beta1.DecisionGroupIndexLabel] == page.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+		if !sameIndex || len(was.Status.Decisions)+len(page.Status.Decisions) > 0 {
+			findings = append(findings, fmt.Sprintf("B5: %s goes from group %s to %s with %d decisions", page.Name, groupLabels(was),
+				groupLabels(page), len(was.Status.Decisions)))
 		}
 	}
 
@@ -115,18 +150,25 @@ func groupLabels(page *clusterv1beta1.PlacementDecision) string {
 	return fmt.Sprintf("%q/%q", page.Labels[clusterv1beta1.DecisionGroupIndexLabel], page.Labels[clusterv1beta1.DecisionGroupNameLabel])
 }
 
-func emptied(frame Frame, before, after State) []string {
+func emptied(frame Frame, before, after State, then []Frame) []string {
 	if frame.Type == watch.Deleted || len(frame.Page.Status.Decisions) > 0 || len(after.Union()) == 0 {
 		return nil
 	}
 
 	for _, page := range before {
-		if page.UID == frame.Page.UID && len(page.Status.Decisions) > 0 {
+		if page.UID == frame.Page.UID && len(page.Status.Decisions) > 0 && !makesRoom(frame.Page, then) {
 			return []string{fmt.Sprintf("B3: %s becomes empty while clusters are selected", page.Name)}
 		}
 	}
 
 	return nil
+}
+
+// makesRoom reports whether a page comes to belong to another group or goes.
+func makesRoom(page *clusterv1beta1.PlacementDecision, then []Frame) bool {
+	return slices.ContainsFunc(then, func(frame Frame) bool {
+		return frame.Page.UID == page.UID && (frame.Type == watch.Deleted || groupLabels(frame.Page) != groupLabels(page))
+	})
 }
 
 func overgrown(before, now, after State, length int) []string {
@@ -160,20 +202,15 @@ func groupSizes(pages, after State) map[Group]int {
 }
 
 // Unsettled says what is wrong with a state that has nothing left to do: every portion, by the name of its group, has exactly these
-// clusters, each once, on no more groups and pages than it needs, and the indices count from 0.
-func Unsettled(pages State, portions map[string][]string, length int) []string {
+// clusters, each once, on no more groups and pages than it needs, and the indices count from 0. The groups follow the order of the names
+// (B8), of which the rest is the last one.
+func Unsettled(pages State, order []string, portions map[string][]string, length int) []string {
 	findings := unsafeState(pages)
 	groups := pages.groups()
-	names := map[int]string{}
 	counts := map[string]int{}
 	members := map[string][]string{}
 
 	for group, pages := range groups {
-		if other, taken := names[group.Index]; taken {
-			findings = append(findings, fmt.Sprintf("the groups %q and %q both have index %d", other, group.Name, group.Index))
-		}
-
-		names[group.Index] = group.Name
 		counts[group.Name]++
 
 		size := 0
@@ -195,6 +232,8 @@ func Unsettled(pages State, portions map[string][]string, length int) []string {
 		}
 	}
 
+	findings = append(findings, disordered(groups, order)...)
+
 	for _, name := range slices.Sorted(maps.Keys(union(counts, portions))) {
 		needed := pieces(len(portions[name]), length)
 		if name == "" && len(pages.Union()) == 0 {
@@ -210,6 +249,28 @@ func Unsettled(pages State, portions map[string][]string, length int) []string {
 			findings = append(findings, fmt.Sprintf("%q has %d clusters, want %d: %s", name, len(got), len(portions[name]),
 				difference(got, portions[name])))
 		}
+	}
+
+	return findings
+}
+
+// disordered says which group follows one of a later name.
+func disordered(groups map[Group]State, order []string) []string {
+	var findings []string
+
+	last := 0
+
+	for _, group := range slices.SortedFunc(maps.Keys(groups), func(a, b Group) int { return a.Index - b.Index }) {
+		at := slices.Index(order, group.Name)
+		if group.Name == "" {
+			at = len(order)
+		}
+
+		if at < last {
+			findings = append(findings, fmt.Sprintf("B8: group %d %q follows a group of a later rule", group.Index, group.Name))
+		}
+
+		last = max(last, at)
 	}
 
 	return findings

@@ -80,11 +80,22 @@ func TestUnsafe(t *testing.T) {
 			want: []string{"has 101 decisions"},
 		},
 		{reason: "another group", frames: []Frame{frame(page(1, "0/x", "a"))}, after: settled, want: []string{`goes from group "0"/"" to "0"/"x"`}},
-		{reason: "no index", frames: []Frame{frame(page(2, "/x", "a"))}, after: settled, want: []string{"not a group index"}},
+		{
+			reason: "another group once it is empty", after: State{page(1, "0/x", "a"), page(2, "1/", "b")},
+			frames: []Frame{
+				frame(page(1, "0/"), page(2, "1/", "a", "b")), frame(page(1, "0/x"), page(2, "1/", "a", "b")),
+				frame(page(1, "0/x", "a"), page(2, "1/", "b")),
+			},
+		},
+		{
+			reason: "another index", frames: []Frame{frame(page(1, "0/")), frame(page(1, "1/"))}, after: settled,
+			want: []string{"index 0 is missing", "goes from group"},
+		},
+		{reason: "no index", frames: []Frame{frame(page(2, "/x", "a"))}, after: settled, want: []string{"not a group index", "the tracker says"}},
 		{reason: "a gap", frames: []Frame{frame(page(2, "2/x", "a"), page(1, "0/", "a"))}, after: settled, want: []string{"index 1 is missing"}},
 		{
 			reason: "one takes the place of another", frames: []Frame{frame(page(2, "0/x", "a"), page(1, "0/", "a"))},
-			after: State{page(2, "0/x", "a")},
+			after: State{page(2, "0/x", "a")}, want: []string{"both have index 0"},
 		},
 		{reason: "emptied", frames: []Frame{frame(page(1, "0/"))}, after: settled, want: []string{"becomes empty"}},
 		{reason: "the answer is none", frames: []Frame{frame(page(1, "0/"))}, after: State{page(1, "0/")}},
@@ -114,14 +125,15 @@ func TestUnsettled(t *testing.T) {
 	}{
 		{"nothing selected", State{page(1, "0/")}, nil, 0, nil},
 		{"two groups", State{page(1, "0/x", "a"), page(2, "1/", "b")}, apart, 0, nil},
-		{"one index twice", State{page(1, "0/x", "a"), page(2, "0/", "b")}, apart, 0, []string{"both have index 0"}},
+		{"the rest first", State{page(1, "0/", "b"), page(2, "1/x", "a")}, apart, 0, []string{`B8: group 1 "x" follows`}},
+		{"one index twice", State{page(1, "0/x", "a"), page(2, "0/", "b")}, apart, 0, []string{"both have index 0", "tracker sees 1 of 2"}},
 		{"too many pages", State{page(1, "0/", "a"), page(2, "0/", "b")}, together, 0, []string{"on 2 pages, and needs 1"}},
 		{"too many groups", State{page(1, "0/", "a"), page(2, "1/", "b")}, together, 2, []string{"in 2 groups, and needs 1"}},
 		{"too long a group", State{page(1, "0/", "a", "b")}, together, 1, []string{"may have 1", "needs 2"}},
 		{"a cluster twice", State{page(1, "0/", "a", "a")}, map[string][]string{"": {"a"}}, 0, []string{"a +1"}},
 		{"another cluster", State{page(1, "0/", "b")}, map[string][]string{"": {"a"}}, 0, []string{"a -1, b +1"}},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Unsettled(tc.pages, tc.portions, tc.length), tc.want...) })
+		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Unsettled(tc.pages, []string{"x"}, tc.portions, tc.length), tc.want...) })
 	}
 }
 
@@ -175,7 +187,7 @@ func TestMoved(t *testing.T) {
 
 func TestFilmPlaysEveryEvent(t *testing.T) {
 	events := make(chan watch.Event, 3)
-	film := &Film{events: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
+	film := &Film{lens: plain(), events: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
 	first, second := page(1, "0/", "a"), page(2, "0/", "b")
 	events <- watch.Event{Type: watch.Added, Object: first}
 	events <- watch.Event{Type: watch.Added, Object: second}

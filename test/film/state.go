@@ -102,6 +102,26 @@ func (s State) groups() map[Group]State {
 	return groups
 }
 
+// keeps reports whether a page is there for the same group.
+func (s State) keeps(at place) bool {
+	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool {
+		group, err := GroupOf(page)
+
+		return page.UID == at.page && err == nil && group == at.group
+	})
+}
+
+// nameAt is the name of the group of an index.
+func (s State) nameAt(index int) (name string, taken bool) {
+	for group := range s.groups() {
+		if group.Index == index {
+			return group.Name, true
+		}
+	}
+
+	return "", false
+}
+
 func (s State) has(uid types.UID) bool {
 	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool { return page.UID == uid })
 }

@@ -162,7 +162,7 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 
 	if satisfied.Status == metav1.ConditionTrue {
 		portions := map[string][]string{"canary": b.members[:3], "": b.members[3:]}
-		findings = append(findings, film.Unsettled(film.StateOf(named), portions, 3)...)
+		findings = append(findings, film.Unsettled(film.StateOf(named), []string{"canary"}, portions, 3)...)
 	}
 
 	return findings
