@@ -21,7 +21,9 @@ type Page struct {
 }
 
 // renamed reports whether a page that exists changes its group.
-func (p *Page) renamed(present Present) bool { return p.Current != nil && present.groupOf(p.Current) != p.Group }
+func (p *Page) renamed(present Present) bool {
+	return p.Current != nil && present.groupOf(p.Current) != p.Group
+}
 
 // Paginate cuts the groups into pages. A cluster keeps its page as it keeps its group; a group with more pages than it needs gives up
 // those of the highest numbers, and new pages take the lowest free numbers. An empty group has one empty page. When the pages are to be

@@ -120,7 +120,9 @@ func untracked(pages State) []string {
 type lister State
 
 // List is all pages.
-func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecision, error) { return l, nil }
+func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecision, error) {
+	return l, nil
+}
 
 func relabeled(before, now State) []string {
 	var findings []string

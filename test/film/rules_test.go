@@ -133,7 +133,9 @@ func TestUnsettled(t *testing.T) {
 		{"a cluster twice", State{page(1, "0/", "a", "a")}, map[string][]string{"": {"a"}}, 0, []string{"a +1"}},
 		{"another cluster", State{page(1, "0/", "b")}, map[string][]string{"": {"a"}}, 0, []string{"a -1, b +1"}},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Unsettled(tc.pages, []string{"x"}, tc.portions, tc.length), tc.want...) })
+		t.Run(tc.reason, func(t *testing.T) {
+			wantFindings(t, Unsettled(tc.pages, []string{"x"}, tc.portions, tc.length), tc.want...)
+		})
 	}
 }
 
