@@ -19,7 +19,7 @@ BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
-MODULES   := . test/controlplane test/tools
+MODULES   := . test/controlplane test/ocm test/tools
 
 # git must not answer for a repository around an unpacked archive.
 GIT     := GIT_CEILING_DIRECTORIES='$(abspath $(CURDIR)/..)' git
@@ -37,7 +37,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets build install-plugin run image test test-unit test-integration test-e2e soak bench bench-report bench-bindings bench-core generate fmt lint \
+.PHONY: help assets assets-ocm build install-plugin run image test test-unit test-integration test-e2e test-consumers soak bench bench-report bench-bindings bench-core generate fmt lint \
 	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -69,6 +69,10 @@ assets: ## Build etcd and kube-apiserver into bin/controlplane unless they are t
 	@echo "==> assets: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
 	@$(GO) run ./test/env/assets $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
 
+assets-ocm: ## Build OCM's work manager and agent into bin/ocm unless they are there (first time: 5 to 15 minutes)
+	@echo "==> assets-ocm: programs of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
+	@$(GO) run ./test/env/assets -ocm $(call hint,building needs the Go module proxy; or point OCM_ASSETS at existing binaries)
+
 image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTAINER=engine)
 	@for engine in $(or $(CONTAINER),docker podman); do \
 		command -v "$$engine" >/dev/null 2>&1 && "$$engine" info >/dev/null 2>&1 || continue; \
@@ -81,10 +85,10 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run every test: unit, integration, e2e (about 16 minutes on two cores; the first time about 30)
-	@echo "==> test: everything (unit, integration, e2e); about 16 minutes on two cores, the first time about 30"
+test: ## Run every test: unit, integration, e2e, consumers (about 20 minutes on two cores; the first time about 45)
+	@echo "==> test: everything (unit, integration, e2e, consumers); about 20 minutes on two cores, the first time about 45"
 	@start=$$(date +%s); \
-	for suite in test-unit test-integration test-e2e; do \
+	for suite in test-unit test-integration test-e2e test-consumers; do \
 		$(MAKE) --no-print-directory $$suite \
 		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; again alone: make $$suite" >&2; exit 1; }; \
 	done; \
@@ -103,6 +107,11 @@ test-integration: assets ## Run the suites against a real etcd and kube-apiserve
 test-e2e: assets build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
+
+test-consumers: assets assets-ocm ## Run OCM's work manager on the decisions, and see that no ManifestWork goes that should stay
+	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
+	@$(GO) test ./test/consumers/... -timeout 20m \
+		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
 
 soak: assets ## Let everything come and go, then attack the hub at random, each for DURATION (10m; SEED=n: the same attack again)
 	@echo "==> soak: $(DURATION) of churn against a real kube-apiserver"

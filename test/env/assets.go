@@ -153,11 +153,16 @@ func buildPlace() ([]place, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	directory := checkout.BuildDir()
+	return builtPlace(checkout, ControlPlane)
+}
+
+// builtPlace is the build directory of the programs, or the reason why it does not count.
+func builtPlace(checkout Checkout, programs Programs) ([]place, string, error) {
+	directory := checkout.BuildDir(programs)
 	if _, err := os.Stat(directory); errors.Is(err, fs.ErrNotExist) {
 		return nil, "nothing is built in " + directory, nil
 	}
-	current, err := checkout.BuildIsCurrent()
+	current, err := checkout.BuildIsCurrent(programs)
 	if err != nil {
 		return nil, "", err
 	}

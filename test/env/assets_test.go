@@ -61,8 +61,12 @@ func (p fakePlaces) stamp(t *testing.T, pins Pins) {
 	writeFile(t, filepath.Join(p.built(), StampFile), pins.Stamp(), 0o644)
 }
 
+func pins(kubernetes, etcd string) Pins {
+	return Pins{{Name: "kubernetes", Version: kubernetes}, {Name: "etcd", Version: etcd}}
+}
+
 func TestFindAssets(t *testing.T) {
-	pinned := Pins{Kubernetes: "v1.37.0", Etcd: "v3.7.0"}
+	pinned := pins("v1.37.0", "v3.7.0")
 	server := []string{EtcdBinary, APIServerBinary}
 	all := append([]string{ControllerManagerBinary, KubectlBinary}, server...)
 	cases := []struct {
@@ -107,7 +111,7 @@ func TestFindAssets(t *testing.T) {
 		{
 			reason:   "a build of other versions does not count",
 			binaries: func(p fakePlaces) map[string][]string { return map[string][]string{p.built(): all} },
-			stamp:    Pins{Kubernetes: "v1.36.0", Etcd: "v3.7.0"},
+			stamp:    pins("v1.36.0", "v3.7.0"),
 		},
 		{
 			reason:   "a store too old for the admission policies does not count",
@@ -171,11 +175,73 @@ func TestPinsOfThisCheckout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pins, err := checkout.Pins()
-	if err != nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		programs Programs
+		prefixes map[string]string
+	}{
+		{ControlPlane, map[string]string{"kubernetes": "v1.", "etcd": "v3."}},
+		{OCM, map[string]string{"ocm": "v1."}},
+	} {
+		got, err := checkout.Pins(c.programs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, prefix := range c.prefixes {
+			if !strings.HasPrefix(got.Version(name), prefix) {
+				t.Errorf("%s: got %v, want a release %s of %s", c.programs.Name, got, prefix, name)
+			}
+		}
 	}
-	if !strings.HasPrefix(pins.Kubernetes, "v1.") || !strings.HasPrefix(pins.Etcd, "v3.") {
-		t.Errorf("got %+v, want releases of Kubernetes 1 and etcd 3", pins)
+}
+
+func TestFindOCM(t *testing.T) {
+	pinned := Pins{{Name: "ocm", Version: "v1.2.0"}}
+	cases := []struct {
+		reason                string
+		stamp                 Pins
+		inVariable, inBuild   bool
+		wantVariable, wantAny bool
+		wantError             string
+	}{
+		{reason: "the variable comes first", stamp: pinned, inVariable: true, inBuild: true, wantVariable: true, wantAny: true},
+		{reason: "the build follows", stamp: pinned, inBuild: true, wantAny: true},
+		{
+			reason: "a build of another version does not count", stamp: Pins{{Name: "ocm", Version: "v1.1.0"}}, inBuild: true,
+			wantError: "holds other versions than the pinned ones",
+		},
+		{reason: "nothing is there", stamp: pinned, wantError: "make assets-ocm"},
+	}
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			p := setPlaces(t)
+			built := filepath.Join(p.checkout, "bin", "ocm")
+			writeFile(t, filepath.Join(p.checkout, "test", "ocm", "go.mod"),
+				"module "+modulePath+"/test/ocm\nrequire open-cluster-management.io/ocm v1.2.0 // indirect\n", 0o644)
+			writeFile(t, filepath.Join(built, StampFile), c.stamp.Stamp(), 0o644)
+			t.Setenv(OCMVariable, p.variable)
+			if c.inVariable {
+				writeBinary(t, p.variable, WorkBinary, "")
+			}
+			if c.inBuild {
+				writeBinary(t, built, WorkBinary, "")
+			}
+			got, err := FindOCM()
+			if !c.wantAny {
+				if !errors.Is(err, ErrNoOCM) || !strings.Contains(err.Error(), c.wantError) {
+					t.Fatalf("got %+v, %v, want ErrNoOCM with %q", got, err, c.wantError)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := OCMAssets{Work: filepath.Join(built, WorkBinary), Dir: built, Source: "built in this checkout"}
+			if c.wantVariable {
+				want = OCMAssets{Work: filepath.Join(p.variable, WorkBinary), Dir: p.variable, Source: "$" + OCMVariable}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

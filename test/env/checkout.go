@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"golang.org/x/mod/modfile"
 )
@@ -44,42 +46,87 @@ func FindCheckout() (Checkout, error) {
 	}
 }
 
-// BuildDir is where the control plane binaries of this checkout are built.
-func (c Checkout) BuildDir() string { return filepath.Join(c.Root, "bin", "controlplane") }
-
-// ModuleDir is the Go module that pins the control plane.
-func (c Checkout) ModuleDir() string { return filepath.Join(c.Root, "test", "controlplane") }
-
-// Pins are the versions of the control plane that a checkout asks for.
-type Pins struct {
-	Kubernetes string // for example v1.37.0
-	Etcd       string
+// Programs are binaries that a nested module of the repository pins: the module lies in test/<Name>, and the binaries are built into
+// bin/<Name>.
+type Programs struct {
+	Name   string
+	Pinned []PinnedModule
 }
 
-// Pins reads the versions from the control plane module.
-func (c Checkout) Pins() (Pins, error) {
-	path := filepath.Join(c.ModuleDir(), "go.mod")
+// PinnedModule is a Go module whose version says which version a program has.
+type PinnedModule struct {
+	Name string // in StampFile and in messages
+	Path string
+}
+
+var (
+	// ControlPlane is a Kubernetes control plane with kubectl.
+	ControlPlane = Programs{Name: "controlplane", Pinned: []PinnedModule{
+		{Name: "kubernetes", Path: "k8s.io/kubernetes"},
+		{Name: "etcd", Path: "go.etcd.io/etcd/server/v3"},
+	}}
+	// OCM is Open Cluster Management's work manager and work agent, which consume PlacementDecisions.
+	OCM = Programs{Name: "ocm", Pinned: []PinnedModule{{Name: "ocm", Path: "open-cluster-management.io/ocm"}}}
+)
+
+// BuildDir is the directory where this checkout builds the programs.
+func (c Checkout) BuildDir(programs Programs) string {
+	return filepath.Join(c.Root, "bin", programs.Name)
+}
+
+// ModuleDir is the directory of the Go module that pins the programs.
+func (c Checkout) ModuleDir(programs Programs) string {
+	return filepath.Join(c.Root, "test", programs.Name)
+}
+
+// Pin is the version of a PinnedModule.
+type Pin struct {
+	Name    string
+	Version string // for example v1.37.0
+}
+
+// Pins are the versions of the programs that a checkout asks for.
+type Pins []Pin
+
+// Pins reads the versions of the programs from their module.
+func (c Checkout) Pins(programs Programs) (Pins, error) {
+	path := filepath.Join(c.ModuleDir(programs), "go.mod")
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return Pins{}, fmt.Errorf("reading the pinned control plane versions: %w", err)
+		return nil, fmt.Errorf("reading the pinned versions of %s: %w", programs.Name, err)
 	}
 	file, err := modfile.ParseLax(path, content, nil)
 	if err != nil {
-		return Pins{}, fmt.Errorf("reading the pinned control plane versions: %w", err)
+		return nil, fmt.Errorf("reading the pinned versions of %s: %w", programs.Name, err)
 	}
 	var pins Pins
-	for _, require := range file.Require {
-		switch require.Mod.Path {
-		case "k8s.io/kubernetes":
-			pins.Kubernetes = require.Mod.Version
-		case "go.etcd.io/etcd/server/v3":
-			pins.Etcd = require.Mod.Version
+	for _, module := range programs.Pinned {
+		i := slices.IndexFunc(file.Require, func(r *modfile.Require) bool { return r.Mod.Path == module.Path })
+		if i < 0 {
+			return nil, fmt.Errorf("%s must require %s", path, module.Path)
 		}
-	}
-	if pins.Kubernetes == "" || pins.Etcd == "" {
-		return Pins{}, fmt.Errorf("%s must require k8s.io/kubernetes and go.etcd.io/etcd/server/v3", path)
+		pins = append(pins, Pin{Name: module.Name, Version: file.Require[i].Mod.Version})
 	}
 	return pins, nil
+}
+
+// String lists the names and versions.
+func (p Pins) String() string {
+	var pins []string
+	for _, pin := range p {
+		pins = append(pins, pin.Name+" "+pin.Version)
+	}
+	return strings.Join(pins, ", ")
+}
+
+// Version is the version of the module with this name, and empty when there is none.
+func (p Pins) Version(name string) string {
+	for _, pin := range p {
+		if pin.Name == name {
+			return pin.Version
+		}
+	}
+	return ""
 }
 
 // StampFile is the file of a build directory that says which versions and platform its binaries are.
@@ -87,21 +134,26 @@ const StampFile = "VERSION"
 
 // Stamp is the content of StampFile for these versions on this platform.
 func (p Pins) Stamp() string {
-	return fmt.Sprintf("kubernetes %s\netcd %s\nplatform %s/%s\n", p.Kubernetes, p.Etcd, runtime.GOOS, runtime.GOARCH)
+	var stamp strings.Builder
+	for _, pin := range p {
+		fmt.Fprintf(&stamp, "%s %s\n", pin.Name, pin.Version)
+	}
+	fmt.Fprintf(&stamp, "platform %s/%s\n", runtime.GOOS, runtime.GOARCH)
+	return stamp.String()
 }
 
 // BuildIsCurrent reports whether the binaries in the build directory are of the pinned versions and this platform.
-func (c Checkout) BuildIsCurrent() (bool, error) {
-	pins, err := c.Pins()
+func (c Checkout) BuildIsCurrent(programs Programs) (bool, error) {
+	pins, err := c.Pins(programs)
 	if err != nil {
 		return false, err
 	}
-	stamp, err := os.ReadFile(filepath.Join(c.BuildDir(), StampFile))
+	stamp, err := os.ReadFile(filepath.Join(c.BuildDir(programs), StampFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("reading the version of the built control plane: %w", err)
+		return false, fmt.Errorf("reading the version of the built %s: %w", programs.Name, err)
 	}
 	return string(stamp) == pins.Stamp(), nil
 }

@@ -14,45 +14,97 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/filelock"
 )
 
-// packages are the main packages of the binaries in the control plane module.
-var packages = map[string]string{
-	env.EtcdBinary:              "go.etcd.io/etcd/server/v3",
-	env.APIServerBinary:         "k8s.io/kubernetes/cmd/kube-apiserver",
-	env.ControllerManagerBinary: "k8s.io/kubernetes/cmd/kube-controller-manager",
-	env.KubectlBinary:           "k8s.io/kubernetes/cmd/kubectl",
+// suite is programs of a nested module that are built together.
+type suite struct {
+	env.Programs
+
+	title    string
+	packages map[string]string // the main package of each binary
+	variable string            // the environment variable that names a directory with binaries of somebody else
+	duration string            // of the first build
+	// kubernetes is the pinned module whose version the binaries report as that of Kubernetes; empty when they report their own.
+	kubernetes string
+	// missing are the binaries that are found nowhere.
+	missing func() ([]string, error)
+}
+
+var controlPlane = suite{
+	Programs: env.ControlPlane,
+	title:    "the control plane",
+	packages: map[string]string{
+		env.EtcdBinary:              "go.etcd.io/etcd/server/v3",
+		env.APIServerBinary:         "k8s.io/kubernetes/cmd/kube-apiserver",
+		env.ControllerManagerBinary: "k8s.io/kubernetes/cmd/kube-controller-manager",
+		env.KubectlBinary:           "k8s.io/kubernetes/cmd/kubectl",
+	},
+	variable:   env.AssetsVariable,
+	duration:   "5 to 10 minutes",
+	kubernetes: "kubernetes",
+	missing: func() ([]string, error) {
+		assets, err := env.FindAssets()
+		if err != nil && !errors.Is(err, env.ErrNoAssets) {
+			return nil, fmt.Errorf("looking for the control plane: %w", err)
+		}
+		return assets.Missing(), nil
+	},
+}
+
+var ocm = suite{
+	Programs: env.OCM,
+	title:    "OCM's programs",
+	packages: map[string]string{env.WorkBinary: "open-cluster-management.io/ocm/cmd/work"},
+	variable: env.OCMVariable,
+	duration: "5 to 15 minutes",
+	missing: func() ([]string, error) {
+		_, err := env.FindOCM()
+		if errors.Is(err, env.ErrNoOCM) {
+			return []string{env.WorkBinary}, nil
+		}
+		return nil, err
+	},
 }
 
 // temporaryPrefix begins the names of what exists during a build only.
 const temporaryPrefix = ".building-"
 
-// build makes the missing binaries in the build directory of the checkout, one builder at a time.
-func build(ctx context.Context, checkout env.Checkout, out io.Writer) (assets env.Assets, err error) {
-	directory := checkout.BuildDir()
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return env.Assets{}, fmt.Errorf("making the build directory: %w", err)
+// ensure builds the binaries that are found nowhere.
+func (s suite) ensure(ctx context.Context, out io.Writer) error {
+	missing, err := s.missing()
+	if err != nil || len(missing) == 0 {
+		return err
 	}
-	lock, err := waitForLock(ctx, filepath.Join(directory, ".lock"), out)
+	checkout, err := env.FindCheckout()
 	if err != nil {
-		return env.Assets{}, err
+		return fmt.Errorf("%s must be built, but: %w; change into the checkout", strings.Join(missing, ", "), err)
+	}
+	return s.build(ctx, checkout, out)
+}
+
+// build makes the missing binaries in the build directory of the checkout, one builder at a time.
+func (s suite) build(ctx context.Context, checkout env.Checkout, out io.Writer) (err error) {
+	directory := checkout.BuildDir(s.Programs)
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return fmt.Errorf("making the build directory: %w", err)
+	}
+	lock, err := s.waitForLock(ctx, filepath.Join(directory, ".lock"), out)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 
-	pins, err := prepare(checkout)
+	pins, err := s.prepare(checkout)
 	if err != nil {
-		return env.Assets{}, err
+		return err
 	}
 	// Somebody else may have built them while this process waited for the lock.
-	assets, err = env.FindAssets()
-	if err != nil && !errors.Is(err, env.ErrNoAssets) {
-		return env.Assets{}, err
+	missing, err := s.missing()
+	if err != nil {
+		return err
 	}
-	missing := unbuilt(directory, assets.Missing())
-	if len(missing) > 0 {
-		if err := buildAll(ctx, checkout, pins, missing, out); err != nil {
-			return env.Assets{}, err
-		}
+	if missing = unbuilt(directory, missing); len(missing) > 0 {
+		return s.buildAll(ctx, checkout, pins, missing, out)
 	}
-	return env.FindAssets()
+	return nil
 }
 
 // unbuilt leaves out the binaries that an interrupted build had finished.
@@ -67,7 +119,7 @@ func unbuilt(directory string, missing []string) []string {
 }
 
 // waitForLock takes the lock of the build directory, and says so when another build holds it.
-func waitForLock(ctx context.Context, path string, out io.Writer) (*filelock.Lock, error) {
+func (s suite) waitForLock(ctx context.Context, path string, out io.Writer) (*filelock.Lock, error) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for waiting := false; ; waiting = true {
@@ -79,11 +131,11 @@ func waitForLock(ctx context.Context, path string, out io.Writer) (*filelock.Loc
 			return nil, fmt.Errorf("locking the build directory: %w", err)
 		}
 		if !waiting {
-			fmt.Fprintln(out, "waiting for another build of the control plane:", err)
+			fmt.Fprintf(out, "waiting for another build of %s: %v\n", s.title, err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for another build of the control plane: %w", ctx.Err())
+			return nil, fmt.Errorf("waiting for another build of %s: %w", s.title, ctx.Err())
 		case <-tick.C:
 		}
 	}
@@ -91,25 +143,25 @@ func waitForLock(ctx context.Context, path string, out io.Writer) (*filelock.Loc
 
 // prepare removes what a killed build left and binaries of other versions, and stamps the directory with the pinned
 // versions. Every binary that is there under its own name afterwards is whole and current.
-func prepare(checkout env.Checkout) (env.Pins, error) {
-	pins, err := checkout.Pins()
+func (s suite) prepare(checkout env.Checkout) (env.Pins, error) {
+	pins, err := checkout.Pins(s.Programs)
 	if err != nil {
-		return env.Pins{}, err
+		return nil, err
 	}
-	current, err := checkout.BuildIsCurrent()
+	current, err := checkout.BuildIsCurrent(s.Programs)
 	if err != nil {
-		return env.Pins{}, err
+		return nil, err
 	}
-	directory := checkout.BuildDir()
+	directory := checkout.BuildDir(s.Programs)
 	entries, err := os.ReadDir(directory)
 	if err != nil {
-		return env.Pins{}, fmt.Errorf("reading the build directory: %w", err)
+		return nil, fmt.Errorf("reading the build directory: %w", err)
 	}
 	for _, entry := range entries {
-		_, isBinary := packages[entry.Name()]
+		_, isBinary := s.packages[entry.Name()]
 		if strings.HasPrefix(entry.Name(), temporaryPrefix) || (isBinary && !current) {
 			if err := os.RemoveAll(filepath.Join(directory, entry.Name())); err != nil {
-				return env.Pins{}, fmt.Errorf("removing the remains of another build: %w", err)
+				return nil, fmt.Errorf("removing the remains of another build: %w", err)
 			}
 		}
 	}
@@ -119,22 +171,24 @@ func prepare(checkout env.Checkout) (env.Pins, error) {
 	stamp := filepath.Join(directory, env.StampFile)
 	temporary := filepath.Join(directory, temporaryPrefix+env.StampFile)
 	if err := os.WriteFile(temporary, []byte(pins.Stamp()), 0o644); err != nil {
-		return env.Pins{}, fmt.Errorf("writing the version of the build: %w", err)
+		return nil, fmt.Errorf("writing the version of the build: %w", err)
 	}
 	if err := os.Rename(temporary, stamp); err != nil {
-		return env.Pins{}, fmt.Errorf("writing the version of the build: %w", err)
+		return nil, fmt.Errorf("writing the version of the build: %w", err)
 	}
 	return pins, nil
 }
 
 // buildAll builds the named binaries one after the other.
-func buildAll(ctx context.Context, checkout env.Checkout, pins env.Pins, names []string, out io.Writer) (err error) {
-	fmt.Fprintf(out, "building %s (Kubernetes %s, etcd %s) into %s\n",
-		strings.Join(names, ", "), pins.Kubernetes, pins.Etcd, checkout.BuildDir())
-	fmt.Fprintln(out, "  the first build takes about 5 to 10 minutes on 2 cores; later ones take seconds")
+func (s suite) buildAll(
+	ctx context.Context, checkout env.Checkout, pins env.Pins, names []string, out io.Writer,
+) (err error) {
+	directory := checkout.BuildDir(s.Programs)
+	fmt.Fprintf(out, "building %s (%s) into %s\n", strings.Join(names, ", "), pins, directory)
+	fmt.Fprintf(out, "  the first build takes about %s on 2 cores; later ones take seconds\n", s.duration)
 	start := time.Now()
 	// `go` does not remove its temporary files when it is interrupted, so they get a directory of their own.
-	temporary := filepath.Join(checkout.BuildDir(), temporaryPrefix+"files")
+	temporary := filepath.Join(directory, temporaryPrefix+"files")
 	if err := os.MkdirAll(temporary, 0o755); err != nil {
 		return fmt.Errorf("making a directory for temporary files: %w", err)
 	}
@@ -142,11 +196,12 @@ func buildAll(ctx context.Context, checkout env.Checkout, pins env.Pins, names [
 	for _, name := range names {
 		compilation := compilation{
 			name:      name,
-			directory: checkout.ModuleDir(),
+			directory: checkout.ModuleDir(s.Programs),
 			temporary: temporary,
-			output:    filepath.Join(checkout.BuildDir(), temporaryPrefix+name),
-			target:    filepath.Join(checkout.BuildDir(), name),
-			arguments: arguments(packages[name], pins),
+			output:    filepath.Join(directory, temporaryPrefix+name),
+			target:    filepath.Join(directory, name),
+			arguments: arguments(s.packages[name], pins.Version(s.kubernetes)),
+			variable:  s.variable,
 			out:       out,
 			interval:  15 * time.Second,
 		}

@@ -39,12 +39,15 @@ func setCheckout(t *testing.T, goScript string) env.Checkout {
 	}
 	checkout := env.Checkout{Root: filepath.Join(root, "checkout")}
 	writeFile(t, filepath.Join(checkout.Root, "go.mod"), "module github.com/placement-hub/placement-hub\n", 0o644)
-	writeFile(t, filepath.Join(checkout.ModuleDir(), "go.mod"), pinnedModule, 0o644)
+	writeFile(t, filepath.Join(checkout.ModuleDir(env.ControlPlane), "go.mod"), pinnedModule, 0o644)
+	writeFile(t, filepath.Join(checkout.ModuleDir(env.OCM), "go.mod"),
+		"module github.com/placement-hub/placement-hub/test/ocm\nrequire open-cluster-management.io/ocm v1.2.0 // indirect\n", 0o644)
 	writeFile(t, filepath.Join(root, "path", "go"), goScript, 0o755)
 	t.Setenv("PATH", filepath.Join(root, "path")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("HOME", filepath.Join(root, "home"))
 	t.Setenv("XDG_DATA_HOME", filepath.Join(root, "share"))
 	t.Setenv(env.AssetsVariable, "")
+	t.Setenv(env.OCMVariable, "")
 	t.Chdir(checkout.Root)
 	return checkout
 }
@@ -62,10 +65,10 @@ func files(t *testing.T, directory string) []string {
 	return names
 }
 
-func runIn(t *testing.T) (stdout, stderr string, err error) {
+func runIn(t *testing.T, arguments ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, progress bytes.Buffer
-	err = run(t.Context(), &out, &progress)
+	err = run(t.Context(), arguments, &out, &progress)
 	return out.String(), progress.String(), err
 }
 
@@ -81,35 +84,58 @@ func TestRunBuildsOnceAndPrintsTheDirectoryAlone(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.reason, err)
 		}
-		if want := checkout.BuildDir() + "\n"; stdout != want {
+		if want := checkout.BuildDir(env.ControlPlane) + "\n"; stdout != want {
 			t.Errorf("%s: printed %q, want %q", c.reason, stdout, want)
 		}
 		if got := strings.Contains(stderr, "building kube-apiserver") || strings.Contains(stderr, "kube-apiserver: done in"); got != c.built {
 			t.Errorf("%s: built = %v, want %v; progress:\n%s", c.reason, got, c.built, stderr)
 		}
-		if !strings.Contains(stderr, "using "+checkout.BuildDir()) {
+		if !strings.Contains(stderr, "using "+checkout.BuildDir(env.ControlPlane)) {
 			t.Errorf("%s: progress does not say what is used:\n%s", c.reason, stderr)
 		}
-		if diff := cmp.Diff(complete, files(t, checkout.BuildDir())); diff != "" {
+		if diff := cmp.Diff(complete, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", c.reason, diff)
 		}
 	}
 }
 
-func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
+func TestRunBuildsTheProgramsOfOCMOnlyWhenAsked(t *testing.T) {
 	checkout := setCheckout(t, compiles)
-	old := env.Pins{Kubernetes: "v1.36.0", Etcd: "v3.6.0"}
-	writeFile(t, filepath.Join(checkout.BuildDir(), env.StampFile), old.Stamp(), 0o644)
-	writeFile(t, filepath.Join(checkout.BuildDir(), env.EtcdBinary), "old", 0o755)
-	writeFile(t, filepath.Join(checkout.BuildDir(), temporaryPrefix+env.EtcdBinary), "half", 0o755)
+	directory := checkout.BuildDir(env.OCM)
 	if _, _, err := runIn(t); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(filepath.Join(checkout.BuildDir(), env.EtcdBinary))
+	if _, err := os.Stat(directory); !os.IsNotExist(err) {
+		t.Errorf("%s is there although nobody asked for it (%v)", directory, err)
+	}
+	for _, want := range []string{"building work (ocm v1.2.0) into " + directory, "using " + directory} {
+		stdout, stderr, err := runIn(t, "-ocm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stdout != directory+"\n" || !strings.Contains(stderr, want) {
+			t.Errorf("printed %q, want %s; progress lacks %q:\n%s", stdout, directory, want, stderr)
+		}
+	}
+	if diff := cmp.Diff([]string{".lock", env.StampFile, env.WorkBinary}, files(t, directory)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
+	checkout := setCheckout(t, compiles)
+	old := env.Pins{{Name: "kubernetes", Version: "v1.36.0"}, {Name: "etcd", Version: "v3.6.0"}}
+	writeFile(t, filepath.Join(checkout.BuildDir(env.ControlPlane), env.StampFile), old.Stamp(), 0o644)
+	writeFile(t, filepath.Join(checkout.BuildDir(env.ControlPlane), env.EtcdBinary), "old", 0o755)
+	writeFile(t, filepath.Join(checkout.BuildDir(env.ControlPlane), temporaryPrefix+env.EtcdBinary), "half", 0o755)
+	if _, _, err := runIn(t); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(checkout.BuildDir(env.ControlPlane), env.EtcdBinary))
 	if err != nil || string(content) != "binary\n" {
 		t.Errorf("etcd is %q (%v), want the newly built one", content, err)
 	}
-	if diff := cmp.Diff(complete, files(t, checkout.BuildDir())); diff != "" {
+	if diff := cmp.Diff(complete, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -128,10 +154,10 @@ func TestRunBuildsOnlyWhatIsMissing(t *testing.T) {
 	if stdout != given+"\n" {
 		t.Errorf("printed %q, want the given directory", stdout)
 	}
-	if want := "with kube-controller-manager from " + checkout.BuildDir(); !strings.Contains(stderr, want) {
+	if want := "with kube-controller-manager from " + checkout.BuildDir(env.ControlPlane); !strings.Contains(stderr, want) {
 		t.Errorf("progress lacks %q:\n%s", want, stderr)
 	}
-	if diff := cmp.Diff([]string{".lock", env.StampFile, env.ControllerManagerBinary}, files(t, checkout.BuildDir())); diff != "" {
+	if diff := cmp.Diff([]string{".lock", env.StampFile, env.ControllerManagerBinary}, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -159,7 +185,7 @@ go: k8s.io/api@v0.37.0: Get "https://proxy.example/": dial tcp: lookup proxy.exa
 			if stdout != "" {
 				t.Errorf("printed %q, want nothing", stdout)
 			}
-			if diff := cmp.Diff([]string{".lock", env.StampFile}, files(t, checkout.BuildDir())); diff != "" {
+			if diff := cmp.Diff([]string{".lock", env.StampFile}, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 		})
@@ -185,7 +211,7 @@ func TestInterruptedBuildReportsProgressAndLeavesNoBinary(t *testing.T) {
 	defer cancel()
 	c := compilation{
 		name:      env.EtcdBinary,
-		directory: checkout.ModuleDir(),
+		directory: checkout.ModuleDir(env.ControlPlane),
 		output:    filepath.Join(checkout.Root, temporaryPrefix+env.EtcdBinary),
 		target:    filepath.Join(checkout.Root, env.EtcdBinary),
 		arguments: []string{"build"},

@@ -25,6 +25,7 @@ type compilation struct {
 	output    string // where the compiler writes; removed when it fails
 	target    string // where the finished binary goes
 	arguments []string
+	variable  string // the environment variable that makes the build unnecessary
 	out       io.Writer
 	interval  time.Duration // between progress lines
 }
@@ -81,7 +82,7 @@ func (c compilation) compile(ctx context.Context, start time.Time) (string, erro
 			}
 			if err != nil {
 				tail := log.end()
-				return "", fmt.Errorf("building %s: %w\n%s\n%s", c.name, err, tail, hint(tail))
+				return "", fmt.Errorf("building %s: %w\n%s\n%s", c.name, err, tail, c.hint(tail))
 			}
 			return log.progress(), nil
 		}
@@ -156,7 +157,7 @@ func (l *buildLog) end() string {
 }
 
 // hint says what to do about a failed build, as far as its output shows the cause.
-func hint(output string) string {
+func (c compilation) hint(output string) string {
 	contains := func(fragments ...string) bool {
 		for _, fragment := range fragments {
 			if strings.Contains(output, fragment) {
@@ -173,7 +174,7 @@ func hint(output string) string {
 	case contains("dial tcp", "lookup ", "proxy", "i/o timeout", "connection refused", "TLS handshake", "403 Forbidden", "no such host"):
 		return "Modules could not be downloaded: check the network and `go env GOPROXY`, and run it again."
 	default:
-		return "Check the Go version (`go version`), the network and GOPROXY, and the disk space; or set KUBEBUILDER_ASSETS to a " +
-			"directory that has the binaries."
+		return "Check the Go version (`go version`), the network and GOPROXY, and the disk space; or set " + c.variable +
+			" to a directory that has the binaries."
 	}
 }

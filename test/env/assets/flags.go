@@ -7,16 +7,15 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
-
-	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // arguments are those of `go`, save for the output. They are fixed, because a change of them makes the build cache useless:
-// -mod and -buildvcs are given so that a GOFLAGS of the user cannot change them.
-func arguments(pkg string, pins env.Pins) []string {
+// -mod and -buildvcs are given so that a GOFLAGS of the user cannot change them. An empty version of Kubernetes leaves the binary with its
+// own.
+func arguments(pkg, kubernetes string) []string {
 	return []string{
 		"build", "-v", "-mod=readonly", "-trimpath", "-buildvcs=false",
-		"-ldflags", linkerFlags(pins.Kubernetes), pkg,
+		"-ldflags", linkerFlags(kubernetes), pkg,
 	}
 }
 
@@ -29,7 +28,7 @@ func environ() []string {
 func linkerFlags(kubernetes string) string {
 	flags := []string{"-s", "-w"}
 	parsed, err := version.ParseSemantic(kubernetes)
-	if err != nil { // a pseudo-version without a meaning as a release: the binaries report what they have
+	if err != nil { // none, or a pseudo-version without a meaning as a release: the binaries report what they have
 		return strings.Join(flags, " ")
 	}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/placement-hub/placement-hub/test/env"
@@ -16,34 +16,61 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "assets:", err)
 		os.Exit(1)
 	}
 }
 
-// run prints the directory of the control plane binaries to stdout, after building those that are missing.
-func run(ctx context.Context, stdout, stderr io.Writer) error {
-	assets, err := env.FindAssets()
-	if err != nil && !errors.Is(err, env.ErrNoAssets) {
+// run prints a directory of binaries to stdout, after building those that are missing: of the control plane, or of OCM with -ocm.
+func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("assets", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	consumers := flags.Bool("ocm", false, "find or build the programs of Open Cluster Management that tests run as consumers")
+	if err := flags.Parse(arguments); err != nil {
+		return fmt.Errorf("flags: %w", err)
+	}
+	find := findControlPlane
+	if *consumers {
+		find = findOCM
+	}
+	directory, err := find(ctx, stderr)
+	if err != nil {
 		return err
 	}
-	if missing := assets.Missing(); len(missing) > 0 {
-		checkout, err := env.FindCheckout()
-		if err != nil {
-			return fmt.Errorf("%s must be built, but: %w; change into the checkout", strings.Join(missing, ", "), err)
-		}
-		if assets, err = build(ctx, checkout, stderr); err != nil {
-			return err
-		}
-	}
-	report(assets, stderr)
-	if _, err := fmt.Fprintln(stdout, assets.Dir); err != nil {
+	if _, err := fmt.Fprintln(stdout, directory); err != nil {
 		return fmt.Errorf("printing the directory: %w", err)
 	}
 	return nil
+}
+
+func findControlPlane(ctx context.Context, out io.Writer) (directory string, err error) {
+	if err := controlPlane.ensure(ctx, out); err != nil {
+		return "", err
+	}
+	assets, err := env.FindAssets()
+	if err != nil {
+		return "", fmt.Errorf("looking for what was built: %w", err)
+	}
+	report(assets, out)
+	return assets.Dir, nil
+}
+
+func findOCM(ctx context.Context, out io.Writer) (directory string, err error) {
+	if err := ocm.ensure(ctx, out); err != nil {
+		return "", err
+	}
+	assets, err := env.FindOCM()
+	if err != nil {
+		return "", fmt.Errorf("looking for what was built: %w", err)
+	}
+	fmt.Fprintf(out, "using %s (%s)\n", assets.Dir, assets.Source)
+	return assets.Dir, nil
 }
 
 // report says which directory was picked and why.
