@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -32,6 +35,8 @@ type programs struct{ hub, work string }
 var binaries programs
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(klog.NewKlogr())
+
 	code, err := prepareAndRun(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -2,6 +2,7 @@ package consumers
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -22,6 +23,7 @@ import (
 
 // plane is a control plane with a hub that reaches it through a proxy, and OCM's work manager, which reaches it directly.
 type plane struct {
+	test   *testing.T // the programs live as long as this test, which may have subtests
 	client client.WithWatch
 	proxy  *faults.Proxy
 	hub    *program
@@ -52,7 +54,7 @@ func startPlane(t *testing.T) *plane {
 	admin.QPS = -1
 	admin.WarningHandler = rest.NoWarnings{}
 
-	p := &plane{}
+	p := &plane{test: t}
 	p.client, err = client.NewWithWatch(admin, client.Options{Scheme: scheme})
 	must(t, err)
 
@@ -67,7 +69,7 @@ func startPlane(t *testing.T) *plane {
 	})
 
 	p.hubConfig = kubeconfig(t, p.proxy.Config())
-	p.startHub(t)
+	p.startHub()
 	startWorkManager(t, kubeconfig(t, environment.AdminConfig()))
 
 	return p
@@ -110,10 +112,10 @@ func freeAddress(t *testing.T) string {
 }
 
 // startHub starts the hub without the controller that taints every cluster of which nobody says that it is available.
-func (p *plane) startHub(t *testing.T) {
-	t.Helper()
+func (p *plane) startHub() {
+	p.test.Helper()
 
-	p.hub = start(t, binaries.hub, "controller", "--kubeconfig", p.hubConfig, "--controllers=*,-managedcluster-taints",
+	p.hub = start(p.test, binaries.hub, "controller", "--kubeconfig", p.hubConfig, "--controllers=*,-managedcluster-taints",
 		"--listen=127.0.0.1:0", "--webhook-listen=127.0.0.1:0", "--disable-leader-election=true")
 }
 
@@ -130,7 +132,7 @@ func installWorks(t *testing.T, config *rest.Config) {
 	}
 }
 
-func installDefinition(ctx context.Context, config *rest.Config, pkg, name string) error {
+func installDefinition(ctx context.Context, config *rest.Config, pkg, name string) (err error) {
 	directory, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", pkg).Output()
 	if err != nil {
 		return err
@@ -140,7 +142,8 @@ func installDefinition(ctx context.Context, config *rest.Config, pkg, name strin
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+
+	defer func() { err = errors.Join(err, file.Close()) }()
 
 	objects, err := manifests.Decode(file, name)
 	if err != nil {

@@ -230,6 +230,7 @@ func (s *scene) takeAndKill(t *testing.T, c change, writes int) {
 
 	began, before, killed := time.Now(), len(s.proxy.Requests(decisive)), "an idle hub"
 	mend := s.proxy.Break(faults.Rule{Match: decisive, Fault: faults.Hang, After: writes})
+	defer mend()
 
 	must(t, c.apply(t.Context()))
 	eventually(t, "waiting for the write that hangs", func() error {
@@ -244,7 +245,7 @@ func (s *scene) takeAndKill(t *testing.T, c change, writes int) {
 	})
 	s.hub.kill(t)
 	mend()
-	s.startHub(t)
+	s.startHub()
 	s.settle(t)
 	s.judge(t)
 	t.Logf("%s; killed was %s: %v", c.what, killed, time.Since(began).Round(time.Millisecond))
@@ -365,6 +366,10 @@ func (s *scene) pages(ctx context.Context) ([]clusterv1beta1.PlacementDecision, 
 
 // unsettled says what the hub has still to do: every cluster is in one decision, in a group of its rule, and the status is up to date.
 func (s *scene) unsettled(ctx context.Context) error {
+	if s.hub.ended() {
+		return fmt.Errorf("the hub has ended:\n%s", &s.hub.output)
+	}
+
 	pages, err := s.pages(ctx)
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func (c Checkout) Pins(programs Programs) (Pins, error) {
 
 // String lists the names and versions.
 func (p Pins) String() string {
-	var pins []string
+	pins := make([]string, 0, len(p))
 	for _, pin := range p {
 		pins = append(pins, pin.Name+" "+pin.Version)
 	}
