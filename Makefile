@@ -37,8 +37,8 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-ocm build install-plugin run image test test-unit test-integration test-e2e test-consumers soak bench bench-report bench-bindings bench-core generate fmt lint \
-	verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
+.PHONY: help assets assets-ocm build install-plugin run image test test-unit test-integration test-e2e test-consumers soak \
+	bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
 
@@ -191,7 +191,7 @@ verify-generated:
 
 ##@ Other
 
-clean: ## Remove what was built here; ALL=1 also removes bin/controlplane, which takes minutes to build
+clean: ## Remove what was built here; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build
 	@echo "==> clean: $(BINARY) $(TOOLS) dist$(if $(ALL), and the rest of bin)"
 	@rm -rf $(BINARY) $(TOOLS) dist $(if $(ALL),bin)
 
