@@ -101,7 +101,7 @@ test-unit: ## Run unit, property and repository law tests; no server is started
 
 test-integration: assets ## Run the suites against a real etcd and kube-apiserver
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
-	@$(GO) test ./test/env/... ./test/integration/... ./test/soak/... -timeout 20m \
+	@$(GO) test ./test/env/... ./test/integration/... ./test/soak/... -timeout 30m \
 		$(call hint,one suite again: go test ./test/integration/... -run TestName -v)
 
 test-e2e: assets build ## Run the suites against the built binary as a user starts it
