@@ -192,6 +192,27 @@ func (g *glance) search(name string, next int) int {
 // groupsStay reports whether there are as many groups as are needed, in their order, with the right indices and with room, and as many pages
 // in each; and gives the new clusters their pages.
 func (g *glance) groupsStay() bool {
+	if !g.groupsSuffice() {
+		return false
+	}
+
+	g.arrange()
+
+	if !slices.IsSortedFunc(g.groups, func(a, b bundle) int { return cmp.Compare(a.portion, b.portion) }) || !g.place() {
+		return false
+	}
+
+	for i := range g.groups {
+		if group := &g.groups[i]; group.pages != max(1, (group.members+PageSize-1)/PageSize) {
+			return false
+		}
+	}
+
+	return len(g.pages) > 1 || g.pages[0].page.Name == PageName(g.present.Placement.Name, 1)
+}
+
+// groupsSuffice reports whether every portion has as many groups as it needs, none of them too long, and the indices have no gap.
+func (g *glance) groupsSuffice() bool {
 	needed := make([]int, len(g.result.Request.Groups)+1)
 	for i := range g.chosen {
 		needed[g.portionOf(int32(i))]++
@@ -217,23 +238,7 @@ func (g *glance) groupsStay() bool {
 		needed[group.portion]--
 	}
 
-	if slices.ContainsFunc(needed, func(missing int) bool { return missing != 0 }) {
-		return false
-	}
-
-	g.arrange()
-
-	if !slices.IsSortedFunc(g.groups, func(a, b bundle) int { return cmp.Compare(a.portion, b.portion) }) || !g.place() {
-		return false
-	}
-
-	for i := range g.groups {
-		if group := &g.groups[i]; group.pages != max(1, (group.members+PageSize-1)/PageSize) {
-			return false
-		}
-	}
-
-	return len(g.pages) > 1 || g.pages[0].page.Name == PageName(g.present.Placement.Name, 1)
+	return !slices.ContainsFunc(needed, func(missing int) bool { return missing != 0 })
 }
 
 // arrange puts the groups in the order of their indices, and the pages in that of their groups.

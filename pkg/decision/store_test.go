@@ -233,6 +233,8 @@ func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 		t.Fatalf("there is something left to do: %v", steps(plan))
 	}
 
+	s.checkOrder(t, result)
+
 	if !sameStatus(s.placement.API, s.placement.Status, NewStatus(result, plan, s.placement, metav1.NewTime(now.Add(time.Hour)))) {
 		t.Fatalf("the status is not settled: %v", s.placement.Status)
 	}
