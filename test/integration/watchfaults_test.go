@@ -17,8 +17,9 @@ import (
 )
 
 // fewReads is how many lists and watches of one kind may be tried while they fail, in as long as nothing may happen to be sure that
-// nothing will: the controllers share one informer for a kind, which waits 0.8 s at first and twice as long each time.
-const fewReads = 12
+// nothing will: the controllers share one informer for a kind, which waits 0.8 s at first and twice as long each time, tries a watch and a list
+// each time, and has each tried again once by the transport. On a loaded machine that takes longer; without patience it would be hundreds.
+const fewReads = 24
 
 // reads are the requests by which informers learn of a kind.
 func reads(resource string) faults.Match {
