@@ -184,13 +184,15 @@ func TestDiff(t *testing.T) {
 		{
 			reason: "rollouts go by group, so a move between groups is a difference",
 			hub:    placementA("", "{}") + page(1, 0, "", "eu1", "eu2", "us1", "us2"), files: placementA("", usCanary),
-			want: "ns/a: 1 gained, 0 lost, 4 kept, 2 of them in another group\n" +
+			want: "ns/a: 1 gained, 0 lost, 4 kept, 4 of them in another group\n" +
 				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +
-				"  + eu3-large  score 100, rank 5 of 5 (due anyway)\n" +
-				"  ~ us1        group 0 -> group 1 canary\n" +
-				"  ~ us2        group 0 -> group 1 canary\n" +
+				"  + eu3-large  score 100, rank 5 of 5, group 1 (due anyway)\n" +
+				"  ~ eu1        group 0 -> group 1\n" +
+				"  ~ eu2        group 0 -> group 1\n" +
+				"  ~ us1        group 0 -> group 0 canary\n" +
+				"  ~ us2        group 0 -> group 0 canary\n" +
 				"  = 4 kept\n",
-			wantNames: "ns/a +eu3-large\nns/a ~us1\nns/a ~us2\n",
+			wantNames: "ns/a +eu3-large\nns/a ~eu1\nns/a ~eu2\nns/a ~us1\nns/a ~us2\n",
 		},
 		{
 			reason: "a move that is due anyway, and a gain with its group",
@@ -359,7 +361,7 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
           "rank": 3,
           "score": 100,
           "group": {
-            "index": 0,
+            "index": 1,
             "name": ""
           },
           "reason": "score 100, rank 3 of 5",
@@ -375,13 +377,24 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
       ],
       "moved": [
         {
-          "cluster": "us1",
+          "cluster": "eu1",
           "from": {
             "index": 0,
             "name": ""
           },
           "to": {
             "index": 1,
+            "name": ""
+          }
+        },
+        {
+          "cluster": "us1",
+          "from": {
+            "index": 0,
+            "name": ""
+          },
+          "to": {
+            "index": 0,
             "name": "canary"
           }
         }
