@@ -22,7 +22,10 @@ type page struct {
 // decisions are all pages, and the counts that Balance reads.
 type decisions struct {
 	pages map[DecisionKey]*page
-	// byOwner are the pages of a placement, in the order of their names.
+	// ofOwner are the pages of a placement, and assumed is one with all clusters of a result that is about to be written (see Assume).
+	ofOwner map[PlacementKey][]*page
+	assumed map[PlacementKey]*page
+	// byOwner is what counts of a placement: what is assumed of it, or its pages in the order of their names.
 	byOwner *table[[]*page]
 	// totals count by cluster in how many decisions it stands, and frequencies by total how many clusters have it. Highest is the greatest
 	// total there is.
@@ -31,7 +34,9 @@ type decisions struct {
 }
 
 func newDecisions() *decisions {
-	return &decisions{pages: map[DecisionKey]*page{}, byOwner: newTable[[]*page]()}
+	return &decisions{
+		pages: map[DecisionKey]*page{}, ofOwner: map[PlacementKey][]*page{}, assumed: map[PlacementKey]*page{}, byOwner: newTable[[]*page](),
+	}
 }
 
 // ownerName sorts placements by namespace, so that those of one namespace can be walked over.
@@ -50,12 +55,23 @@ func (i *Inventory) SetDecision(after Page) {
 		return
 	}
 
-	taken := &page{key: after.Key, owner: after.Owner, slots: make([]uint32, 0, len(after.Clusters))}
-	for _, cluster := range after.Clusters {
-		taken.slots = append(taken.slots, uint32(i.slots.hold(cluster)))
+	i.replacePage(after.Key, i.newPage(after))
+}
+
+// newPage holds the numbers of the clusters in a page until releasePage.
+func (i *Inventory) newPage(taken Page) *page {
+	p := &page{key: taken.Key, owner: taken.Owner, slots: make([]uint32, 0, len(taken.Clusters))}
+	for _, cluster := range taken.Clusters {
+		p.slots = append(p.slots, uint32(i.slots.hold(cluster)))
 	}
 
-	i.replacePage(after.Key, taken)
+	return p
+}
+
+func (i *Inventory) releasePage(p *page) {
+	for _, slot := range p.slots {
+		i.slots.release(uint(slot))
+	}
 }
 
 func (i *Inventory) sameClusters(slots []uint32, clusters []string) bool {
@@ -72,42 +88,78 @@ func (i *Inventory) DeleteDecision(key DecisionKey) {
 	}
 }
 
+// replacePage puts one page in the place of another; either may be nil. The clusters of the new page are held before those of the old one
+// are released, so that their numbers stay.
 func (i *Inventory) replacePage(key DecisionKey, after *page) {
 	d := i.decisions
+	before := d.pages[key]
+	counts := false
 
-	// The clusters of the new state are held before those of the old one are released, so that their numbers stay.
-	if after != nil {
-		d.count(after, 1)
-	}
-
-	if before := d.pages[key]; before != nil {
-		d.count(before, -1)
-		d.unlist(before)
+	if before != nil {
 		delete(d.pages, key)
 
-		for _, slot := range before.slots {
-			i.slots.release(uint(slot))
-		}
+		counts = d.setPages(before.owner, without(d.ofOwner[before.owner], before)) || counts
 	}
 
 	if after != nil {
 		d.pages[key] = after
-		d.list(after)
+		counts = d.setPages(after.owner, with(d.ofOwner[after.owner], after)) || counts
 	}
 
-	i.changed(decisionsOnly)
+	if before != nil {
+		i.releasePage(before)
+	}
+
+	if counts {
+		i.changed(decisionsOnly)
+	}
 }
 
-func (d *decisions) list(added *page) {
-	name := ownerName(added.owner)
-	pages := append(slices.Clone(d.byOwner.live[name]), added) // Snapshots share the old list.
+// with and without make new lists: snapshots share the old ones.
+func with(pages []*page, added *page) []*page {
+	pages = append(slices.Clone(pages), added)
 	slices.SortFunc(pages, func(a, b *page) int { return cmp.Compare(a.key.Name, b.key.Name) })
-	d.byOwner.set(name, pages)
+
+	return pages
 }
 
-func (d *decisions) unlist(gone *page) {
-	name := ownerName(gone.owner)
-	pages := slices.DeleteFunc(slices.Clone(d.byOwner.live[name]), func(p *page) bool { return p == gone })
+func without(pages []*page, gone *page) []*page {
+	return slices.DeleteFunc(slices.Clone(pages), func(p *page) bool { return p == gone })
+}
+
+// setPages replaces the pages of a placement, and reports whether they count.
+func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
+	if len(pages) == 0 {
+		delete(d.ofOwner, owner)
+	} else {
+		d.ofOwner[owner] = pages
+	}
+
+	if d.assumed[owner] != nil {
+		return false
+	}
+
+	d.setCounted(owner, pages)
+
+	return true
+}
+
+// setCounted replaces what counts of a placement. Pages that stay are not counted again.
+func (d *decisions) setCounted(owner PlacementKey, pages []*page) {
+	name := ownerName(owner)
+	before := d.byOwner.live[name]
+
+	for _, p := range pages {
+		if !slices.Contains(before, p) {
+			d.count(p, 1)
+		}
+	}
+
+	for _, p := range before {
+		if !slices.Contains(pages, p) {
+			d.count(p, -1)
+		}
+	}
 
 	if len(pages) == 0 {
 		d.byOwner.remove(name)
@@ -131,16 +183,21 @@ func (d *decisions) count(p *page, step int32) {
 	}
 }
 
-// holds reports whether a cluster stands in decisions of a placement.
+// holds reports whether a cluster stands in decisions of a placement, or is about to.
 func (d *decisions) holds(owner PlacementKey, slot uint) bool {
-	return slices.ContainsFunc(d.byOwner.live[ownerName(owner)], func(p *page) bool { return slices.Contains(p.slots, uint32(slot)) })
+	stands := func(p *page) bool { return slices.Contains(p.slots, uint32(slot)) }
+	assumed := d.assumed[owner]
+
+	return assumed != nil && stands(assumed) || slices.ContainsFunc(d.ofOwner[owner], stands)
 }
 
 // recount finds the counts anew.
 func (d *decisions) recount() {
 	d.totals, d.frequencies, d.highest = vector[int32]{}, vector[int32]{}, 0
 
-	for _, p := range d.pages {
-		d.count(p, 1)
+	for _, pages := range d.byOwner.live {
+		for _, p := range pages {
+			d.count(p, 1)
+		}
 	}
 }

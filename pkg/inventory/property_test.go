@@ -26,14 +26,16 @@ type objects struct {
 	sets      map[string]*clusterv1beta2.ManagedClusterSet
 	bindings  map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding
 	decisions map[DecisionKey]Page
-	profiles  map[facts.Profile]string
+	// assumed are the clusters of the placements whose results are assumed.
+	assumed  map[PlacementKey][]string
+	profiles map[facts.Profile]string
 }
 
 func noObjects() *objects {
 	return &objects{
 		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
 		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
-		decisions: map[DecisionKey]Page{}, profiles: map[facts.Profile]string{},
+		decisions: map[DecisionKey]Page{}, assumed: map[PlacementKey][]string{}, profiles: map[facts.Profile]string{},
 	}
 }
 
@@ -47,7 +49,7 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 	cluster, namespace, set := pick(t, "cluster", "c1", "c2", "c3"), pick(t, "namespace", "ns1", "ns2"), pick(t, "set", "a", "b")
 	inNamespace := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: namespace, Name: name} }
 
-	switch pick(t, "kind", "cluster", "scores", "set", "binding", "decision", "profile") {
+	switch pick(t, "kind", "cluster", "scores", "set", "binding", "decision", "decision", "assumed", "profile") {
 	case "cluster":
 		if gone {
 			delete(o.clusters, cluster)
@@ -106,6 +108,17 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 
 		o.profiles[profile] = cluster
 		i.SetProfile(cluster, profile)
+	case "assumed":
+		owner := NewPlacementKey(V1beta1, namespace, pick(t, "placement", "p", "q"))
+		if gone {
+			delete(o.assumed, owner)
+			i.ForgetAssumed(owner)
+
+			return
+		}
+
+		o.assumed[owner] = rapid.SliceOfN(rapid.SampledFrom([]string{"c1", "c2", "c9"}), 0, 4).Draw(t, "clusters")
+		i.Assume(owner, o.assumed[owner])
 	case "decision":
 		key := NewPlacementKey(V1beta1, namespace, "").Decision(pick(t, "page", "p1", "p2"))
 		if gone {
@@ -121,12 +134,18 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 	}
 }
 
-// fresh is an inventory that has seen nothing but the objects as they are.
+// fresh is an inventory that has seen nothing but the objects as they are. What is assumed of a placement stands in the place of its pages.
 func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	i := New(compiler)
 
 	for object := range maps.Values(o.decisions) {
-		i.SetDecision(object)
+		if _, assumed := o.assumed[object.Owner]; !assumed {
+			i.SetDecision(object)
+		}
+	}
+
+	for owner, clusters := range o.assumed {
+		i.SetDecision(Page{Key: owner.Decision(owner.Name + "-assumed"), Owner: owner, Clusters: clusters})
 	}
 
 	for object := range maps.Values(o.clusters) {

@@ -1,0 +1,50 @@
+package inventory
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// An assumed result counts for the others at once, and until it is forgotten; pages that come in meanwhile do not.
+func TestAnAssumedResultCountsInThePlaceOfPages(t *testing.T) {
+	i, p, q := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns1", "p"), NewPlacementKey(V1beta1, "ns1", "q")
+	page := func(name string, clusters ...string) Page { return decided("ns1", name, "p", clusters...) }
+
+	for _, step := range []struct {
+		reason string
+		do     func()
+		want   map[string]int
+	}{
+		{"pages count", func() { i.SetDecision(page("p1", "a", "b")) }, map[string]int{"a": 1, "b": 1}},
+		{"a result is assumed", func() { i.Assume(p, []string{"b", "c"}) }, map[string]int{"b": 1, "c": 1}},
+		{"half of it is written", func() { i.SetDecision(page("p1", "a", "b", "c")) }, map[string]int{"b": 1, "c": 1}},
+		{"another result is assumed", func() { i.Assume(p, []string{"d"}) }, map[string]int{"d": 1}},
+		{"it is taken back to what stands, where a cluster moves", func() { i.Assume(p, []string{"a", "b", "b"}) }, map[string]int{"a": 1, "b": 2}},
+		{"nothing is assumed any more", func() { i.ForgetAssumed(p) }, map[string]int{"a": 1, "b": 1, "c": 1}},
+		{"once more", func() { i.ForgetAssumed(p) }, map[string]int{"a": 1, "b": 1, "c": 1}},
+		{"that nothing is selected is assumed", func() { i.Assume(p, nil) }, map[string]int{}},
+		{"the page goes", func() { i.DeleteDecision(page("p1").Key) }, map[string]int{}},
+		{"and nothing is left", func() { i.ForgetAssumed(p) }, map[string]int{}},
+	} {
+		step.do()
+
+		s := i.Snapshot()
+		for name, counts := range map[string]map[string]int{"elsewhere": s.Elsewhere(q), "neighbours": s.Neighbours(q)} {
+			if diff := cmp.Diff(step.want, counts); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", step.reason, name, diff)
+			}
+		}
+
+		if own := s.Elsewhere(p); len(own) > 0 {
+			t.Errorf("%s: p counts its own clusters: %v", step.reason, own)
+		}
+	}
+
+	if len(i.slots.numbers) > 0 || len(i.decisions.ofOwner) > 0 || len(i.decisions.byOwner.live) > 0 {
+		t.Errorf("left are the names %v and the pages %v", maps.Clone(i.slots.numbers), i.decisions.byOwner.live)
+	}
+}
