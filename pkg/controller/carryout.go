@@ -16,11 +16,8 @@ import (
 // graceTimeout bounds what comes after the writes of a placement's own decisions.
 const graceTimeout = 5 * time.Second
 
-// carryOutHeld is carryOut, with the events of what it writes put off until it is over.
-func (r *placementReconciler) carryOutHeld(ctx context.Context, p *pass) error {
-	r.hold(p.placement.Key())
-	defer r.release(p.placement.Key())
-
+// carryOutTraced is carryOut with a span, and learns what was refused.
+func (r *placementReconciler) carryOutTraced(ctx context.Context, p *pass) error {
 	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
 	err := r.carryOut(ctx, p)
 

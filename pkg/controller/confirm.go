@@ -139,6 +139,7 @@ func sweep[T metav1.Object](
 		err := f.cache.Get(ctx, key, cached)
 		if client.IgnoreNotFound(err) == nil && write.confirmed(read(cached), err == nil) {
 			written.dismiss(write)
+			f.countPages(write.owner)
 
 			continue
 		}
@@ -151,6 +152,7 @@ func sweep[T metav1.Object](
 		}
 
 		if !write.stands(live, found) && written.dismiss(write) {
+			f.countPages(write.owner)
 			f.wake(work.Interactive, "unconfirmed", write.owner)
 		}
 	}

@@ -355,6 +355,8 @@ func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page 
 		if !mine {
 			f.wakeChanged(initial, "decision", at, key)
 		}
+
+		f.countPages(key)
 	}
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,9 @@ type memory struct {
 	unreadables *unreadables
 	// contents tell which decisions others have edited.
 	contents *contents
+	// deciding is held while an answer that was read from the decisions of others is assumed (ours.md B9). Nothing is read or written
+	// meanwhile.
+	deciding sync.Mutex
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.
 	synced atomic.Bool
@@ -97,7 +101,7 @@ func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inven
 	change.Cause.Woke(put, len(keys)-put)
 }
 
-// hold puts off what events about the objects of a placement mean until release, while they are being written.
+// hold puts off what events about the objects of a placement mean until release, while it is evaluated and they are being written.
 func (m *memory) hold(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		pages.hold(key)
@@ -117,6 +121,8 @@ func (m *memory) release(key inventory.PlacementKey) {
 	if m.statuses.release(key) {
 		m.wakeFor(work.Interactive, "placement", time.Now(), key)
 	}
+
+	m.countPages(key)
 }
 
 // forgetWrites drops what was written for a placement, when the API server has shown that it is not so.
@@ -126,4 +132,5 @@ func (m *memory) forgetWrites(key inventory.PlacementKey) {
 	}
 
 	m.statuses.forget(key)
+	m.countPages(key)
 }

@@ -160,6 +160,18 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		return r.outdated.Settle(ctx, key, nil)
 	}
 
+	carriedOut := false
+
+	r.hold(key)
+
+	defer func() {
+		if !carriedOut {
+			r.takeBack(ctx, placement)
+		}
+
+		r.release(key)
+	}()
+
 	pass, err := r.plan(ctx, placement)
 	if errors.Is(err, freshness.ErrPlacementChanged) {
 		r.wakeups.Owe(key, change)
@@ -171,7 +183,8 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 		return reconcile.Result{}, r.failed(key, change, span, err)
 	}
 
-	err = r.carryOutHeld(ctx, pass)
+	err = r.carryOutTraced(ctx, pass)
+	carriedOut = err == nil
 	r.account(change, span, pass, err)
 
 	if decision.Terminating(err) {
@@ -280,7 +293,7 @@ func (r *placementReconciler) evaluate(
 		_, span := r.tracer.begin(ctx, "schedule", key)
 
 		result, err := r.proved(ctx, placement, present, now, func() *scheduling.Result {
-			return r.engine.schedule(request, r.inventory.Snapshot(key), incumbents, now, &stopwatch{clock: r.clock})
+			return r.decide(request, key, incumbents, now)
 		})
 		if err != nil {
 			span.failed(err)
@@ -296,6 +309,10 @@ func (r *placementReconciler) evaluate(
 		evaluation := decision.Evaluate(result, present, r.options(), now)
 		span.planned(&evaluation)
 		span.end()
+
+		if evaluation.Result.Held() {
+			r.assume(key, evaluation.Result, incumbents)
+		}
 
 		if !r.requests.follow(key, evaluation.Result) {
 			return evaluation, nil

@@ -99,6 +99,9 @@ func (p Present) decisions() map[string]record.Decision {
 	return decisions
 }
 
+// Standing are all pages that hold decisions of the placement, also those that are being deleted.
+func (p Present) Standing() []*record.Page { return slices.Concat(p.Pages, p.leaving) }
+
 // Incumbents are the clusters in the present decisions.
 func (p Present) Incumbents() map[string]bool {
 	incumbents := make(map[string]bool, p.count())

@@ -31,6 +31,8 @@ type decisions struct {
 	// total there is.
 	totals, frequencies vector[int32]
 	highest             int32
+	// generation numbers the states of what counts.
+	generation uint64
 }
 
 func newDecisions() *decisions {

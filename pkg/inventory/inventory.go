@@ -84,10 +84,12 @@ const (
 )
 
 func (i *Inventory) changed(what extent) {
-	i.generation++
 	i.snapshot = nil
 
-	if what == anything {
+	if what == decisionsOnly {
+		i.decisions.generation++
+	} else {
+		i.generation++
 		i.answers = newAnswerCache(i.subscribers, sharedBytes)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 // Snapshot is an immutable view of the world.
 type Snapshot struct {
-	// Generation numbers the views: a later view has a higher number.
-	Generation uint64
+	// Generation numbers the views of all but decisions, and DecisionsGeneration those of the decisions: a later view has a higher number.
+	Generation, DecisionsGeneration uint64
 
 	clusters                 *iradix.Tree[uint]
 	facts                    frozen[*facts.Facts]
@@ -54,7 +54,7 @@ func (i *Inventory) Snapshot(of ...PlacementKey) *Snapshot {
 	return i.snapshot
 }
 
-// Generation is the number of the present view.
+// Generation is the number of the present view of all but decisions.
 func (i *Inventory) Generation() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -62,13 +62,21 @@ func (i *Inventory) Generation() uint64 {
 	return i.generation
 }
 
+// DecisionsGeneration is the number of the present view of the decisions.
+func (i *Inventory) DecisionsGeneration() uint64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	return i.decisions.generation
+}
+
 // freeze makes a snapshot; the last one, if there is one, is of the same moment.
 func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 	i.views.freeze()
 
 	s := &Snapshot{
-		Generation: i.generation,
-		clusters:   i.clusters.freeze(), facts: i.facts.freeze(), names: i.slots.names.freeze(),
+		Generation: i.generation, DecisionsGeneration: i.decisions.generation,
+		clusters: i.clusters.freeze(), facts: i.facts.freeze(), names: i.slots.names.freeze(),
 		alive: i.alive.freeze(), tainted: i.tainted.freeze(), doubtful: i.doubtful.freeze(),
 		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.freeze(),
 		pages:  i.decisions.byOwner.freeze(),

@@ -100,6 +100,11 @@ func (r *Request) Ranks() bool {
 	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
 }
 
+// ReadsDecisions reports whether the answer depends on which clusters stand in decisions of other placements.
+func (r *Request) ReadsDecisions() bool {
+	return r.Ranks() && slices.ContainsFunc(r.Prioritizers, func(p Prioritizer) bool { return p.BuiltIn == Balance || p.BuiltIn == SpreadScore })
+}
+
 // selectors are those of the predicates, in their order.
 func (r *Request) selectors() []*selector.Selector {
 	if len(r.Predicates) == 0 {
