@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -269,6 +270,16 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 
 		Expect(hub.Delete(ctx, quota)).To(Succeed())
 		w.expectSelected(ctx, "p", allScheduled, shorts(2, 101)...)
+	})
+
+	It("wake no placement as they come back, however many there are", func(ctx SpecContext) {
+		w := prepared(ctx)
+		w.fleet(ctx, 1, 330)
+		w.expectOwnWritesKnown(ctx, slices.Concat([]func(){func() {
+			w.placement(ctx, "p", clusterv1beta1.PlacementSpec{DecisionStrategy: canaryStrategy(50, true)})
+			w.placement(ctx, "q", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](250)})
+			w.placement(ctx, "r", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](330)})
+		}}, w.regroupings(ctx))...)
 	})
 
 	It("B6: are not written by a restart", func(ctx SpecContext) {
