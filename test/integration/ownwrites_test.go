@@ -71,9 +71,16 @@ func (w *world) regroupings(ctx context.Context) []func() {
 		}
 	}
 
+	// restless changes groups on and on, so that placements are evaluated again before all that was written has come back.
+	restless := func() {
+		for turn := range 6 {
+			relabel(1+10*turn, 200+10*turn, []string{"canary", "rest"}[turn%2])()
+		}
+	}
+
 	return []func(){
-		relabel(1, 40, "canary"), wanted(120), length(30), relabel(41, 150, "canary"), wanted(310), length(7), relabel(20, 120, "rest"),
-		wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11), relabel(1, 150, "rest"), wanted(201), length(100),
+		restless, relabel(1, 40, "canary"), wanted(120), length(30), relabel(41, 150, "canary"), wanted(310), length(7), restless, relabel(20, 120, "rest"),
+		wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11), restless, relabel(1, 150, "rest"), wanted(201), length(100),
 	}
 }
 
