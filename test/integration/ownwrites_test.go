@@ -54,7 +54,7 @@ func (w *world) regroupings(ctx context.Context) []func() {
 				cluster := &clusterv1.ManagedCluster{}
 				cluster.Name = w.name(fmt.Sprintf("c%03d", first+i))
 
-				return hub.Patch(ctx, cluster, patch) //nolint:wrapcheck // It fails the spec.
+				return hub.Patch(ctx, cluster, patch)
 			})).To(Succeed())
 		}
 	}
@@ -79,8 +79,8 @@ func (w *world) regroupings(ctx context.Context) []func() {
 	}
 
 	return []func(){
-		restless, relabel(1, 40, "canary"), wanted(120), length(30), relabel(41, 150, "canary"), wanted(310), length(7), restless, relabel(20, 120, "rest"),
-		wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11), restless, relabel(1, 150, "rest"), wanted(201), length(100),
+		restless, relabel(1, 40, "canary"), wanted(120), length(30), relabel(41, 150, "canary"), wanted(310), length(7),
+		restless, relabel(20, 120, "rest"), wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11), restless, relabel(1, 150, "rest"), wanted(201), length(100),
 	}
 }
 
@@ -105,8 +105,8 @@ var _ = Describe("What the hub writes itself", Serial, func() {
 	It("B9: is seen by placements that decide at the same time, so that they spread out, and nothing moves later", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.alone(ctx)
-		w.set(ctx, "set")
-		w.many(ctx, "set", 1, 151, func(int, *clusterv1.ManagedCluster) {})
+		w.set(ctx, "fleet")
+		w.many(ctx, "fleet", 1, 151, func(int, *clusterv1.ManagedCluster) {})
 		w.seen(ctx)
 
 		names := []string{"p1", "p2", "p3", "p4"}
