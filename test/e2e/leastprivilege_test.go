@@ -39,9 +39,17 @@ func TestLeastPrivilege(t *testing.T) {
 	}
 
 	var idle []privilege
-	for _, granted := range distinct(h.granted(t)) {
-		held := slices.ContainsFunc(holdings(), func(holding holding) bool { return holding.covers(granted) })
-		used := slices.ContainsFunc(allowed, granted.covers)
+	grants := distinct(h.granted(t))
+	isHeld := func(granted privilege) bool {
+		return slices.ContainsFunc(holdings(), func(holding holding) bool { return holding.covers(granted) })
+	}
+	for _, granted := range grants {
+		held := isHeld(granted)
+		used := slices.ContainsFunc(allowed, func(request privilege) bool {
+			return granted.covers(request) && !(held && slices.ContainsFunc(grants, func(other privilege) bool {
+				return !isHeld(other) && other.covers(request) // The request needs the other one.
+			}))
+		})
 		if !held && !used {
 			idle = append(idle, granted)
 		}

@@ -11,8 +11,13 @@ import (
 // verbosity is the level at which errors that a stop causes are logged.
 const verbosity = 4
 
-// leaseReleased is what controller-runtime reports, without an exported error, whenever a leader gives its lease up.
-const leaseReleased = "leader election lost"
+// These are what controller-runtime reports, without exported errors: leaseReleased whenever a leader gives its lease up, and the other two
+// when a watch or its event handler is stopped before it is in sync.
+const (
+	leaseReleased  = "leader election lost"
+	cacheStopped   = "cache did not sync"
+	handlerStopped = "handler did not sync"
+)
 
 // Caused reports whether ctx has been cancelled and err is a consequence of that. controller-runtime reports an informer that was cancelled
 // before it was in sync as a timeout of the API, and a lease that is handed over as lost.
@@ -21,7 +26,18 @@ func Caused(ctx context.Context, err error) bool {
 		return false
 	}
 
-	return errors.Is(err, context.Canceled) || apierrors.IsTimeout(err) || err.Error() == leaseReleased
+	if errors.Is(err, context.Canceled) || apierrors.IsTimeout(err) {
+		return true
+	}
+
+	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
+		switch cause.Error() {
+		case leaseReleased, cacheStopped, handlerStopped:
+			return true
+		}
+	}
+
+	return false
 }
 
 // Logger returns a logger that writes to log, and that writes errors which the end of ctx causes as information at verbosity 4. It is safe
