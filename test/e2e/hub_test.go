@@ -238,7 +238,7 @@ func (h *hub) awaitAudit(t *testing.T) {
 func (h *hub) writes(t *testing.T) []auditv1.Event {
 	t.Helper()
 	h.awaitAudit(t)
-	events, err := h.environment.Writes(hubUser)
+	events, err := h.environment.Writes(env.By(hubUser))
 	must(t, err)
 	return slices.DeleteFunc(events, func(event auditv1.Event) bool {
 		return slices.Contains([]string{"leases", "events", "tokenreviews", "subjectaccessreviews", "selfsubjectaccessreviews"},

@@ -109,7 +109,7 @@ func TestGarbageCollection(t *testing.T) {
 		if err := getConfigMap(t.Context(), t, e.AdminConfig(), "owned"); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("reading it: %w, want NotFound", err)
 		}
-		writes, err := e.Writes(collector)
+		writes, err := e.Writes(By(collector))
 		if err != nil {
 			return err
 		}

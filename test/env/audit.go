@@ -32,48 +32,71 @@ var writeVerbs = []string{"create", "update", "patch", "delete", "deletecollecti
 // written just after its response, so a caller that looks for its own request waits for it to appear. A watch appears
 // when it ends.
 func (e *Environment) Audit() ([]auditv1.Event, error) {
-	return e.auditEvents(func(*auditv1.Event) bool { return true })
+	events, _, err := e.auditEvents(0, func(*auditv1.Event) bool { return true })
+	return events, err
 }
 
-// Writes returns the requests of a user that had the purpose to change an object, whatever their response was.
-func (e *Environment) Writes(user string) ([]auditv1.Event, error) {
-	return e.auditEvents(func(event *auditv1.Event) bool {
-		return event.User.Username == user && slices.Contains(writeVerbs, event.Verb)
-	})
+// Writes returns the requests that had the purpose to change an object and for which keep returns true, whatever their response was. It
+// parses only the part of the log that has been written since the last call.
+func (e *Environment) Writes(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
+	e.auditMu.Lock()
+	defer e.auditMu.Unlock()
+	added, read, err := e.auditEvents(e.auditRead, func(event *auditv1.Event) bool { return slices.Contains(writeVerbs, event.Verb) })
+	if err != nil {
+		return nil, err
+	}
+	e.auditRead += read
+	e.auditWrites = append(e.auditWrites, added...)
+	var kept []auditv1.Event
+	for i := range e.auditWrites {
+		if keep(&e.auditWrites[i]) {
+			kept = append(kept, e.auditWrites[i])
+		}
+	}
+	return kept, nil
 }
 
-func (e *Environment) auditEvents(keep func(*auditv1.Event) bool) (events []auditv1.Event, err error) {
+// By returns a filter for Writes that keeps the requests of a user.
+func By(user string) func(*auditv1.Event) bool {
+	return func(event *auditv1.Event) bool { return event.User.Username == user }
+}
+
+// auditEvents parses the log from an offset in bytes, and returns how many bytes the finished lines have.
+func (e *Environment) auditEvents(from int64, keep func(*auditv1.Event) bool) (events []auditv1.Event, read int64, err error) {
 	if !e.options.AuditLog {
-		return nil, ErrNoAudit
+		return nil, 0, ErrNoAudit
 	}
 	file, err := os.Open(e.directory.file(auditFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // no request yet
+		return nil, 0, nil // no request yet
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
+		return nil, 0, fmt.Errorf("reading the audit log: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return nil, 0, fmt.Errorf("reading the audit log: %w", err)
+	}
 	return parseAudit(file, keep)
 }
 
-// parseAudit reads the finished requests among the lines of an audit log. A last line without its end is being written and
-// is left for the next time.
-func parseAudit(log io.Reader, keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
-	var events []auditv1.Event
+// parseAudit reads the finished requests among the lines of an audit log, and returns how many bytes the lines have. A last line without its
+// end is being written and is left for the next time.
+func parseAudit(log io.Reader, keep func(*auditv1.Event) bool) (events []auditv1.Event, read int64, err error) {
 	reader := bufio.NewReader(log)
 	for number := 1; ; number++ {
 		line, err := reader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return events, nil
+			return events, read, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the audit log: %w", err)
+			return nil, 0, fmt.Errorf("reading the audit log: %w", err)
 		}
 		var event auditv1.Event
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("line %d of the audit log: %w", number, err)
+			return nil, 0, fmt.Errorf("line %d of the audit log: %w", number, err)
 		}
+		read += int64(len(line))
 		if event.Stage == auditv1.StageResponseComplete && keep(&event) {
 			events = append(events, event)
 		}

@@ -41,7 +41,7 @@ func TestAuditCountsWrites(t *testing.T) {
 		}
 		return fmt.Errorf("not among %d events", len(events))
 	})
-	writes, err := e.Writes("auditee")
+	writes, err := e.Writes(By("auditee"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +53,14 @@ func TestAuditCountsWrites(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
+	createConfigMap(t, config, "later")
+	eventually(t, "waiting for a later write", func() error {
+		writes, err := e.Writes(By("auditee"))
+		if err == nil && len(writes) != len(want)+1 {
+			err = fmt.Errorf("%d writes", len(writes))
+		}
+		return err
+	})
 }
 
 func TestAuditNeedsTheOption(t *testing.T) {
@@ -78,7 +86,7 @@ func TestParseAudit(t *testing.T) {
 		{reason: "a broken line is an error", log: "{\n", fails: true},
 	}
 	for _, c := range cases {
-		events, err := parseAudit(strings.NewReader(c.log), func(e *auditv1.Event) bool { return e.Verb != "list" })
+		events, read, err := parseAudit(strings.NewReader(c.log), func(e *auditv1.Event) bool { return e.Verb != "list" })
 		if (err != nil) != c.fails {
 			t.Errorf("%s: error %v", c.reason, err)
 		}
@@ -88,6 +96,9 @@ func TestParseAudit(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		if want := int64(strings.LastIndex(c.log, "\n") + 1); !c.fails && read != want {
+			t.Errorf("%s: read %d bytes, want %d", c.reason, read, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
@@ -44,6 +45,10 @@ type Environment struct {
 	closed   bool
 	tenants  []*Environment // the further environments on our etcd
 	prefixes []string       // those in use on our etcd
+
+	auditMu     sync.Mutex // guards the fields below
+	auditRead   int64      // how many bytes of the audit log Writes has parsed
+	auditWrites []auditv1.Event
 
 	stopOnce sync.Once
 	stopping chan struct{}

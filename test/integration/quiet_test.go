@@ -10,6 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // calm is how long nothing may happen before the hub counts as idle, and auditEvery how often the audit log is read.
@@ -71,7 +73,7 @@ func (w *world) writes(g Gomega) []string {
 
 // hubWrites are the requests of the hub that change something in the namespaces asked for; what lives in none is in "".
 func hubWrites(g Gomega, in func(namespace string) bool) []string {
-	events, err := controlPlane.Writes(hubUser)
+	events, err := controlPlane.Writes(env.By(hubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	writes := []string{}

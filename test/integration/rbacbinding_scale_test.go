@@ -9,6 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 const (
@@ -150,7 +152,7 @@ var _ = Describe("Bindings of many namespaces to many sets", Serial, Ordered, fu
 
 // bindingWriteCounts counts the requests of the hub for bindings, their status aside, by "verb namespace".
 func bindingWriteCounts(g Gomega) map[string]int {
-	events, err := controlPlane.Writes(hubUser)
+	events, err := controlPlane.Writes(env.By(hubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	counts := map[string]int{}

@@ -16,6 +16,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 var _ = Describe("Decisions sorted by score", Serial, func() {
@@ -216,7 +218,7 @@ func spelledOut(pages []string) []string {
 func (w *world) pageWritesAfter(begin time.Time) []time.Time {
 	GinkgoHelper()
 
-	events, err := controlPlane.Writes(hubUser)
+	events, err := controlPlane.Writes(env.By(hubUser))
 	Expect(err).NotTo(HaveOccurred())
 
 	times := []time.Time{}

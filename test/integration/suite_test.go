@@ -98,9 +98,14 @@ func startHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 
+	started.Add(1)
+	running.Add(1)
+
 	go func() { ended <- mgr.Start(ctx) }()
 
 	return sync.OnceFunc(func() {
+		defer running.Add(-1)
+
 		cancel()
 		Eventually(ended).WithTimeout(settle).Should(Receive(BeNil()))
 	})

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // The placements of placement.open-cluster-management.io/v1alpha1 are called alpha here, to tell them from those of v1beta1.
@@ -145,7 +147,7 @@ func (w *world) alphaMessage(ctx context.Context, g Gomega, name, kind string) s
 
 // alphaWrites are the requests of the hub in the world's namespace that change objects of v1alpha1, as "verb resource/name/subresource".
 func (w *world) alphaWrites(g Gomega) []string {
-	events, err := controlPlane.Writes(hubUser)
+	events, err := controlPlane.Writes(env.By(hubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	writes := []string{}

@@ -17,6 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+
+	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // asking has the specs of this container run on an API server of their own, whose clusters may have fields that nobody knows. It asks
@@ -120,7 +122,7 @@ func trustingSecret(ctx context.Context) {
 func webhookWrites(g Gomega) []string {
 	writes := []string{}
 
-	events, err := controlPlane.Writes(hubUser)
+	events, err := controlPlane.Writes(env.By(hubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	for _, event := range events {

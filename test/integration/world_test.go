@@ -12,8 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -95,7 +97,15 @@ func (w *world) destroy(ctx SpecContext) {
 
 	for _, api := range record.APIs() {
 		Expect(hub.DeleteAllOf(ctx, api.Empty(), client.InNamespace(w.namespace))).To(Succeed())
-		Expect(hub.DeleteAllOf(ctx, api.Form().Empty(), client.InNamespace(w.namespace))).To(Succeed())
+
+		pages, ok := api.Form().EmptyList().(client.ObjectList)
+		Expect(ok).To(BeTrue())
+		Expect(hub.List(ctx, pages, client.InNamespace(w.namespace))).To(Succeed())
+
+		// One by one: the suite counts what others do to decisions.
+		Expect(meta.EachListItem(pages, func(page runtime.Object) error {
+			return client.IgnoreNotFound(hub.Delete(ctx, page.(client.Object)))
+		})).To(Succeed())
 	}
 
 	Expect(hub.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(w.namespace))).To(Succeed())
