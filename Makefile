@@ -85,10 +85,10 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run unit, integration and e2e tests (about 20 minutes on two cores; the first time about 35)
-	@echo "==> test: unit, integration, e2e; about 20 minutes on two cores, the first time about 35"
+test: ## Run unit, integration, e2e and consumer tests (about 20 minutes on two cores; the first time about 45)
+	@echo "==> test: unit, integration, e2e, consumers; about 20 minutes on two cores, the first time about 45"
 	@start=$$(date +%s); \
-	for suite in test-unit test-integration test-e2e; do \
+	for suite in test-unit test-integration test-e2e test-consumers; do \
 		$(MAKE) --no-print-directory $$suite \
 		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; again alone: make $$suite" >&2; exit 1; }; \
 	done; \
@@ -108,7 +108,6 @@ test-e2e: assets build ## Run the suites against the built binary as a user star
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
 
-# Not a part of `make test` as long as placements that balance, and are changed together, take the same clusters (ours.md B9).
 test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and see that no ManifestWork goes that should stay
 	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
 	@$(GO) test ./test/consumers/... -timeout 20m \
