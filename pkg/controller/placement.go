@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -73,11 +74,18 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		return err
 	}
 
+	live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to read from the API server: %w", err)
+	}
+
 	r := &placementReconciler{
 		memory:   shared,
 		removals: newRemovals(checker),
 		client:   mgr.GetClient(),
-		live:     mgr.GetAPIReader(),
+		live:     live,
 		engine:   newEngine(shared.inventory),
 		writer:   decision.Writer{Client: mgr.GetClient()},
 		reporter: reporter{recorder: recorder},
