@@ -35,22 +35,19 @@ type Evaluation struct {
 func Evaluate(
 	request *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options, now time.Time,
 ) Evaluation {
-	return evaluate(scheduling.Reference, func() *scheduling.Request { return request }, snapshot, present, options, now)
+	return evaluate(func() *scheduling.Request { return request }, snapshot, present, options, now)
 }
 
-// engine is scheduling.Reference, which finds what became of every cluster, or scheduling.Schedule, which does so when it is asked.
-type engine func(*scheduling.Request, *inventory.Snapshot, map[string]bool, time.Time) *scheduling.Result
-
+// evaluate runs the pipeline of the controller: Schedule, and then decision.Evaluate. It asks for the request only if the placement is managed.
 func evaluate(
-	answer engine, request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options,
-	now time.Time,
+	request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options, now time.Time,
 ) Evaluation {
 	placement := present.Placement
 	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status}
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluated := decision.Evaluate(answer(request(), snapshot, present.Incumbents(), now), present, options, now)
+		evaluated := decision.Evaluate(scheduling.Schedule(request(), snapshot, present.Incumbents(), now), present, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
 		evaluation.Status = evaluated.Status(placement, metav1.NewTime(now), true)
 	}

@@ -58,7 +58,7 @@ func (w *World) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) b
 
 	list := Unsatisfied{Now: metav1.NewTime(now), Placements: []UnsatisfiedPlacement{}}
 
-	for _, evaluation := range w.Decide(now, wanted) {
+	for _, evaluation := range w.Evaluate(now, wanted) {
 		list.Evaluated++
 
 		if result := evaluation.Result; result != nil && !result.WakeAt.IsZero() &&

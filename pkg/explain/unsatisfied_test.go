@@ -84,7 +84,7 @@ func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 func writeStatus(t *testing.T, world *explain.World) {
 	t.Helper()
 
-	for _, evaluation := range world.Decide(noon, nil) {
+	for _, evaluation := range world.Evaluate(noon, nil) {
 		status := evaluation.Placement.API.Status(evaluation.Status)
 
 		switch object := evaluation.Placement.Object.(type) {

@@ -226,7 +226,7 @@ func (c *comparison) compare(q question) outcome {
 func (c *comparison) evaluate(a *asked, world *World, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
 	present := decision.NewPresent(a.placement.API.Form(), a.placement, pages)
 
-	return evaluate(scheduling.Schedule, func() *scheduling.Request { return a.request }, snapshot, present, world.options(), c.now)
+	return evaluate(func() *scheduling.Request { return a.request }, snapshot, present, world.options(), c.now)
 }
 
 // written are the pages that a plan makes where there are none.

@@ -43,15 +43,6 @@ type World struct {
 // Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
 // of them sees the decisions of the world as they are, and none sees what another is answered now.
 func (w *World) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
-	return w.answer(scheduling.Reference, now, wanted)
-}
-
-// Decide answers as Evaluate does, by the indexed engine: what became of the single clusters is found only where it is asked for.
-func (w *World) Decide(now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
-	return w.answer(scheduling.Schedule, now, wanted)
-}
-
-func (w *World) answer(by engine, now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
 	compiler := selector.NewCompiler()
 	snapshot := w.inventory(compiler).Snapshot()
 	pages := w.pagesByPlacement()
@@ -65,7 +56,7 @@ func (w *World) answer(by engine, now time.Time, wanted func(inventory.Placement
 
 		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
 		request := func() *scheduling.Request { return placement.Request(compiler) }
-		evaluations = append(evaluations, evaluate(by, request, snapshot, present, w.options(), now))
+		evaluations = append(evaluations, evaluate(request, snapshot, present, w.options(), now))
 	}
 
 	return evaluations
