@@ -38,9 +38,10 @@ type rbacBindingReconciler struct {
 	outdated work.Retry[reconcile.Request]
 }
 
-func newRBACBindingReconciler(api client.Client, c clock.PassiveClock) *rbacBindingReconciler {
+// newRBACBindingReconciler reads from the cache of api, and where that may be behind, from live.
+func newRBACBindingReconciler(api client.Client, live client.Reader, c clock.PassiveClock) *rbacBindingReconciler {
 	return &rbacBindingReconciler{
-		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c), doubts: newDoubts(c),
+		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c, versionOfBinding(live)), doubts: newDoubts(c),
 		reviews:  newRecurringReviews(c),
 		review:   reviewer(api),
 		outdated: work.NewRetry[reconcile.Request](),
@@ -94,7 +95,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		err = cmp.Or(made.outdated, unmade.outdated)
 	}
 
-	if err == nil && !planned.empty() { // Events tell that it came to pass; if they got lost, it is written again.
+	if err == nil && !planned.empty() { // Events tell that it came to pass; if none comes, the API server is asked.
 		wait = earliest(wait, unseenFor)
 	}
 
@@ -163,7 +164,7 @@ func (r *rbacBindingReconciler) unbind(
 
 // write sends a write that is based on a version of a binding, "" for none, if the cache shows that version and no such write was sent.
 func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
-	return r.unseen.write(key, base, func() error {
+	return r.unseen.write(ctx, key, base, func() error {
 		// What was sent is forgotten as soon as the cache shows what came of it, which can be after the bindings were listed.
 		shown := &clusterv1beta2.ManagedClusterSetBinding{}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -124,7 +125,8 @@ func TestSecondLook(t *testing.T) {
 
 func TestUnseenWrites(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	u := newUnseenWrites(clock)
+	live := ""
+	u := newUnseenWrites(clock, func(context.Context, types.NamespacedName) (string, error) { return live, nil })
 	key := types.NamespacedName{Namespace: "a", Name: "blue"}
 	refused := errors.New("refused")
 	expect := func(reason, base string, sent bool, answer error) {
@@ -132,7 +134,7 @@ func TestUnseenWrites(t *testing.T) {
 
 		got := false
 
-		err := u.write(key, base, func() error {
+		err := u.write(t.Context(), key, base, func() error {
 			got = true
 
 			return answer
@@ -151,8 +153,24 @@ func TestUnseenWrites(t *testing.T) {
 	expect("a late event of the old state ends nothing", "5", false, nil)
 	u.seen(key, "5", true)
 	expect("a deletion ends it", "", true, nil)
+
+	conflict := apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), key.Name, refused)
+
 	clock.Step(unseenFor)
-	expect("and so does time", "", true, nil)
+	expect("the API server shows the old state, too: it was undone", "", true, nil)
+
+	live = "7"
+
+	clock.Step(unseenFor)
+	expect("the API server shows another state: the cache is behind", "", false, nil)
+	u.forget(key)
+	expect("a conflict where the cache is behind", "", true, conflict)
+	expect("is not tried again on that state", "", false, nil)
+	clock.Step(unseenFor)
+	expect("nor later", "", false, nil)
+	u.seen(key, "7", false)
+	expect("but on the state that the API server shows", "7", true, conflict)
+	expect("a conflict for another reason is tried again", "7", true, nil)
 	u.forget(key)
 
 	if len(u.writes) > 0 {
@@ -194,7 +212,12 @@ func fixture(t *testing.T, intercepted interceptor.Funcs) (*rbacBindingReconcile
 		})
 	}
 
-	r := newRBACBindingReconciler(builder.Build(), clock)
+	builder.WithIndex(&clusterv1beta2.ManagedClusterSetBinding{}, metav1.ObjectNameField, func(object client.Object) []string {
+		return []string{object.GetName()}
+	})
+
+	api := builder.Build()
+	r := newRBACBindingReconciler(api, api, clock)
 	r.review = func(_ context.Context, _, set string) (bool, error) { return set == "blue", nil }
 
 	return r, clock

@@ -36,7 +36,7 @@ const (
 // SetupClusterSetBindingRBAC adds the controller ClusterSetBindingRBAC to the manager. Of the ServiceAccounts its cache need hold only those
 // named scope.Account.
 func SetupClusterSetBindingRBAC(mgr manager.Manager, s work.Settings) error {
-	r := newRBACBindingReconciler(mgr.GetClient(), s.Clock)
+	r := newRBACBindingReconciler(mgr.GetClient(), mgr.GetAPIReader(), s.Clock)
 
 	if err := indexClusterRoleBindings(mgr); err != nil {
 		return err
