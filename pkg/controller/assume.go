@@ -89,15 +89,5 @@ func (r *placementReconciler) takeBack(ctx context.Context, placement *record.Pl
 // countPages has the pages of a placement counted again as its watch shows them, once the events of all that was written of them are handled,
 // and unless the placement is being evaluated.
 func (m *memory) countPages(key inventory.PlacementKey) {
-	m.pages[m.api(key).Form()].ifConfirmed(key, func() { m.inventory.ForgetAssumed(key) })
-}
-
-// ifConfirmed calls do if nothing is remembered of an owner and it is not being written for. Neither can begin before do returns.
-func (r *readback[T]) ifConfirmed(owner inventory.PlacementKey, do func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	if _, held := r.held[owner]; !held && len(r.written[owner]) == 0 {
-		do()
-	}
+	m.pages[m.api(key).Form()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }

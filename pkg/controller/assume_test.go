@@ -107,7 +107,7 @@ func (b *balanced) want(clusters int32) {
 			b.t.Fatal(err)
 		}
 
-		b.statuses.forget(placementKey(name)) // The cache has caught up.
+		b.statuses.Forget(placementKey(name)) // The cache has caught up.
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
@@ -150,7 +151,7 @@ func TestDecisionsAreWrittenWhileNothingIsHeardOfThem(t *testing.T) {
 	for n := range 5 {
 		b.join(n)
 		b.evaluate(n + 1)
-		b.clock.SetTime(b.clock.Now().Add(unconfirmed))
+		b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
 		b.feed.sweep(t.Context())
 	}
 
@@ -225,7 +226,7 @@ func TestASweepAsksTheAPIServer(t *testing.T) {
 		t.Helper()
 
 		var names []string
-		for _, page := range pages.latest(placementKey("p"), nil) {
+		for _, page := range pages.List(placementKey("p"), nil) {
 			names = append(names, page.Name)
 		}
 
@@ -234,7 +235,7 @@ func TestASweepAsksTheAPIServer(t *testing.T) {
 		}
 	}
 	overdue := func() {
-		b.clock.SetTime(b.clock.Now().Add(unconfirmed))
+		b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
 		b.feed.sweep(t.Context())
 	}
 
@@ -242,7 +243,7 @@ func TestASweepAsksTheAPIServer(t *testing.T) {
 	believed("p-decision-1")
 
 	b.page(func(page *clusterv1beta1.PlacementDecision) { page.Labels["somebody"] = "else" })
-	b.clock.SetTime(b.clock.Now().Add(unconfirmed))
+	b.clock.SetTime(b.clock.Now().Add(assumecache.Expiry))
 
 	asked := b.feed.live
 	b.feed.live = silent{asked}

@@ -186,7 +186,11 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 			log.Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page), "clusters", len(page.Decisions))
 		}
 
-		r.pages[form].wrote(p.placement.Key(), page, action == decision.ActionDelete)
+		if action == decision.ActionDelete {
+			r.pages[form].AssumeDeleted(p.placement.Key(), page)
+		} else {
+			r.pages[form].Assume(p.placement.Key(), page)
+		}
 
 		if form == p.placement.API.Form() {
 			p.done.page(output.present, page, action == decision.ActionDelete)

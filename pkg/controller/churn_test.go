@@ -137,8 +137,8 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	}
 
 	page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: result.Selected[0].Name}}
-	c.reconciler.pages[form].wrote(key, form.Read(page), false)
-	c.reconciler.statuses.wrote(key, placement, false)
+	c.reconciler.pages[form].Assume(key, form.Read(page))
+	c.reconciler.statuses.Assume(key, placement)
 	c.reconciler.standings.Note(key, metrics.Standing{Decisions: 1})
 	c.comes(page)
 

@@ -236,7 +236,7 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 		f.forget(key) // It was deleted and made again while the watch was broken.
 	}
 
-	mine := f.statuses.expected(key, after, false)
+	mine := f.statuses.Observe(key, after, false)
 
 	if !managed(after) {
 		f.skip(after)
@@ -347,7 +347,7 @@ func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page 
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
-			expected[key] = f.pages[form].expected(key, page, deleted)
+			expected[key] = f.pages[form].Observe(key, page, deleted)
 		}
 	}
 

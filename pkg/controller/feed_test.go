@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -56,9 +57,9 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	lost := owner
 	lost.Name = "lost"
 
-	f.pages[form].wrote(owner, known, false)
-	f.pages[form].wrote(lost, state("gone", "2", "12"), false)
-	f.statuses.wrote(owner, &record.Placement{API: record.V1beta1}, true)
+	f.pages[form].Assume(owner, known)
+	f.pages[form].Assume(lost, state("gone", "2", "12"))
+	f.statuses.AssumeDeleted(owner, &record.Placement{API: record.V1beta1})
 
 	f.sweep(t.Context())
 
@@ -66,7 +67,7 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 		t.Errorf("%d placements woken before the time", q.Len())
 	}
 
-	clock.SetTime(time.Unix(0, 0).Add(unconfirmed))
+	clock.SetTime(time.Unix(0, 0).Add(assumecache.Expiry))
 	f.sweep(t.Context())
 
 	if q.Len() != 1 {

@@ -68,7 +68,7 @@ func (r *placementReconciler) patchStatus(ctx context.Context, p *pass, status r
 
 	if patched != nil {
 		p.done.count("status", nil)
-		r.statuses.wrote(p.placement.Key(), patched, false)
+		r.statuses.Assume(p.placement.Key(), patched)
 	}
 
 	return patched, nil

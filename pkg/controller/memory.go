@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -21,8 +22,8 @@ type memory struct {
 
 	inventory *inventory.Inventory
 	requests  *requests
-	pages     map[record.Form]*readback[*record.Page]
-	statuses  *readback[*record.Placement]
+	pages     map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]
+	statuses  *assumecache.Cache[inventory.PlacementKey, *record.Placement]
 	wakeups   *work.Wakeups[inventory.PlacementKey]
 	// standings are how the placements stand, for the metrics.
 	standings *metrics.Standings[inventory.PlacementKey]
@@ -43,10 +44,10 @@ type memory struct {
 func newMemory(o outputs, c clock.PassiveClock) *memory {
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
-	pages := map[record.Form]*readback[*record.Page]{}
+	pages := map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]{}
 
 	for _, form := range o.forms() {
-		pages[form] = newReadback[*record.Page](c)
+		pages[form] = assumecache.New[inventory.PlacementKey, *record.Page](c)
 	}
 
 	return &memory{
@@ -54,7 +55,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		inventory: inv,
 		requests:  newRequests(compiler, inv, o),
 		pages:     pages,
-		statuses:  newReadback[*record.Placement](c),
+		statuses:  assumecache.New[inventory.PlacementKey, *record.Placement](c),
 		wakeups:   work.NewWakeups[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
 		observed:  freshness.NewObserved(),
@@ -104,21 +105,21 @@ func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inven
 // hold puts off what events about the objects of a placement mean until release, while it is evaluated and they are being written.
 func (m *memory) hold(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
-		pages.hold(key)
+		pages.Pause(key)
 	}
 
-	m.statuses.hold(key)
+	m.statuses.Pause(key)
 }
 
 // release wakes the placement if others have changed its objects since hold.
 func (m *memory) release(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
-		if pages.release(key) {
+		if pages.Resume(key) {
 			m.wakeFor(work.Interactive, "decision", time.Now(), key)
 		}
 	}
 
-	if m.statuses.release(key) {
+	if m.statuses.Resume(key) {
 		m.wakeFor(work.Interactive, "placement", time.Now(), key)
 	}
 
@@ -128,9 +129,9 @@ func (m *memory) release(key inventory.PlacementKey) {
 // forgetWrites drops what was written for a placement, when the API server has shown that it is not so.
 func (m *memory) forgetWrites(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
-		pages.forget(key)
+		pages.Forget(key)
 	}
 
-	m.statuses.forget(key)
+	m.statuses.Forget(key)
 	m.countPages(key)
 }

@@ -342,7 +342,7 @@ func (r *placementReconciler) placement(ctx context.Context, key inventory.Place
 		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
 	}
 
-	for _, latest := range r.statuses.latest(key, []*record.Placement{api.Read(cached)}) {
+	for _, latest := range r.statuses.List(key, []*record.Placement{api.Read(cached)}) {
 		return latest, nil
 	}
 
@@ -373,5 +373,5 @@ func (r *placementReconciler) present(ctx context.Context, form record.Form, pla
 		return decision.Present{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
 	}
 
-	return decision.NewPresent(form, placement, r.pages[form].latest(placement.Key(), cached)), nil
+	return decision.NewPresent(form, placement, r.pages[form].List(placement.Key(), cached)), nil
 }

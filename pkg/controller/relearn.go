@@ -65,13 +65,13 @@ func (r *placementReconciler) relearnPage(ctx context.Context, p *pass, refused 
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read a page that was refused; the cache is believed", "decision", key, "err", err)
-		pages.forgetObject(owner, key)
+		pages.ForgetObject(owner, key)
 	case live != nil:
-		pages.wrote(owner, refused.form.Read(live), false)
+		pages.Assume(owner, refused.form.Read(live))
 	case refused.known != nil:
-		pages.wrote(owner, refused.known, true)
+		pages.AssumeDeleted(owner, refused.known)
 	default:
-		pages.forgetObject(owner, key)
+		pages.ForgetObject(owner, key)
 	}
 }
 
@@ -83,10 +83,10 @@ func (r *placementReconciler) relearnPlacement(ctx context.Context, placement *r
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read the placement whose status was refused; the cache is believed", "err", err)
-		r.statuses.forgetObject(owner, key)
+		r.statuses.ForgetObject(owner, key)
 	case live != nil:
-		r.statuses.wrote(owner, placement.API.Read(live), false)
+		r.statuses.Assume(owner, placement.API.Read(live))
 	default:
-		r.statuses.wrote(owner, placement, true)
+		r.statuses.AssumeDeleted(owner, placement)
 	}
 }

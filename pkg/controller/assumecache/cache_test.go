@@ -1,4 +1,4 @@
-package controller
+package assumecache
 
 import (
 	"slices"
@@ -31,7 +31,7 @@ func versions(pages []*record.Page) map[string]string {
 	return seen
 }
 
-func TestReadbackLatest(t *testing.T) {
+func TestListOverlaysWrites(t *testing.T) {
 	type write struct {
 		page    *record.Page
 		deleted bool
@@ -85,19 +85,19 @@ func TestReadbackLatest(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			for _, w := range tc.writes {
-				r.wrote(owner, w.page, w.deleted)
+				c.assume(owner, w.page, w.deleted)
 			}
 
-			if diff := cmp.Diff(tc.want, versions(r.latest(owner, tc.cached))); diff != "" {
-				t.Errorf("latest (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, versions(c.List(owner, tc.cached))); diff != "" {
+				t.Errorf("List (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestReadbackTellsOwnEvents(t *testing.T) {
+func TestObserveTellsOwnEvents(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
 		written        *record.Page
@@ -123,16 +123,16 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			if tc.written != nil {
-				r.wrote(owner, tc.written, tc.deletedByUs)
+				c.assume(owner, tc.written, tc.deletedByUs)
 			}
 
-			if got := r.expected(owner, tc.event, tc.deleteEvent); got != tc.want {
-				t.Errorf("expected() = %v, want %v", got, tc.want)
+			if got := c.Observe(owner, tc.event, tc.deleteEvent); got != tc.want {
+				t.Errorf("Observe() = %v, want %v", got, tc.want)
 			}
 
-			if got := len(r.written) > 0; got != tc.remember {
+			if got := len(c.writes) > 0; got != tc.remember {
 				t.Errorf("remembers = %v, want %v", got, tc.remember)
 			}
 		})
@@ -140,54 +140,54 @@ func TestReadbackTellsOwnEvents(t *testing.T) {
 }
 
 // A write whose event is lost with the watch is looked for again and again, the oldest first, and believed until the answer is in.
-func TestReadbackLooksForWritesWhoseEventsAreLost(t *testing.T) {
+func TestExpiredReturnsWritesWhoseEventsAreLost(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
-	r := newReadback[*record.Page](clock)
+	c := New[inventory.PlacementKey, *record.Page](clock)
 	after := func(d time.Duration) { clock.SetTime(time.Unix(0, 0).Add(d)) }
-	expect := func(limit int, want ...string) []memento[*record.Page] {
+	expect := func(limit int, want ...string) []Write[inventory.PlacementKey, *record.Page] {
 		t.Helper()
 
-		overdue, names := r.overdue(limit), []string{}
-		for _, m := range overdue {
-			names = append(names, m.object.Name)
+		expired, names := c.Expired(limit), []string{}
+		for _, w := range expired {
+			names = append(names, w.Object.Name)
 		}
 
 		if !slices.Equal(names, want) {
-			t.Errorf("overdue are %v, want %v", names, want)
+			t.Errorf("expired are %v, want %v", names, want)
 		}
 
-		return overdue
+		return expired
 	}
 
-	r.wrote(owner, state("a", "1", "9"), false)
+	c.Assume(owner, state("a", "1", "9"))
 	after(1)
-	r.wrote(owner, state("b", "2", "10"), false)
-	after(unconfirmed - 1)
+	c.Assume(owner, state("b", "2", "10"))
+	after(Expiry - 1)
 	expect(9)
-	after(unconfirmed + 1)
+	after(Expiry + 1)
 	expect(1, "a")
 	expect(9, "b")
 	expect(9)
-	after(2*unconfirmed + 1)
+	after(2*Expiry + 1)
 
-	overdue := expect(9, "a", "b")
+	expired := expect(9, "a", "b")
 
-	if got := len(r.latest(owner, nil)); got != 2 {
+	if got := len(c.List(owner, nil)); got != 2 {
 		t.Errorf("%d pages are believed in, want 2", got)
 	}
 
-	r.wrote(owner, state("b", "2", "12"), false)
+	c.Assume(owner, state("b", "2", "12"))
 
-	if !r.dismiss(overdue[0]) || r.dismiss(overdue[0]) || r.dismiss(overdue[1]) {
+	if !c.Drop(expired[0]) || c.Drop(expired[0]) || c.Drop(expired[1]) {
 		t.Error("a write is dismissed once, and not when there was another one since")
 	}
 
-	if diff := cmp.Diff(map[string]string{"b": "2@12"}, versions(r.latest(owner, nil))); diff != "" {
+	if diff := cmp.Diff(map[string]string{"b": "2@12"}, versions(c.List(owner, nil))); diff != "" {
 		t.Errorf("after the dismissal (-want +got):\n%s", diff)
 	}
 }
 
-func TestConfirmedByTheCache(t *testing.T) {
+func TestShownBy(t *testing.T) {
 	for _, tc := range []struct {
 		reason        string
 		deleted       bool
@@ -202,25 +202,15 @@ func TestConfirmedByTheCache(t *testing.T) {
 		{reason: "a deleted page is still there", deleted: true, cached: state("a", "1", "9"), found: true},
 		{reason: "a deleted page was made again", deleted: true, cached: state("a", "2", "12"), found: true, wanted: true},
 	} {
-		m := memento[*record.Page]{owner: owner, object: state("a", "1", "9"), deleted: tc.deleted}
-		if got := m.confirmed(tc.cached, tc.found); got != tc.wanted {
-			t.Errorf("%s: confirmed = %v, want %v", tc.reason, got, tc.wanted)
+		m := Write[inventory.PlacementKey, *record.Page]{Owner: owner, Object: state("a", "1", "9"), Deleted: tc.deleted}
+		if got := m.ShownBy(tc.cached, tc.found); got != tc.wanted {
+			t.Errorf("%s: ShownBy = %v, want %v", tc.reason, got, tc.wanted)
 		}
 	}
 }
 
-// Workers that start before the initial lists are complete must not answer from half a world.
-func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
-	r := &placementReconciler{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
-
-	result, err := r.Reconcile(t.Context(), owner)
-	if err != nil || result.RequeueAfter != notSyncedDelay {
-		t.Errorf("got %v and %v, want to be asked again after %v", result, err, notSyncedDelay)
-	}
-}
-
 // A watch may show a write before the writer has its answer: what it shows is judged when the writes are over.
-func TestEventsWaitForTheAnswer(t *testing.T) {
+func TestPauseDefersEvents(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		events []*record.Page
@@ -233,24 +223,24 @@ func TestEventsWaitForTheAnswer(t *testing.T) {
 		{"nothing", nil, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
-			r.hold(owner)
+			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c.Pause(owner)
 
 			for _, event := range tc.events {
-				if !r.expected(owner, event, false) {
+				if !c.Observe(owner, event, false) {
 					t.Errorf("%s@%s was judged before the answer", event.Name, event.ResourceVersion)
 				}
 			}
 
-			r.wrote(owner, state("a", "1", "5"), false)
-			r.wrote(owner, state("a", "1", "6"), false)
+			c.Assume(owner, state("a", "1", "5"))
+			c.Assume(owner, state("a", "1", "6"))
 
-			if got := r.release(owner); got != tc.want {
-				t.Errorf("release() = %v, want %v", got, tc.want)
+			if got := c.Resume(owner); got != tc.want {
+				t.Errorf("Resume() = %v, want %v", got, tc.want)
 			}
 
-			if r.expected(owner, state("c", "3", "1"), false) {
-				t.Error("still held after the release")
+			if c.Observe(owner, state("c", "3", "1"), false) {
+				t.Error("still paused after Resume")
 			}
 		})
 	}

@@ -1,10 +1,8 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -16,105 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 const (
-	// unconfirmed is after which time a write is looked for whose event has not come, and how often from then on.
-	unconfirmed = 30 * time.Second
 	// sweepPeriod is how often the hub looks for such writes, and maxConfirmed how many of each kind it asks the API server about each time.
 	sweepPeriod  = 10 * time.Second
 	maxConfirmed = 50
 )
-
-// memento is a write whose event has not come for long.
-type memento[T metav1.Object] struct {
-	owner   inventory.PlacementKey
-	object  T
-	deleted bool
-}
-
-// confirmed reports whether the cache, which holds the given state or none, has caught up with the write.
-func (m memento[T]) confirmed(cached T, found bool) bool {
-	if m.deleted {
-		return !found || cached.GetUID() != m.object.GetUID()
-	}
-
-	return found && !later(m.object, cached)
-}
-
-// stands reports whether the API server, which holds the given state or none, shows the write as the last thing that happened.
-func (m memento[T]) stands(live metav1.Object, found bool) bool {
-	if m.deleted {
-		return !found
-	}
-
-	return found && live.GetUID() == m.object.GetUID() && live.GetResourceVersion() == m.object.GetResourceVersion()
-}
-
-// overdue returns the writes whose events have not come for long, the oldest first and no more than the limit. They are remembered on, and
-// returned again when as much time has passed once more.
-func (r *readback[T]) overdue(limit int) []memento[T] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	type aged struct {
-		memento[T]
-
-		at time.Time
-	}
-
-	var overdue []aged
-
-	for owner, objects := range r.written {
-		for _, last := range objects {
-			if r.clock.Since(last.at) >= unconfirmed {
-				overdue = append(overdue, aged{memento[T]{owner: owner, object: last.object, deleted: last.deleted}, last.at})
-			}
-		}
-	}
-
-	slices.SortFunc(overdue, func(a, b aged) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(keyOf(a.object).String(), keyOf(b.object).String()))
-	})
-
-	mementos := make([]memento[T], 0, min(limit, len(overdue)))
-
-	for _, one := range overdue[:min(limit, len(overdue))] {
-		mementos = append(mementos, one.memento)
-		r.written[one.owner][keyOf(one.object)] = written[T]{object: one.object, deleted: one.deleted, at: r.clock.Now()}
-	}
-
-	return mementos
-}
-
-// dismiss forgets a write, unless a later one has taken its place, and reports whether it did.
-func (r *readback[T]) dismiss(m memento[T]) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	key := keyOf(m.object)
-
-	last, known := r.written[m.owner][key]
-	if !known || last.deleted != m.deleted || last.object.GetUID() != m.object.GetUID() ||
-		last.object.GetResourceVersion() != m.object.GetResourceVersion() {
-		return false
-	}
-
-	r.drop(m.owner, key)
-
-	return true
-}
-
-// forgetObject drops what is remembered of an object.
-func (r *readback[T]) forgetObject(owner inventory.PlacementKey, key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	r.drop(owner, key)
-}
 
 // sweep looks for the writes whose events have not come for long. Where the cache is behind, which the API server shows, a write is
 // remembered on: without it the placement would be planned on a state that every request is refused for. Where the API server shows that
@@ -123,37 +33,37 @@ func (f *feed) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
 	defer cancel()
 
-	for form, written := range f.pages {
-		sweep(ctx, f, written, func(*record.Page) client.Object { return form.Empty() }, form.Read)
+	for form, writes := range f.pages {
+		sweep(ctx, f, writes, func(*record.Page) client.Object { return form.Empty() }, form.Read)
 	}
 
 	sweep(ctx, f, f.statuses, func(lost *record.Placement) client.Object { return lost.API.Empty() }, record.Read)
 }
 
 func sweep[T metav1.Object](
-	ctx context.Context, f *feed, written *readback[T], empty func(T) client.Object, read func(runtime.Object) T,
+	ctx context.Context, f *feed, writes *assumecache.Cache[inventory.PlacementKey, T], empty func(T) client.Object, read func(runtime.Object) T,
 ) {
-	for _, write := range written.overdue(maxConfirmed) {
-		cached, key := empty(write.object), keyOf(write.object)
+	for _, write := range writes.Expired(maxConfirmed) {
+		cached, key := empty(write.Object), keyOf(write.Object)
 
 		err := f.cache.Get(ctx, key, cached)
-		if client.IgnoreNotFound(err) == nil && write.confirmed(read(cached), err == nil) {
-			written.dismiss(write)
-			f.countPages(write.owner)
+		if client.IgnoreNotFound(err) == nil && write.ShownBy(read(cached), err == nil) {
+			writes.Drop(write)
+			f.countPages(write.Owner)
 
 			continue
 		}
 
-		live, found, err := readMetadata(ctx, f.live, empty(write.object), key)
+		live, found, err := readMetadata(ctx, f.live, empty(write.Object), key)
 		if err != nil {
 			klog.FromContext(ctx).V(2).Info("Cannot ask the API server whether a write stands; it is believed on", "object", key, "err", err)
 
 			continue
 		}
 
-		if !write.stands(live, found) && written.dismiss(write) {
-			f.countPages(write.owner)
-			f.wake(work.Interactive, "unconfirmed", write.owner)
+		if !write.IsLatest(live, found) && writes.Drop(write) {
+			f.countPages(write.Owner)
+			f.wake(work.Interactive, "unconfirmed", write.Owner)
 		}
 	}
 }
@@ -215,4 +125,8 @@ func readOne(ctx context.Context, live client.Reader, list client.ObjectList, ke
 	}
 
 	return nil
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

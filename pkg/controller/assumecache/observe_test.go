@@ -1,4 +1,4 @@
-package controller
+package assumecache
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // An informer updates its store before it calls the handlers: an evaluation can find a write in the cache whose event is still to come. The
@@ -84,16 +85,16 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			r := newReadback[*record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 
 			for _, w := range tc.writes {
-				r.wrote(owner, w.page, w.deleted)
+				c.assume(owner, w.page, w.deleted)
 			}
 
-			r.latest(owner, tc.cached)
+			c.List(owner, tc.cached)
 
 			for _, e := range tc.events {
-				if own := r.expected(owner, e.page, e.deleted); own != e.own {
+				if own := c.Observe(owner, e.page, e.deleted); own != e.own {
 					t.Errorf("the event of %s@%s (deleted %v) is own: %v, want %v", e.page.UID, e.page.ResourceVersion, e.deleted, own, e.own)
 				}
 			}
