@@ -20,6 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/watchhealth"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
@@ -129,7 +130,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		// The manager closes it, too, once it serves.
 		defer func() { err = errors.Join(err, closeListener(o.controllers.Webhook.Listener)) }()
 	}
-	view := &controller.View{}
+	view := &placement.View{}
 	o.controllers.View = view
 	ready := map[string]func(context.Context) error{}
 	o.controllers.Webhook.AddReadyCheck = func(name string, check func(context.Context) error) { ready[name] = check }

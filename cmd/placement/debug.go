@@ -13,7 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
@@ -111,7 +111,7 @@ func (o *controllerOptions) completeDebug(changed func(flag string) bool, around
 }
 
 // serveDebug mounts the debug endpoint.
-func serveDebug(server *endpoint.Server, view *controller.View) {
+func serveDebug(server *endpoint.Server, view *placement.View) {
 	admission := sync.OnceValues(func() (*worldfile.Admission, error) {
 		crds, err := customResourceDefinitions()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 )
 
@@ -71,7 +72,7 @@ const (
 
 // addRemovalFlags are the flags about what may leave the decisions of a placement.
 func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
-	held, warned, replaced := guard.Off, controller.DefaultWarnRemovalPercent, false
+	held, warned, replaced := guard.Off, placement.DefaultWarnRemovalPercent, false
 	o.RemovalLimit, o.WarnRemovalPercent = guard.Limit{Percent: &held, CountReplaced: &replaced}, &warned
 	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
 		"Share of the clusters in a Placement's decisions that may leave them within ten minutes for causes outside of the Placement; "+

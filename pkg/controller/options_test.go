@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 )
 
 func TestEnabled(t *testing.T) {
@@ -62,4 +64,20 @@ func inOrder(names ...string) []string {
 		}
 	}
 	return ordered
+}
+
+func TestObserveSaysWhatIsMissing(t *testing.T) {
+	for _, tc := range []struct {
+		reason string
+		o      Options
+		want   string
+	}{
+		{"an unknown controller", Options{Controllers: []string{"x"}, View: &placement.View{}}, `unknown controller "x"`},
+		{"no controller that serves placements", Options{Controllers: []string{"clusterset"}, View: &placement.View{}}, "serve no placements"},
+		{"nobody who asks", Options{Controllers: []string{"placement"}}, "Options.View is nil"},
+	} {
+		if err := Observe(t.Context(), nil, tc.o); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want one with %q", tc.reason, err, tc.want)
+		}
+	}
 }

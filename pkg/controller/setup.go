@@ -2,6 +2,7 @@ package controller
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"slices"
@@ -13,34 +14,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
-	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/admission"
 	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/sets"
 	"github.com/placement-hub/placement-hub/pkg/controller/work"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/scope"
-)
-
-// The names of the controllers, as --controllers takes them.
-const (
-	placementName         = "placement"
-	placementV1alpha1Name = "placement-v1alpha1"
 )
 
 // defaultPatience is how long one evaluation may take unless Options say otherwise.
@@ -52,7 +38,7 @@ const defaultNamespace = "open-cluster-management-hub"
 // Names lists every controller of this hub.
 func Names() []string {
 	return []string{
-		placementName, placementV1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetBindingRBAC, sets.ClusterSetRoles,
+		placement.Name, placement.V1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetBindingRBAC, sets.ClusterSetRoles,
 		fleet.ManagedClusterTaints, admission.Defaults, fleet.Vocabulary,
 	}
 }
@@ -72,7 +58,7 @@ type Options struct {
 	// the placement; annotations of the placement win over it. More is held. What is nil is off; for Observe it is not known.
 	RemovalLimit guard.Limit
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
-	// clusters at once, for whatever cause. Nil means DefaultWarnRemovalPercent, and 100 never.
+	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
 	// Patience is how long one evaluation may take with all that it writes; 0 means a minute. A request that nobody answers holds its worker
 	// no longer than that.
@@ -84,21 +70,11 @@ type Options struct {
 	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
 	Webhook admission.Options
 	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
-	View *View
+	View *placement.View
 }
 
-// Scheme knows every type the hub reads or writes.
-func Scheme() *apiruntime.Scheme {
-	scheme := apiruntime.NewScheme()
-	for _, add := range []func(*apiruntime.Scheme) error{
-		clientgoscheme.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
-		placementv1alpha1.Install, clusterinventory.AddToScheme,
-	} {
-		utilruntime.Must(add(scheme))
-	}
-
-	return scheme
-}
+// Scheme returns the types of all objects that the hub reads or writes.
+func Scheme() *apiruntime.Scheme { return scheme.New() }
 
 // CacheOptions are the informer settings that the controllers rely on, for a hub in this namespace; empty means
 // open-cluster-management-hub. Objects are kept in the smallest form that does (see compact). Of the kinds of
@@ -137,7 +113,9 @@ func Setup(mgr manager.Manager, o Options) error {
 		names []string // any of them has it set up
 		setup func(manager.Manager, work.Settings) error
 	}{
-		{[]string{placementName, placementV1alpha1Name}, service{o.outputs(enabled), o.View}.setup},
+		{[]string{placement.Name, placement.V1alpha1Name}, func(mgr manager.Manager, s work.Settings) error {
+			return placement.Setup(mgr, s, o.placement(enabled))
+		}},
 		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
 		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
 		{[]string{sets.ClusterSetBindingRBAC}, sets.SetupClusterSetBindingRBAC},
@@ -184,22 +162,21 @@ func (o Options) settings() work.Settings {
 	return settings
 }
 
-// outputs are what is written for placements.
-func (o Options) outputs(enabled []string) outputs {
-	limit := guard.Limit{
-		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, guard.Off)),
-		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
+// placement are the options of the controllers of placements.
+func (o Options) placement(enabled []string) placement.Options {
+	return placement.Options{
+		Controllers: enabled, ProfileDecisions: o.ProfileDecisions, RemovalLimit: o.RemovalLimit, WarnRemovalPercent: o.WarnRemovalPercent,
+		View: o.View,
 	}
-	written := outputs{shares: shares{limit: limit, warned: o.WarnRemovalPercent}}
+}
 
-	if slices.Contains(enabled, placementName) {
-		written.apis = append(written.apis, record.V1beta1)
-		written.profiles = o.ProfileDecisions
+// Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
+// those count that serve placements; their APIs are those of the view.
+func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
+	enabled, err := o.Enabled()
+	if err != nil {
+		return err
 	}
 
-	if slices.Contains(enabled, placementV1alpha1Name) {
-		written.apis = append(written.apis, record.V1alpha1)
-	}
-
-	return written
+	return placement.Observe(ctx, mgr, o.settings(), o.placement(enabled))
 }

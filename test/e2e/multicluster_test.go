@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 )
 
 const multiclusterFlag = "--sig-placement-decisions"
@@ -89,7 +89,7 @@ func (h *hub) profileDecisions(t *testing.T) map[string]map[string]bool {
 	decisions := map[string]map[string]bool{}
 	for _, slice := range list.Items {
 		name := types.NamespacedName{Namespace: slice.Namespace, Name: slice.Labels[clusterinventory.PlacementKeyLabel]}.String()
-		if slice.SchedulerName != controller.SchedulerName {
+		if slice.SchedulerName != placement.SchedulerName {
 			t.Errorf("%s: scheduler %q", name, slice.SchedulerName)
 		}
 		if decisions[name] == nil {

@@ -27,6 +27,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
@@ -42,7 +43,7 @@ func observe(ctx context.Context) *observer {
 	GinkgoHelper()
 
 	config := serviceAccount(ctx, controlPlane)
-	view := &controller.View{}
+	view := &placement.View{}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",

@@ -17,6 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/test/env"
 )
@@ -225,7 +226,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 		Expect(hub.List(ctx, all, client.InNamespace(w.namespace))).To(Succeed())
 		Expect(all.Items).To(HaveLen(1))
 		Expect(all.Items[0].UID).To(Equal(slice.UID))
-		Expect(all.Items[0].SchedulerName).To(Equal(controller.SchedulerName))
+		Expect(all.Items[0].SchedulerName).To(Equal(placement.SchedulerName))
 		renamed.until(ctx, w.shownSlices(ctx, Default))
 
 		By("making one anew whose place in the order cannot be right, without a gap")

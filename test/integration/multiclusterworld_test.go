@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/film"
@@ -94,7 +95,7 @@ func (w *world) slices(ctx context.Context, g Gomega, name string) []clusterinve
 	g.Expect(hub.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{clusterinventory.PlacementKeyLabel: name})).To(Succeed())
 
 	list.Items = slices.DeleteFunc(list.Items, func(slice clusterinventory.PlacementDecision) bool {
-		return slice.SchedulerName != controller.SchedulerName
+		return slice.SchedulerName != placement.SchedulerName
 	})
 	slices.SortFunc(list.Items, func(a, b clusterinventory.PlacementDecision) int {
 		x, y := a.Labels[clusterinventory.DecisionIndexLabel], b.Labels[clusterinventory.DecisionIndexLabel]

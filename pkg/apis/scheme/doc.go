@@ -1,0 +1,2 @@
+// Package scheme has the types of all objects that the hub reads or writes.
+package scheme

@@ -1,0 +1,239 @@
+package placement
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// due is the cause of an evaluation that no change has woken: a toleration or a score has expired, or a time was set for it.
+var due = metrics.CauseOf("time")
+
+// done is what an evaluation has written.
+type done struct {
+	clock clock.PassiveClock
+	// at is when the last request was answered, or the next one may be sent; last is when the last one that changed something was.
+	at, last time.Time
+	writes   int
+	// pages are the clusters of the pages that were written, as they are now, and before what stood in all pages; nil until one was written.
+	pages  map[string][]string
+	before map[string]string
+}
+
+// begin is said before the requests of a plan.
+func (d *done) begin(plan decision.Plan) {
+	if !plan.Empty() {
+		d.at = d.clock.Now()
+	}
+}
+
+// count books a request that was answered.
+func (d *done) count(kind string, err error) {
+	now, result := d.clock.Now(), metrics.WriteOK
+
+	switch {
+	case decision.Outdated(err):
+		result = metrics.WriteOutdated
+	case err != nil:
+		result = metrics.WriteError
+	default:
+		d.last = now
+		d.writes++
+	}
+
+	metrics.ObserveWrite(kind, result, now.Sub(d.at))
+	d.at = now
+}
+
+// page notes what stands in a page of the placement's own API from now on.
+func (d *done) page(present decision.Present, page *record.Page, deleted bool) {
+	if d.pages == nil {
+		d.before, d.pages = map[string]string{}, make(map[string][]string, len(present.Pages))
+
+		for _, known := range present.Pages {
+			d.pages[known.Name] = known.Clusters()
+			for _, cluster := range d.pages[known.Name] {
+				d.before[cluster] = known.Name
+			}
+		}
+	}
+
+	if deleted {
+		delete(d.pages, page.Name)
+	} else {
+		d.pages[page.Name] = page.Clusters()
+	}
+}
+
+// changes are how many clusters the decisions gained and lost, and how many of the others have changed their page.
+func (d *done) changes() (gained, lost, moved int) {
+	after := make(map[string]string, len(d.before))
+
+	for page, clusters := range d.pages {
+		for _, cluster := range clusters {
+			if _, stands := after[cluster]; !stands || d.before[cluster] == page { // Between two writes it may stand in two pages.
+				after[cluster] = page
+			}
+		}
+	}
+
+	for cluster, page := range after {
+		switch was, stood := d.before[cluster]; {
+		case !stood:
+			gained++
+		case was != page:
+			moved++
+		}
+	}
+
+	for cluster := range d.before {
+		if _, stays := after[cluster]; !stays {
+			lost++
+		}
+	}
+
+	return gained, lost, moved
+}
+
+// stopwatch observes how long the steps of one evaluation take.
+type stopwatch struct {
+	clock clock.PassiveClock
+	// last is when the last step but StepCEL, which is a part of another one, began or ended, and cel when that one began.
+	last, cel time.Time
+}
+
+// Begin notes the time.
+func (s *stopwatch) Begin(step scheduling.Step) {
+	switch step {
+	case scheduling.StepTaintToleration: // Begins as soon as the step before it has ended.
+	case scheduling.StepCEL:
+		s.cel = s.clock.Now()
+	default:
+		s.last = s.clock.Now()
+	}
+}
+
+// End observes the time since Begin.
+func (s *stopwatch) End(step scheduling.Step) {
+	now := s.clock.Now()
+
+	if step == scheduling.StepCEL {
+		metrics.ObserveStep(step, now.Sub(s.cel))
+
+		return
+	}
+
+	metrics.ObserveStep(step, now.Sub(s.last))
+	s.last = now
+}
+
+// failed books an evaluation that did not come to an answer, and returns why.
+func (r *placementReconciler) failed(key inventory.PlacementKey, change work.Change, span span, err error) error {
+	r.wakeups.Owe(key, change)
+	causeOf(change).Evaluated(metrics.Failed)
+	span.failed(err)
+
+	return err
+}
+
+// account books what came of an evaluation.
+func (r *placementReconciler) account(change work.Change, span span, p *pass, err error) {
+	span.wrote(p, err)
+
+	if p.done.pages != nil {
+		metrics.Moved(p.done.changes())
+	}
+
+	outcome := metrics.Unchanged
+
+	switch {
+	case decision.Terminating(err): // There is nothing left to do.
+	case decision.Outdated(err):
+		outcome = metrics.Outdated
+	case err != nil:
+		outcome = metrics.Failed
+	case p.done.writes > 0:
+		outcome = metrics.Changed
+	}
+
+	cause := causeOf(change)
+	cause.Evaluated(outcome)
+
+	switch outcome {
+	case metrics.Outdated, metrics.Failed:
+		r.wakeups.Owe(p.placement.Key(), change)
+	case metrics.Changed:
+		if !change.At.IsZero() {
+			cause.ObserveLatency(p.done.last.Sub(change.At))
+		}
+	case metrics.Unchanged:
+	}
+}
+
+func causeOf(change work.Change) *metrics.Cause {
+	if change.Cause == nil {
+		return due
+	}
+
+	return change.Cause
+}
+
+// standing is how a placement stands with a status that was written.
+func standing(result *scheduling.Result, status record.Status) metrics.Standing {
+	is := metrics.Standing{
+		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
+		Held:          result.Held(),
+		Postponed:     result.Postponement() != nil,
+		Decisions:     status.Selected,
+		StaleScores:   result.Expired,
+	}
+
+	if satisfied := meta.FindStatusCondition(status.Conditions, decision.ConditionSatisfied); satisfied != nil {
+		is.Satisfied, is.Reason = satisfied.Status == metav1.ConditionTrue, satisfied.Reason
+	}
+
+	for _, group := range slices.Concat(status.Groups, status.Unlisted) {
+		is.Pages += len(group.Pages)
+	}
+
+	for stage := range is.Stages {
+		is.Stages[stage] = result.Count(scheduling.Stage(stage))
+	}
+
+	for _, failed := range result.EvaluationErrors {
+		is.CELErrors += failed.Clusters
+	}
+
+	return is
+}
+
+// leading has the metrics tell how the placements stand while the manager leads.
+type leading struct {
+	standings *metrics.Standings[inventory.PlacementKey]
+}
+
+var _ manager.LeaderElectionRunnable = leading{}
+
+// NeedLeaderElection says that only the leader knows.
+func (leading) NeedLeaderElection() bool { return true }
+
+// Start tells until the context ends.
+func (l leading) Start(ctx context.Context) error {
+	l.standings.Lead()
+	<-ctx.Done()
+	l.standings.Resign()
+
+	return nil
+}

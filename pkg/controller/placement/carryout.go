@@ -1,0 +1,207 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+// graceTimeout bounds what comes after the writes of a placement's own decisions.
+const graceTimeout = 5 * time.Second
+
+// carryOutTraced is carryOut with a span, and learns what was refused.
+func (r *placementReconciler) carryOutTraced(ctx context.Context, p *pass) error {
+	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
+	err := r.carryOut(ctx, p)
+
+	r.relearn(ctx, p)
+	span.wrote(p, err)
+	span.end()
+
+	return err
+}
+
+// carryOut has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
+// in another.
+func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
+	err := r.carryOutOwn(ctx, p)
+	if decision.Outdated(err) || decision.Terminating(err) {
+		return err
+	}
+
+	for i := range p.outputs[1:] {
+		output := &p.outputs[i+1]
+
+		err = errors.Join(err, r.repeat(ctx, p, output)) // The first one decides how the retry goes.
+	}
+
+	return err
+}
+
+// carryOutOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
+// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
+func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
+	start := r.clock.Now()
+	own := p.own()
+	news := r.reporter.about(p.placement, p.Result)
+	observe := r.observer(ctx, p, own, news)
+
+	if !own.plan.Empty() {
+		news.edited = r.contents.edited(p.placement.Key(), own.present.Pages)
+	}
+
+	defer func() {
+		news.send()
+		news.warnOfLosses(own.present, r.warnsAbove())
+	}()
+
+	if err := r.reserve(ctx, p); err != nil {
+		return err
+	}
+
+	written, err := r.writer.Write(ctx, own.plan, observe)
+
+	switch {
+	case decision.Outdated(err), decision.Terminating(err):
+		return err
+	case err != nil:
+		r.admit(ctx, p, news, err)
+
+		return err
+	}
+
+	p.done.at = r.clock.Now()
+	status := p.Status(p.placement, metav1.Time{Time: p.done.at}, !p.deletesForNewSpec())
+
+	if err := r.writeStatus(ctx, p, news, status); err != nil {
+		return err
+	}
+
+	err = r.delete(ctx, p, own, written, observe)
+
+	if !own.plan.Empty() {
+		metrics.ObserveBind(r.clock.Since(start))
+	}
+
+	return err
+}
+
+// repeat writes the decisions in another form, in a time of its own: nobody waits for long for what is said twice.
+func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *output) error {
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	observe := r.observer(ctx, p, output, nil)
+
+	written, err := r.writer.Write(ctx, output.plan, observe)
+	if err != nil {
+		return err // What is surplus may be all that a cluster stands in.
+	}
+
+	return r.delete(ctx, p, output, written, observe)
+}
+
+// delete removes surplus pages.
+func (r *placementReconciler) delete(
+	ctx context.Context, p *pass, output *output, written decision.Written, observe decision.Observer,
+) error {
+	p.done.begin(output.plan)
+
+	return r.writer.Delete(ctx, output.plan, written, observe)
+}
+
+// grace is a short time for what is still to be done, also when that of the evaluation is over because nobody answered.
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		ctx = context.WithoutCancel(ctx)
+	}
+
+	return context.WithTimeout(ctx, graceTimeout)
+}
+
+// admit says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
+func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, failure error) {
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	now, err := r.present(ctx, p.own().present.Form, p.placement)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
+
+		now = p.own().present
+	}
+
+	p.done.at = r.clock.Now()
+	status := p.FailedStatus(now, decision.Cause(failure), metav1.Time{Time: p.done.at})
+
+	if err := r.writeStatus(ctx, p, news, status); err != nil && !decision.Outdated(err) {
+		klog.FromContext(ctx).Error(err, "Telling of a failed write")
+	}
+}
+
+// writeStatus writes the status if it differs, and has told what begins with it.
+func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, news *report, status record.Status) error {
+	if _, err := r.patchStatus(ctx, p, status); err != nil {
+		return err
+	}
+
+	r.standings.Note(p.placement.Key(), standing(p.Result, status))
+	news.warnOfHold(p)
+
+	return nil
+}
+
+// observer remembers, counts and reports every write of a page; without a report it is no news.
+func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output, news *report) decision.Observer {
+	if output.plan.Empty() {
+		return nil // Nothing is written, and nothing prepared for it.
+	}
+
+	p.done.begin(output.plan)
+
+	form := output.present.Form
+	clusters := make(map[string]int, len(output.present.Pages))
+
+	for _, page := range output.present.Pages {
+		clusters[page.Name] = len(page.Decisions)
+	}
+
+	return func(action decision.Action, page *record.Page, err error) {
+		p.done.count(string(action), err)
+
+		if err != nil {
+			p.refused.note(output.present, page, err)
+
+			return
+		}
+
+		if log := klog.FromContext(ctx).V(2); log.Enabled() {
+			log.Info("Wrote PlacementDecision", "action", action, "decision", klog.KObj(page), "clusters", len(page.Decisions))
+		}
+
+		if action == decision.ActionDelete {
+			r.pages[form].AssumeDeleted(p.placement.Key(), page)
+		} else {
+			r.pages[form].Assume(p.placement.Key(), page)
+		}
+
+		if form == p.placement.API.Form() {
+			p.done.page(output.present, page, action == decision.ActionDelete)
+			r.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
+		}
+
+		// A list that becomes present and has nothing in it, as before, is no news.
+		if news != nil && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
+			news.note(action, page)
+		}
+
+		clusters[page.Name] = len(page.Decisions)
+	}
+}

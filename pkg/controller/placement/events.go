@@ -1,0 +1,184 @@
+package placement
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+const (
+	// longestScores is where the list of scores in an event is cut, in bytes.
+	longestScores = 1000
+	// component is who events are from.
+	component = "placement-controller"
+	// decisionKind is what every API calls its decisions.
+	decisionKind = "PlacementDecision"
+	// pagesNamed is how many pages one event names.
+	pagesNamed = 5
+	// update is the reason, after "Decision", of an event that tells of the clusters of a page.
+	update = "Update"
+)
+
+// reporter tells the users of a placement what was written (upstream-placement.md 1.12).
+type reporter struct {
+	recorder events.EventRecorder
+}
+
+// recorderOf makes a recorder for a manager that writes while the manager leads, behind what else there is to do.
+func recorderOf(mgr manager.Manager, busy func() bool) (events.EventRecorder, error) {
+	sink, err := eventwriter.NewSink(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to write events: %w", err)
+	}
+
+	writer := eventwriter.New(sink, component, busy)
+	if err := mgr.Add(writer); err != nil {
+		return nil, fmt.Errorf("adding the writer of events: %w", err)
+	}
+
+	return writer, nil
+}
+
+// report tells what comes of one evaluation of a placement. It is collected while pages are written and sent when that is over: one event
+// for each thing that was done, with all the pages that it was done to.
+type report struct {
+	recorder  events.EventRecorder
+	placement *corev1.ObjectReference
+	result    *scheduling.Result
+	done      []deed
+	// edited are the names of the pages that somebody else had changed before.
+	edited map[string]bool
+}
+
+// deed is what was done to some pages, in the order in which they were written.
+type deed struct {
+	reason, verb string
+	pages        []*record.Page
+}
+
+// about begins the report of an evaluation.
+func (r reporter) about(placement *record.Placement, result *scheduling.Result) *report {
+	owner := placement.API.Form().Owner()
+
+	return &report{
+		recorder: r.recorder, result: result,
+		placement: &corev1.ObjectReference{
+			APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Namespace: placement.Namespace, Name: placement.Name,
+			UID: placement.UID,
+		},
+	}
+}
+
+// note takes down what was done with a page.
+func (r *report) note(action decision.Action, page *record.Page) {
+	switch action {
+	case decision.ActionCreate:
+		r.add("Create", "created", page)
+	case decision.ActionDelete:
+		r.add("Delete", "deleted", page)
+	case decision.ActionFill:
+		r.add(update, "updated", page)
+	case decision.ActionMend, decision.ActionConfirm:
+	}
+}
+
+func (r *report) add(reason, verb string, page *record.Page) {
+	at := slices.IndexFunc(r.done, func(d deed) bool { return d.reason == reason })
+	if at < 0 {
+		at = len(r.done)
+		r.done = append(r.done, deed{reason: reason, verb: verb})
+	}
+
+	r.done[at].pages = append(r.done[at].pages, page)
+}
+
+// send tells all that was noted.
+func (r *report) send() {
+	for _, done := range r.done {
+		related := r.related(done.pages[0])
+		kind, note := corev1.EventTypeNormal, fmt.Sprintf("%s %s with placement %s in namespace %s",
+			subject(done.pages), done.verb, r.placement.Name, r.placement.Namespace)
+
+		if done.reason != update {
+			r.recorder.Eventf(r.placement, related, kind, "Decision"+done.reason, "Decision"+done.reason+"d", "%s", note)
+
+			continue
+		}
+
+		if warnings := r.result.Warnings(); len(warnings) > 0 {
+			first := warnings[0]
+			kind, note = corev1.EventTypeWarning, note+": "+first.Message+" in plugin "+first.Source
+		}
+
+		r.recorder.Eventf(r.placement, related, kind, "DecisionUpdate", "DecisionUpdated", "%s", note)
+
+		if !r.result.Held() && r.result.Feasible() > 0 { // Otherwise there are no scores.
+			r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s",
+				words(func() string { return scores(r.result) }))
+		}
+	}
+}
+
+// related refers to a page.
+func (r *report) related(page *record.Page) *corev1.ObjectReference {
+	return &corev1.ObjectReference{
+		APIVersion: r.placement.APIVersion, Kind: decisionKind, Namespace: page.Namespace, Name: page.Name, UID: page.UID,
+	}
+}
+
+// subject is "Decision p-decision-1 is", or "Decisions p-decision-1, p-decision-2 and 82 more are".
+func subject(pages []*record.Page) string {
+	if len(pages) == 1 {
+		return "Decision " + pages[0].Name + " is"
+	}
+
+	names := make([]string, 0, pagesNamed)
+	for _, page := range pages[:min(len(pages), pagesNamed)] {
+		names = append(names, page.Name)
+	}
+
+	if more := len(pages) - len(names); more > 0 {
+		return fmt.Sprintf("Decisions %s and %d more are", strings.Join(names, ", "), more)
+	}
+
+	last := len(names) - 1
+
+	return "Decisions " + strings.Join(names[:last], ", ") + " and " + names[last] + " are"
+}
+
+// words are a text that is made when it is asked for.
+type words func() string
+
+// String makes the text.
+func (w words) String() string { return w() }
+
+// scores is "c1:200 c2:145 " of the feasible clusters, by name.
+func scores(result *scheduling.Result) string {
+	var text strings.Builder
+
+	for f, score := range result.Scores() {
+		number := strconv.FormatInt(score, 10)
+		if text.Len()+len(f.Name)+len(number)+2 > longestScores {
+			text.WriteString("......")
+
+			break
+		}
+
+		text.WriteString(f.Name)
+		text.WriteByte(':')
+		text.WriteString(number)
+		text.WriteByte(' ')
+	}
+
+	return text.String()
+}

@@ -1,0 +1,396 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+type queue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
+
+// feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
+// they concern into the queue. What somebody did to a placement or its decisions goes first, then what changes of clusters, sets and bindings
+// concern, then what belongs to the initial lists.
+type feed struct {
+	*memory
+
+	cache cache.Cache
+	// live reads from the API server itself.
+	live client.Reader
+	// elected is closed when somebody works on the queue.
+	elected <-chan struct{}
+	// checker is told of the election; nil for an observer.
+	checker *freshness.Checker
+	// recorder warns of unreadable objects from then on.
+	recorder events.EventRecorder
+	done     chan error
+}
+
+// Start begins to listen; WaitForSync tells when the initial lists are in.
+func (f *feed) Start(ctx context.Context, q queue) error {
+	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.PlacementKey])
+	if !ok {
+		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
+	}
+
+	f.done = make(chan error, 1)
+
+	go f.open(ctx, prioritized)
+	go func() {
+		err := f.listen(ctx)
+		f.done <- err
+
+		if err == nil {
+			wait.UntilWithContext(ctx, f.sweep, sweepPeriod)
+		}
+	}()
+
+	return nil
+}
+
+// open has placements woken from the election on, and then every placement that there is: on a standby nobody would take them from the queue.
+// What comes meanwhile is either among them or wakes by itself, since it is known before it wakes.
+func (f *feed) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
+	select {
+	case <-f.elected:
+		f.checker.RequireAll() // The watches of a standby may have been broken.
+		f.unreadables.warn(f.recorder)
+		f.wakeups.Into(q)
+		f.wake(work.Resync, "placement", f.requests.keys()...)
+	case <-ctx.Done():
+	}
+}
+
+// WaitForSync returns when every object that existed at the start is in the inventory.
+func (f *feed) WaitForSync(ctx context.Context) error {
+	select {
+	case err := <-f.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the initial lists: %w", ctx.Err())
+	}
+}
+
+// kind is one kind of objects to listen to.
+type kind struct {
+	object  client.Object
+	handler toolscache.ResourceEventHandler
+}
+
+// kinds are all that are listened to.
+func (f *feed) kinds() []kind {
+	kinds := []kind{
+		{&clusterv1.ManagedCluster{}, observe(f, freshness.Clusters, on(f.setCluster, f.deleteCluster))},
+		{&clusterv1beta2.ManagedClusterSet{}, observe(f, freshness.ClusterSets, on(f.setClusterSet, f.deleteClusterSet))},
+		{&clusterv1beta2.ManagedClusterSetBinding{}, observe(f, freshness.Bindings, on(f.setBinding, f.deleteBinding))},
+		{&clusterv1alpha1.AddOnPlacementScore{}, observe(f, freshness.Scores, on(f.setScores, f.deleteScores))},
+	}
+
+	for _, api := range f.apis {
+		kinds = append(kinds, kind{api.Empty(), observe(f, placements(api), f.placements(api))})
+	}
+
+	for _, form := range f.forms() {
+		kinds = append(kinds, kind{form.Empty(), f.decisions(form)})
+	}
+
+	if f.profiles {
+		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.setProfile, f.deleteProfile)})
+	}
+
+	return kinds
+}
+
+func (f *feed) listen(ctx context.Context) error {
+	kinds := f.kinds()
+	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, len(kinds))
+
+	for _, kind := range kinds {
+		informer, err := f.cache.GetInformer(ctx, kind.object, cache.BlockUntilSynced(false)) // They list at the same time.
+		if err != nil {
+			return fmt.Errorf("watching %T: %w", kind.object, err)
+		}
+
+		registration, err := informer.AddEventHandler(kind.handler)
+		if err != nil {
+			return fmt.Errorf("listening to %T: %w", kind.object, err)
+		}
+
+		known, err := apiutil.GVKForObject(kind.object, knownTypes())
+		if err != nil {
+			return fmt.Errorf("naming %T: %w", kind.object, err)
+		}
+
+		if _, err := informer.AddEventHandler(f.unreadables.handler(known)); err != nil {
+			return fmt.Errorf("listening to unreadable %T: %w", kind.object, err)
+		}
+
+		registrations = append(registrations, registration)
+
+		go tellSynced(ctx, metrics.Synced.WithLabelValues(known.GroupKind().String()), registration.HasSyncedChecker())
+	}
+
+	synced := make([]toolscache.DoneChecker, 0, len(registrations))
+
+	for _, registration := range registrations {
+		synced = append(synced, registration.HasSyncedChecker())
+	}
+
+	if !toolscache.WaitFor(ctx, "", synced...) {
+		return errors.Join(errors.New("the initial lists did not arrive"), ctx.Err())
+	}
+
+	f.synced.Store(true)
+
+	return nil
+}
+
+// tellSynced tells when the initial list of a kind is in, until the feed ends.
+func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.DoneChecker) {
+	select {
+	case <-synced.Done():
+		told.Set(1)
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+
+	told.Set(0)
+}
+
+// on makes an event handler of two functions; the old state is nil for an object that appears, and initial says that it was there
+// before the controller.
+func on[T client.Object](set func(before, after T, initial bool), gone func(T)) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, initial bool) {
+			if after, ok := object.(T); ok {
+				var none T
+
+				set(none, after, initial)
+			}
+		},
+		UpdateFunc: func(old, object any) {
+			before, okBefore := old.(T)
+			if after, ok := object.(T); ok && okBefore {
+				set(before, after, false)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = tombstone.Obj
+			}
+
+			if last, ok := object.(T); ok {
+				gone(last)
+			}
+		},
+	}
+}
+
+// placements listens to the placements of an API.
+func (f *feed) placements(api record.API) toolscache.ResourceEventHandler {
+	return on(func(before, after record.Object, initial bool) {
+		f.setPlacement(readOr(api.Read, before), api.Read(after), initial)
+	}, func(last record.Object) {
+		key := api.Read(last).Key()
+		f.forget(key)
+		f.wake(work.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+	})
+}
+
+// readOr reads an object that may not be there.
+func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
+	if object == nil {
+		return nil
+	}
+
+	return read(object)
+}
+
+func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
+	at, key := time.Now(), after.Key()
+	if before != nil && before.UID != after.UID {
+		f.forget(key) // It was deleted and made again while the watch was broken.
+	}
+
+	mine := f.statuses.Observe(key, after, false)
+
+	if !managed(after) {
+		f.skip(after)
+
+		if before != nil && managed(before) {
+			f.wake(work.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+		}
+
+		return
+	}
+
+	f.requests.of(after)
+
+	resync := before != nil && before.ResourceVersion == after.ResourceVersion
+	if mine && before != nil && before.Generation == after.Generation && managed(before) {
+		return // Our own status comes back.
+	}
+
+	f.wakeChanged(initial || resync, "placement", at, key)
+}
+
+func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, _ bool) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetCluster(after))
+}
+
+func (f *feed) deleteCluster(last *clusterv1.ManagedCluster) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteCluster(last.Name))
+}
+
+func (f *feed) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetClusterSet(after))
+}
+
+func (f *feed) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteClusterSet(last.Name))
+}
+
+func (f *feed) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetBinding(after))
+}
+
+func (f *feed) deleteBinding(last *clusterv1beta2.ManagedClusterSetBinding) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteBinding(last.Namespace, last.Name))
+}
+
+func (f *feed) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.SetScores(after))
+}
+
+func (f *feed) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteScores(last.Namespace, last.Name))
+}
+
+func (f *feed) setProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
+	at := time.Now()
+
+	if cluster, ours := clusterOf(after); ours {
+		f.wakeAffected(at, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
+	} else {
+		f.deleteProfile(after)
+	}
+}
+
+func (f *feed) deleteProfile(last *clusterinventory.ClusterProfile) {
+	at := time.Now()
+	f.wakeAffected(at, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
+}
+
+// decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.
+func (f *feed) decisions(form record.Form) toolscache.ResourceEventHandler {
+	return on(func(before, after record.Object, initial bool) {
+		page := form.Read(after)
+		f.count(form, page)
+
+		keys := owners(form, page)
+		if before := readOr(form.Read, before); before != nil {
+			keys = append(keys, owners(form, before)...)
+			initial = initial || before.ResourceVersion == page.ResourceVersion
+		}
+
+		f.wakeOwners(form, keys, page, false, initial)
+	}, func(last record.Object) {
+		page := form.Read(last)
+		f.inventory.DeleteDecision(form.Key(page.Namespace, page.Name))
+		f.wakeOwners(form, owners(form, page), page, true, false)
+	})
+}
+
+// count books a page of an API of placements. Other forms repeat what stands in those.
+func (f *feed) count(form record.Form, page *record.Page) {
+	for _, api := range f.apis {
+		if api.Form() == form {
+			f.inventory.SetDecision(record.Counted(api, page))
+		}
+	}
+}
+
+func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page *record.Page, deleted, initial bool) {
+	at, expected := time.Now(), map[inventory.PlacementKey]bool{}
+
+	for _, key := range keys {
+		if _, asked := expected[key]; !asked {
+			expected[key] = f.pages[form].Observe(key, page, deleted)
+		}
+	}
+
+	for key, mine := range expected {
+		if !mine {
+			f.wakeChanged(initial, "decision", at, key)
+		}
+
+		f.countPages(key)
+	}
+}
+
+func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
+	names := decision.PlacementsOf(form, page)
+	keys := make([]inventory.PlacementKey, 0, len(names))
+
+	for _, name := range names {
+		keys = append(keys, inventory.NewPlacementKey(inventory.API(form.Owner().Group), page.Namespace, name))
+	}
+
+	return keys
+}
+
+// wakeAffected wakes whom a change of the world concerns. Nobody has an answer before the initial lists are in, and every placement is
+// woken by being in one: until then there is nothing to say.
+func (f *feed) wakeAffected(at time.Time, affected inventory.Affected) {
+	if f.synced.Load() {
+		f.wakeFor(work.Bulk, string(affected.Cause), at, affected.Placements...)
+	}
+}
+
+// wakeChanged wakes a placement for what somebody just did to it or its decisions, or for what was there before.
+func (f *feed) wakeChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
+	if initial {
+		f.wake(work.Resync, cause, key)
+	} else {
+		f.wakeFor(work.Interactive, cause, at, key)
+	}
+}
+
+// managed reports whether the placement is ours to schedule.
+func managed(placement *record.Placement) bool {
+	managed, _ := placement.Managed()
+
+	return managed
+}

@@ -1,0 +1,203 @@
+package placement
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	testingclock "k8s.io/utils/clock/testing"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// storeCache is a cache that holds what a client holds.
+type storeCache struct {
+	cache.Cache
+
+	store client.Reader
+}
+
+func (c storeCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if err := c.store.Get(ctx, key, object, options...); err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+
+	return nil
+}
+
+// A page that was created and deleted again by somebody while its events were lost is made again, not believed in for ever; what the cache
+// shows by then wakes nobody.
+func TestSweepWakesForLostWritesOnly(t *testing.T) {
+	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
+	known := state("known", "1", "9")
+	form := record.V1beta1.Form()
+	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(form.Write(known)).
+		WithIndex(form.Empty(), metav1.ObjectNameField, nameOf).Build()
+	q := priorityqueue.New[inventory.PlacementKey]("sweep")
+	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, clock), cache: storeCache{store: store}, live: store}
+
+	defer q.ShutDown()
+
+	f.wakeups.Into(q)
+
+	lost := owner
+	lost.Name = "lost"
+
+	f.pages[form].Assume(owner, known)
+	f.pages[form].Assume(lost, state("gone", "2", "12"))
+	f.statuses.AssumeDeleted(owner, &record.Placement{API: record.V1beta1})
+
+	f.sweep(t.Context())
+
+	if q.Len() != 0 {
+		t.Errorf("%d placements woken before the time", q.Len())
+	}
+
+	clock.SetTime(time.Unix(0, 0).Add(assumecache.Expiry))
+	f.sweep(t.Context())
+
+	if q.Len() != 1 {
+		t.Fatalf("%d placements woken, want 1", q.Len())
+	}
+
+	if item, _ := q.Get(); item != lost {
+		t.Errorf("woke %v, want %v", item, lost)
+	}
+}
+
+// Interactive before bulk, and bulk before what was there before: what somebody did to a placement or its decisions goes first, then what
+// changes of clusters, sets and bindings concern, then the initial lists and resyncs.
+func TestWhoWaitsForWhom(t *testing.T) {
+	cluster := &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
+	}
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
+	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
+	placement := func(version string) *record.Placement {
+		return record.V1beta1.Read(&clusterv1beta1.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", ResourceVersion: version},
+		})
+	}
+	page := func(version string) *clusterv1beta1.PlacementDecision {
+		return &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: "p-decision-1", ResourceVersion: version, Labels: map[string]string{clusterv1beta1.PlacementLabel: "p"},
+		}}
+	}
+
+	for _, tc := range []struct {
+		reason string
+		happen func(*feed)
+		want   int
+	}{
+		{"a placement that was there before", func(f *feed) { f.setPlacement(nil, placement("7"), true) }, work.Resync},
+		{"a resync of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("7"), false) }, work.Resync},
+		{"a new placement", func(f *feed) { f.setPlacement(nil, placement("7"), false) }, work.Interactive},
+		{"a change of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("8"), false) }, work.Interactive},
+		{
+			"a decision that was there before",
+			func(f *feed) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, work.Resync,
+		},
+		{
+			"a decision that somebody changes",
+			func(f *feed) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, work.Interactive,
+		},
+		{"a decision that somebody deletes", func(f *feed) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, work.Interactive},
+		{"a new cluster", func(f *feed) { f.setCluster(nil, cluster, false) }, work.Bulk},
+		{"a cluster that goes", func(f *feed) {
+			f.inventory.SetCluster(cluster)
+			f.deleteCluster(cluster)
+		}, work.Bulk},
+		{"a set that goes", func(f *feed) { f.deleteClusterSet(set) }, work.Bulk},
+		{"a binding that goes", func(f *feed) { f.deleteBinding(binding) }, work.Bulk},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			q := priorityqueue.New[inventory.PlacementKey]("priorities")
+			defer q.ShutDown()
+
+			f := &feed{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+			f.inventory.SetClusterSet(set)
+			f.inventory.SetBinding(binding)
+			f.requests.of(placement("6"))
+			f.inventory.Snapshot(placement("6").Key()) // It has been evaluated.
+			f.wakeups.Into(q)
+			f.synced.Store(true)
+			tc.happen(f)
+
+			if diff := cmp.Diff(map[string]int{"p": tc.want}, drained(q)); diff != "" {
+				t.Errorf("woken with priority (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Until the initial lists are in, every placement is woken once, by being in them, however many clusters there are.
+func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
+	q := priorityqueue.New[inventory.PlacementKey]("initial")
+	defer q.ShutDown()
+
+	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	f.wakeups.Into(q)
+
+	put := func() float64 { return counted(t, "placement_hub_wakeups_total", "cluster") }
+	before := put()
+
+	f.setClusterSet(nil, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, true)
+	f.setBinding(nil, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}, true)
+	f.setPlacement(nil, record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
+	f.setCluster(nil, &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
+	}, true)
+
+	if diff := cmp.Diff(map[string]int{"p": work.Resync}, drained(q)); diff != "" || put() != before {
+		t.Errorf("%v woken by clusters, and in all (-want +got):\n%s", put()-before, diff)
+	}
+}
+
+// A thousand cluster changes at once are one wake-up for each placement that they concern; the rest are counted as coalesced.
+func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
+	q := priorityqueue.New[inventory.PlacementKey]("burst")
+	defer q.ShutDown()
+
+	m := newMemory(outputs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+	m.wakeups.Into(q)
+
+	put, coalesced := counted(t, "placement_hub_wakeups_total", "burst"), counted(t, "placement_hub_wakeups_coalesced_total", "burst")
+
+	for range 1000 {
+		m.wake(work.Bulk, "burst", placementKey("p"), placementKey("q"))
+	}
+
+	put = counted(t, "placement_hub_wakeups_total", "burst") - put
+	coalesced = counted(t, "placement_hub_wakeups_coalesced_total", "burst") - coalesced
+
+	if q.Len() != 2 || put != 2 || coalesced != 1998 {
+		t.Errorf("%d in the queue, %v put there and %v coalesced, want 2, 2 and 1998", q.Len(), put, coalesced)
+	}
+}
+
+// What wakes placements relies on priorities: a queue that has none is refused.
+func TestAQueueWithoutPrioritiesIsRefused(t *testing.T) {
+	f := &feed{memory: newMemory(outputs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.PlacementKey]())
+	defer q.ShutDown()
+
+	if err := f.Start(t.Context(), q); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,104 @@
+package placement
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// warnOfHold tells once that a removal is held, when the status says so.
+func (r *report) warnOfHold(p *pass) {
+	if p.holdBegins() {
+		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, guard.Condition, "DecisionsKept", "%s; they are kept: see the condition %s",
+			p.Ruling.Summary(), guard.Condition)
+	}
+}
+
+// warnOfLosses tells when the pages have lost more than a share of the clusters that they had, whatever the cause.
+func (r *report) warnOfLosses(before decision.Present, percent int) {
+	if len(r.done) == 0 || percent >= guard.Off || !r.mayLose(before.Pages, percent) {
+		return
+	}
+
+	lost, all := lost(before.Pages, r.after(before.Pages), r.edited)
+	if len(lost)*guard.Off > percent*all {
+		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, "ManyClustersRemoved", "ClustersRemoved",
+			"The decisions lost %d of %d clusters: %s", len(lost), all, guard.Name(lost))
+	}
+}
+
+// mayLose reports whether the pages to which something was done had so many clusters. Mostly that is one of many.
+func (r *report) mayLose(before []*record.Page, percent int) bool {
+	touched, all := 0, 0
+
+	for _, page := range before {
+		all += len(page.Decisions)
+
+		if slices.ContainsFunc(r.done, func(done deed) bool {
+			return slices.ContainsFunc(done.pages, func(other *record.Page) bool { return other.Name == page.Name })
+		}) {
+			touched += len(page.Decisions)
+		}
+	}
+
+	return touched*guard.Off > percent*all
+}
+
+// after are the pages as they are after what was done to them.
+func (r *report) after(before []*record.Page) []*record.Page {
+	pages := make(map[string]*record.Page, len(before))
+	for _, page := range before {
+		pages[page.Name] = page
+	}
+
+	for _, reason := range []string{"Create", update, "Delete"} { // What is done to one page is done in this order.
+		for _, done := range r.done {
+			for _, page := range done.pages {
+				switch {
+				case done.reason != reason:
+				case reason == "Delete":
+					delete(pages, page.Name)
+				default:
+					pages[page.Name] = page
+				}
+			}
+		}
+	}
+
+	return slices.Collect(maps.Values(pages))
+}
+
+// lost are the clusters that were in the pages and are in none any more, by name, and how many there were. What leaves pages that somebody else
+// had edited, and was in no other page, is not counted: it may never have been decided.
+func lost(before, after []*record.Page, edited map[string]bool) (lost []string, all int) {
+	own := slices.DeleteFunc(slices.Clone(before), func(page *record.Page) bool { return edited[page.Name] })
+	was, is := members(own), members(after)
+
+	for cluster := range members(before) {
+		if is[cluster] {
+			was[cluster] = true
+		}
+	}
+
+	all = len(was)
+	maps.DeleteFunc(was, func(cluster string, _ bool) bool { return is[cluster] })
+
+	return slices.Sorted(maps.Keys(was)), all
+}
+
+func members(pages []*record.Page) map[string]bool {
+	members := map[string]bool{}
+
+	for _, page := range pages {
+		for i := range page.Decisions {
+			members[page.Decisions[i].Cluster] = true
+		}
+	}
+
+	return members
+}

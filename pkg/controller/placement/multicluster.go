@@ -1,0 +1,122 @@
+package placement
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// SchedulerName is who the PlacementDecisions of multicluster.x-k8s.io say they are from.
+const SchedulerName = "placement-hub"
+
+// clusterManager is the name of the cluster manager whose ClusterProfiles stand for ManagedClusters.
+const clusterManager = "open-cluster-management"
+
+// clusterOf is the ManagedCluster that a ClusterProfile stands for; false when it is of another cluster manager. Open Cluster Management
+// labels its profiles with the name of the cluster, which is their own name too.
+func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
+	if profile.Spec.ClusterManager.Name != clusterManager {
+		return "", false
+	}
+
+	if cluster := profile.Labels[clusterv1.ClusterNameLabelKey]; cluster != "" {
+		return cluster, true
+	}
+
+	return profile.Name, true
+}
+
+// multicluster is the form of the PlacementDecisions of multicluster.x-k8s.io, which SIG Multicluster defines. They are owned by a
+// v1beta1 Placement. A slice is what a decision group of one page is elsewhere: its index counts from 0 without gaps. A cluster is called
+// by its ClusterProfile, because that is all that can be read back.
+type multicluster struct{}
+
+var _ record.Form = multicluster{}
+
+func (multicluster) Key(namespace, name string) inventory.DecisionKey {
+	return inventory.NewPlacementKey(inventory.API(clusterinventory.Group), namespace, "").Decision(name)
+}
+
+func (multicluster) Owner() schema.GroupVersionKind { return record.V1beta1.Form().Owner() }
+
+func (multicluster) Scheduler() string { return SchedulerName }
+
+func (multicluster) Foreign(*record.Page) bool { return false }
+
+func (multicluster) Placement(page *record.Page) string {
+	return page.Labels[clusterinventory.PlacementKeyLabel]
+}
+
+func (multicluster) Labels(placement string, group record.Group) map[string]string {
+	return map[string]string{
+		clusterinventory.DecisionKeyLabel:   placement,
+		clusterinventory.PlacementKeyLabel:  placement,
+		clusterinventory.DecisionIndexLabel: strconv.Itoa(group.Index),
+	}
+}
+
+func (multicluster) Group(page *record.Page) (record.Group, bool) {
+	index, err := strconv.Atoi(page.Labels[clusterinventory.DecisionIndexLabel])
+
+	return record.Group{Index: index}, err == nil
+}
+
+func (multicluster) Empty() record.Object      { return &clusterinventory.PlacementDecision{} }
+func (multicluster) EmptyList() runtime.Object { return &clusterinventory.PlacementDecisionList{} }
+func (multicluster) Subresource() string       { return "" }
+
+func (f multicluster) Read(object runtime.Object) *record.Page {
+	decision, ok := object.(*clusterinventory.PlacementDecision)
+	if !ok {
+		return nil
+	}
+
+	page := &record.Page{
+		ObjectMeta: decision.ObjectMeta, Scheduler: decision.SchedulerName, Decisions: make([]record.Decision, 0, len(decision.Decisions)),
+	}
+
+	for _, d := range decision.Decisions {
+		profile := facts.Profile{Namespace: d.ClusterProfileRef.Namespace, Name: d.ClusterProfileRef.Name}
+		if profile.Namespace == "" {
+			profile.Namespace = decision.Namespace
+		}
+
+		own := f.Own(record.Decision{Profile: profile})
+		own.Reason = d.Reason
+		page.Decisions = append(page.Decisions, own)
+	}
+
+	return page
+}
+
+func (f multicluster) Write(page *record.Page) record.Object {
+	return &clusterinventory.PlacementDecision{
+		ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions), SchedulerName: SchedulerName,
+	}
+}
+
+func (multicluster) Own(d record.Decision) record.Decision {
+	return record.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
+}
+
+func (f multicluster) Body(decisions []record.Decision) map[string]any {
+	return map[string]any{"decisions": f.decisions(decisions), "schedulerName": SchedulerName}
+}
+
+func (multicluster) decisions(decisions []record.Decision) []clusterinventory.ClusterDecision {
+	written := make([]clusterinventory.ClusterDecision, 0, len(decisions))
+	for _, d := range decisions {
+		written = append(written, clusterinventory.ClusterDecision{
+			ClusterProfileRef: clusterinventory.ClusterProfileReference{Namespace: d.Profile.Namespace, Name: d.Profile.Name},
+		})
+	}
+
+	return written
+}

@@ -1,0 +1,72 @@
+package placement
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// observe has a handler of events note the versions that it has taken in.
+func observe(f *feed, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
+	return observing{ResourceEventHandler: handler, resource: resource, observed: f.observed}
+}
+
+// observing is an event handler that notes the versions that it has taken in.
+type observing struct {
+	toolscache.ResourceEventHandler
+
+	resource schema.GroupVersionResource
+	observed *freshness.Observed
+}
+
+// OnAdd handles an object that appears.
+func (o observing) OnAdd(object any, initial bool) {
+	defer o.begin(object)()
+
+	o.ResourceEventHandler.OnAdd(object, initial)
+}
+
+// OnUpdate handles a new state of an object.
+func (o observing) OnUpdate(before, after any) {
+	defer o.begin(after)()
+
+	o.ResourceEventHandler.OnUpdate(before, after)
+}
+
+// OnDelete handles an object that is gone.
+func (o observing) OnDelete(last any) {
+	object := last
+	if tombstone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+
+	o.begin(object)
+	o.ResourceEventHandler.OnDelete(last)
+
+	if meta, ok := object.(metav1.Object); ok {
+		o.observed.Delete(o.name(meta))
+	}
+}
+
+func (o observing) begin(object any) (done func()) {
+	meta, ok := object.(metav1.Object)
+	if !ok {
+		return func() {}
+	}
+
+	return o.observed.Begin(o.name(meta), meta.GetResourceVersion())
+}
+
+func (o observing) name(meta metav1.Object) freshness.Object {
+	return freshness.Object{Resource: o.resource, NamespacedName: keyOf(meta)}
+}
+
+// placements is the resource of the placements of an API.
+func placements(api record.API) schema.GroupVersionResource {
+	owner := api.Form().Owner()
+
+	return owner.GroupVersion().WithResource("placements")
+}

@@ -1,0 +1,377 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+const (
+	// placementField indexes PlacementDecisions by the placements they may belong to.
+	placementField = "placement"
+	// notSyncedDelay is how long a placement waits for the initial lists.
+	notSyncedDelay = time.Second
+	// longestWait bounds how long a placement waits for the time at which its answer changes. The timer of the queue is monotonic: it does
+	// not follow a clock that is put right, and stands still while the machine is suspended. An evaluation that finds nothing new sends
+	// nothing.
+	longestWait = 10 * time.Minute
+)
+
+// placementReconciler keeps the decisions and the status of placements.
+type placementReconciler struct {
+	*memory
+
+	client client.Client
+	// live reads from the API server itself, and not from the cache.
+	live     client.Reader
+	engine   engine
+	writer   decision.Writer
+	reporter reporter
+	tracer   tracer
+	clock    clock.PassiveClock
+	outdated work.Retry[inventory.PlacementKey]
+	removals removals
+}
+
+// service is what is written for placements, and who is shown what is known for that.
+type service struct {
+	outputs
+
+	view *View
+}
+
+// setup serves the placements of the APIs, and connects the view to what is known of them.
+func (s service) setup(mgr manager.Manager, settings work.Settings) error {
+	shared := newMemory(s.outputs, settings.Clock)
+
+	recorder, err := recorderOf(mgr, shared.wakeups.Busy)
+	if err != nil {
+		return err
+	}
+
+	checker, err := newChecker(mgr, shared.observed)
+	if err != nil {
+		return err
+	}
+
+	live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return fmt.Errorf("preparing to read from the API server: %w", err)
+	}
+
+	r := &placementReconciler{
+		memory:   shared,
+		removals: newRemovals(checker),
+		client:   mgr.GetClient(),
+		live:     live,
+		engine:   newEngine(shared.inventory),
+		writer:   decision.Writer{Client: mgr.GetClient()},
+		reporter: reporter{recorder: recorder},
+		tracer:   newTracer(settings.Tracing),
+		clock:    settings.Clock,
+		outdated: work.NewRetry[inventory.PlacementKey](),
+	}
+
+	if err := r.index(context.Background(), mgr); err != nil {
+		return err
+	}
+
+	s.view.connect(r)
+
+	typed := work.Queue[inventory.PlacementKey](settings)
+	typed.Reconciler = r
+	typed.LogConstructor = work.Logs(mgr.GetLogger(), Name, func(key inventory.PlacementKey) []any {
+		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API}
+	})
+
+	controller, err := ctrlcontroller.NewTyped(Name, mgr, typed)
+	if err != nil {
+		return fmt.Errorf("creating the controller: %w", err)
+	}
+
+	if err := mgr.Add(r.comparer()); err != nil {
+		return fmt.Errorf("adding the comparer: %w", err)
+	}
+
+	if err := mgr.Add(leading{shared.standings}); err != nil {
+		return fmt.Errorf("adding the metrics of placements: %w", err)
+	}
+
+	return controller.Watch(&feed{ //nolint:wrapcheck // Named by the caller.
+		memory: r.memory, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), checker: checker, recorder: recorder,
+	})
+}
+
+// index has PlacementDecisions found by the placements they may belong to.
+func (o outputs) index(ctx context.Context, mgr manager.Manager) error {
+	for _, form := range o.forms() {
+		err := mgr.GetFieldIndexer().IndexField(ctx, form.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(form, record.Bare(object))
+		})
+		if err != nil {
+			return fmt.Errorf("indexing %T: %w", form.Empty(), err)
+		}
+	}
+
+	return nil
+}
+
+// Reconcile evaluates one placement and has the answer written.
+func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
+	change := r.wakeups.Taken(key)
+
+	if !r.synced.Load() {
+		metrics.NotSynced.Inc()
+		r.wakeups.Owe(key, change)
+
+		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
+	}
+
+	ctx, span := r.tracer.reconcile(ctx, key, change)
+	defer span.end()
+
+	placement, err := r.placement(ctx, key)
+	if err != nil {
+		return reconcile.Result{}, r.failed(key, change, span, err)
+	}
+
+	switch {
+	case placement == nil:
+		r.forget(key)
+
+		return r.outdated.Settle(ctx, key, nil)
+	case !managed(placement):
+		r.skip(placement)
+
+		return r.outdated.Settle(ctx, key, nil)
+	}
+
+	carriedOut := false
+
+	r.hold(key)
+
+	defer func() {
+		if !carriedOut {
+			r.takeBack(ctx, placement)
+		}
+
+		r.release(key)
+	}()
+
+	pass, err := r.plan(ctx, placement)
+	if errors.Is(err, freshness.ErrPlacementChanged) {
+		r.wakeups.Owe(key, change)
+
+		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
+	}
+
+	if err != nil {
+		return reconcile.Result{}, r.failed(key, change, span, err)
+	}
+
+	err = r.carryOutTraced(ctx, pass)
+	carriedOut = err == nil
+	r.account(change, span, pass, err)
+
+	if decision.Terminating(err) {
+		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
+
+		return r.outdated.Settle(ctx, key, nil)
+	}
+
+	if again, err := r.outdated.Settle(ctx, key, err); err != nil || again.RequeueAfter > 0 {
+		return again, err
+	}
+
+	return pass.next(r.clock.Now()), nil
+}
+
+// pass is one evaluation of a placement, and what comes of it.
+type pass struct {
+	decision.Evaluation
+
+	// placement is the placement with its status as it was last written.
+	placement *record.Placement
+	// outputs are the plans by form, those of the placement's own API first.
+	outputs []output
+	// done is what was written so far, and refused what could not be because it was not as it was believed to be.
+	done    done
+	refused refused
+}
+
+// output is what to write in one form.
+type output struct {
+	present decision.Present
+	plan    decision.Plan
+}
+
+func (p *pass) own() *output { return &p.outputs[0] }
+
+// next says when the placement has to be looked at again although nothing happens.
+func (p *pass) next(now time.Time) reconcile.Result {
+	wake := p.Result.WakeAt
+	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
+		wake = due
+	}
+
+	for _, output := range p.outputs {
+		if output.plan.Again {
+			wake = now
+		}
+	}
+
+	if p.deletesForNewSpec() {
+		wake = now
+	}
+
+	if wake.IsZero() {
+		return reconcile.Result{}
+	}
+
+	return reconcile.Result{RequeueAfter: min(max(wake.Sub(now), time.Nanosecond), longestWait)}
+}
+
+// plan asks the engine, and compares the answer with what exists.
+func (r *placementReconciler) plan(ctx context.Context, placement *record.Placement) (*pass, error) {
+	present, err := r.present(ctx, placement.API.Form(), placement)
+	if err != nil {
+		return nil, err
+	}
+
+	now := r.clock.Now()
+
+	evaluation, err := r.evaluate(ctx, placement, present, now)
+	if err != nil {
+		return nil, err
+	}
+
+	p := &pass{
+		Evaluation: evaluation, placement: placement, outputs: []output{{present: present, plan: evaluation.Plan}},
+		done: done{clock: r.clock},
+	}
+
+	metrics.ObserveScheduling(r.clock.Since(now))
+	metrics.ObserveResult(p.Result)
+
+	if !r.profiled(placement.Key()) {
+		return p, nil
+	}
+
+	references, err := r.present(ctx, multicluster{}, placement)
+	if err != nil {
+		return nil, err
+	}
+
+	answer, _ := decision.Profiles(p.Result, present, references)
+	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan(references)})
+
+	return p, nil
+}
+
+// evaluate asks the engine, has the removals of its answer proved, and makes an evaluation of the answer. One that depends on more than the
+// placement was told of until now is found once more if something has happened meanwhile.
+func (r *placementReconciler) evaluate(
+	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time,
+) (decision.Evaluation, error) {
+	key, request, incumbents := placement.Key(), r.requests.of(placement), present.Incumbents()
+
+	for {
+		_, span := r.tracer.begin(ctx, "schedule", key)
+
+		result, err := r.proved(ctx, placement, present, now, func() *scheduling.Result {
+			return r.decide(request, key, incumbents, now)
+		})
+		if err != nil {
+			span.failed(err)
+			span.end()
+
+			return decision.Evaluation{}, err
+		}
+
+		span.answered(result)
+		span.end()
+
+		_, span = r.tracer.begin(ctx, "plan", key)
+		evaluation := decision.Evaluate(result, present, r.options(), now)
+		span.planned(&evaluation)
+		span.end()
+
+		if evaluation.Result.Held() {
+			r.assume(key, evaluation.Result, incumbents)
+		}
+
+		if !r.requests.follow(key, evaluation.Result) {
+			return evaluation, nil
+		}
+	}
+}
+
+// placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.
+func (r *placementReconciler) placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+	api := r.api(key)
+	cached := api.Empty()
+
+	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
+	}
+
+	for _, latest := range r.statuses.List(key, []*record.Placement{api.Read(cached)}) {
+		return latest, nil
+	}
+
+	return nil, nil // It is gone; the cache does not know it yet.
+}
+
+// present collects the PlacementDecisions of a form that exist for the placement, with our own last writes.
+func (r *placementReconciler) present(ctx context.Context, form record.Form, placement *record.Placement) (decision.Present, error) {
+	list, ok := form.EmptyList().(client.ObjectList)
+	if !ok {
+		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), form.EmptyList())
+	}
+
+	err := r.client.List(ctx, list, client.InNamespace(placement.Namespace), client.MatchingFields{placementField: placement.Name},
+		client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+	}
+
+	var cached []*record.Page
+
+	err = meta.EachListItem(list, func(object runtime.Object) error {
+		cached = append(cached, form.Read(object))
+
+		return nil
+	})
+	if err != nil {
+		return decision.Present{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+	}
+
+	return decision.NewPresent(form, placement, r.pages[form].List(placement.Key(), cached)), nil
+}

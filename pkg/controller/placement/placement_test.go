@@ -1,0 +1,117 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// nameOf is the value of the field metadata.name, which every API server can select by.
+func nameOf(object client.Object) []string { return []string{object.GetName()} }
+
+// newReconciler works on a store, and has the initial lists; nothing tells it what changes there.
+func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placementReconciler, client.WithWatch) {
+	tb.Helper()
+
+	for _, form := range o.forms() {
+		store = store.WithIndex(form.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(form, form.Read(object))
+		}).WithIndex(form.Empty(), metav1.ObjectNameField, nameOf)
+	}
+
+	for _, api := range o.apis {
+		store = store.WithIndex(api.Empty(), metav1.ObjectNameField, nameOf)
+	}
+
+	api, shared := store.Build(), newMemory(o, clock.RealClock{})
+	r := &placementReconciler{
+		memory: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
+		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: work.NewRetry[inventory.PlacementKey](),
+		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
+	}
+	r.synced.Store(true)
+
+	return r, api
+}
+
+// ours.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the placement says so.
+func TestOtherFormsHoldUpNothing(t *testing.T) {
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
+	both := outputs{apis: []record.API{record.V1beta1}, profiles: true}
+	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
+		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+				if _, other := object.(*clusterinventory.PlacementDecision); other {
+					<-ctx.Done()
+
+					return fmt.Errorf("no answer: %w", ctx.Err())
+				}
+
+				return c.Create(ctx, object, options...)
+			},
+		})
+
+	r, api := newReconciler(t, both, builder)
+	r.reporter.recorder = events.NewFakeRecorder(10)
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+
+	if _, err := r.Reconcile(ctx, record.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want that the time is over", err)
+	}
+
+	if err := api.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
+		t.Fatal(err)
+	}
+
+	if len(placement.Status.Conditions) < 2 || len(placement.Status.DecisionGroups) != 1 {
+		t.Errorf("the status is %+v, want conditions and a group", placement.Status)
+	}
+}
+
+// A placement that goes while it is written for leaves no retries behind: one that is made again under its name does not wait for them.
+func TestAPlacementThatIsGoneHasNoRetries(t *testing.T) {
+	r, key := settled(t), placementKey("gone")
+	outdated := apierrors.NewNotFound(schema.GroupResource{Resource: "placements"}, key.Name)
+
+	var waits []time.Duration
+
+	for range 2 {
+		result, err := r.outdated.Settle(t.Context(), key, outdated)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		waits = append(waits, result.RequeueAfter)
+
+		if _, err := r.Reconcile(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	if waits[0] != waits[1] {
+		t.Errorf("the retry after %v is followed by one after %v", waits[0], waits[1])
+	}
+}

@@ -1,0 +1,92 @@
+package placement
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/klog/v2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// refused are the objects that the API server has in other states than an evaluation believed.
+type refused struct {
+	pages []refusedPage
+	// status says that the placement is one of them.
+	status bool
+}
+
+// refusedPage is a page of a form, in the state that the evaluation believed; known is nil where it believed that there is none.
+type refusedPage struct {
+	form  record.Form
+	page  *record.Page
+	known *record.Page
+}
+
+// note remembers a page for which a request failed, if the error says that the page is not as it was believed to be.
+func (r *refused) note(present decision.Present, page *record.Page, err error) {
+	if !decision.Outdated(err) {
+		return
+	}
+
+	refused := refusedPage{form: present.Form, page: page}
+	if i := slices.IndexFunc(present.Pages, func(known *record.Page) bool { return known.Name == page.Name }); i >= 0 {
+		refused.known = present.Pages[i]
+	}
+
+	r.pages = append(r.pages, refused)
+}
+
+// relearn reads the objects that were not as the evaluation believed from the API server, so that the next evaluation knows them even where
+// the cache is far behind. All else that was written is remembered on: it was not refused.
+func (r *placementReconciler) relearn(ctx context.Context, p *pass) {
+	if len(p.refused.pages) == 0 && !p.refused.status {
+		return
+	}
+
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	for _, refused := range p.refused.pages {
+		r.relearnPage(ctx, p, refused)
+	}
+
+	if p.refused.status {
+		r.relearnPlacement(ctx, p.placement)
+	}
+}
+
+func (r *placementReconciler) relearnPage(ctx context.Context, p *pass, refused refusedPage) {
+	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.pages[refused.form]
+
+	live, err := readObject(ctx, r.live, refused.form.EmptyList(), key)
+
+	switch {
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Cannot read a page that was refused; the cache is believed", "decision", key, "err", err)
+		pages.ForgetObject(owner, key)
+	case live != nil:
+		pages.Assume(owner, refused.form.Read(live))
+	case refused.known != nil:
+		pages.AssumeDeleted(owner, refused.known)
+	default:
+		pages.ForgetObject(owner, key)
+	}
+}
+
+func (r *placementReconciler) relearnPlacement(ctx context.Context, placement *record.Placement) {
+	owner, key := placement.Key(), keyOf(placement)
+
+	live, err := readObject(ctx, r.live, placement.API.EmptyList(), key)
+
+	switch {
+	case err != nil:
+		klog.FromContext(ctx).V(2).Info("Cannot read the placement whose status was refused; the cache is believed", "err", err)
+		r.statuses.ForgetObject(owner, key)
+	case live != nil:
+		r.statuses.Assume(owner, placement.API.Read(live))
+	default:
+		r.statuses.AssumeDeleted(owner, placement)
+	}
+}

@@ -1,0 +1,151 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+const (
+	// firstPostponed and longestPostponed bound how long a removal waits for the next attempt to prove it.
+	firstPostponed   = time.Second
+	longestPostponed = 30 * time.Second
+	// provingAttempts is how often a result is proved within one reconcile while what decides about it keeps changing.
+	provingAttempts = 5
+)
+
+// removals proves the removals of results before they are written (ours.md B10).
+type removals struct {
+	checker *freshness.Checker
+	backoff workqueue.TypedRateLimiter[inventory.PlacementKey]
+}
+
+func newRemovals(checker *freshness.Checker) removals {
+	return removals{
+		checker: checker,
+		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.PlacementKey](firstPostponed, longestPostponed),
+	}
+}
+
+// newChecker compares the observed versions with the API server of a manager. Its reads have no bound of their rate: they are few, and each
+// of them delays a removal.
+func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.Checker, error) {
+	config := rest.CopyConfig(mgr.GetConfig())
+	config.QPS, config.Burst, config.RateLimiter = -1, 0, nil
+
+	api, err := metadata.NewForConfigAndClient(config, mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to read metadata: %w", err)
+	}
+
+	return freshness.New(api, observed), nil
+}
+
+// proved returns a result of find that takes no cluster away, or one that was computed on the latest state of all that decides about the
+// clusters that leave. If that cannot be proved, the result is postponed. The error is freshness.ErrPlacementChanged when the
+// placement itself has to be read again.
+func (r *placementReconciler) proved(
+	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time, find func() *scheduling.Result,
+) (*scheduling.Result, error) {
+	for attempt := 1; ; attempt++ {
+		shown := r.observed.Now()
+		result := find()
+
+		removal, removes := removalOf(placement, present, result)
+		if !removes {
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
+		}
+
+		begin := r.clock.Now()
+		proof, err := r.removals.checker.Prove(ctx, removal)
+		metrics.ObserveProof(proofOutcome(err), r.clock.Since(begin))
+
+		switch {
+		case errors.Is(err, freshness.ErrPlacementChanged):
+			return nil, err
+		case err != nil:
+			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
+				"reason", err.Error(), "clusters", len(removal.Clusters))
+
+			return result.Postponed(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
+		case proof.Covers(removal) && (r.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
+		case attempt == provingAttempts:
+			return result.Postponed(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
+		}
+	}
+}
+
+// removalOf describes what a result takes away; false when it takes nothing away.
+func removalOf(placement *record.Placement, present decision.Present, result *scheduling.Result) (freshness.Removal, bool) {
+	clusters := decision.Deciding(result, present)
+	if len(clusters) == 0 {
+		return freshness.Removal{}, false
+	}
+
+	return freshness.Removal{
+		Placement: placementObject(placement), Meta: placement.ObjectMeta, ClusterSets: result.Request.ClusterSets, Clusters: clusters,
+		Scores: result.Request.ReadsScores(),
+	}, true
+}
+
+// placementObject names a placement as the API server does.
+func placementObject(placement *record.Placement) freshness.Object {
+	return freshness.Object{Resource: placements(placement.API), NamespacedName: keyOf(placement)}
+}
+
+// postponement is what users are told of an error of a proof. It names no object and no version, so that it does not change with every
+// attempt.
+func postponement(err error) scheduling.Postponement {
+	behind, ok := errors.AsType[*freshness.BehindError](err)
+	if !ok {
+		return scheduling.Postponement{
+			Reason: decision.ReasonReadFailed,
+			Message: "Clusters would leave the decisions. They stay, because the API server could not be asked whether the hub has its latest " +
+				"state: " + decision.Cause(err),
+		}
+	}
+
+	resources := "what decides about them"
+	if len(behind.Objects) > 0 {
+		resources = strings.Join(behind.Resources(), ", ")
+	}
+
+	return scheduling.Postponement{
+		Reason: decision.ReasonWatchBehind,
+		Message: "Clusters would leave the decisions. They stay, because the watches of the hub have not shown the latest state of " + resources +
+			" yet",
+	}
+}
+
+func proofOutcome(err error) metrics.Proof {
+	_, behind := errors.AsType[*freshness.BehindError](err)
+
+	switch {
+	case err == nil:
+		return metrics.ProofFresh
+	case behind, errors.Is(err, freshness.ErrPlacementChanged):
+		return metrics.ProofBehind
+	default:
+		return metrics.ProofFailed
+	}
+}

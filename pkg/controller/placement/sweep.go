@@ -1,0 +1,133 @@
+package placement
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
+	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+const (
+	// sweepPeriod is how often the hub looks for such writes, and maxConfirmed how many of each kind it asks the API server about each time.
+	sweepPeriod  = 10 * time.Second
+	maxConfirmed = 50
+)
+
+// sweep looks for the writes whose events have not come for long. Where the cache is behind, which the API server shows, a write is
+// remembered on: without it the placement would be planned on a state that every request is refused for. Where the API server shows that
+// the write is not the last thing that happened, its event is lost, and the placement is woken.
+func (f *feed) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
+	defer cancel()
+
+	for form, writes := range f.pages {
+		sweep(ctx, f, writes, func(*record.Page) client.Object { return form.Empty() }, form.Read)
+	}
+
+	sweep(ctx, f, f.statuses, func(lost *record.Placement) client.Object { return lost.API.Empty() }, record.Read)
+}
+
+func sweep[T metav1.Object](
+	ctx context.Context, f *feed, writes *assumecache.Cache[inventory.PlacementKey, T], empty func(T) client.Object, read func(runtime.Object) T,
+) {
+	for _, write := range writes.Expired(maxConfirmed) {
+		cached, key := empty(write.Object), keyOf(write.Object)
+
+		err := f.cache.Get(ctx, key, cached)
+		if client.IgnoreNotFound(err) == nil && write.ShownBy(read(cached), err == nil) {
+			writes.Drop(write)
+			f.countPages(write.Owner)
+
+			continue
+		}
+
+		live, found, err := readMetadata(ctx, f.live, empty(write.Object), key)
+		if err != nil {
+			klog.FromContext(ctx).V(2).Info("Cannot ask the API server whether a write stands; it is believed on", "object", key, "err", err)
+
+			continue
+		}
+
+		if !write.IsLatest(live, found) && writes.Drop(write) {
+			f.countPages(write.Owner)
+			f.wake(work.Interactive, "unconfirmed", write.Owner)
+		}
+	}
+}
+
+// knownTypes is the scheme of the hub, made once.
+var knownTypes = sync.OnceValue(scheme.New)
+
+// readMetadata reads the metadata of an object of the kind of example from the API server; false when there is none.
+func readMetadata(
+	ctx context.Context, live client.Reader, example client.Object, key types.NamespacedName,
+) (*metav1.PartialObjectMetadata, bool, error) {
+	kind, err := apiutil.GVKForObject(example, knownTypes())
+	if err != nil {
+		return nil, false, fmt.Errorf("naming %T: %w", example, err)
+	}
+
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+
+	if err := readOne(ctx, live, list, key); err != nil {
+		return nil, false, err
+	}
+
+	for i := range list.Items {
+		return &list.Items[i], true, nil
+	}
+
+	return nil, false, nil
+}
+
+// readObject reads an object from the API server into an empty list of its kind; nil when there is none.
+func readObject(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
+	list, ok := empty.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("reading %s: %T is no list", key, empty)
+	}
+
+	if err := readOne(ctx, live, list, key); err != nil {
+		return nil, err
+	}
+
+	objects, err := meta.ExtractList(list)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", key, err)
+	}
+
+	for _, object := range objects {
+		return object, nil
+	}
+
+	return nil, nil
+}
+
+// readOne lists the one object of a name: a list is as consistent as a get, and takes no right beyond those that the cache has.
+func readOne(ctx context.Context, live client.Reader, list client.ObjectList, key types.NamespacedName) error {
+	err := live.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
+	if err != nil {
+		return fmt.Errorf("reading %s from the API server: %w", key, err)
+	}
+
+	return nil
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

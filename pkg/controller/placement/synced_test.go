@@ -1,0 +1,31 @@
+package placement
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	testingclock "k8s.io/utils/clock/testing"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+var owner = inventory.NewPlacementKey(inventory.V1beta1, "ns", "p")
+
+func state(name, uid, version string) *record.Page {
+	return &record.Page{ObjectMeta: metav1.ObjectMeta{
+		Namespace: owner.Namespace, Name: name, UID: types.UID(uid), ResourceVersion: version,
+	}}
+}
+
+// Workers that start before the initial lists are complete must not answer from half a world.
+func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
+	r := &placementReconciler{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+
+	result, err := r.Reconcile(t.Context(), owner)
+	if err != nil || result.RequeueAfter != notSyncedDelay {
+		t.Errorf("got %v and %v, want to be asked again after %v", result, err, notSyncedDelay)
+	}
+}

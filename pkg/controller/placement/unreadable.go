@@ -1,0 +1,138 @@
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+const (
+	// unreadableReason and readAction are of the events about objects with unreadable fields.
+	unreadableReason = "UnreadableFields"
+	readAction       = "Read"
+	// longestFields is where the list of fields in such an event is cut, in bytes: an API server takes notes of 1024.
+	longestFields = 700
+)
+
+// unreadables knows the objects with fields that the hub cannot decode, counts them in a metric, and warns about each as long as a recorder is
+// set. It is safe for concurrent use.
+type unreadables struct {
+	mu       sync.Mutex
+	recorder events.EventRecorder
+	known    map[schema.GroupVersionKind]map[types.NamespacedName]unreadableObject
+}
+
+type unreadableObject struct {
+	reference corev1.ObjectReference
+	fields    string
+}
+
+func newUnreadables() *unreadables {
+	return &unreadables{known: map[schema.GroupVersionKind]map[types.NamespacedName]unreadableObject{}}
+}
+
+// handler takes notice of the objects of a kind.
+func (u *unreadables) handler(kind schema.GroupVersionKind) toolscache.ResourceEventHandler {
+	return on(func(_, after client.Object, _ bool) { u.note(kind, after) }, func(last client.Object) { u.drop(kind, keyOf(last)) })
+}
+
+// warn warns of what is known, and from now on of what becomes known.
+func (u *unreadables) warn(recorder events.EventRecorder) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+
+	u.recorder = recorder
+
+	for _, objects := range u.known {
+		for _, key := range slices.SortedFunc(maps.Keys(objects), func(a, b types.NamespacedName) int {
+			return strings.Compare(a.String(), b.String())
+		}) {
+			u.send(objects[key])
+		}
+	}
+}
+
+func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object) {
+	fields := unreadable.Of(object)
+	if len(fields) == 0 {
+		u.drop(kind, keyOf(object))
+
+		return
+	}
+
+	u.mu.Lock()
+	defer u.mu.Unlock()
+
+	if u.known[kind] == nil {
+		u.known[kind] = map[types.NamespacedName]unreadableObject{}
+	}
+
+	noted := unreadableObject{fields: fields.String(), reference: corev1.ObjectReference{
+		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
+	}}
+	before, again := u.known[kind][keyOf(object)]
+	u.known[kind][keyOf(object)] = noted
+	u.count(kind)
+
+	// A heartbeat that changes nothing of it is no reason to warn again.
+	if !again || before != noted {
+		u.send(noted)
+	}
+}
+
+func (u *unreadables) drop(kind schema.GroupVersionKind, key types.NamespacedName) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+
+	if _, known := u.known[kind][key]; known {
+		delete(u.known[kind], key)
+		u.count(kind)
+	}
+}
+
+func (u *unreadables) count(kind schema.GroupVersionKind) {
+	metrics.Unreadable.WithLabelValues(kind.Group, kind.Kind).Set(float64(len(u.known[kind])))
+}
+
+func (u *unreadables) send(object unreadableObject) {
+	if u.recorder == nil {
+		return
+	}
+
+	fields := object.fields
+	if len(fields) > longestFields {
+		fields = strings.ToValidUTF8(fields[:longestFields-len("...")], "") + "..."
+	}
+
+	u.recorder.Eventf(&object.reference, nil, corev1.EventTypeWarning, unreadableReason, readAction, "%s",
+		fmt.Sprintf("%s. %s Clients written in Go cannot read this object, nor lists that it is in: correct the fields.",
+			fields, consequence(object.reference.Kind)))
+}
+
+// consequence is what unreadable fields of a kind of objects lead to.
+func consequence(kind string) string {
+	switch kind {
+	case "ManagedCluster":
+		return "Placements that have the cluster keep it, and others do not select it."
+	case "AddOnPlacementScore":
+		return "The scores count as absent, and placements that have the cluster keep it."
+	case "Placement":
+		return "If they are in its spec, its decisions stay as they are."
+	case "ManagedClusterSet":
+		return "If they are in its spec, the decisions of placements that use the set stay as they are."
+	default:
+		return "The hub does without them."
+	}
+}
