@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
@@ -20,14 +20,14 @@ func TestWebhookIsReached(t *testing.T) {
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration")
 	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, "base/webhook", "ValidatingWebhookConfiguration")
 	for _, name := range []string{mutating.Name, validating.Name} {
-		if name != admission.Configuration {
-			t.Errorf("a configuration is named %s, want %s", name, admission.Configuration)
+		if name != webhookconfig.Configuration {
+			t.Errorf("a configuration is named %s, want %s", name, webhookconfig.Configuration)
 		}
 	}
 	got := []*admissionregistrationv1.ServiceReference{mutating.Webhooks[0].ClientConfig.Service, validating.Webhooks[0].ClientConfig.Service}
 	reference := func(path string) *admissionregistrationv1.ServiceReference {
 		return &admissionregistrationv1.ServiceReference{
-			Namespace: manifests.Namespace, Name: admission.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
+			Namespace: manifests.Namespace, Name: webhookconfig.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
 		}
 	}
 	want := []*admissionregistrationv1.ServiceReference{reference(webhook.MutatePath), reference(webhook.ValidatePath)}
@@ -36,7 +36,7 @@ func TestWebhookIsReached(t *testing.T) {
 	}
 
 	service := typedIn[corev1.Service](t, "base/webhook", "Service")
-	if service.Name != admission.Service || service.Namespace != manifests.Namespace ||
+	if service.Name != webhookconfig.Service || service.Namespace != manifests.Namespace ||
 		len(service.Spec.Ports) != 1 || service.Spec.Ports[0].Port != 443 {
 		t.Errorf("the Service is %s/%s with ports %v", service.Namespace, service.Name, service.Spec.Ports)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 )
 
 const (
@@ -63,7 +63,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
-		"Namespace of the leader election lease, the ConfigMap "+fleet.VocabularyConfigMap+" and the Secret "+admission.Secret+
+		"Namespace of the leader election lease, the ConfigMap "+managedcluster.VocabularyConfigMap+" and the Secret "+webhookconfig.Secret+
 			". By default $POD_NAMESPACE, then the pod's namespace, then "+defaultNamespace+".")
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
@@ -94,7 +94,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
 		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez and /readyz; port 0 picks a free one.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
-		"Address at which the controller "+admission.Defaults+" answers API servers, over HTTPS; port 0 picks a free one. "+
+		"Address at which the controller "+webhookconfig.Defaults+" answers API servers, over HTTPS; port 0 picks a free one. "+
 			"Its certificate has the host names that the configurations in manifests/webhook lead to.")
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
 		"Minimum TLS version served; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")

@@ -7,7 +7,7 @@ import (
 	"net"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 )
 
 // listen binds the address of the webhook if its controller runs.
@@ -16,7 +16,7 @@ func (o *controllerOptions) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
-	if !slices.Contains(enabled, admission.Defaults) {
+	if !slices.Contains(enabled, webhookconfig.Defaults) {
 		return nil
 	}
 	webhook := &o.controllers.Webhook
@@ -25,7 +25,7 @@ func (o *controllerOptions) listen(ctx context.Context) error {
 	}
 	var listen net.ListenConfig
 	if webhook.Listener, err = listen.Listen(ctx, o.serving.Network, o.webhook); err != nil {
-		return fmt.Errorf("--webhook-listen: %w; choose another address, or leave the controller %s off", err, admission.Defaults)
+		return fmt.Errorf("--webhook-listen: %w; choose another address, or leave the controller %s off", err, webhookconfig.Defaults)
 	}
 	return nil
 }

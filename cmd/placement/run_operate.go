@@ -20,8 +20,8 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
@@ -33,10 +33,10 @@ func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
 	options.Webhook.Listener = webhook
 	if webhook == nil {
-		options.Controllers = append(options.Controllers, "-"+admission.Defaults)
+		options.Controllers = append(options.Controllers, "-"+webhookconfig.Defaults)
 	}
 	if o.kubeconfig != "" {
-		options.Controllers = append(options.Controllers, "-"+fleet.ManagedClusterTaints)
+		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints)
 	}
 	return options
 }

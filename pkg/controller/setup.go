@@ -20,11 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/controller/sets"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
@@ -38,8 +38,8 @@ const defaultNamespace = "open-cluster-management-hub"
 // Names lists every controller of this hub.
 func Names() []string {
 	return []string{
-		placement.Name, placement.V1alpha1Name, sets.ClusterSet, sets.ClusterSetBinding, sets.ClusterSetBindingRBAC, sets.ClusterSetRoles,
-		fleet.ManagedClusterTaints, admission.Defaults, fleet.Vocabulary,
+		placement.Name, placement.V1alpha1Name, clusterset.ClusterSet, clusterset.ClusterSetBinding, clusterset.ClusterSetBindingRBAC, clusterset.ClusterSetRoles,
+		managedcluster.ManagedClusterTaints, webhookconfig.Defaults, managedcluster.Vocabulary,
 	}
 }
 
@@ -68,7 +68,7 @@ type Options struct {
 	// Tracing takes the spans of evaluations; nil for no traces.
 	Tracing trace.TracerProvider
 	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
-	Webhook admission.Options
+	Webhook webhookconfig.Options
 	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
 	View *placement.View
 }
@@ -86,13 +86,13 @@ func CacheOptions(namespace string) cache.Options {
 			cmp.Or(namespace, defaultNamespace): {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name)},
 		}}
 	}
-	webhooks := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, admission.Configuration)}
+	webhooks := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, webhookconfig.Configuration)}
 
 	return cache.Options{
 		DefaultTransform: compact(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}:      ours(fleet.VocabularyConfigMap),
-			&corev1.Secret{}:         ours(admission.Secret),
+			&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
+			&corev1.Secret{}:         ours(webhookconfig.Secret),
 			&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
 			&admissionregistrationv1.MutatingWebhookConfiguration{}:   webhooks,
 			&admissionregistrationv1.ValidatingWebhookConfiguration{}: webhooks,
@@ -111,18 +111,18 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	for _, controller := range []struct {
 		names []string // any of them has it set up
-		setup func(manager.Manager, work.Settings) error
+		setup func(manager.Manager, queue.Settings) error
 	}{
-		{[]string{placement.Name, placement.V1alpha1Name}, func(mgr manager.Manager, s work.Settings) error {
+		{[]string{placement.Name, placement.V1alpha1Name}, func(mgr manager.Manager, s queue.Settings) error {
 			return placement.Setup(mgr, s, o.placement(enabled))
 		}},
-		{[]string{sets.ClusterSet}, sets.SetupClusterSet},
-		{[]string{sets.ClusterSetBinding}, sets.SetupClusterSetBinding},
-		{[]string{sets.ClusterSetBindingRBAC}, sets.SetupClusterSetBindingRBAC},
-		{[]string{sets.ClusterSetRoles}, sets.SetupClusterSetRoles},
-		{[]string{fleet.ManagedClusterTaints}, fleet.SetupManagedClusterTaints},
-		{[]string{admission.Defaults}, o.setupDefaults},
-		{[]string{fleet.Vocabulary}, fleet.SetupVocabulary},
+		{[]string{clusterset.ClusterSet}, clusterset.SetupClusterSet},
+		{[]string{clusterset.ClusterSetBinding}, clusterset.SetupClusterSetBinding},
+		{[]string{clusterset.ClusterSetBindingRBAC}, clusterset.SetupClusterSetBindingRBAC},
+		{[]string{clusterset.ClusterSetRoles}, clusterset.SetupClusterSetRoles},
+		{[]string{managedcluster.ManagedClusterTaints}, managedcluster.SetupManagedClusterTaints},
+		{[]string{webhookconfig.Defaults}, o.setupDefaults},
+		{[]string{managedcluster.Vocabulary}, managedcluster.SetupVocabulary},
 	} {
 		if !slices.ContainsFunc(controller.names, func(name string) bool { return slices.Contains(enabled, name) }) {
 			continue
@@ -136,8 +136,8 @@ func Setup(mgr manager.Manager, o Options) error {
 	return nil
 }
 
-func (o Options) setupDefaults(mgr manager.Manager, s work.Settings) error {
-	return admission.SetupDefaults(mgr, s, o.Webhook)
+func (o Options) setupDefaults(mgr manager.Manager, s queue.Settings) error {
+	return webhookconfig.SetupDefaults(mgr, s, o.Webhook)
 }
 
 // workersPerCPU is how many workers keep a CPU busy: most of their time they wait for the API server.
@@ -147,8 +147,8 @@ const workersPerCPU = 4
 func DefaultWorkers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
 
 // settings are what the controllers have in common, with defaults for what was left out.
-func (o Options) settings() work.Settings {
-	settings := work.Settings{
+func (o Options) settings() queue.Settings {
+	settings := queue.Settings{
 		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Patience: max(o.Patience, 0), Clock: o.Clock,
 		Tracing: o.Tracing,
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/deploy/samples"
 	"github.com/placement-hub/placement-hub/manifests"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	vocabulary "github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	vocabulary "github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 )
 
 // tour makes two replicas with every controller do each thing that they can do, and stops them.

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -116,7 +116,7 @@ func TestReadyWhenTheWebhookAnswers(t *testing.T) {
 	mend()
 	r.wantReady(t)
 	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	must(t, h.client.Get(t.Context(), types.NamespacedName{Name: admission.Configuration}, mutates))
+	must(t, h.client.Get(t.Context(), types.NamespacedName{Name: webhookconfig.Configuration}, mutates))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(mutates.Webhooks[0].ClientConfig.CABundle)
 	connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots}}).DialContext(t.Context(), "tcp", address)
@@ -141,7 +141,7 @@ func (h *hub) ask(t *testing.T, r *replica) {
 func (h *hub) loseCertificates(t *testing.T, leader *replica) {
 	t.Helper()
 	h.ask(t, leader)
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: admission.Secret}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: webhookconfig.Secret}}
 	must(t, h.client.Patch(t.Context(), secret, mergePatch(`{"data":{"ca-bundle.crt":null}}`)))
 	eventually(t, "waiting for the authorities", func() error {
 		err := h.client.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/test/env"
 )
@@ -83,7 +83,7 @@ func serviceAccount(ctx context.Context, environment *env.Environment) *rest.Con
 func startHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 
-	options := controller.Options{Controllers: []string{"*", "-" + fleet.ManagedClusterTaints, "-" + admission.Defaults}}
+	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}}
 	for _, set := range settings {
 		set(&options)
 	}

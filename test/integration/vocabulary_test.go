@@ -23,7 +23,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 )
 
 // warnings are what the API server tells a client beside its answers.
@@ -89,7 +89,7 @@ func vocabularyWrites(g Gomega) []string {
 
 func readVocabulary(ctx context.Context, g Gomega) *corev1.ConfigMap {
 	vocabulary := &corev1.ConfigMap{}
-	g.Expect(hub.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: fleet.VocabularyConfigMap}, vocabulary)).To(Succeed())
+	g.Expect(hub.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: managedcluster.VocabularyConfigMap}, vocabulary)).To(Succeed())
 
 	return vocabulary
 }

@@ -23,7 +23,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 )
@@ -89,7 +89,7 @@ var _ = Describe("The certificates of the webhook", Serial, Ordered, func() {
 
 		By("editing a configuration")
 
-		edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: admission.Configuration}},
+		edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhookconfig.Configuration}},
 			func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 				c.Webhooks[0].ClientConfig.CABundle = nil
 			})
@@ -98,7 +98,7 @@ var _ = Describe("The certificates of the webhook", Serial, Ordered, func() {
 
 		By("deleting a configuration, and installing it again")
 
-		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: admission.Configuration}}
+		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhookconfig.Configuration}}
 		Expect(hub.Delete(ctx, validating)).To(Succeed())
 		ask(ctx, url)
 		trustingSecret(ctx)
@@ -181,7 +181,7 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controller.Setup(mgr, controller.Options{
-		Controllers: []string{admission.Defaults}, Webhook: admission.Options{Listener: listener},
+		Controllers: []string{webhookconfig.Defaults}, Webhook: webhookconfig.Options{Listener: listener},
 	})).To(Succeed())
 
 	running, cancel := context.WithCancel(context.Background())

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 )
 
 // refusedWith matches an error of the API server with this code, and with words that tell what to do.
@@ -196,7 +196,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 
 	It("gets along with the controller that taints clusters by their condition", func(ctx SpecContext) {
 		stop := startHub(serviceAccount(ctx, controlPlane), func(o *controller.Options) {
-			o.Controllers = []string{fleet.ManagedClusterTaints}
+			o.Controllers = []string{managedcluster.ManagedClusterTaints}
 		})
 		defer stop()
 

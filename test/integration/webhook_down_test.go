@@ -10,7 +10,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 )
 
 var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial, func() {
@@ -103,7 +103,7 @@ var _ = Describe("The webhook for ManagedClusters, when nobody answers", Serial,
 
 		By("asking nobody any more, as docs/webhook.md says")
 
-		kubectl(ctx, "default")("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", admission.Configuration)
+		kubectl(ctx, "default")("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", webhookconfig.Configuration)
 		Eventually(func(g Gomega) { g.Expect(tried(ctx, g).Labels).To(BeEmpty()) }).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 	})
 })

@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 
 	"github.com/placement-hub/placement-hub/test/env"
 )
@@ -58,7 +58,7 @@ func startWebhook(ctx context.Context, settings ...func(*controller.Options)) (u
 
 	listener, url := listenForWebhook(ctx)
 	alone := func(o *controller.Options) {
-		o.Controllers = []string{admission.Defaults}
+		o.Controllers = []string{webhookconfig.Defaults}
 		o.Webhook.Listener = listener
 	}
 
@@ -93,7 +93,7 @@ func tried(ctx context.Context, g Gomega) *clusterv1.ManagedCluster {
 // certificatesOf is the Secret of the webhook.
 func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 	secret := &corev1.Secret{}
-	g.Expect(hub.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: admission.Secret}, secret)).To(Succeed())
+	g.Expect(hub.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: webhookconfig.Secret}, secret)).To(Succeed())
 
 	return secret
 }
@@ -101,10 +101,10 @@ func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 // webhookBundles are the authorities that the two configurations say to trust.
 func webhookBundles(ctx context.Context, g Gomega) []string {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	g.Expect(hub.Get(ctx, client.ObjectKey{Name: admission.Configuration}, mutating)).To(Succeed())
+	g.Expect(hub.Get(ctx, client.ObjectKey{Name: webhookconfig.Configuration}, mutating)).To(Succeed())
 
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	g.Expect(hub.Get(ctx, client.ObjectKey{Name: admission.Configuration}, validating)).To(Succeed())
+	g.Expect(hub.Get(ctx, client.ObjectKey{Name: webhookconfig.Configuration}, validating)).To(Succeed())
 
 	return []string{string(mutating.Webhooks[0].ClientConfig.CABundle), string(validating.Webhooks[0].ClientConfig.CABundle)}
 }

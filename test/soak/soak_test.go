@@ -16,8 +16,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -64,7 +64,7 @@ func start(t *testing.T) client.Client {
 	account, err := plane.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	options := controller.Options{Controllers: []string{"*", "-" + fleet.ManagedClusterTaints, "-" + admission.Defaults}}
+	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}}
 	mgr, err := ctrl.NewManager(account, ctrl.Options{
 		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",

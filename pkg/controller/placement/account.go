@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -140,7 +140,7 @@ func (s *stopwatch) End(step scheduling.Step) {
 }
 
 // failed books an evaluation that did not come to an answer, and returns why.
-func (r *placementReconciler) failed(key inventory.PlacementKey, change work.Change, span span, err error) error {
+func (r *placementReconciler) failed(key inventory.PlacementKey, change queue.Change, span span, err error) error {
 	r.wakeups.Owe(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
 	span.failed(err)
@@ -149,7 +149,7 @@ func (r *placementReconciler) failed(key inventory.PlacementKey, change work.Cha
 }
 
 // account books what came of an evaluation.
-func (r *placementReconciler) account(change work.Change, span span, p *pass, err error) {
+func (r *placementReconciler) account(change queue.Change, span span, p *pass, err error) {
 	span.wrote(p, err)
 
 	if p.done.pages != nil {
@@ -182,7 +182,7 @@ func (r *placementReconciler) account(change work.Change, span span, p *pass, er
 	}
 }
 
-func causeOf(change work.Change) *metrics.Cause {
+func causeOf(change queue.Change) *metrics.Cause {
 	if change.Cause == nil {
 		return due
 	}

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -203,7 +203,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	r.wakeFor(work.Bulk, "cluster", time.Now(), placementKey("p"))
+	r.wakeFor(queue.Bulk, "cluster", time.Now(), placementKey("p"))
 	look()
 	expectScraped(t, "a change that changes nothing", since, map[string]float64{"evaluations_total cluster unchanged": 1}, series...)
 }
@@ -225,7 +225,7 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			r := settled(t, "p")
 			r.wakeups.Into(q)
 			r.inventory.DeleteCluster("c1")
-			r.wakeFor(work.Bulk, "binding", time.Now(), placementKey("p"))
+			r.wakeFor(queue.Bulk, "binding", time.Now(), placementKey("p"))
 
 			api, ok := r.client.(client.WithWatch)
 			if !ok {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/comparer"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -56,7 +56,7 @@ func (r *placementReconciler) compare(ctx context.Context, key inventory.Placeme
 
 	if placement == nil || !managed(placement) {
 		if r.requests.remembers(key) {
-			r.wake(work.Doubt, "comparison", key) // It should have been forgotten.
+			r.wake(queue.Doubt, "comparison", key) // It should have been forgotten.
 		}
 
 		return "", false, nil
@@ -82,6 +82,6 @@ func (r *placementReconciler) compare(ctx context.Context, key inventory.Placeme
 // diverged mends what the engine keeps. All other answers of it are in doubt, too.
 func (r *placementReconciler) diverged(key inventory.PlacementKey) {
 	r.engine.rebuild()
-	r.wake(work.Interactive, "divergence", key)
-	r.wake(work.Doubt, "divergence", slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })...)
+	r.wake(queue.Interactive, "divergence", key)
+	r.wake(queue.Doubt, "divergence", slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })...)
 }

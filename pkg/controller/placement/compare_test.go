@@ -21,7 +21,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -154,11 +154,11 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 		woken := drained(q)
 		first, second := "p", "q"
 
-		if woken["p"] != work.Interactive {
+		if woken["p"] != queue.Interactive {
 			first, second = "q", "p"
 		}
 
-		if diff := cmp.Diff(map[string]int{first: work.Interactive, second: work.Doubt}, woken); diff != "" {
+		if diff := cmp.Diff(map[string]int{first: queue.Interactive, second: queue.Doubt}, woken); diff != "" {
 			t.Errorf("woken with priorities (-want +got):\n%s", diff)
 		}
 
@@ -230,7 +230,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 		t.Errorf("compared %v, want same alone", compared)
 	}
 
-	if diff := cmp.Diff(map[string]int{"gone": work.Doubt}, drained(q)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"gone": queue.Doubt}, drained(q)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/facts"
@@ -30,7 +30,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-type queue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
+type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
 
 // feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
 // they concern into the queue. What somebody did to a placement or its decisions goes first, then what changes of clusters, sets and bindings
@@ -51,7 +51,7 @@ type feed struct {
 }
 
 // Start begins to listen; WaitForSync tells when the initial lists are in.
-func (f *feed) Start(ctx context.Context, q queue) error {
+func (f *feed) Start(ctx context.Context, q rateLimitingQueue) error {
 	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.PlacementKey])
 	if !ok {
 		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
@@ -80,7 +80,7 @@ func (f *feed) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory
 		f.checker.RequireAll() // The watches of a standby may have been broken.
 		f.unreadables.warn(f.recorder)
 		f.wakeups.Into(q)
-		f.wake(work.Resync, "placement", f.requests.keys()...)
+		f.wake(queue.Resync, "placement", f.requests.keys()...)
 	case <-ctx.Done():
 	}
 }
@@ -217,7 +217,7 @@ func (f *feed) placements(api record.API) toolscache.ResourceEventHandler {
 	}, func(last record.Object) {
 		key := api.Read(last).Key()
 		f.forget(key)
-		f.wake(work.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+		f.wake(queue.Resync, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 
@@ -242,7 +242,7 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 		f.skip(after)
 
 		if before != nil && managed(before) {
-			f.wake(work.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+			f.wake(queue.Resync, "placement", key) // An evaluation that is under way may remember it once more.
 		}
 
 		return
@@ -375,16 +375,16 @@ func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
 // woken by being in one: until then there is nothing to say.
 func (f *feed) wakeAffected(at time.Time, affected inventory.Affected) {
 	if f.synced.Load() {
-		f.wakeFor(work.Bulk, string(affected.Cause), at, affected.Placements...)
+		f.wakeFor(queue.Bulk, string(affected.Cause), at, affected.Placements...)
 	}
 }
 
 // wakeChanged wakes a placement for what somebody just did to it or its decisions, or for what was there before.
 func (f *feed) wakeChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
 	if initial {
-		f.wake(work.Resync, cause, key)
+		f.wake(queue.Resync, cause, key)
 	} else {
-		f.wakeFor(work.Interactive, cause, at, key)
+		f.wakeFor(queue.Interactive, cause, at, key)
 	}
 }
 

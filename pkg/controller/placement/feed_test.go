@@ -20,7 +20,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -104,26 +104,26 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		happen func(*feed)
 		want   int
 	}{
-		{"a placement that was there before", func(f *feed) { f.setPlacement(nil, placement("7"), true) }, work.Resync},
-		{"a resync of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("7"), false) }, work.Resync},
-		{"a new placement", func(f *feed) { f.setPlacement(nil, placement("7"), false) }, work.Interactive},
-		{"a change of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("8"), false) }, work.Interactive},
+		{"a placement that was there before", func(f *feed) { f.setPlacement(nil, placement("7"), true) }, queue.Resync},
+		{"a resync of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("7"), false) }, queue.Resync},
+		{"a new placement", func(f *feed) { f.setPlacement(nil, placement("7"), false) }, queue.Interactive},
+		{"a change of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("8"), false) }, queue.Interactive},
 		{
 			"a decision that was there before",
-			func(f *feed) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, work.Resync,
+			func(f *feed) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, queue.Resync,
 		},
 		{
 			"a decision that somebody changes",
-			func(f *feed) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, work.Interactive,
+			func(f *feed) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, queue.Interactive,
 		},
-		{"a decision that somebody deletes", func(f *feed) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, work.Interactive},
-		{"a new cluster", func(f *feed) { f.setCluster(nil, cluster, false) }, work.Bulk},
+		{"a decision that somebody deletes", func(f *feed) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, queue.Interactive},
+		{"a new cluster", func(f *feed) { f.setCluster(nil, cluster, false) }, queue.Bulk},
 		{"a cluster that goes", func(f *feed) {
 			f.inventory.SetCluster(cluster)
 			f.deleteCluster(cluster)
-		}, work.Bulk},
-		{"a set that goes", func(f *feed) { f.deleteClusterSet(set) }, work.Bulk},
-		{"a binding that goes", func(f *feed) { f.deleteBinding(binding) }, work.Bulk},
+		}, queue.Bulk},
+		{"a set that goes", func(f *feed) { f.deleteClusterSet(set) }, queue.Bulk},
+		{"a binding that goes", func(f *feed) { f.deleteBinding(binding) }, queue.Bulk},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.PlacementKey]("priorities")
@@ -163,7 +163,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}, true)
 
-	if diff := cmp.Diff(map[string]int{"p": work.Resync}, drained(q)); diff != "" || put() != before {
+	if diff := cmp.Diff(map[string]int{"p": queue.Resync}, drained(q)); diff != "" || put() != before {
 		t.Errorf("%v woken by clusters, and in all (-want +got):\n%s", put()-before, diff)
 	}
 }
@@ -179,7 +179,7 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 	put, coalesced := counted(t, "placement_hub_wakeups_total", "burst"), counted(t, "placement_hub_wakeups_coalesced_total", "burst")
 
 	for range 1000 {
-		m.wake(work.Bulk, "burst", placementKey("p"), placementKey("q"))
+		m.wake(queue.Bulk, "burst", placementKey("p"), placementKey("q"))
 	}
 
 	put = counted(t, "placement_hub_wakeups_total", "burst") - put

@@ -9,7 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -24,7 +24,7 @@ type memory struct {
 	requests  *requests
 	pages     map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]
 	statuses  *assumecache.Cache[inventory.PlacementKey, *record.Placement]
-	wakeups   *work.Wakeups[inventory.PlacementKey]
+	wakeups   *queue.Wakeups[inventory.PlacementKey]
 	// standings are how the placements stand, for the metrics.
 	standings *metrics.Standings[inventory.PlacementKey]
 	// observed are the versions of the objects that are in the inventory.
@@ -56,7 +56,7 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		requests:  newRequests(compiler, inv, o),
 		pages:     pages,
 		statuses:  assumecache.New[inventory.PlacementKey, *record.Placement](c),
-		wakeups:   work.NewWakeups[inventory.PlacementKey](),
+		wakeups:   queue.NewWakeups[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
 		observed:  freshness.NewObserved(),
 		contents:  newContents(),
@@ -97,7 +97,7 @@ func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inven
 		return
 	}
 
-	change := work.Change{Cause: metrics.CauseOf(cause), At: at}
+	change := queue.Change{Cause: metrics.CauseOf(cause), At: at}
 	put := m.wakeups.Wake(priority, change, keys...)
 	change.Cause.Woke(put, len(keys)-put)
 }
@@ -115,12 +115,12 @@ func (m *memory) hold(key inventory.PlacementKey) {
 func (m *memory) release(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		if pages.Resume(key) {
-			m.wakeFor(work.Interactive, "decision", time.Now(), key)
+			m.wakeFor(queue.Interactive, "decision", time.Now(), key)
 		}
 	}
 
 	if m.statuses.Resume(key) {
-		m.wakeFor(work.Interactive, "placement", time.Now(), key)
+		m.wakeFor(queue.Interactive, "placement", time.Now(), key)
 	}
 
 	m.countPages(key)

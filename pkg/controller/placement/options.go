@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Setup adds the controllers to the manager.
-func Setup(mgr manager.Manager, settings work.Settings, o Options) error {
+func Setup(mgr manager.Manager, settings queue.Settings, o Options) error {
 	return service{o.outputs(), o.View}.setup(mgr, settings)
 }
 

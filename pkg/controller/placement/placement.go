@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -49,7 +49,7 @@ type placementReconciler struct {
 	reporter reporter
 	tracer   tracer
 	clock    clock.PassiveClock
-	outdated work.Retry[inventory.PlacementKey]
+	outdated queue.Retry[inventory.PlacementKey]
 	removals removals
 }
 
@@ -61,7 +61,7 @@ type service struct {
 }
 
 // setup serves the placements of the APIs, and connects the view to what is known of them.
-func (s service) setup(mgr manager.Manager, settings work.Settings) error {
+func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	shared := newMemory(s.outputs, settings.Clock)
 
 	recorder, err := recorderOf(mgr, shared.wakeups.Busy)
@@ -91,7 +91,7 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 		reporter: reporter{recorder: recorder},
 		tracer:   newTracer(settings.Tracing),
 		clock:    settings.Clock,
-		outdated: work.NewRetry[inventory.PlacementKey](),
+		outdated: queue.NewRetry[inventory.PlacementKey](),
 	}
 
 	if err := r.index(context.Background(), mgr); err != nil {
@@ -100,9 +100,9 @@ func (s service) setup(mgr manager.Manager, settings work.Settings) error {
 
 	s.view.connect(r)
 
-	typed := work.Queue[inventory.PlacementKey](settings)
+	typed := queue.Queue[inventory.PlacementKey](settings)
 	typed.Reconciler = r
-	typed.LogConstructor = work.Logs(mgr.GetLogger(), Name, func(key inventory.PlacementKey) []any {
+	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.PlacementKey) []any {
 		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API}
 	})
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -46,7 +46,7 @@ func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placem
 	api, shared := store.Build(), newMemory(o, clock.RealClock{})
 	r := &placementReconciler{
 		memory: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
-		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: work.NewRetry[inventory.PlacementKey](),
+		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: queue.NewRetry[inventory.PlacementKey](),
 		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
 	}
 	r.synced.Store(true)

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -33,7 +33,7 @@ type span struct {
 }
 
 // reconcile begins the span of an evaluation, which lasts from the change that it is for, and tells of that.
-func (t tracer) reconcile(ctx context.Context, key inventory.PlacementKey, change work.Change) (context.Context, span) {
+func (t tracer) reconcile(ctx context.Context, key inventory.PlacementKey, change queue.Change) (context.Context, span) {
 	if t.spans == nil {
 		return ctx, span{}
 	}

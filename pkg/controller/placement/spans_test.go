@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
@@ -17,7 +17,7 @@ func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 	tb.Helper()
 
 	spans, key, p := newTracer(provider), placementKey("p"), &pass{}
-	change := work.Change{Cause: metrics.CauseOf("cluster"), At: time.Now()}
+	change := queue.Change{Cause: metrics.CauseOf("cluster"), At: time.Now()}
 	ctx, failure := tb.Context(), errors.New("no answer")
 
 	return func() {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -78,21 +78,21 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			t.Errorf("a standby has put %v into a queue that nobody works on", woken)
 		}
 
-		if change := f.wakeups.Taken(placementKey("p9")); change != (work.Change{}) {
+		if change := f.wakeups.Taken(placementKey("p9")); change != (queue.Change{}) {
 			t.Errorf("a standby remembers %v of what is gone", change)
 		}
 
 		elect()
 		synctest.Wait()
 
-		if diff := cmp.Diff(map[string]int{"p0": work.Resync, "p1": work.Resync}, drained(q)); diff != "" {
+		if diff := cmp.Diff(map[string]int{"p0": queue.Resync, "p1": queue.Resync}, drained(q)); diff != "" {
 			t.Errorf("woken by the election (-want +got):\n%s", diff)
 		}
 
 		f.wakeups.Taken(placementKey("p0"))
 		f.setPlacement(nil, record.V1beta1.Read(named("p0")), false)
 
-		if diff := cmp.Diff(map[string]int{"p0": work.Interactive}, drained(q)); diff != "" {
+		if diff := cmp.Diff(map[string]int{"p0": queue.Interactive}, drained(q)); diff != "" {
 			t.Errorf("woken after the election (-want +got):\n%s", diff)
 		}
 	})

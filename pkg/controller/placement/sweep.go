@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -64,7 +64,7 @@ func sweep[T metav1.Object](
 
 		if !write.IsLatest(live, found) && writes.Drop(write) {
 			f.countPages(write.Owner)
-			f.wake(work.Interactive, "unconfirmed", write.Owner)
+			f.wake(queue.Interactive, "unconfirmed", write.Owner)
 		}
 	}
 }

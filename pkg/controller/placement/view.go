@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/work"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -54,7 +54,7 @@ func (v *View) Options() decision.Options { return v.known.options() }
 
 // Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
 // those count that serve placements; their APIs are those of the view.
-func Observe(ctx context.Context, mgr manager.Manager, settings work.Settings, o Options) error {
+func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, o Options) error {
 	if o.View == nil {
 		return errors.New("observing for nobody: Options.View is nil")
 	}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
@@ -185,7 +185,7 @@ func (r *replica) supervise(ctx context.Context) {
 // ask.
 func (r *replica) run(ctx context.Context) error {
 	options := controller.Options{
-		Controllers: []string{"*", "-" + fleet.ManagedClusterTaints, "-" + admission.Defaults}, Workers: workers, Clock: r.clock,
+		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}, Workers: workers, Clock: r.clock,
 	}
 
 	mgr, err := ctrl.NewManager(r.proxy.Config(), ctrl.Options{

@@ -17,9 +17,9 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/pkg/controller/admission"
-	"github.com/placement-hub/placement-hub/pkg/controller/fleet"
-	"github.com/placement-hub/placement-hub/pkg/controller/sets"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
@@ -158,7 +158,7 @@ func write(group, resource string, verbs ...string) []right {
 // setRoles is what the controller "clusterset-roles" writes, and what it must hold because the roles of a set grant it.
 func setRoles() []right {
 	rights := write(rbacv1.GroupName, "clusterroles", create, "update")
-	for _, rule := range sets.GrantedByRoles() {
+	for _, rule := range clusterset.GrantedByRoles() {
 		for _, resource := range rule.Resources {
 			name, subresource, _ := strings.Cut(resource, "/")
 			for _, verb := range rule.Verbs {
@@ -182,11 +182,11 @@ func keeping(resource, name, namespace string) need {
 
 // defaultsOf is what the controller "managedcluster-defaults" needs. Its webhook configurations may be missing.
 func defaultsOf(namespace string) need {
-	needed := keeping("secrets", admission.Secret, namespace)
+	needed := keeping("secrets", webhookconfig.Secret, namespace)
 	for _, resource := range []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
 		for _, verb := range []string{"list", "watch", "patch"} {
 			needed.writes = append(needed.writes,
-				right{verb: verb, group: admissionregistrationv1.GroupName, resource: resource, name: admission.Configuration})
+				right{verb: verb, group: admissionregistrationv1.GroupName, resource: resource, name: webhookconfig.Configuration})
 		}
 	}
 	needed.writes = append(needed.writes, right{verb: "get", resource: "namespaces"})
@@ -199,9 +199,9 @@ func needsOf(enabled []string, o controller.Options) []need {
 		return !slices.ContainsFunc(need.controllers, func(name string) bool { return slices.Contains(enabled, name) })
 	})
 	if slices.Contains(enabled, vocabulary) {
-		needs = append(needs, keeping("configmaps", fleet.VocabularyConfigMap, o.Namespace))
+		needs = append(needs, keeping("configmaps", managedcluster.VocabularyConfigMap, o.Namespace))
 	}
-	if slices.Contains(enabled, admission.Defaults) {
+	if slices.Contains(enabled, webhookconfig.Defaults) {
 		needs = append(needs, defaultsOf(o.Namespace))
 	}
 	if o.ProfileDecisions {

@@ -1,0 +1,178 @@
+package clusterset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// ClusterSet is the name of the controller that keeps the status of sets, and the standard sets.
+const ClusterSet = "clusterset"
+
+// clusterSetReconciler writes the condition ClusterSetEmpty of every set, and keeps the sets default and global.
+type clusterSetReconciler struct {
+	client   client.Client
+	members  *membership
+	outdated queue.Retry[reconcile.Request]
+}
+
+type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// SetupClusterSet adds the controller ClusterSet to the manager.
+func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
+	compiler := selector.NewCompiler()
+	r := &clusterSetReconciler{
+		client: mgr.GetClient(), outdated: queue.NewRetry[reconcile.Request](),
+		members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
+			return inventory.NewClusterSet(compiler, set)
+		}),
+	}
+
+	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
+							Named(ClusterSet).
+							Watches(&clusterv1beta2.ManagedClusterSet{}, r.setChanges()).
+							Watches(&clusterv1.ManagedCluster{}, r.clusterChanges()).
+							WatchesRawSource(standardSetsSource{}).
+							WithOptions(queue.Queue[reconcile.Request](s)).
+							Complete(r)
+}
+
+// Reconcile restores a standard set and writes the condition of the set.
+func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	set := &clusterv1beta2.ManagedClusterSet{}
+
+	err := r.client.Get(ctx, request.NamespacedName, set)
+	if client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, fmt.Errorf("reading ManagedClusterSet %s: %w", request.Name, err)
+	}
+
+	if apierrors.IsNotFound(err) {
+		return r.outdated.Settle(ctx, request, r.createStandard(ctx, request.Name))
+	}
+
+	if !set.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+
+	if rolledBack, err := r.rollBack(ctx, set); err != nil || rolledBack {
+		return r.outdated.Settle(ctx, request, err) // The event of the roll-back comes next.
+	}
+
+	return r.outdated.Settle(ctx, request, r.writeEmpty(ctx, set))
+}
+
+func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
+	compiled := r.members.of(set)
+	if compiled.Err != nil {
+		// The members cannot be told; the placements that use the set say so (ours.md A4), and the condition stays as it was.
+		return nil //nolint:nilerr // A state, not an error: an edit of the set brings it back here.
+	}
+
+	count, err := r.count(ctx, compiled)
+	if err != nil {
+		return err
+	}
+
+	condition := metav1.Condition{
+		Type: clusterv1beta2.ManagedClusterSetConditionEmpty, Status: metav1.ConditionFalse, Reason: "ClustersSelected",
+		Message: fmt.Sprintf("%d ManagedClusters selected", count),
+	}
+	if count == 0 {
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, "NoClusterMatched", "No ManagedCluster selected"
+	}
+
+	changed := set.DeepCopy()
+	if !meta.SetStatusCondition(&changed.Status.Conditions, condition) {
+		return nil
+	}
+
+	err = r.client.Status().Patch(ctx, changed, client.MergeFromWithOptions(set, client.MergeFromWithOptimisticLock{}))
+	if err != nil {
+		return fmt.Errorf("writing the status of ManagedClusterSet %s: %w", set.Name, err)
+	}
+
+	return nil
+}
+
+// count is how many clusters are members, terminating ones too.
+func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.ClusterSet) (int, error) {
+	clusters := &clusterv1.ManagedClusterList{}
+	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
+		return 0, fmt.Errorf("listing ManagedClusters: %w", err)
+	}
+
+	count := 0
+
+	for i := range clusters.Items {
+		if holds(set, &clusters.Items[i]) {
+			count++
+		}
+	}
+
+	return count, nil
+}
+
+// setChanges queues a set whenever it changes, and keeps the membership in step.
+func (r *clusterSetReconciler) setChanges() handler.EventHandler {
+	add := func(q limiter, set client.Object) {
+		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: set.GetName()}})
+	}
+	take := func(q limiter, object client.Object) {
+		if set, is := object.(*clusterv1beta2.ManagedClusterSet); is {
+			r.members.update(set)
+		}
+
+		add(q, object)
+	}
+
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q limiter) { take(q, e.Object) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q limiter) { take(q, e.ObjectNew) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q limiter) {
+			r.members.forget(e.Object.GetName())
+			add(q, e.Object)
+		},
+	}
+}
+
+// clusterChanges queues the sets that gain or lose a cluster. The clusters of the initial list queue nothing: each set is queued by its own
+// first event, and nothing is worked on before both lists are in.
+func (r *clusterSetReconciler) clusterChanges() handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q limiter) {
+			if !e.IsInInitialList {
+				r.enqueue(q, nil, e.Object)
+			}
+		},
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q limiter) {
+			if !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
+				r.enqueue(q, e.ObjectOld, e.ObjectNew)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q limiter) { r.enqueue(q, e.Object, nil) },
+	}
+}
+
+func (r *clusterSetReconciler) enqueue(q limiter, before, after client.Object) {
+	for _, name := range r.members.changed(before, after) {
+		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+	}
+}

@@ -1,0 +1,144 @@
+package managedcluster
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+)
+
+// talker is a cluster with labels of these keys and claims of these names.
+func talker(labels, claims []string) clusterv1.ManagedCluster {
+	cluster := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}}}
+	for _, key := range labels {
+		cluster.Labels[key] = "v"
+	}
+
+	for _, name := range claims {
+		cluster.Status.ClusterClaims = append(cluster.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: "v"})
+	}
+
+	return cluster
+}
+
+// binds makes bindings of "namespace/set".
+func binds(keys ...string) []clusterv1beta2.ManagedClusterSetBinding {
+	bindings := make([]clusterv1beta2.ManagedClusterSetBinding, 0, len(keys))
+
+	for _, key := range keys {
+		namespace, set, _ := strings.Cut(key, "/")
+		bindings = append(bindings, clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: set}})
+	}
+
+	return bindings
+}
+
+// many makes n words of a length.
+func many(n, length int) []string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = fmt.Sprintf("%0*d", length, i)
+	}
+
+	return words
+}
+
+func TestVocabulary(t *testing.T) {
+	for _, tc := range []struct {
+		reason   string
+		clusters []clusterv1.ManagedCluster
+		bindings []clusterv1beta2.ManagedClusterSetBinding
+		want     map[string]string
+	}{
+		{
+			reason: "nothing is known to be nothing, which is not the same as not known",
+			want:   map[string]string{"labels": "", "claims": "", "bound": "0"},
+		},
+		{
+			reason: "each word once, sorted, whatever the order of clusters and bindings",
+			clusters: []clusterv1.ManagedCluster{
+				talker([]string{"region", "example.com/gpu"}, []string{"version.open-cluster-management.io", "arn: of any kind"}),
+				talker([]string{"region", "a"}, []string{"arn: of any kind"}),
+			},
+			bindings: binds("b/two", "a/one", "b/one"),
+			want: map[string]string{
+				"labels": "a\nexample.com/gpu\nregion", "claims": "arn: of any kind\nversion.open-cluster-management.io",
+				"bound": "2", "bound.a": "one", "bound.b": "one\ntwo",
+			},
+		},
+		{
+			reason:   "a part that is too large is left out, and the others stay",
+			clusters: []clusterv1.ManagedCluster{talker(many(9000, 30), []string{"c"})},
+			bindings: binds("a/one"),
+			want:     map[string]string{"claims": "c", "bound": "1", "bound.a": "one"},
+		},
+		{
+			reason:   "so are all the bindings, for some of them would deny the others",
+			bindings: binds(append(prefixed("a/", many(20000, 30)), "b/one")...),
+			want:     map[string]string{"labels": "", "claims": ""},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, vocabulary(tc.clusters, tc.bindings)); diff != "" {
+				t.Errorf("vocabulary() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func prefixed(prefix string, words []string) []string {
+	for i := range words {
+		words[i] = prefix + words[i]
+	}
+
+	return words
+}
+
+func TestVocabularyFitsIntoAConfigMap(t *testing.T) {
+	const limit = 1 << 20
+
+	for size := 1000; size <= 64000; size *= 2 {
+		words := many(size, 20)
+		bindings := binds(append(prefixed("one/", many(size/2, 20)), prefixed("two/", many(size/2, 20))...)...)
+
+		total := 0
+		for key, value := range vocabulary([]clusterv1.ManagedCluster{talker(words, words)}, bindings) {
+			total += len(key) + len(value)
+		}
+
+		if total > limit {
+			t.Errorf("%d words of each kind: %d bytes, more than the %d of a ConfigMap", size, total, limit)
+		}
+	}
+}
+
+func TestOnlyOtherWordsAreLookedAt(t *testing.T) {
+	base := talker([]string{"a", "b"}, []string{"x", "y"})
+	otherValues := talker([]string{"a", "b"}, []string{"x", "y"})
+	otherValues.Labels["a"], otherValues.Status.ClusterClaims[0].Value = "w", "w"
+	otherValues.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable}}
+
+	for _, tc := range []struct {
+		reason string
+		after  clusterv1.ManagedCluster
+		want   bool
+	}{
+		{reason: "values and conditions are no words", after: otherValues},
+		{reason: "a label more", after: talker([]string{"a", "b", "c"}, []string{"x", "y"}), want: true},
+		{reason: "a label less", after: talker([]string{"a"}, []string{"x", "y"}), want: true},
+		{reason: "another label", after: talker([]string{"a", "c"}, []string{"x", "y"}), want: true},
+		{reason: "a claim more", after: talker([]string{"a", "b"}, []string{"x", "y", "z"}), want: true},
+		{reason: "another claim", after: talker([]string{"a", "b"}, []string{"x", "z"}), want: true},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if got := saysOther(event.UpdateEvent{ObjectOld: &base, ObjectNew: &tc.after}); got != tc.want {
+				t.Errorf("saysOther() = %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package webhookconfig
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// readiness checks that API servers which ask this process are answered. Requests about ManagedClusters fail where they are not, so a pod
+// is not ready before. It is safe for concurrent use.
+type readiness struct {
+	ring   *keyring
+	reader client.Reader
+	clock  clock.PassiveClock
+
+	passed atomic.Bool
+}
+
+// check returns an error until there is a certificate that every installed configuration trusts. Once it has passed it passes for ever: a
+// configuration or Secret that is edited later is mended by the leader, and a Service without pods would make nothing better.
+func (r *readiness) check(ctx context.Context) error {
+	if r.passed.Load() {
+		return nil
+	}
+
+	certificate, err := r.ring.certificate(ctx)
+	if err != nil {
+		return fmt.Errorf("the webhook for ManagedClusters cannot answer yet: %w", err)
+	}
+
+	installed, _, err := find(ctx, r.reader)
+	if err != nil {
+		return fmt.Errorf("looking whom API servers trust: %w", err)
+	}
+
+	for _, configuration := range installed {
+		for _, config := range configuration.clients {
+			if err := r.trusts(config, certificate.Leaf); err != nil {
+				return fmt.Errorf("API servers that read %T %s do not trust the webhook yet: %w", configuration.object, Configuration, err)
+			}
+		}
+	}
+
+	r.passed.Store(true)
+
+	return nil
+}
+
+// trusts returns an error if an API server that asks as config says would refuse the certificate.
+func (r *readiness) trusts(config *admissionregistrationv1.WebhookClientConfig, certificate *x509.Certificate) error {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(config.CABundle) {
+		return errors.New("caBundle holds no certificate authority")
+	}
+
+	options := x509.VerifyOptions{Roots: roots, CurrentTime: r.clock.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	if _, err := certificate.Verify(options); err != nil {
+		return fmt.Errorf("caBundle: %w", err)
+	}
+
+	for _, host := range hostsIn(config) {
+		if err := certificate.VerifyHostname(host); err != nil {
+			return err //nolint:wrapcheck // It names the host and those that the certificate has.
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,131 @@
+package webhookconfig
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
+)
+
+const (
+	// shortestWait keeps a clock that differs by a moment from looking twice.
+	shortestWait = time.Second
+	// longestWait is how long a clock that was wrong for a moment leaves certificates behind which are not good yet: the wait goes by
+	// what it said then. To look costs no request.
+	longestWait = 10 * time.Minute
+)
+
+// reconciler keeps the Secret, and the caBundle of the configurations.
+type reconciler struct {
+	client   client.Client
+	clock    clock.PassiveClock
+	key      types.NamespacedName // of the Secret
+	schedule certificates.Schedule
+	missing  map[string]bool // configurations that were said to be missing, by kind
+	outdated queue.Retry[reconcile.Request]
+}
+
+// Reconcile makes what is due, and puts back what was lost or edited.
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	again, err := r.keep(ctx)
+
+	result, err := r.outdated.Settle(ctx, request, err)
+	if err == nil && result.RequeueAfter == 0 {
+		result.RequeueAfter = min(max(again.Sub(r.clock.Now()), shortestWait), longestWait)
+	}
+
+	return result, err
+}
+
+// keep returns when to look again.
+func (r *reconciler) keep(ctx context.Context) (time.Time, error) {
+	secret := &corev1.Secret{}
+	if err := client.IgnoreNotFound(r.client.Get(ctx, r.key, secret)); err != nil {
+		return time.Time{}, fmt.Errorf("reading Secret %s: %w", r.key, err)
+	}
+
+	installed, err := r.configurations(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+
+	held := materialOf(secret)
+
+	next, again, err := r.schedule.Next(held, hostsOf(installed, r.key.Namespace), r.clock.Now())
+	if err != nil {
+		return time.Time{}, err
+	}
+
+	// A bundle is written down before it is given out, a certificate is used after its bundle has been.
+	steps := []func() error{
+		func() error { return r.write(ctx, secret, held, next) },
+		func() error { return r.inject(ctx, installed, next.Bundle) },
+	}
+	if bytes.Equal(held.Bundle, next.Bundle) {
+		steps[0], steps[1] = steps[1], steps[0]
+	}
+
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return time.Time{}, err
+		}
+	}
+
+	return again, nil
+}
+
+// write brings the Secret to hold what comes next.
+func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, next certificates.Material) error {
+	if next.Equal(held) {
+		return nil
+	}
+
+	changed := secret.DeepCopy()
+	if changed.Data == nil {
+		changed.Data = map[string][]byte{}
+	}
+
+	changed.Data[bundleKey], changed.Data[authorityKeyKey] = next.Bundle, next.AuthorityKey
+	changed.Data[corev1.TLSCertKey], changed.Data[corev1.TLSPrivateKeyKey] = next.Certificate, next.Key
+
+	log := klog.FromContext(ctx)
+
+	if secret.ResourceVersion != "" {
+		if err := r.client.Update(ctx, changed); err != nil {
+			return fmt.Errorf("writing Secret %s: %w", r.key, err)
+		}
+
+		log.V(2).Info("Renewed the certificates of the webhook", "secret", r.key)
+
+		return nil
+	}
+
+	changed.ObjectMeta = metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}
+	changed.Type = corev1.SecretTypeTLS
+
+	err := r.client.Create(ctx, changed)
+	if apierrors.IsNotFound(err) { // To wait for it quietly would be to wait for ever.
+		//nolint:errorlint // It is not to be taken for an old view.
+		return fmt.Errorf("creating Secret %s: create the namespace, or name another with --namespace: %v", r.key, err)
+	}
+
+	if err != nil {
+		return fmt.Errorf("creating Secret %s: %w", r.key, err)
+	}
+
+	log.V(2).Info("Made the certificates of the webhook", "secret", r.key)
+
+	return nil
+}
