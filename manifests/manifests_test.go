@@ -376,11 +376,11 @@ func TestRolesForPeople(t *testing.T) {
 		APIGroups: []string{"cluster.open-cluster-management.io"}, Resources: []string{"managedclustersets"}, Verbs: []string{"get", "list"},
 	}}
 	if diff := cmp.Diff(wantTenant, rules(t, prefix+"tenant")); diff != "" {
-		t.Errorf("consumers.md: tenants get and list cluster sets (-want +got):\n%s", diff)
+		t.Errorf("U19: tenants get and list cluster sets (-want +got):\n%s", diff)
 	}
 	wantDebug := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/debug/placements/*"}, Verbs: []string{"get", "post"}}}
 	if diff := cmp.Diff(wantDebug, rules(t, prefix+"debug")); diff != "" {
-		t.Errorf("upstream-placement.md 1.17: the debug endpoint is asked by GET and POST (-want +got):\n%s", diff)
+		t.Errorf("1.17: the debug endpoint is asked by GET and POST (-want +got):\n%s", diff)
 	}
 }
 

@@ -45,18 +45,18 @@ func TestFlagDefaults(t *testing.T) {
 		{"config", "", "upstream: optional"},
 		{"kubeconfig", "", "upstream: in-cluster"},
 		{"namespace", "", "upstream: found out at start"},
-		{"listen", "0.0.0.0:8443", "contract 1.14: probes and scrapes come here"},
+		{"listen", "0.0.0.0:8443", "1.14: probes and scrapes come here"},
 		{"webhook-listen", "0.0.0.0:9443", "ours: where the Service of deploy/base leads"},
 		{"terminate-on-files", "[]", "upstream: none"},
 		{"kube-api-qps", "0", "ours: no client-side limit"},
 		{"kube-api-burst", "0", "ours: no client-side limit"},
-		{"disable-leader-election", "false", "contract 1.14"},
-		{"leader-election-lease-duration", "2m17s", "contract 1.14: 137 s"},
-		{"leader-election-renew-deadline", "1m47s", "contract 1.14: 107 s"},
-		{"leader-election-retry-period", "26s", "contract 1.14: 26 s"},
+		{"disable-leader-election", "false", "docs/spec/upstream-placement.md 1.14"},
+		{"leader-election-lease-duration", "2m17s", "1.14: 137 s"},
+		{"leader-election-renew-deadline", "1m47s", "1.14: 107 s"},
+		{"leader-election-retry-period", "26s", "1.14: 26 s"},
 		{"tls-min-version", "", "component-base: TLS 1.2"},
 		{"tls-cipher-suites", "[]", "Go's choice"},
-		{"controllers", "[placement]", "scope.md: what upstream's command does and its account may"},
+		{"controllers", "[placement]", "S1: what upstream's command does and its account may"},
 		{"workers", "0", "four for each CPU"},
 		{"max-removal-percent", "100", "upstream: nothing is held"},
 		{"max-removal-counts-replaced", "false", "a cluster that another one replaces is no loss"},
@@ -145,7 +145,7 @@ func TestNamespace(t *testing.T) {
 				t.Errorf("namespace of the controllers = %q, want %q", o.controllers.Namespace, tc.want)
 			}
 			if o.election.Name != "placement-lock" {
-				t.Errorf("lease name = %q, want placement-lock (contract 1.14)", o.election.Name)
+				t.Errorf("lease name = %q, want placement-lock (docs/spec/upstream-placement.md 1.14)", o.election.Name)
 			}
 		})
 	}

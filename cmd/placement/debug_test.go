@@ -22,7 +22,7 @@ func parseDebugFlags(t *testing.T, args ...string) (*controllerOptions, *pflag.F
 	return o, fs
 }
 
-// upstream-placement.md 1.17: the command line of the side container, and what else a manifest of the controller may say.
+// docs/spec/upstream-placement.md 1.17: the command line of the side container, and what else a manifest of the controller may say.
 func TestDebugCommandLine(t *testing.T) {
 	for _, tc := range []struct {
 		reason      string

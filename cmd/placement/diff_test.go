@@ -93,7 +93,7 @@ func TestDiff(t *testing.T) {
 			wantStdout: "team-a/all -c1\nteam-a/new +c1\n",
 		},
 		{
-			reason: "ours.md A1: a mistake is an error, the others are still told", wantCode: exitNotCompared,
+			reason: "A1: a mistake is an error, the others are still told", wantCode: exitNotCompared,
 			args: []string{"-f", empty, "--hub", hub, "-o", "name",
 				"-f", file("broken.yaml", diffedHead+"metadata: {name: broken, namespace: team-a}\nspec: {prioritizerPolicy: {mode: Sometimes}}\n")},
 			wantStdout: "team-a/all -c1\n",

@@ -72,8 +72,8 @@ func NewAnswer(result *scheduling.Result, present Present, now time.Time) Answer
 	return answer
 }
 
-// schedule says whether the scores may be brought up to date (ours.md B7), so that clusters may change their pages to follow them, and
-// when that is due. The time is read from the status of the placement, so that an update that was cut off goes on.
+// schedule says whether the scores may be brought up to date (docs/spec/differences.md B7), so that clusters may change their pages to
+// follow them, and when that is due. The time is read from the status of the placement, so that an update that was cut off goes on.
 func schedule(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
 	if result.Held() || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}

@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// consumer follows the pages of a store as consumers do, from one request to the next (ours.md B5).
+// consumer follows the pages of a store as consumers do, from one request to the next (docs/spec/differences.md B5).
 type consumer struct {
 	store *store
 	seen  map[types.UID]*record.Page
@@ -126,7 +126,7 @@ func (s *store) lines() []string {
 	return lines
 }
 
-// checkOrder wants that the group indices follow the order of the portions (ours.md B8).
+// checkOrder wants that the group indices follow the order of the portions (docs/spec/differences.md B8).
 func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 	t.Helper()
 
@@ -183,8 +183,9 @@ func drawRules(t *rapid.T) clusterv1beta1.DecisionStrategy {
 	return byPrefix(length, rules[:rapid.IntRange(0, len(rules)).Draw(t, "number of rules")]...)
 }
 
-// ours.md B1, B5, B8: groups are cut anew by labels and by spec, few or many at once, on several pages, and the program does not survive
-// it. Consumers see one name at every index and no gap, after every single request, and the settled indices follow the spec.
+// docs/spec/differences.md B1, B5, B8: groups are cut anew by labels and by spec, few or many at once, on several pages, and the program
+// does not survive it. Consumers see one name at every index and no gap, after every single request, and the settled indices follow the
+// spec.
 func TestRegroupingIsSeenByConsumers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawRules(t)}))

@@ -6,21 +6,23 @@
 //
 // It promises:
 //
-//   - An empty plan sends no request (ours.md B6).
+//   - An empty plan sends no request (docs/spec/differences.md B6).
 //   - Where nothing exists, groups and pages are those of the upstream controller. From then on a cluster that stays selected keeps its
-//     group and its page, unless they have to be given up because there are more than needed (B2).
+//     group and its page, unless they have to be given up because there are more than needed (docs/spec/differences.md B2).
 //   - Between any two writes every cluster that stays selected is in a page; no page holds more than PageSize, no group grows beyond its
-//     length, and the group indices have no gap (B1). A restart after any single write finishes the job.
+//     length, and the group indices have no gap (docs/spec/differences.md B1). A restart after any single write finishes the job.
 //   - The same holds when several processes write at once, each with a view of its own, for every cluster that all of them select: a page
 //     gives a cluster away only after the page that has it was written by the same plan, and every write is refused on an old version.
-//   - Once a plan is carried out, the group indices follow the order of the spec (B8). Groups keep their index as long as it is one of
-//     their rule's; where a rule grows or shrinks, groups at the end of the rules behind it move to the other end.
-//   - Every group index has one name at every moment, also between two writes and on empty pages, because the tracker of consumers keeps one
-//     (B5). An index goes to another rule by a page that is emptied, renamed and filled; further pages of the index are deleted before.
+//   - Once a plan is carried out, the group indices follow the order of the spec (docs/spec/differences.md B8). Groups keep their index as
+//     long as it is one of their rule's; where a rule grows or shrinks, groups at the end of the rules behind it move to the other end.
+//   - Every group index has one name at every moment, also between two writes and on empty pages, because the tracker of consumers keeps
+//     one (docs/spec/differences.md B5). An index goes to another rule by a page that is emptied, renamed and filled; further pages of the
+//     index are deleted before.
 //   - Surplus is deleted last, from the highest group index down.
-//   - Labels and owners of others stay. The group index of a page never changes, and its group name only while it is empty (B4, B5).
+//   - Labels and owners of others stay. The group index of a page never changes, and its group name only while it is empty
+//     (docs/spec/differences.md B4, B5).
 //   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be brought up to date again
-//     (B7); then clusters move between the pages of their group, by the same safe order.
-//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (A1). An answer that would remove
-//     too much for causes outside of the placement is held too: package guard says what that is.
+//     (docs/spec/differences.md B7); then clusters move between the pages of their group, by the same safe order.
+//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (docs/spec/differences.md A1). An
+//     answer that would remove too much for causes outside of the placement is held too: package guard says what that is.
 package decision

@@ -88,7 +88,7 @@ func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (recor
 
 	condition.ObservedGeneration, condition.LastTransitionTime = placement.Generation, now
 
-	// All conditions are about one generation (ours.md A5), and those of the upstream controller do not say about which.
+	// All conditions are about one generation (docs/spec/differences.md A5), and those of the upstream controller do not say about which.
 	if satisfied := meta.FindStatusCondition(placement.Status.Conditions, ConditionSatisfied); satisfied != nil {
 		condition.ObservedGeneration = satisfied.ObservedGeneration
 	}

@@ -24,8 +24,8 @@ func guardedCase() (*clusterv1beta1.Placement, Present) {
 	return placement, presentOf(placement, page(1, 0, "", fleet(10)...))
 }
 
-// What is held changes nothing but the conditions: ours come first, in their order and about one generation (ours.md A5), and the status
-// goes on telling of what stands.
+// What is held changes nothing but the conditions: ours come first, in their order and about one generation (docs/spec/differences.md A5),
+// and the status goes on telling of what stands.
 func TestHeldRemovals(t *testing.T) {
 	placement, present := guardedCase()
 	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
@@ -132,7 +132,8 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 	}
 }
 
-// What is about to leave is recorded before it does, beside the conditions as they are, and about their generation (ours.md A5).
+// What is about to leave is recorded before it does, beside the conditions as they are, and about their generation
+// (docs/spec/differences.md A5).
 func TestReserve(t *testing.T) {
 	placement, present := guardedCase()
 	read := record.V1beta1.Read(placement)

@@ -9,7 +9,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// upstream-placement.md 1.9: rules in their order, then the rest; sorted by name, cut into pieces of the group length.
+// docs/spec/upstream-placement.md 1.9: rules in their order, then the rest; sorted by name, cut into pieces of the group length.
 func TestGroups(t *testing.T) {
 	mixed := []string{"x-2", "canary-2", "next-1", "x-1", "canary-1", "x-3"}
 
@@ -35,13 +35,13 @@ func TestGroups(t *testing.T) {
 		{"only a size", byPrefix(intstr.FromInt32(4)), nil, mixed, []string{`0 "" [canary-1 canary-2 next-1 x-1]`, `1 "" [x-2 x-3]`}},
 		{"a size cuts the named groups too", byPrefix(intstr.FromInt32(1), "canary"), nil, []string{"canary-2", "canary-1", "x-1"},
 			[]string{`0 "canary" [canary-1]`, `1 "canary" [canary-2]`, `2 "" [x-1]`}},
-		{"upstream 3.1.11: a canary group of 2 and 3 others, size 2", byPrefix(intstr.FromInt32(2), "canary"), nil,
+		{"11: a canary group of 2 and 3 others, size 2", byPrefix(intstr.FromInt32(2), "canary"), nil,
 			[]string{"x-1", "x-2", "x-3", "canary-1", "canary-2"}, []string{`0 "canary" [canary-1 canary-2]`, `1 "" [x-1 x-2]`, `2 "" [x-3]`}},
 		{"a percentage of all that are selected, rounded up", byPrefix(intstr.FromString("20%"), "canary"), nil, mixed,
 			[]string{`0 "canary" [canary-1 canary-2]`, `1 "" [next-1 x-1]`, `2 "" [x-2 x-3]`}},
 		{"the first rule wins", byPrefix(intstr.FromString("100%"), "canary", "canary", "x"), nil, mixed,
 			[]string{`0 "canary" [canary-1 canary-2]`, `1 "x" [x-1 x-2 x-3]`, `2 "" [next-1]`}},
-		{"ours.md A2: 0 is all in one", byPrefix(intstr.FromInt32(0)), nil, mixed, []string{`0 "" [canary-1 canary-2 next-1 x-1 x-2 x-3]`}},
+		{"A2: 0 is all in one", byPrefix(intstr.FromInt32(0)), nil, mixed, []string{`0 "" [canary-1 canary-2 next-1 x-1 x-2 x-3]`}},
 		{"only the selected ones", byPrefix(intstr.FromString("100%"), "canary"), ptr.To(int32(3)), mixed,
 			[]string{`0 "canary" [canary-1 canary-2]`, `1 "" [next-1]`}},
 	} {

@@ -7,16 +7,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Groups cuts every portion into groups of at most so many members, and gives every group its index: first all groups of the first
-// portion, then those of the second, and so on (ours.md B8). A portion without clusters makes no group; when nothing is selected there is
-// one empty group without a name.
+// Groups cuts every portion into groups of at most so many members, and gives every group its index: first all groups of the first portion,
+// then those of the second, and so on (docs/spec/differences.md B8). A portion without clusters makes no group; when nothing is selected
+// there is one empty group without a name.
 //
 // Where nothing exists yet, members follow the order of the answer. From then on a group that exists keeps its index while that is one of
 // its portion's, and otherwise moves as a whole to an index of its portion that has no group of it. A portion that has more groups than it
 // needs gives up the highest of those that would have to move.
 //
 // An index that a page in deletion keeps for another name is passed over. It gets an empty group of that name, because consumers expect
-// one name at each index and no gap (B5), until the page is gone.
+// one name at each index and no gap (docs/spec/differences.md B5), until the page is gone.
 func Groups(portions []Portion, length int, present Present) []Group {
 	sites := present.sites()
 	blocks := sites.blocks(portions, length)

@@ -68,7 +68,7 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 	})
 }
 
-// ours.md A1, B3: what is held is kept in new pages while the present ones are being deleted.
+// docs/spec/differences.md A1, B3: what is held is kept in new pages while the present ones are being deleted.
 func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	leaving := page(1, 0, "", "c-1", "c-2")
@@ -81,7 +81,7 @@ func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
 	expect(t, "selected", 2, plan.Selected)
 }
 
-// ours.md A2: a name that cannot label a page labels no page of another form either.
+// docs/spec/differences.md A2: a name that cannot label a page labels no page of another form either.
 func TestProfilesOfALongName(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Name = strings.Repeat("p", 64)

@@ -116,7 +116,7 @@ func wholeSecond(t metav1.Time) *metav1.Time {
 }
 
 // Plan compares the answer with what exists. A held one keeps the decisions there are, and makes an empty page only where there is none;
-// a placement whose name cannot stand in a label gets none at all (ours.md A1, A2).
+// a placement whose name cannot stand in a label gets none at all (docs/spec/differences.md A1, A2).
 func (a *Answer) Plan(present Present) Plan {
 	var pages []Page
 

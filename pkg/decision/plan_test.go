@@ -30,17 +30,17 @@ func TestPlan(t *testing.T) {
 	}{
 		{"create one", clusterv1beta1.DecisionStrategy{}, nil, []string{"c-2", "c-1"},
 			[]string{`create and fill p-decision-1 group 0 "": c-1 c-2`}, []string{`0 "" [p-decision-1] 2`}},
-		{"upstream 0.2: nothing selected is one empty page", clusterv1beta1.DecisionStrategy{}, nil, nil,
+		{"0.2: nothing selected is one empty page", clusterv1beta1.DecisionStrategy{}, nil, nil,
 			[]string{`create and fill p-decision-1 group 0 "": `}, []string{`0 "" [p-decision-1] 0`}},
 		{"exactly 100 is one page", clusterv1beta1.DecisionStrategy{}, nil, hundred,
 			[]string{`create and fill p-decision-1 group 0 "": c-001..c-100 (100)`}, []string{`0 "" [p-decision-1] 100`}},
-		{"upstream 3.1.4: 101 clusters are two pages of one group", clusterv1beta1.DecisionStrategy{}, nil, more, []string{
+		{"4: 101 clusters are two pages of one group", clusterv1beta1.DecisionStrategy{}, nil, more, []string{
 			`create and fill p-decision-1 group 0 "": c-001..c-100 (100)`, `create and fill p-decision-2 group 0 "": c-101`,
 		}, []string{`0 "" [p-decision-1 p-decision-2] 101`}},
 		{"200 are two pages", clusterv1beta1.DecisionStrategy{}, nil, fleet(200), []string{
 			`create and fill p-decision-1 group 0 "": c-001..c-100 (100)`, `create and fill p-decision-2 group 0 "": c-101..c-200 (100)`,
 		}, []string{`0 "" [p-decision-1 p-decision-2] 200`}},
-		{"upstream 1.9: pages are numbered across groups", byPrefix(intstr.FromInt32(120), "canary"), nil,
+		{"1.9: pages are numbered across groups", byPrefix(intstr.FromInt32(120), "canary"), nil,
 			append([]string{"canary-1"}, fleet(201)...),
 			[]string{
 				`create and fill p-decision-1 group 0 "canary": canary-1`, `create and fill p-decision-2 group 1 "": c-001..c-100 (100)`,
@@ -57,7 +57,7 @@ func TestPlan(t *testing.T) {
 		{"update one of several", canaries, pages{page(1, 0, "canary", "canary-1"), page(2, 1, "", "c-1", "c-2"), page(3, 2, "", "c-3")},
 			[]string{"canary-1", "c-1", "c-2", "c-4"}, []string{`fill p-decision-3 group 2 "": c-4`},
 			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`, `2 "" [p-decision-3] 1`}},
-		{"ours.md B7: the reason is empty", clusterv1beta1.DecisionStrategy{},
+		{"B7: the reason is empty", clusterv1beta1.DecisionStrategy{},
 			pages{edited(page(1, 0, "", "c-1"), func(p *record.Page) {
 				p.Decisions[0].Reason = "because"
 			})}, []string{"c-1"}, []string{`fill p-decision-1 group 0 "": c-1`}, []string{`0 "" [p-decision-1] 1`}},
@@ -74,43 +74,43 @@ func TestPlan(t *testing.T) {
 		{"nothing selected any more: one empty page stays", byPrefix(intstr.FromInt32(2)),
 			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3")}, nil,
 			[]string{`fill p-decision-1 group 0 "": `, "delete p-decision-2"}, []string{`0 "" [p-decision-1] 0`}},
-		{"ours.md B5: a page changes the name of its group while it is empty", canaries,
+		{"B5: a page changes the name of its group while it is empty", canaries,
 			pages{page(1, 0, "canary", "canary-1"), page(2, 1, "", "c-1")}, []string{"c-1"},
 			[]string{`fill p-decision-1 group 0 "canary": `, `mend and fill p-decision-1 group 0 "": c-1`,
 				"delete p-decision-2"}, []string{`0 "" [p-decision-1] 1`}},
-		{"ours.md B1: who gains comes before who loses", byPrefix(intstr.FromInt32(2)), pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3")},
+		{"B1: who gains comes before who loses", byPrefix(intstr.FromInt32(2)), pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3")},
 			[]string{"c-2", "c-3"}, []string{`fill p-decision-1 group 0 "": c-2 c-3`, "delete p-decision-2"}, []string{`0 "" [p-decision-1] 2`}},
-		{"ours.md B1: though the one that loses stands before it", byPrefix(intstr.FromInt32(2), "canary"),
+		{"B1: though the one that loses stands before it", byPrefix(intstr.FromInt32(2), "canary"),
 			pages{page(1, 0, "canary", "c-9", "canary-1"), page(2, 1, "", "c-1")}, []string{"canary-1", "c-1", "c-9"},
 			[]string{`fill p-decision-2 group 1 "": c-1 c-9`, `fill p-decision-1 group 0 "canary": canary-1`},
 			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}},
-		{"ours.md B2: a cluster that sorts first moves nobody", clusterv1beta1.DecisionStrategy{},
+		{"B2: a cluster that sorts first moves nobody", clusterv1beta1.DecisionStrategy{},
 			pages{page(1, 0, "", fleet(201)[1:101]...), page(2, 0, "", fleet(201)[101:]...)}, fleet(201), []string{
 				`create and fill p-decision-3 group 0 "": c-001`,
 			}, []string{`0 "" [p-decision-1 p-decision-2 p-decision-3] 201`}},
-		{"ours.md B2: new members take free places, the first page first", clusterv1beta1.DecisionStrategy{},
+		{"B2: new members take free places, the first page first", clusterv1beta1.DecisionStrategy{},
 			pages{page(1, 0, "", fleet(201)[2:100]...), page(2, 0, "", fleet(201)[110:]...)},
 			slices.Concat(fleet(201)[:100], fleet(201)[110:]), []string{
 				`fill p-decision-1 group 0 "": c-001..c-100 (100)`,
 			}, []string{`0 "" [p-decision-1 p-decision-2] 191`}},
-		{"ours.md B2: the last page is drained into free places when it is one too many", clusterv1beta1.DecisionStrategy{},
+		{"B2: the last page is drained into free places when it is one too many", clusterv1beta1.DecisionStrategy{},
 			pages{page(1, 0, "", fleet(101)[:100]...), page(2, 0, "", "c-101")}, fleet(101)[1:], []string{
 				`fill p-decision-1 group 0 "": c-002..c-101 (100)`, "delete p-decision-2",
 			}, []string{`0 "" [p-decision-1] 100`}},
-		{"ours.md B2: a group that is one too many is drained into those before it", byPrefix(intstr.FromInt32(2)),
+		{"B2: a group that is one too many is drained into those before it", byPrefix(intstr.FromInt32(2)),
 			pages{page(1, 0, "", "c-1", "c-2"), page(2, 1, "", "c-3", "c-4")}, []string{"c-2", "c-4"}, []string{
 				`fill p-decision-1 group 0 "": c-2 c-4`, "delete p-decision-2",
 			}, []string{`0 "" [p-decision-1] 2`}},
-		{"ours.md B1: pages that exchange clusters: one waits in a page of its own behind the last group", canaries,
+		{"B1: pages that exchange clusters: one waits in a page of its own behind the last group", canaries,
 			pages{page(1, 0, "canary", "c-1"), page(2, 1, "", "canary-1")}, []string{"canary-1", "c-1"}, []string{
 				`create and fill p-decision-3 group 2 "": c-1`,
 				`fill p-decision-1 group 0 "canary": canary-1`, `fill p-decision-2 group 1 "": c-1`, "delete p-decision-3",
 			}, []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 1`}},
-		{"ours.md B2: a new page with a lower number than the old one leaves the members where they are", clusterv1beta1.DecisionStrategy{},
+		{"B2: a new page with a lower number than the old one leaves the members where they are", clusterv1beta1.DecisionStrategy{},
 			pages{page(2, 0, "", hundred...)}, more, []string{
 				`create and fill p-decision-1 group 0 "": c-101`,
 			}, []string{`0 "" [p-decision-1 p-decision-2] 101`}},
-		{"consumers.md: the only page is number 1, as soon as that is free", clusterv1beta1.DecisionStrategy{},
+		{"U3: the only page is number 1, as soon as that is free", clusterv1beta1.DecisionStrategy{},
 			pages{page(2, 0, "", "c-1")}, []string{"c-1"}, []string{
 				`create and fill p-decision-1 group 0 "": c-1`, "delete p-decision-2",
 			}, []string{`0 "" [p-decision-1] 1`}},
@@ -145,7 +145,7 @@ func expectLists(t *testing.T, plan Plan) {
 	}
 }
 
-// ours.md B4: labels of others stay, what is ours is put back, pages of others are left alone.
+// docs/spec/differences.md B4: labels of others stay, what is ours is put back, pages of others are left alone.
 func TestPlanAmongOthers(t *testing.T) {
 	ours := ownerReference(placementOf(clusterv1beta1.PlacementSpec{}))
 	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "uid-x"}
@@ -225,7 +225,7 @@ func TestPlanAmongOthers(t *testing.T) {
 	}
 }
 
-// ours.md B5: the record in the status says what group a page was made for; labels that say otherwise are wrong.
+// docs/spec/differences.md B5: the record in the status says what group a page was made for; labels that say otherwise are wrong.
 func TestGroupLabelsNeverChange(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(2), "canary")})
 	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{
@@ -244,7 +244,8 @@ func TestGroupLabelsNeverChange(t *testing.T) {
 	expect(t, "steps", []string{`mend p-decision-1 group 0 "": c-1`}, steps(plan))
 }
 
-// ours.md A1, A2 and A4: without an answer the decisions stay; who has none gets one empty page, if a page can have its name.
+// docs/spec/differences.md A1, A2 and A4: without an answer the decisions stay; who has none gets one empty page, if a page can have its
+// name.
 func TestHeldPlan(t *testing.T) {
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))})
 	long := placementOf(clusterv1beta1.PlacementSpec{})
@@ -265,7 +266,7 @@ func TestHeldPlan(t *testing.T) {
 		{"keeps, and mends what is known", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
 			p.OwnerReferences = nil
 		})}, []string{`mend p-decision-1 group 0 "": c-9`}, []string{`0 "" [p-decision-1] 1`}, 1},
-		{"ours.md B7: keeps, without a reason", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
+		{"B7: keeps, without a reason", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
 			p.Decisions[0].Reason = "because"
 		})}, []string{`fill p-decision-1 group 0 "": c-9`}, []string{`0 "" [p-decision-1] 1`}, 1},
 		{"keeps a page that says nothing as it is", mistaken, pages{page(1, 0, "")}, []string{}, []string{`0 "" [p-decision-1] 0`}, 0},

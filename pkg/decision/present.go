@@ -17,7 +17,7 @@ type Present struct {
 	Placement *record.Placement
 	// Pages are the PlacementDecisions of the placement, by number; those with other names come last, by name.
 	Pages []*record.Page
-	// Taken are page names that belong to somebody else (ours.md B4).
+	// Taken are page names that belong to somebody else (docs/spec/differences.md B4).
 	Taken map[string]bool
 
 	// leaving are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
@@ -156,7 +156,7 @@ func (p Present) highest() int {
 }
 
 // groupOf is the group that a page is of: the name that it was given last, the one that the placement's status records, the one its labels
-// say, or else the first unnamed one. Labels come last because they get lost and are changed by others (ours.md B4).
+// say, or else the first unnamed one. Labels come last because they get lost and are changed by others (docs/spec/differences.md B4).
 func (p Present) groupOf(page *record.Page) record.Group {
 	group, known := p.recorded[page.Name]
 	if !known {

@@ -75,7 +75,7 @@ func TestProfiles(t *testing.T) {
 	held := resultOf(placement, world)
 
 	answer, _ = Profiles(held, own, none)
-	expect(t, "ours.md A1: references to what is kept", [][]string{{"b/c-2", "ns/c-3"}}, referencesOf(answer.Plan(none)))
+	expect(t, "A1: references to what is kept", [][]string{{"b/c-2", "ns/c-3"}}, referencesOf(answer.Plan(none)))
 
 	slice := page(1, 0, "")
 	slice.Labels = form.Labels("p", record.Group{})
@@ -84,7 +84,7 @@ func TestProfiles(t *testing.T) {
 
 	answer, _ = Profiles(held, own, some)
 	if plan := answer.Plan(some); !plan.Empty() {
-		t.Errorf("ours.md A1: a held answer writes %v", referencesOf(plan))
+		t.Errorf("A1: a held answer writes %v", referencesOf(plan))
 	}
 
 	expect(t, "condition while held", 0, len(ProfilesFound(held, nil, asked)))

@@ -105,8 +105,8 @@ func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 	return s.schedule(i)
 }
 
-// ours.md B1: however many processes believe that they lead, however old their views of the clusters and of the pages are, and in
-// whatever order their requests arrive: a cluster that was in the pages and that all of them select is in a page at every moment.
+// docs/spec/differences.md B1: however many processes believe that they lead, however old their views of the clusters and of the pages are,
+// and in whatever order their requests arrive: a cluster that was in the pages and that all of them select is in a page at every moment.
 // And when they agree at last, the first one that goes on settles it.
 func TestRivalsTakeNothingAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

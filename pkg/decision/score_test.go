@@ -98,7 +98,7 @@ type moment struct {
 	wakes   string
 }
 
-// ours.md B7 and D4: scores and order follow at once the first time, and then at most once per scoreRateLimit.
+// docs/spec/differences.md B7 and D4: scores and order follow at once the first time, and then at most once per scoreRateLimit.
 func TestScoresFollowOncePerInterval(t *testing.T) {
 	base := scores{"a": 1, "b": 5, "c": 3}
 	changed := base.with(scores{"a": 9})
@@ -149,7 +149,7 @@ func TestScoresFollowOncePerInterval(t *testing.T) {
 	}
 }
 
-// ours.md D4: the pages of a group follow the order of the scores, the first page the highest.
+// docs/spec/differences.md D4: the pages of a group follow the order of the scores, the first page the highest.
 func TestScoresFillPagesInOrder(t *testing.T) {
 	s := newStore(placementOf(byScore("")))
 	world := func(score func(n int) int32) scores {
@@ -189,7 +189,7 @@ func TestScoresFillPagesInOrder(t *testing.T) {
 	}
 }
 
-// ours.md D4 and "Stable slots": by new scores clusters change their pages, but not their groups.
+// docs/spec/differences.md D4 and B2: by new scores clusters change their pages, but not their groups.
 func TestScoresDoNotMoveGroups(t *testing.T) {
 	spec := byScore("")
 	spec.DecisionStrategy = byPrefix(intstr.FromInt32(2), "canary")
@@ -207,7 +207,7 @@ func TestScoresDoNotMoveGroups(t *testing.T) {
 		`1 0 "canary": canary-1=4 canary-2=3`, `2 1 "": x-3=2 x-4=1`, `3 2 "": x-1=4 x-2=3`)
 }
 
-// ours.md B7: without sortBy: Score there are no scores, and what there was of them goes.
+// docs/spec/differences.md B7: without sortBy: Score there are no scores, and what there was of them goes.
 func TestSortByClusterNameAgain(t *testing.T) {
 	world := scores{"a": 1, "b": 5, "c": 3}
 	s := newStore(placementOf(byScore("")))
@@ -230,7 +230,7 @@ func TestSortByClusterNameAgain(t *testing.T) {
 	}
 }
 
-// ours.md A1 and A4: without an answer scores, order and their time stay, and nobody is woken.
+// docs/spec/differences.md A1 and A4: without an answer scores, order and their time stay, and nobody is woken.
 func TestScoresOfHeldDecisionsStay(t *testing.T) {
 	world := scores{"a": 1, "b": 5}
 	wrong := byScore("")
@@ -292,7 +292,8 @@ func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 	expect(t, "wakes at", "never", wakesAt(plan))
 }
 
-// ours.md B7: a reason that somebody wrote goes with the next plan, also between two updates of the scores, and with the score as it was.
+// docs/spec/differences.md B7: a reason that somebody wrote goes with the next plan, also between two updates of the scores, and with the
+// score as it was.
 func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s := newStore(placementOf(byScore("")))
 	s.settle(t, s.schedule(scores{"a": 1}.world()))

@@ -55,8 +55,8 @@ func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 	}
 }
 
-// ours.md B1 and B7: while several full pages are sorted anew, and wherever that is cut off, no cluster is missing between any two
-// writes, and in the end all stand in order. Groups are not touched by it.
+// docs/spec/differences.md B1 and B7: while several full pages are sorted anew, and wherever that is cut off, no cluster is missing between
+// any two writes, and in the end all stand in order. Groups are not touched by it.
 func TestResortingMakesBeforeBreak(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := byScore("60s")
@@ -126,8 +126,8 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 	})
 }
 
-// ours.md B1: a retry goes on where the last one failed. However often it fails at the first request or at the one behind it, there is
-// never more than one page on the way. What is merely confirmed does not count as a request.
+// docs/spec/differences.md B1: a retry goes on where the last one failed. However often it fails at the first request or at the one behind
+// it, there is never more than one page on the way. What is merely confirmed does not count as a request.
 func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 	clusters := fleet(200)
 
@@ -182,8 +182,8 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 	expect(t, "the uid it is planned on", refused.pages[spare.Desired.Name].UID, spare.Desired.UID)
 }
 
-// ours.md B7: over any time, scores and order move when they are due and at no other time; a plan wakes exactly when there will be
-// something to do then; and between two updates only who comes and goes is written.
+// docs/spec/differences.md B7: over any time, scores and order move when they are due and at no other time; a plan wakes exactly when there
+// will be something to do then; and between two updates only who comes and goes is written.
 func TestScoresMoveOnlyWhenDue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStore(placementOf(byScore("60s")))

@@ -18,8 +18,9 @@ type slot struct {
 	// goes says that the group of the page goes, or needs the page no more. It holds its clusters until it is deleted in the end, unless it
 	// makes room.
 	goes bool
-	// makesRoom says that the page goes before its index can have the group that it is to have: consumers expect one name at an index,
-	// also on empty pages (ours.md B5). The last such page of an index is not deleted, because there must be no gap either: it is emptied.
+	// makesRoom says that the page goes before its index can have the group that it is to have: consumers expect one name at an index, also on
+	// empty pages (docs/spec/differences.md B5). The last such page of an index is not deleted, because there must be no gap either: it is
+	// emptied.
 	makesRoom, last bool
 	// renames says that it is such a last page, as it will be in the group that is to have the index.
 	renames bool
@@ -68,7 +69,8 @@ type move struct {
 }
 
 // sequence finds an order of writes for a set of pages in which no cluster that stays is missing from all pages between any two writes
-// (ours.md B1), no page ever holds more than it may, no group grows beyond its length, every index has one group and there is no gap (B5).
+// (docs/spec/differences.md B1), no page ever holds more than it may, no group grows beyond its length, every index has one group and there
+// is no gap (docs/spec/differences.md B5).
 //
 // A page may be written as soon as every staying cluster that it gives away stands in another page too, and all pages of other groups
 // have left its index. Pages that gain come before pages that only lose. New indices come in their order, because nothing keeps a new

@@ -8,7 +8,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// ours.md D2: the condition is there when there are constraints, and names the domains when they are not as asked.
+// docs/spec/differences.md D2: the condition is there when there are constraints, and names the domains when they are not as asked.
 func TestSpreadCondition(t *testing.T) {
 	over := func(key string, action clusterv1beta1.UnsatisfiableMaxSkewAction) clusterv1beta1.SpreadPolicy {
 		return clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{{

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// The reasons of the two conditions (upstream-placement.md 1.11).
+// The reasons of the two conditions (docs/spec/upstream-placement.md 1.11).
 const (
 	ReasonMisconfigured         = "Misconfigured"
 	ReasonSucceedConfigured     = "Succeedconfigured"
@@ -36,14 +36,14 @@ const (
 )
 
 // ConditionSpreadSatisfied says whether the selected clusters are spread as the constraints ask; it is there only when there are some
-// (ours.md D2).
+// (docs/spec/differences.md D2).
 const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
 
 // ReasonSpread is the reason of a spread condition that is True.
 const ReasonSpread = "Spread"
 
 // ConditionRemovalPostponed says that clusters would leave the decisions, and stay until it is proved that this was not decided on an old
-// view of the hub (ours.md B10). It is there only while it is True.
+// view of the hub (docs/spec/differences.md B10). It is there only while it is True.
 const ConditionRemovalPostponed = "RemovalPostponed"
 
 // The reasons of ConditionRemovalPostponed.
@@ -135,7 +135,8 @@ func misconfigured(result *scheduling.Result) metav1.Condition {
 	return condition
 }
 
-// satisfied is the condition with upstream's words; while it is False for want of clusters, the causes come after them (ours.md E2).
+// satisfied is the condition with upstream's words; while it is False for want of clusters, the causes come after them
+// (docs/spec/differences.md E2).
 func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
 

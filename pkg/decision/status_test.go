@@ -34,7 +34,8 @@ func brief(c metav1.Condition) string {
 	return fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
 }
 
-// upstream-placement.md 1.11: the first test that holds names the reason; ours.md A1, A4 and C2 add what is kept and why.
+// docs/spec/upstream-placement.md 1.11: the first test that holds names the reason; docs/spec/differences.md A1, A4 and C2 add what is kept
+// and why.
 func TestConditions(t *testing.T) {
 	const fine = "PlacementMisconfigured=False Succeedconfigured: Placement configurations check pass"
 
@@ -88,18 +89,18 @@ func TestConditions(t *testing.T) {
 			"PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 		{"not as many as asked for", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(10))}, nil, nil, fine,
 			"PlacementSatisfied=False NotAllDecisionsScheduled: 8 cluster decisions unscheduled; 2 of 2 clusters in scope selected"},
-		{"ours.md A1: misconfigured and new", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))}, nil, nil,
+		{"A1: misconfigured and new", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))}, nil, nil,
 			"PlacementMisconfigured=True Misconfigured: spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters",
 			"PlacementSatisfied=False NoManagedClusterMatched: The placement has no decisions until it is corrected: " +
 				"see the condition PlacementMisconfigured"},
-		{"ours.md A1: misconfigured, with decisions", clusterv1beta1.PlacementSpec{
+		{"A1: misconfigured, with decisions", clusterv1beta1.PlacementSpec{
 			NumberOfClusters: ptr.To(int32(-1)), Tolerations: []clusterv1beta1.Toleration{{}},
 		}, nil, pages{page(1, 0, "", "c-1")},
 			"PlacementMisconfigured=True Misconfigured: spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters; " +
 				`spec.tolerations[0].operator: Invalid value: "": If the key is empty, operator must be Exists.`,
 			"PlacementSatisfied=False NotAllDecisionsScheduled: The placement keeps its last decisions until it is corrected: " +
 				"see the condition PlacementMisconfigured"},
-		{"ours.md A4: a broken set", clusterv1beta1.PlacementSpec{}, func(i *inventory.Inventory) {
+		{"A4: a broken set", clusterv1beta1.PlacementSpec{}, func(i *inventory.Inventory) {
 			i.SetClusterSet(brokenSet)
 			bind(i, "broken")
 		}, pages{page(1, 0, "", "c-1")}, fine,
@@ -107,7 +108,7 @@ func TestConditions(t *testing.T) {
 				"cannot be told: " +
 				`ManagedClusterSet broken: spec.clusterSelector.selectorType: Unsupported value: "None": ` +
 				`supported values: "ExclusiveClusterSetLabel", "LabelSelector"`},
-		{"ours.md C2: expressions that fail", clusterv1beta1.PlacementSpec{
+		{"C2: expressions that fail", clusterv1beta1.PlacementSpec{
 			Predicates: []clusterv1beta1.ClusterPredicate{expressed(`managedCluster.spec.nothing == 1`), labelled("prefix", "c")},
 		}, nil, nil, fine + "; spec.predicates[0].requiredClusterSelector.celSelector.celExpressions[0] could not be evaluated on 2 clusters, " +
 			"where it counts as not matching; the first is c-1: no such key: nothing",
@@ -138,7 +139,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.11: the time moves only when the status flips. ours.md A5: the order, and the conditions of others behind.
+// docs/spec/upstream-placement.md 1.11: the time moves only when the status flips. docs/spec/differences.md A5: the order, and the
+// conditions of others behind.
 func TestTransitions(t *testing.T) {
 	before := metav1.NewTime(now.Add(-time.Hour))
 	old := func(kind string, status metav1.ConditionStatus) metav1.Condition {
@@ -179,7 +181,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// ours.md B6: the status of a moment later is the same status.
+// docs/spec/differences.md B6: the status of a moment later is the same status.
 func TestStatusDoesNotMoveWithTime(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	result := selecting(placement, "c-1", "c-2")
@@ -211,7 +213,7 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// ours.md A7: conditions tell only what was really written.
+// docs/spec/differences.md A7: conditions tell only what was really written.
 func TestFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.LastScoreUpdateTime = &now

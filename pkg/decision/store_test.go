@@ -294,7 +294,8 @@ func inOrder(a, b record.Decision) int {
 	}
 }
 
-// checkDecision looks for what a decision must say, and must not say, beside its name (ours.md B7, v1alpha1-placement.md).
+// checkDecision looks for what a decision must say, and must not say, beside its name (docs/spec/differences.md B7,
+// docs/spec/placement-v1alpha1.md P13).
 func (s *store) checkDecision(t rapid.TB, d record.Decision, result *scheduling.Result) {
 	if d.Reason != "" || d.Score != 0 && result.Request.Order != scheduling.ByScore {
 		t.Fatalf("%s has reason %q and score %d", d.Cluster, d.Reason, d.Score)

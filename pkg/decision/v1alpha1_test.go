@@ -63,7 +63,8 @@ func flags(plan Plan) []string {
 	return lines
 }
 
-// v1alpha1-placement.md: available is true exactly when the condition is True, and follows it, whether or not there is an answer.
+// docs/spec/placement-v1alpha1.md P14: available is true exactly when the condition is True, and follows it, whether or not there is an
+// answer.
 func TestAvailability(t *testing.T) {
 	const yes, no, unknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
 
@@ -129,7 +130,8 @@ func TestAvailabilityOfOneCluster(t *testing.T) {
 	expect(t, "requests", 1, len(requests(plan.Form, plan.Writes[0])))
 }
 
-// v1alpha1-placement.md: pages have one label of ours and one owner, no group, and one request creates them with their decisions.
+// docs/spec/placement-v1alpha1.md P13: pages have one label of ours and one owner, no group, and one request creates them with their
+// decisions.
 func TestPagesOfTheOlderAPI(t *testing.T) {
 	s := newStore(olderPlacementOf(nil))
 	plan := s.plan(s.schedule(worldOf(fleet(101)...)))
@@ -147,8 +149,8 @@ func TestPagesOfTheOlderAPI(t *testing.T) {
 	expect(t, "writes", 2, len(plan.Writes))
 }
 
-// ours.md B4 for the older API: what is ours is put back, with the decisions in one request; pages of others are left alone, and those
-// of v1beta1 among them.
+// docs/spec/differences.md B4 for the older API: what is ours is put back, with the decisions in one request; pages of others are left
+// alone, and those of v1beta1 among them.
 func TestPagesOfTheOlderAPIAmongOthers(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -187,7 +189,8 @@ func TestPagesOfTheOlderAPIAmongOthers(t *testing.T) {
 	}
 }
 
-// v1alpha1-placement.md: PlacementSatisfied is False only when too few were found of a number, or when nothing could be looked at.
+// docs/spec/placement-v1alpha1.md P8: PlacementSatisfied is False only when too few were found of a number, or when nothing could be looked
+// at.
 func TestSatisfiedOfTheOlderAPI(t *testing.T) {
 	for _, tc := range []struct {
 		reason string

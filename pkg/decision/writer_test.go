@@ -155,7 +155,7 @@ func observer(told *[]string) Observer {
 	}
 }
 
-// ours.md B1 and B6: every request has its preconditions, in the order of the plan, and the observer hears of each.
+// docs/spec/differences.md B1 and B6: every request has its preconditions, in the order of the plan, and the observer hears of each.
 func TestWriter(t *testing.T) {
 	plan, objects := four()
 	s := newServer(t, objects...)
@@ -277,7 +277,8 @@ func TestDeletingWhatIsGone(t *testing.T) {
 	expect(t, "told", []string{"delete p-decision-5 <nil>", "delete p-decision-4 <nil>"}, told)
 }
 
-// ours.md B6: one patch if the status differs, none if it does not; and what is gone from the status is gone from the object.
+// docs/spec/differences.md B6: one patch if the status differs, none if it does not; and what is gone from the status is gone from the
+// object.
 func TestWriteStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{DecisionGroupName: "old", Decisions: []string{"p-decision-1"}}}
@@ -310,7 +311,8 @@ func TestWriteStatus(t *testing.T) {
 	}
 }
 
-// ours.md B7: with sortBy: ClusterName again, lastScoreUpdateTime is gone, which a merge patch has to say. What was not there is not said.
+// docs/spec/differences.md B7: with sortBy: ClusterName again, lastScoreUpdateTime is gone, which a merge patch has to say. What was not
+// there is not said.
 func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.LastScoreUpdateTime = &metav1.Time{Time: now.Time}
@@ -342,7 +344,7 @@ func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 	}, s.requests)
 }
 
-// v1alpha1-placement.md: pages have no status subresource, so each write is one request.
+// docs/spec/placement-v1alpha1.md P13: pages have no status subresource, so each write is one request.
 func TestWriterOfTheOlderAPI(t *testing.T) {
 	form := record.V1alpha1.Form()
 	lost := edited(older(1, down("a")), func(p *record.Page) { p.OwnerReferences = nil })
@@ -457,7 +459,7 @@ func TestClassification(t *testing.T) {
 		{"gone", apierrors.NewNotFound(resource, "p-decision-1"), true, false, "NotFound"},
 		{"there already", apierrors.NewAlreadyExists(resource, "p-decision-1"), true, false, "AlreadyExists"},
 		{"forbidden", apierrors.NewForbidden(resource, "p-decision-1", errRefused), false, false, forbidden},
-		{"ours.md A7: which request on which object", failure("deleting", lost, apierrors.NewForbidden(resource, "p-decision-1", errRefused)),
+		{"A7: which request on which object", failure("deleting", lost, apierrors.NewForbidden(resource, "p-decision-1", errRefused)),
 			false, false, "deleting PlacementDecision ns/p-decision-1: " + forbidden},
 		{"which request was not answered", failure("creating", lost, context.DeadlineExceeded), false, false,
 			"creating PlacementDecision ns/p-decision-1: the API server could not be asked"},

@@ -20,7 +20,7 @@ func setOfOne(set string) string {
 		setHead, set, clusterHead, set, set)
 }
 
-// scope.md: what RBAC gives a namespace is given it in files too, beside the bindings that stand in them.
+// docs/spec/scope.md S6: what RBAC gives a namespace is given it in files too, beside the bindings that stand in them.
 func TestBindingsFromRBAC(t *testing.T) {
 	fleet := "---\n" + placementHead + "metadata: {namespace: ns, name: all}\nspec: {}\n" + setOfOne("east") + setOfOne("west") + setOfOne("north")
 	account := accountHead + "metadata: {namespace: ns, name: placement}\n"

@@ -206,7 +206,7 @@ func TestDiff(t *testing.T) {
 			wantNames: "ns/a +us2\nns/a ~eu1\n",
 		},
 		{
-			reason: "ours.md A1: a mistake never unplaces",
+			reason: "A1: a mistake never unplaces",
 			hub:    placementA("", inAmerica) + page(1, 0, "", "us1", "us2"),
 			files:  placementA("", "{tolerations: [{operator: Exists, key: gpu, value: a100}]}"),
 			want: "ns/a: no answer; if this were applied, it would keep the 2 clusters of its last decisions\n" +
@@ -221,7 +221,7 @@ func TestDiff(t *testing.T) {
 				"correct it in the file\n",
 		},
 		{
-			reason: "ours.md A4: a broken set holds the placements that use it",
+			reason: "A4: a broken set holds the placements that use it",
 			hub: placementA("", inAmerica) + page(1, 0, "", "us1") + "---\n" +
 				"apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: default}\n" +
 				"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchExpressions: [{key: zone, operator: Inside}]}}}\n",
@@ -231,7 +231,7 @@ func TestDiff(t *testing.T) {
 				"not a valid selector operator; mend this set on the hub first\n",
 		},
 		{
-			reason: "ours.md C5: hands off",
+			reason: "C5: hands off",
 			hub:    placementA("", inAmerica) + page(1, 0, "", "us1", "gone"), files: placementA(disabled, inEurope),
 			want: "ns/a: no difference, as the annotation cluster.open-cluster-management.io/experimental-scheduling-disable is true; " +
 				"it would keep the 2 clusters of its last decisions\n",
@@ -269,7 +269,7 @@ func TestDiff(t *testing.T) {
 			wantNames: "ns/a -us1\nns/a@placement.open-cluster-management.io +us2\nns/a@placement.open-cluster-management.io -eu1\n",
 		},
 		{
-			reason: "ours.md A1, for the older API",
+			reason: "A1: for the older API",
 			hub:    olderPage("eu1"), files: olderA("{antiAffinity: {topologyKey: region}}"),
 			want: "ns/a (placement.open-cluster-management.io) (new): no answer; if this were applied, " +
 				"it would keep the 1 cluster of its last decisions\n" +

@@ -108,7 +108,7 @@ func TestDiffOfExistence(t *testing.T) {
 	}
 }
 
-// ours.md C3: scores are facts too, and so is their expiry.
+// docs/spec/differences.md C3: scores are facts too, and so is their expiry.
 func TestDiffOfScores(t *testing.T) {
 	f := Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}, map[string]ScoreSet{
 		"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}, ValidUntil: noon},

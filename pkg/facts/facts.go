@@ -30,7 +30,7 @@ type Facts struct {
 	Scores map[string]ScoreSet
 	// Profiles are the ClusterProfiles that stand for the cluster, by namespace and name.
 	Profiles []Profile
-	// Terminating says that the cluster has a deletion timestamp: it is never a candidate (ours.md C5).
+	// Terminating says that the cluster has a deletion timestamp: it is never a candidate (docs/spec/differences.md C5).
 	Terminating bool
 	// Available says that the condition ManagedClusterConditionAvailable is True.
 	Available bool

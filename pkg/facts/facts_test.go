@@ -22,19 +22,19 @@ func TestOf(t *testing.T) {
 		want    Facts
 	}{
 		{
-			reason:  "upstream 1.4c: a cluster that reports nothing has no facts but its name",
+			reason:  "1.4c: a cluster that reports nothing has no facts but its name",
 			cluster: clusterv1.ManagedCluster{},
 			want:    Facts{Claims: map[string]string{}, Resources: map[string]float64{}},
 		},
 		{
-			reason: "upstream 1.4c: of two claims of one name the last counts",
+			reason: "1.4c: of two claims of one name the last counts",
 			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{
 				{Name: "id", Value: "old"}, {Name: "id", Value: "new"},
 			}}},
 			want: Facts{Claims: map[string]string{"id": "new"}, Resources: map[string]float64{}},
 		},
 		{
-			reason: "upstream 1.8: a resource counts when both allocatable and capacity are reported; the amount is the allocatable one",
+			reason: "1.8: a resource counts when both allocatable and capacity are reported; the amount is the allocatable one",
 			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{
 				Allocatable: clusterv1.ResourceList{"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("2Ki")},
 				Capacity:    clusterv1.ResourceList{"cpu": resource.MustParse("4"), "gpu": resource.MustParse("8")},
@@ -42,7 +42,7 @@ func TestOf(t *testing.T) {
 			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{"cpu": 1.5}},
 		},
 		{
-			reason:  "upstream 1.4c: a deletion timestamp makes the cluster terminating",
+			reason:  "1.4c: a deletion timestamp makes the cluster terminating",
 			cluster: clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}},
 			want:    Facts{Claims: map[string]string{}, Resources: map[string]float64{}, Terminating: true},
 		},
@@ -107,8 +107,8 @@ func TestScoresExpire(t *testing.T) {
 		until  time.Time
 		want   bool
 	}{
-		{"upstream 1.4b: no validUntil never expires", time.Time{}, false},
-		{"upstream 1.8: expired is now > validUntil, so the very moment still counts", noon, false},
+		{"1.4b: no validUntil never expires", time.Time{}, false},
+		{"1.8: expired is now > validUntil, so the very moment still counts", noon, false},
 		{"a moment later it does not", noon.Add(-1), true},
 		{"the future counts", noon.Add(time.Second), false},
 	} {
@@ -120,7 +120,8 @@ func TestScoresExpire(t *testing.T) {
 	}
 }
 
-// upstream 1.7: apiVersion and kind are absent, so are empty fields; numbers are int64, quantities and times strings.
+// docs/spec/upstream-placement.md 1.7: apiVersion and kind are absent, so are empty fields; numbers are int64, quantities and times
+// strings.
 func TestObjectIsWhatCELSees(t *testing.T) {
 	cluster := &clusterv1.ManagedCluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "cluster.open-cluster-management.io/v1", Kind: "ManagedCluster"},

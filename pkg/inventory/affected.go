@@ -69,9 +69,9 @@ func (c clusterChange) cause() Cause {
 	return CauseScores
 }
 
-// affectedByCluster names the placements whose scope holds the cluster before or after, and that either gain or lose it or read a fact
-// that has changed. Decisions may keep a cluster that is in no scope any more (ours.md A1, A4): those that tell whether it is available go
-// on following it.
+// affectedByCluster names the placements whose scope holds the cluster before or after, and that either gain or lose it or read a fact that
+// has changed. Decisions may keep a cluster that is in no scope any more (docs/spec/differences.md A1, A4): those that tell whether it is
+// available go on following it.
 func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	concerned := map[*placement]struct{}{}
 

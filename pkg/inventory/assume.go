@@ -1,8 +1,8 @@
 package inventory
 
 // Assume has a placement counted as if its decisions held exactly these clusters, whatever its pages say, until ForgetAssumed or the next
-// Assume. A result is assumed before it is written, so that evaluations which read the decisions of others see it at once (ours.md B9); a
-// cluster that is named twice counts twice.
+// Assume. A result is assumed before it is written, so that evaluations which read the decisions of others see it at once
+// (docs/spec/differences.md B9); a cluster that is named twice counts twice.
 func (i *Inventory) Assume(owner PlacementKey, clusters []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

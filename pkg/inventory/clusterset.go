@@ -25,7 +25,8 @@ type ClusterSet struct {
 	members *selector.Selector
 }
 
-// NewClusterSet compiles a set. A mistake in it is kept in Err: it concerns the placements that use this set, and no others (ours.md A4).
+// NewClusterSet compiles a set. A mistake in it is kept in Err: it concerns the placements that use this set, and no others
+// (docs/spec/differences.md A4).
 func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClusterSet) *ClusterSet {
 	compiled := &ClusterSet{Name: set.Name}
 	path := field.NewPath("spec", "clusterSelector")

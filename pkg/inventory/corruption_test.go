@@ -57,7 +57,7 @@ func differences(i *inventory.Inventory) map[string]string {
 	return found
 }
 
-// Law 8: the comparison with the reference finds whatever can be wrong of what is derived, and Rebuild mends it.
+// docs/architecture.md law 8: the comparison with the reference finds whatever can be wrong of what is derived, and Rebuild mends it.
 func TestDamageIsFoundAndMended(t *testing.T) {
 	for what := range inventory.Corrupted {
 		t.Run(what, func(t *testing.T) {

@@ -25,8 +25,8 @@ func telling(t *testing.T) (plain, wide Interest) {
 	return plain, wide
 }
 
-// ours.md E2: what a placement is told of while its answer tells of every cluster in scope, and that it is told of nothing of it before
-// and after.
+// docs/spec/differences.md E2: what a placement is told of while its answer tells of every cluster in scope, and that it is told of nothing
+// of it before and after.
 func TestFollow(t *testing.T) {
 	plain, wide := telling(t)
 

@@ -67,17 +67,17 @@ func TestClusterSetsHold(t *testing.T) {
 		want   []string
 		err    string
 	}{
-		{"upstream 1.3: no selector is the exclusive label", setOf("a", "", nil), []string{"a1", "a2"}, ""},
-		{"upstream 1.3: exclusive", exclusive("a"), []string{"a1", "a2"}, ""},
-		{"upstream 1.3: an exclusive set does not look at its label selector", setOf("a", "", eu), []string{"a1", "a2"}, ""},
-		{"upstream 1.3: nobody carries the label", exclusive("c"), nil, ""},
-		{"upstream 1.3: a label selector may overlap exclusive sets", setOf("a", clusterv1beta2.LabelSelector, eu), []string{"a1", "b1"}, ""},
-		{"upstream 1.3: {} is everything", setOf("a", clusterv1beta2.LabelSelector, everything), []string{"a1", "a2", "b1"}, ""},
-		{"upstream 1.3: an absent label selector is nothing", setOf("a", clusterv1beta2.LabelSelector, nil), nil, ""},
-		{"ours.md A4: another selector type", setOf("a", "LegacyClusterSetLabel", nil), nil,
+		{"1.3: no selector is the exclusive label", setOf("a", "", nil), []string{"a1", "a2"}, ""},
+		{"1.3: exclusive", exclusive("a"), []string{"a1", "a2"}, ""},
+		{"1.3: an exclusive set does not look at its label selector", setOf("a", "", eu), []string{"a1", "a2"}, ""},
+		{"1.3: nobody carries the label", exclusive("c"), nil, ""},
+		{"1.3: a label selector may overlap exclusive sets", setOf("a", clusterv1beta2.LabelSelector, eu), []string{"a1", "b1"}, ""},
+		{"1.3: {} is everything", setOf("a", clusterv1beta2.LabelSelector, everything), []string{"a1", "a2", "b1"}, ""},
+		{"1.3: an absent label selector is nothing", setOf("a", clusterv1beta2.LabelSelector, nil), nil, ""},
+		{"A4: another selector type", setOf("a", "LegacyClusterSetLabel", nil), nil,
 			`ManagedClusterSet a: spec.clusterSelector.selectorType: Unsupported value: "LegacyClusterSetLabel": ` +
 				`supported values: "ExclusiveClusterSetLabel", "LabelSelector"`},
-		{"ours.md A4: a selector that cannot be read", setOf("a", clusterv1beta2.LabelSelector, &metav1.LabelSelector{
+		{"A4: a selector that cannot be read", setOf("a", clusterv1beta2.LabelSelector, &metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "region", Operator: "Is"}},
 		}), nil, `ManagedClusterSet a: spec.clusterSelector.labelSelector.matchExpressions[0].operator: Invalid value: "Is": ` +
 			`not a valid selector operator`},
@@ -125,14 +125,14 @@ func TestScope(t *testing.T) {
 		asked             []string
 		bound, eligible   []string
 	}{
-		{"upstream 1.4: no bindings", "nowhere", nil, nil, nil},
-		{"upstream 1.4: a binding counts when its set exists", "ns3", nil, nil, nil},
-		{"upstream 1.5: nothing asked for is all that is bound, by name", "ns", nil, []string{"a", "b", "d"}, []string{"a", "b", "d"}},
-		{"upstream 1.1: an empty list is no list", "ns", []string{}, []string{"a", "b", "d"}, []string{"a", "b", "d"}},
-		{"upstream 1.5: the intersection, by name; unknown and unbound names are ignored, and so are duplicates",
+		{"1.4: no bindings", "nowhere", nil, nil, nil},
+		{"1.4: a binding counts when its set exists", "ns3", nil, nil, nil},
+		{"1.5: nothing asked for is all that is bound, by name", "ns", nil, []string{"a", "b", "d"}, []string{"a", "b", "d"}},
+		{"1.1: an empty list is no list", "ns", []string{}, []string{"a", "b", "d"}, []string{"a", "b", "d"}},
+		{"1.5: the intersection, by name; unknown and unbound names are ignored, and so are duplicates",
 			"ns", []string{"d", "unbound", "nobody", "a", "d", "missing"}, []string{"a", "b", "d"}, []string{"a", "d"}},
-		{"upstream 1.5: no intersection", "ns", []string{"unbound"}, []string{"a", "b", "d"}, nil},
-		{"upstream 0.6: what counts is the name of the binding", "ns2", nil, []string{"a"}, []string{"a"}},
+		{"1.5: no intersection", "ns", []string{"unbound"}, []string{"a", "b", "d"}, nil},
+		{"0.6: what counts is the name of the binding", "ns2", nil, []string{"a"}, []string{"a"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			scope := inventory.Snapshot().Scope(tc.namespace, tc.asked)
@@ -167,7 +167,7 @@ func TestElsewhere(t *testing.T) {
 		key    PlacementKey
 		want   map[string]int
 	}{
-		{"upstream 1.8: all decisions hub-wide but its own; pages without a label count too",
+		{"1.8: all decisions hub-wide but its own; pages without a label count too",
 			NewPlacementKey(V1beta1, "ns", "p"), map[string]int{"c1": 3, "c3": 1, "gone": 1}},
 		{"another placement", NewPlacementKey(V1beta1, "ns", "q"), map[string]int{"c1": 3, "c2": 1, "c3": 2, "gone": 1}},
 		{"the same name in another API", NewPlacementKey(V1alpha1, "ns", "p"), map[string]int{"c1": 4, "c2": 1, "c3": 2, "gone": 1}},
@@ -196,7 +196,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// ours.md D3: the decisions of the other placements of the namespace, whatever their API.
+// docs/spec/differences.md D3: the decisions of the other placements of the namespace, whatever their API.
 func TestNeighbours(t *testing.T) {
 	inventory := New(selector.NewCompiler())
 	older := NewPlacementKey(V1alpha1, "ns", "p")

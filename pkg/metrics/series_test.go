@@ -88,7 +88,7 @@ func TestWhatIsDeclaredIsRegistered(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.16: dashboards know these names and labels.
+// docs/spec/upstream-placement.md 1.16: dashboards know these names and labels.
 func TestNamesOfUpstreamAreKept(t *testing.T) {
 	for name, labels := range map[string][]string{
 		"scheduling_scheduling_duration_seconds":  {"name"},

@@ -11,7 +11,8 @@ import (
 // schedulingName is what the upstream controller calls its evaluations in the label name.
 const schedulingName = "placement_scheduling"
 
-// upstreamBuckets are the buckets of the upstream controller: ten powers of ten from a microsecond, in seconds (upstream-placement.md 1.16).
+// upstreamBuckets are the buckets of the upstream controller: ten powers of ten from a microsecond, in seconds
+// (docs/spec/upstream-placement.md 1.16).
 var upstreamBuckets = prometheus.ExponentialBuckets(1e-6, 10, 10)
 
 var (

@@ -175,7 +175,7 @@ func told(r *Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// Law 3: a placement whose answer an event changed is named by Affected, whatever the event.
+// docs/architecture.md law 3: a placement whose answer an event changed is named by Affected, whatever the event.
 func TestAffectedMissesNobody(t *testing.T) {
 	compiler := selector.NewCompiler()
 

@@ -30,7 +30,7 @@ func apart(wanted *int32, key *facts.Key, constraints ...clusterv1beta1.SpreadCo
 	return request
 }
 
-// v1alpha1-placement.md, spec.antiAffinity, by example; the reasons are those of ours.md E1.
+// docs/spec/placement-v1alpha1.md P7, by example; the reasons are those of docs/spec/differences.md E1.
 func TestAntiAffinity(t *testing.T) {
 	const (
 		noZone  = "AntiAffinity: has no label zone, which must differ between the selected clusters"
@@ -114,7 +114,8 @@ func TestAntiAffinityBeforeSpread(t *testing.T) {
 	}
 }
 
-// v1alpha1-placement.md: among clusters of one value the best-ranked one is taken, which by default is the one that is there already.
+// docs/spec/placement-v1alpha1.md P11: among clusters of one value the best-ranked one is taken, which by default is the one that is there
+// already.
 func TestAntiAffinityKeepsIncumbents(t *testing.T) {
 	w := newWorld(located("a1", "a", ""), located("a2", "a", ""), located("b1", "b", ""), located("b2", "b", ""))
 	w.incumbents = map[string]bool{"a2": true, "b1": true}
@@ -129,7 +130,7 @@ func TestAntiAffinityKeepsIncumbents(t *testing.T) {
 	tainted := located("a2", "a", "")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("old", "", prefer)}
 	w.inventory.SetCluster(tainted)
-	expect(t, "ours.md D1 goes before the score", []string{"b1", "a1"}, selected(w.ask(t, request)))
+	expect(t, "D1: it goes before the score", []string{"b1", "a1"}, selected(w.ask(t, request)))
 }
 
 func TestAntiAffinityTakesTheEmptyValueForAValue(t *testing.T) {
@@ -142,8 +143,8 @@ func TestAntiAffinityTakesTheEmptyValueForAValue(t *testing.T) {
 	expect(t, "e2", "label zone= is taken by e1, rank 1", result.Reason(verdict))
 }
 
-// v1alpha1-placement.md: values all differ, the number found is the greatest possible, each selected cluster is the best ranked of its
-// value, and no other answer that is as great has better ranks. The order in which clusters came to be known plays no part.
+// docs/spec/placement-v1alpha1.md P7, P11: values all differ, the number found is the greatest possible, each selected cluster is the best
+// ranked of its value, and no other answer that is as great has better ranks. The order in which clusters came to be known plays no part.
 func TestAntiAffinityIsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}

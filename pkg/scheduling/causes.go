@@ -37,7 +37,7 @@ func (c Cause) Short() string {
 // predicatesTold is how many predicates are named one by one in the clause of a cluster that passes none of them.
 const predicatesTold = 2
 
-// foremost is how many causes are told one by one (ours.md E2).
+// foremost is how many causes are told one by one (docs/spec/differences.md E2).
 const foremost = 3
 
 // beingDeleted is the clause of terminating clusters.
@@ -266,8 +266,8 @@ func (e *evaluation) forbidden(h histogram, p *passing) {
 	}
 }
 
-// TellsCauses reports whether causes are a part of what is written: while the placement is not satisfied (ours.md E2), and those of what
-// would leave it while its answer is Withheld.
+// TellsCauses reports whether causes are a part of what is written: while the placement is not satisfied (docs/spec/differences.md E2), and
+// those of what would leave it while its answer is Withheld.
 func (r *Result) TellsCauses() bool { return r.Answered() && !r.Satisfied() }
 
 // Interest is what a placement looks at once this is its answer. While that tells causes, they are a part of it.

@@ -58,8 +58,8 @@ func (c *contest) add() []int64 {
 	return totals
 }
 
-// better compares two clusters by their index: those with the fewest taints that ask to prefer others come first (ours.md D1), then those that are
-// kept, then those with the higher score, then the names decide.
+// better compares two clusters by their index: those with the fewest taints that ask to prefer others come first
+// (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then the names decide.
 func (c *contest) better() func(a, b int) int {
 	totals, kept := c.totals(), c.kept()
 
@@ -113,7 +113,7 @@ func (c *contest) ranked() []Verdict {
 	return ranked
 }
 
-// expire counts the scores that do not count any more, and tells until when each is valid (ours.md C3).
+// expire counts the scores that do not count any more, and tells until when each is valid (docs/spec/differences.md C3).
 func (c *contest) expire(wake func(validUntil time.Time)) (expired int) {
 	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) {
 		wake(set.ValidUntil)

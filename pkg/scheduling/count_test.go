@@ -72,7 +72,7 @@ func TestClustersAreCountedByStage(t *testing.T) {
 	expect(t, "counts of a result that is held", map[string]int{}, counts(Schedule(broken, w.inventory.Snapshot(), nil, now)))
 }
 
-// ours.md C3: scores past validUntil are counted for every prioritizer that reads them, where a cluster is feasible.
+// docs/spec/differences.md C3: scores past validUntil are counted for every prioritizer that reads them, where a cluster is feasible.
 func TestExpiredScoresAreCounted(t *testing.T) {
 	w := newWorld(named("c1"), named("c2"), named("c3"))
 	w.inventory.SetScores(scoreOf("c1", "load", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
@@ -109,8 +109,8 @@ type diary []string
 func (d *diary) Begin(step Step) { *d = append(*d, "begin "+step.String()) }
 func (d *diary) End(step Step)   { *d = append(*d, "end "+step.String()) }
 
-// upstream-placement.md 1.16: the steps have the names of the plugins, every one that begins ends, and prioritizers are not asked where
-// nothing depends on their scores.
+// docs/spec/upstream-placement.md 1.16: the steps have the names of the plugins, every one that begins ends, and prioritizers are not asked
+// where nothing depends on their scores.
 func TestAStopwatchIsToldOfTheSteps(t *testing.T) {
 	w := newWorld(named("c1"), named("c2"))
 	filters := []string{"begin Predicate", "end Predicate", "begin TaintToleration", "end TaintToleration"}

@@ -8,7 +8,7 @@
 //
 // Same input, same output, whatever the order of clusters or maps: ties are broken by score, then by name. A Request with a mistake in
 // it, or one that needs a set whose selector is broken, has no answer: its Result is Held, and who writes decisions keeps the last
-// good ones (ours.md A1, A4).
+// good ones (docs/spec/differences.md A1, A4).
 //
 // There are two engines with one answer. Schedule finds the clusters that pass by the indexes of the snapshot, ranks only as many as are
 // wanted, and leaves for later what nobody has asked for. Reference looks at every cluster in the plain way; it is what Schedule is compared

@@ -131,7 +131,8 @@ func TestUnreadableScores(t *testing.T) {
 	}
 }
 
-// Law 6: whatever a placement asks, a cluster that it has selected does not leave because a field of it cannot be read any more.
+// docs/architecture.md law 6: whatever a placement asks, a cluster that it has selected does not leave because a field of it cannot be read
+// any more.
 func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 	compiler := selector.NewCompiler()
 

@@ -64,8 +64,8 @@ func (c *course) pass(t *rapid.T) {
 	}
 }
 
-// Law 8: whatever happened, in whatever order, at whatever time, and whoever asked before, the indexed engine says what the reference says.
-// Law 3: and a placement for which that changed is named by Affected.
+// docs/architecture.md law 8: whatever happened, in whatever order, at whatever time, and whoever asked before, the indexed engine says
+// what the reference says. docs/architecture.md law 3: and a placement for which that changed is named by Affected.
 func TestIndexedIsReference(t *testing.T) {
 	compiler := selector.NewCompiler()
 

@@ -246,7 +246,7 @@ type wakes struct{ events, wakes, changed int }
 
 func (w wakes) falseShare() int { return 100 * (w.wakes - w.changed) / max(w.wakes, 1) }
 
-// Law 4 in numbers: of the placements that are woken, few are woken for nothing. testdata/wakeups.txt has the bounds.
+// docs/architecture.md law 4 in numbers: of the placements that are woken, few are woken for nothing. testdata/wakeups.txt has the bounds.
 func TestFalseWakeUpsAreBounded(t *testing.T) {
 	h := newHub(t, rand.New(rand.NewPCG(1, 2)))
 	events := h.events()

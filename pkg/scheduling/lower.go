@@ -18,7 +18,7 @@ func (l *lowering) mistake(errs ...*field.Error) {
 	l.request.Mistakes = append(l.request.Mistakes, errs...)
 }
 
-// name must fit into the label of the decisions (ours.md A2).
+// name must fit into the label of the decisions (docs/spec/differences.md A2).
 func (l *lowering) name(name string) {
 	path := field.NewPath("metadata", "name")
 	for _, rule := range validation.IsValidLabelValue(name) {
@@ -41,7 +41,7 @@ func (l *lowering) predicate(paths selector.Paths, spec selector.Spec) {
 	}
 }
 
-// defaultPrioritizers apply where nothing else is said (upstream-placement.md 1.8).
+// defaultPrioritizers apply where nothing else is said (docs/spec/upstream-placement.md 1.8).
 func defaultPrioritizers() []Prioritizer {
 	return []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}
 }
@@ -52,8 +52,9 @@ const (
 	topologyClaim = "Claim"
 )
 
-// topologyKey reads the fields topologyKey and topologyKeyType of the struct at path. A claim may have any name (ours.md C1). A label may
-// not, and since no cluster can have a label with a wrong key, it is a mistake and not a question that nobody answers.
+// topologyKey reads the fields topologyKey and topologyKeyType of the struct at path. A claim may have any name
+// (docs/spec/differences.md C1). A label may not, and since no cluster can have a label with a wrong key, it is a mistake and not a
+// question that nobody answers.
 func (l *lowering) topologyKey(path *field.Path, name, kind string) facts.Key {
 	key := facts.Key{Kind: facts.Label, Name: name}
 	if kind == topologyClaim {

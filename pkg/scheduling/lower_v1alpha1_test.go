@@ -40,7 +40,7 @@ func claiming(values map[string]string, expressions ...metav1.LabelSelectorRequi
 	}
 }
 
-// v1alpha1-placement.md: clusterSets, predicates, anti-affinity and count are ANDed.
+// docs/spec/placement-v1alpha1.md P9: clusterSets, predicates, anti-affinity and count are ANDed.
 func TestOlderPlacement(t *testing.T) {
 	const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/a-name-that-is-longer-than-sixty-three-characters"
 
@@ -76,7 +76,7 @@ func TestOlderPlacement(t *testing.T) {
 			map[string]string{"tainted": "taint full:NoSelect not tolerated"}},
 		{"by labels", olderSpec{Predicates: oneOf{labelled(compare("region", metav1.LabelSelectorOpDoesNotExist))}}, []string{"c4"},
 			map[string]string{"c1": "predicate 1 label region DoesNotExist: is eu"}},
-		{"ours.md C1: matchClaims compares plain strings", olderSpec{Predicates: oneOf{claiming(map[string]string{"id": arn})}}, []string{"c1"},
+		{"C1: matchClaims compares plain strings", olderSpec{Predicates: oneOf{claiming(map[string]string{"id": arn})}}, []string{"c1"},
 			map[string]string{"c2": "predicate 1 claim id In [" + arn + "]: is 2"}},
 		{"claim expressions", olderSpec{Predicates: oneOf{claiming(nil, compare("id", metav1.LabelSelectorOpNotIn, arn))}},
 			[]string{"c2", "c3", "c4"}, map[string]string{"c1": "predicate 1 claim id NotIn [" + arn + "]: is " + arn}},
@@ -109,7 +109,8 @@ func TestOlderPlacement(t *testing.T) {
 	}
 }
 
-// v1alpha1-placement.md: the decisions say whether a cluster is available, so the two taints that say the same do not count, and no others.
+// docs/spec/placement-v1alpha1.md P10: the decisions say whether a cluster is available, so the two taints that say the same do not count,
+// and no others.
 func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 	carrying := func(name string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
 		cluster := named(name)
@@ -156,7 +157,7 @@ func TestOlderPlacementLowersTo(t *testing.T) {
 	expect(t, "request", want, got)
 }
 
-// ours.md A1, A2 and A6, for the older API.
+// docs/spec/differences.md A1, A2 and A6, for the older API.
 func TestOlderMistakes(t *testing.T) {
 	const apartPath = "spec.antiAffinity."
 
@@ -198,7 +199,7 @@ func TestOlderMistakes(t *testing.T) {
 				`must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is ` +
 				`'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
 		}},
-		{"ours.md C1: a claim may have any name", "p", placed("https://a b//c", placementv1alpha1.TopologyKeyTypeClaim), []string{}},
+		{"C1: a claim may have any name", "p", placed("https://a b//c", placementv1alpha1.TopologyKeyTypeClaim), []string{}},
 		{"all of them, in the order of the spec", "P.", olderSpec{
 			NumberOfClusters: ptr.To[int32](-7), Predicates: oneOf{labelled(compare("a", "Is")), labelled(compare("b", "Is"))},
 			AntiAffinity: placed("", "Taint").AntiAffinity,
@@ -243,7 +244,8 @@ func TestOlderLoweredInterest(t *testing.T) {
 	}}, []string{"name is c4", "label region Exists", "claim id In [x] and claim url Exists"}, request.Interest())
 }
 
-// v1alpha1-placement.md: available follows the condition, so a flip wakes the placements whose decisions tell of it, and no others.
+// docs/spec/placement-v1alpha1.md P14: available follows the condition, so a flip wakes the placements whose decisions tell of it, and no
+// others.
 func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 	w := newWorld(named("c1"))
 	older, newer := LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{})), LowerV1beta1(selector.NewCompiler(),

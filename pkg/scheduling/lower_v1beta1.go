@@ -18,7 +18,7 @@ import (
 )
 
 // LowerV1beta1 makes a Request of a cluster.open-cluster-management.io/v1beta1 Placement. Whatever is wrong with the placement is found
-// here, whether or not there is a cluster (ours.md A6), and stands in Mistakes.
+// here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
 func LowerV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
 	l := lowering{compiler: compiler, request: &Request{
 		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
@@ -59,7 +59,7 @@ func (l *lowering) predicates(path *field.Path, predicates []clusterv1beta1.Clus
 }
 
 // prioritizers resolves the weights: the mode's defaults first, then the configurations; of two for one coordinate the last one wins
-// (ours.md C4), and weight 0 switches off, whatever it is of.
+// (docs/spec/differences.md C4), and weight 0 switches off, whatever it is of.
 func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
 	var chosen []Prioritizer
 
@@ -171,7 +171,7 @@ func (l *lowering) groups(path *field.Path, strategy clusterv1beta1.GroupStrateg
 	l.request.GroupLength = length
 }
 
-// groupLength reads a number, a quoted number, or a percentage; 0 and nothing mean no bound (ours.md A2).
+// groupLength reads a number, a quoted number, or a percentage; 0 and nothing mean no bound (docs/spec/differences.md A2).
 func groupLength(value intstr.IntOrString) (GroupLength, error) {
 	if value.String() == "" {
 		return GroupLength{}, nil

@@ -52,7 +52,7 @@ func coordinateOf(c *clusterv1beta1.ScoreCoordinate) clusterv1beta1.PrioritizerP
 	return additive(builtIn(Steady, 1), clusterv1beta1.PrioritizerConfig{ScoreCoordinate: c, Weight: 1})
 }
 
-// ours.md A1, A2 and A6: whatever is wrong is named by path, value and rule, though there is no cluster and no set.
+// docs/spec/differences.md A1, A2 and A6: whatever is wrong is named by path, value and rule, though there is no cluster and no set.
 func TestMistakes(t *testing.T) {
 	const (
 		configurations = "spec.prioritizerPolicy.configurations[1].scoreCoordinate"
@@ -69,7 +69,7 @@ func TestMistakes(t *testing.T) {
 		spec   placementSpec
 		want   []string
 	}{
-		{"ours.md A2: a negative count", placementSpec{NumberOfClusters: ptr.To(int32(-1))},
+		{"A2: a negative count", placementSpec{NumberOfClusters: ptr.To(int32(-1))},
 			[]string{"spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters"}},
 		{"label selector", placementSpec{Predicates: anyOf{
 			byLabel("a", "b"), require(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{MatchExpressions: requirements{is}}}),
@@ -100,13 +100,13 @@ func TestMistakes(t *testing.T) {
 			[]string{configurations + `.builtIn: Unsupported value: "": ` + known}},
 		{"addOn missing", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{Type: "AddOn", BuiltIn: Steady})},
 			[]string{configurations + ".addOn: Required value: addOn should not be empty when type is AddOn"}},
-		{"upstream 1.1: any other type is AddOn", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{BuiltIn: Steady})},
+		{"1.1: any other type is AddOn", placementSpec{PrioritizerPolicy: coordinateOf(&clusterv1beta1.ScoreCoordinate{BuiltIn: Steady})},
 			[]string{configurations + ".addOn: Required value: addOn should not be empty when type is AddOn"}},
-		{"upstream 1.6: empty key without Exists", placementSpec{Tolerations: tolerating{exist("", ""), equal("", "a", "")}},
+		{"1.6: empty key without Exists", placementSpec{Tolerations: tolerating{exist("", ""), equal("", "a", "")}},
 			[]string{`spec.tolerations[1].operator: Invalid value: "Equal": If the key is empty, operator must be Exists.`}},
-		{"upstream 1.6: empty key without an operator", placementSpec{Tolerations: tolerating{{}}},
+		{"1.6: empty key without an operator", placementSpec{Tolerations: tolerating{{}}},
 			[]string{`spec.tolerations[0].operator: Invalid value: "": If the key is empty, operator must be Exists.`}},
-		{"upstream 1.6: Exists with a value", placementSpec{Tolerations: tolerating{
+		{"1.6: Exists with a value", placementSpec{Tolerations: tolerating{
 			{Key: "a", Operator: clusterv1beta1.TolerationOpExists, Value: "b"},
 		}}, []string{`spec.tolerations[0].value: Invalid value: "b": If the operator is Exists, the value should be empty.`}},
 		{"spread constraints", placementSpec{SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{
@@ -134,9 +134,9 @@ func TestMistakes(t *testing.T) {
 			[]string{strategy + `.clustersPerDecisionGroup: Invalid value: "abc": ` + numberOrShare + `: parsing "abc": invalid syntax`}},
 		{"group size of a percent sign alone", placementSpec{DecisionStrategy: groupsOfSize(intstr.FromString("%"))},
 			[]string{strategy + `.clustersPerDecisionGroup: Invalid value: "%": ` + numberOrShare + `: parsing "": invalid syntax`}},
-		{"ours.md D4: another order", placementSpec{SortBy: "Age"},
+		{"D4: another order", placementSpec{SortBy: "Age"},
 			[]string{`spec.sortBy: Unsupported value: "Age": supported values: "ClusterName", "Score"`}},
-		{"ours.md D4: the interval is checked, whatever the order", placementSpec{ScoreRateLimit: "1d"}, []string{
+		{"D4: the interval is checked, whatever the order", placementSpec{ScoreRateLimit: "1d"}, []string{
 			`spec.scoreRateLimit: Invalid value: "1d": must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h`,
 		}},
 		{"all of them, in the order of the spec", placementSpec{
@@ -172,7 +172,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// ours.md A2: the name labels every PlacementDecision.
+// docs/spec/differences.md A2: the name labels every PlacementDecision.
 func TestNames(t *testing.T) {
 	for _, tc := range []struct {
 		name, want string
@@ -194,7 +194,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.9 and ours.md A2: a value, a quoted value, or ceil(P/100 x selected); no more than are selected, 0 is no bound.
+// docs/spec/upstream-placement.md 1.9 and docs/spec/differences.md A2: a value, a quoted value, or ceil(P/100 x selected); no more than are
+// selected, 0 is no bound.
 func TestGroupLength(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -208,9 +209,9 @@ func TestGroupLength(t *testing.T) {
 		{"a number", intstr.FromInt32(3), 7, 3},
 		{"as many as there are", intstr.FromInt32(7), 7, 7},
 		{"more than there are", intstr.FromInt32(8), 7, 7},
-		{"ours.md A2: a quoted number", intstr.FromString("25"), 70, 25},
-		{"ours.md A2: 0", intstr.FromInt32(0), 7, 7},
-		{"ours.md A2: quoted 0", intstr.FromString("0"), 7, 7},
+		{"A2: a quoted number", intstr.FromString("25"), 70, 25},
+		{"A2: 0", intstr.FromInt32(0), 7, 7},
+		{"A2: quoted 0", intstr.FromString("0"), 7, 7},
 		{"0%", intstr.FromString("0%"), 7, 7},
 		{"negative", intstr.FromInt32(-2), 7, 7},
 		{"a percentage", intstr.FromString("50%"), 10, 5},
@@ -234,7 +235,7 @@ func TestGroupLength(t *testing.T) {
 	}
 }
 
-// ours.md D4: sortBy defaults to ClusterName and scoreRateLimit to 1m.
+// docs/spec/differences.md D4: sortBy defaults to ClusterName and scoreRateLimit to 1m.
 func TestOrder(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -262,7 +263,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// ours.md D4: scoreRateLimit has the form ^[0-9]+[hms]$ and must fit into a duration.
+// docs/spec/differences.md D4: scoreRateLimit has the form ^[0-9]+[hms]$ and must fit into a duration.
 func TestMistakesInScoreRateLimit(t *testing.T) {
 	const form = "must be a whole number of seconds, minutes or hours, such as 30s, 1m or 2h"
 

@@ -8,13 +8,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
-// The built-in prioritizers (upstream-placement.md 1.8).
+// The built-in prioritizers (docs/spec/upstream-placement.md 1.8).
 const (
 	Balance                   = "Balance"
 	Steady                    = "Steady"
 	ResourceAllocatableCPU    = "ResourceAllocatableCPU"
 	ResourceAllocatableMemory = "ResourceAllocatableMemory"
-	SpreadScore               = "Spread" // ours.md D3
+	SpreadScore               = "Spread" // docs/spec/differences.md D3
 )
 
 var builtIns = []string{Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory, SpreadScore}

@@ -105,7 +105,8 @@ func TestAmountsBeyondAllBounds(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.8: within what upstream can tell apart, the score is the exact value of the formula, cut off toward zero.
+// docs/spec/upstream-placement.md 1.8: within what upstream can tell apart, the score is the exact value of the formula, cut off toward
+// zero.
 func TestAllocatableIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amounts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 6).Draw(t, "amounts")

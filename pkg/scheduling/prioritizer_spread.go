@@ -6,14 +6,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
-// spreadScore prefers clusters whose domains hold few decisions of the other placements of the namespace (ours.md D3), so that placements
-// that are spread over the same keys do not all meet in the same few domains.
+// spreadScore prefers clusters whose domains hold few decisions of the other placements of the namespace (docs/spec/differences.md D3), so
+// that placements that are spread over the same keys do not all meet in the same few domains.
 //
-// The load of a cluster is a sum over the distinct keys of the spread constraints: how many decisions of the other placements, of
-// whatever API, stand on clusters with the same value of the key. A decision that shares two of its domains is twice as near and counts
-// twice. Only decisions on clusters in scope that are not terminating are seen: a placement does not look outside its scope, and what it
-// does not look at cannot wake it. A cluster without the key counts as if it were in the fullest domain of a feasible cluster, for spreading
-// takes it last as well (ours.md D2).
+// The load of a cluster is a sum over the distinct keys of the spread constraints: how many decisions of the other placements, of whatever
+// API, stand on clusters with the same value of the key. A decision that shares two of its domains is twice as near and counts twice. Only
+// decisions on clusters in scope that are not terminating are seen: a placement does not look outside its scope, and what it does not look
+// at cannot wake it. A cluster without the key counts as if it were in the fullest domain of a feasible cluster, for spreading takes it
+// last as well (docs/spec/differences.md D2).
 //
 // The score is linear in the load: the feasible clusters with the least have 100, those with the most -100, fractions are cut off toward
 // zero, and all have 100 when their loads are equal. Without spread constraints there are no domains to tell apart, and all have 0.

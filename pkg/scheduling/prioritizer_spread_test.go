@@ -22,7 +22,8 @@ func softly(kind clusterv1beta1.TopologyKeyType, key string) clusterv1beta1.Spre
 	return over(kind, key, 1, clusterv1beta1.ScheduleAnyway)
 }
 
-// ours.md D3: linear over [-100, 100] in the decisions of the other placements of the namespace in the domains of a cluster.
+// docs/spec/differences.md D3: linear over [-100, 100] in the decisions of the other placements of the namespace in the domains of a
+// cluster.
 func TestSpreadScore(t *testing.T) {
 	zone, rack := softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"), softly(clusterv1beta1.TopologyKeyTypeClaim, "rack")
 	hard := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 3, clusterv1beta1.DoNotSchedule)
@@ -97,7 +98,7 @@ func TestSpreadScore(t *testing.T) {
 	}
 }
 
-// ours.md D3: with the prioritizer, two placements with equal constraints do not meet in one domain.
+// docs/spec/differences.md D3: with the prioritizer, two placements with equal constraints do not meet in one domain.
 func TestSpreadScoreDecides(t *testing.T) {
 	w := newWorld(located("a1", "a", ""), located("b1", "b", ""), located("c1", "c", ""))
 	w.inventory.SetDecision(pageOf("ns", "q-1", "q", "a1"))
@@ -113,8 +114,8 @@ func TestSpreadScoreDecides(t *testing.T) {
 	expect(t, "selected by a negative weight", []string{"a1", "b1"}, selected(w.schedule(t, spec)))
 }
 
-// ours.md D3: scores are in [-100, 100] and touch both ends when loads differ, a higher load has no higher score, and the order in which
-// the world came to be known plays no part.
+// docs/spec/differences.md D3: scores are in [-100, 100] and touch both ends when loads differ, a higher load has no higher score, and the
+// order in which the world came to be known plays no part.
 func TestSpreadScoreIsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters, pages := drawNeighbourhood(t)

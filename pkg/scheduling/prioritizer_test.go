@@ -49,7 +49,7 @@ func only(t *testing.T, w *world, configuration clusterv1beta1.PrioritizerConfig
 	return result.Prioritizers()[0].Scores, result
 }
 
-// upstream-placement.md 1.8: 2 x trunc(100 x (0.5 - count/max)), toward zero; who is not counted has 100.
+// docs/spec/upstream-placement.md 1.8: 2 x trunc(100 x (0.5 - count/max)), toward zero; who is not counted has 100.
 func TestBalance(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -90,7 +90,8 @@ func TestSteady(t *testing.T) {
 	expect(t, "order", []string{"c2", "c1", "c3"}, selected(result))
 }
 
-// upstream-placement.md 1.8: int(((a-min)/(max-min) - 0.5) x 200) over the filtered clusters that report both allocatable and capacity.
+// docs/spec/upstream-placement.md 1.8: int(((a-min)/(max-min) - 0.5) x 200) over the filtered clusters that report both allocatable and
+// capacity.
 func TestResourceAllocatable(t *testing.T) {
 	const absent = ""
 
@@ -148,7 +149,8 @@ func TestResourceAllocatable(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.8 and ours.md C3: the value as it is; absent or expired counts 0; woken after the earliest validUntil.
+// docs/spec/upstream-placement.md 1.8 and docs/spec/differences.md C3: the value as it is; absent or expired counts 0; woken after the
+// earliest validUntil.
 func TestAddOnScores(t *testing.T) {
 	item := func(name string, value int32) clusterv1alpha1.AddOnPlacementScoreItem {
 		return clusterv1alpha1.AddOnPlacementScoreItem{Name: name, Value: value}
@@ -204,7 +206,7 @@ func TestAddOnScores(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.1 and 1.8, ours.md C4.
+// docs/spec/upstream-placement.md 1.1 and 1.8, docs/spec/differences.md C4.
 func TestWeights(t *testing.T) {
 	balanced, steady := Prioritizer{BuiltIn: Balance, Weight: 1}, Prioritizer{BuiltIn: Steady, Weight: 1}
 
@@ -226,11 +228,11 @@ func TestWeights(t *testing.T) {
 		}},
 		{"Exact with nothing listed", exact(), []Prioritizer{}},
 		{"Exact with weight 0", exact(builtIn(Balance, 0), addOn("demo", "cpu", 0)), []Prioritizer{}},
-		{"ours.md C4: of two for one built-in coordinate the last wins", exact(builtIn(Steady, 1), builtIn(Balance, 2), builtIn(Steady, 3)),
+		{"C4: of two for one built-in coordinate the last wins", exact(builtIn(Steady, 1), builtIn(Balance, 2), builtIn(Steady, 3)),
 			[]Prioritizer{
 				{BuiltIn: Steady, Weight: 3}, {BuiltIn: Balance, Weight: 2},
 			}},
-		{"ours.md C4: and of two for one AddOn coordinate", exact(addOn("demo", "cpu", 1), addOn("demo", "mem", 1), addOn("demo", "cpu", 5)),
+		{"C4: and of two for one AddOn coordinate", exact(addOn("demo", "cpu", 1), addOn("demo", "mem", 1), addOn("demo", "cpu", 5)),
 			[]Prioritizer{
 				{Resource: "demo", Score: "cpu", Weight: 5}, {Resource: "demo", Score: "mem", Weight: 1},
 			}},
@@ -255,7 +257,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.8: an incumbent is dropped for an unused newcomer under the default weights, and kept with Steady at 3.
+// docs/spec/upstream-placement.md 1.8: an incumbent is dropped for an unused newcomer under the default weights, and kept with Steady at 3.
 func TestTotals(t *testing.T) {
 	w := newWorld(named("c1"), named("c2"))
 	w.incumbents["c2"] = true

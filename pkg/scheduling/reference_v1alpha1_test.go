@@ -33,8 +33,8 @@ func drawOlderSpec(t *rapid.T) olderSpec {
 	}
 }
 
-// v1alpha1-placement.md as a whole, against the contract word by word over the objects themselves.
-func TestOlderPlacementsAgainstTheContract(t *testing.T) {
+// docs/spec/placement-v1alpha1.md P2 to P11, word by word over the objects themselves.
+func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 	compiler := selector.NewCompiler()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,16 +69,16 @@ func TestOlderPlacementsAgainstTheContract(t *testing.T) {
 		w.inventory.DeleteBinding("ns", "all")
 
 		spec := drawOlderSpec(t)
-		ranked := rankByContract(t, spec, bound, clusters, incumbents, decisions)
+		ranked := rankByRules(t, spec, bound, clusters, incumbents, decisions)
 		result := Schedule(LowerV1alpha1(compiler, olderPlacementOf(spec)), w.inventory.Snapshot(), incumbents, now)
 
 		want := []string{}
-		for _, rank := range takenByContract(spec, ranked) {
+		for _, rank := range takenByRules(spec, ranked) {
 			want = append(want, ranked[rank-1].Cluster.Name)
 		}
 
 		if got := selected(result); !slices.Equal(want, got) {
-			t.Fatalf("selected are %v, by the contract %v, of %d feasible ones", got, want, len(ranked))
+			t.Fatalf("selected are %v, by the rules %v, of %d feasible ones", got, want, len(ranked))
 		}
 
 		missing := 0
@@ -87,13 +87,13 @@ func TestOlderPlacementsAgainstTheContract(t *testing.T) {
 		}
 
 		if result.Unscheduled != missing || result.Feasible() != len(ranked) {
-			t.Fatalf("%d unscheduled and %d feasible, by the contract %d and %d", result.Unscheduled, result.Feasible(), missing, len(ranked))
+			t.Fatalf("%d unscheduled and %d feasible, by the rules %d and %d", result.Unscheduled, result.Feasible(), missing, len(ranked))
 		}
 	})
 }
 
-// rankByContract sorts the clusters that fit by the taints to avoid, by Balance and Steady, and by name.
-func rankByContract(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*clusterv1.ManagedCluster, incumbents map[string]bool,
+// rankByRules sorts the clusters that fit by the taints to avoid, by Balance and Steady, and by name.
+func rankByRules(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*clusterv1.ManagedCluster, incumbents map[string]bool,
 	decisions map[string]int,
 ) []Verdict {
 	ranked, most := []Verdict{}, 0
@@ -105,7 +105,7 @@ func rankByContract(t *rapid.T, spec olderSpec, bound map[string]bool, clusters 
 		set := cluster.Labels["cluster.open-cluster-management.io/clusterset"]
 		asked := len(spec.ClusterSets) == 0 || slices.Contains(spec.ClusterSets, set)
 		verdict := Verdict{Cluster: facts.Of(cluster, nil)}
-		fits := bound[set] && asked && cluster.DeletionTimestamp == nil && fitsByContract(t, spec.Predicates, cluster)
+		fits := bound[set] && asked && cluster.DeletionTimestamp == nil && fitsByRules(t, spec.Predicates, cluster)
 
 		for _, taint := range cluster.Spec.Taints {
 			switch {
@@ -141,8 +141,8 @@ func rankByContract(t *rapid.T, spec olderSpec, bound map[string]bool, clusters 
 	return ranked
 }
 
-// fitsByContract matches with the label selectors of Kubernetes, over labels and over claims.
-func fitsByContract(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedCluster) bool {
+// fitsByRules matches with the label selectors of Kubernetes, over labels and over claims.
+func fitsByRules(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedCluster) bool {
 	claims := map[string]string{}
 	for _, claim := range cluster.Status.ClusterClaims {
 		claims[claim.Name] = claim.Value
@@ -163,8 +163,8 @@ func fitsByContract(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedClus
 	})
 }
 
-// takenByContract are the ranks of the greatest and best answer.
-func takenByContract(spec olderSpec, ranked []Verdict) []int {
+// takenByRules are the ranks of the greatest and best answer.
+func takenByRules(spec olderSpec, ranked []Verdict) []int {
 	switch spec.AntiAffinity.TopologyKeyType {
 	case placementv1alpha1.TopologyKeyTypeLabel:
 		return bestApart(ranked, facts.Key{Kind: facts.Label, Name: spec.AntiAffinity.TopologyKey}, spec.NumberOfClusters)

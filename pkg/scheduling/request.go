@@ -49,7 +49,7 @@ type Request struct {
 	Mistakes field.ErrorList
 }
 
-// Order is how decisions are sorted (ours.md D4).
+// Order is how decisions are sorted (docs/spec/differences.md D4).
 type Order uint8
 
 // The orders: by the name of the cluster, or by score, the highest first, and then by name.
@@ -124,7 +124,7 @@ func (r *Request) Interest() inventory.Interest {
 	interest := inventory.Interest{ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []facts.Key{{Kind: facts.Taint}}}
 
 	for _, prioritizer := range r.Prioritizers {
-		// Scores that decide nothing are still watched for their expiry, of which the user is warned (ours.md C3).
+		// Scores that decide nothing are still watched for their expiry, of which the user is warned (docs/spec/differences.md C3).
 		if r.Ranks() || prioritizer.BuiltIn == "" {
 			interest.Reads = append(interest.Reads, prioritizer.reads()...)
 		}

@@ -38,24 +38,24 @@ func TestPredicates(t *testing.T) {
 		predicates anyOf
 		want       []string
 	}{
-		{"upstream 1.1: none is every cluster", nil, []string{"eu", "none", "us"}},
-		{"upstream 1.1: an empty one is every cluster", anyOf{{}}, []string{"eu", "none", "us"}},
+		{"1.1: none is every cluster", nil, []string{"eu", "none", "us"}},
+		{"1.1: an empty one is every cluster", anyOf{{}}, []string{"eu", "none", "us"}},
 		{"label", anyOf{byLabel("region", "eu")}, []string{"eu"}},
 		{"label of nobody", anyOf{byLabel("region", "ap")}, []string{}},
 		{"labels NotIn takes those without", anyOf{labels(compare("region", metav1.LabelSelectorOpNotIn, "eu"))},
 			[]string{"none", "us"}},
 		{"labels DoesNotExist takes those without", anyOf{labels(compare("region", metav1.LabelSelectorOpDoesNotExist))},
 			[]string{"none"}},
-		{"ours.md C1: a long ARN", anyOf{byClaim(compare("id", metav1.LabelSelectorOpIn, arn))}, []string{"eu"}},
-		{"ours.md C1: a URL", anyOf{byClaim(compare("url", metav1.LabelSelectorOpIn, "https://eu.example.com:6443/?a=b"))},
+		{"C1: a long ARN", anyOf{byClaim(compare("id", metav1.LabelSelectorOpIn, arn))}, []string{"eu"}},
+		{"C1: a URL", anyOf{byClaim(compare("url", metav1.LabelSelectorOpIn, "https://eu.example.com:6443/?a=b"))},
 			[]string{"eu"}},
 		{"claims NotIn takes those without", anyOf{byClaim(compare("id", metav1.LabelSelectorOpNotIn, arn))},
 			[]string{"none", "us"}},
 		{"claims DoesNotExist takes those without", anyOf{byClaim(compare("url", metav1.LabelSelectorOpDoesNotExist))},
 			[]string{"none", "us"}},
-		{"upstream 1.1: label and claim in one are ANDed", anyOf{both}, []string{"eu"}},
+		{"1.1: label and claim in one are ANDed", anyOf{both}, []string{"eu"}},
 		{"label, claim and CEL in one are ANDed", anyOf{combined}, []string{}},
-		{"upstream 1.1: several are ORed", anyOf{byLabel("region", "ap"), byLabel("region", "us"), both}, []string{"eu", "us"}},
+		{"1.1: several are ORed", anyOf{byLabel("region", "ap"), byLabel("region", "us"), both}, []string{"eu", "us"}},
 		{"CEL on labels", anyOf{byCEL(`managedCluster.metadata.?labels["region"].orValue("") == "us"`)}, []string{"us"}},
 		{"CEL on claims", anyOf{byCEL(`managedCluster.status.clusterClaims.exists(c, c.name == "url")`)}, []string{"eu"}},
 		{"CEL on scores", anyOf{byCEL(`managedCluster.scores("demo").exists(s, s.name == "cpu" && s.value > 80)`)}, []string{"us"}},
@@ -69,7 +69,8 @@ func TestPredicates(t *testing.T) {
 	}
 }
 
-// ours.md C2: an error makes that cluster not match, and is summarised by expression: how many clusters, the first by name.
+// docs/spec/differences.md C2: an error makes that cluster not match, and is summarised by expression: how many clusters, the first by
+// name.
 func TestCELErrors(t *testing.T) {
 	w := newWorld(named("c3"), named("c1"), named("c2", "region", "eu"))
 	result := w.schedule(t, placementSpec{Predicates: anyOf{
@@ -95,7 +96,8 @@ func TestCELErrors(t *testing.T) {
 		`CEL managedCluster.scores("none").size() == 0: AddOnPlacementScore "none" of cluster c1 does not exist`, result.Reason(verdict))
 }
 
-// ours.md C2: the budget of a pass. What is too much for many clusters is fine for few, and without an answer the decisions stay.
+// docs/spec/differences.md C2: the budget of a pass. What is too much for many clusters is fine for few, and without an answer the
+// decisions stay.
 func TestCELBudgetOfAPass(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -134,7 +136,8 @@ func TestCELBudgetOfAPass(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.5: terminating clusters are no candidates, sets that overlap count once, and broken sets hold the answer.
+// docs/spec/upstream-placement.md 1.5: terminating clusters are no candidates, sets that overlap count once, and broken sets hold the
+// answer.
 func TestScopeOfSchedule(t *testing.T) {
 	a, b, both, gone := named("a", clusterv1beta2.ClusterSetLabel, "a"), named("b", clusterv1beta2.ClusterSetLabel, "b"),
 		named("both", clusterv1beta2.ClusterSetLabel, "a", "region", "eu"), named("gone", clusterv1beta2.ClusterSetLabel, "a")
@@ -182,9 +185,9 @@ func TestScopeOfSchedule(t *testing.T) {
 		{"everything", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "all")) }, []string{"all"},
 			map[string]string{"a": "Selected", "b": "Selected", "both": "Selected", "gone": "Terminating"}, []string{"a", "all", "b",
 				"eu"}, []string{"all"}, 3, nil},
-		{"ours.md A4: a broken set that is used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, nil,
+		{"A4: a broken set that is used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, nil,
 			map[string]string{}, []string{"a", "b", "broken", "eu"}, []string{"a", "b", "broken", "eu"}, 0, []string{"broken"}},
-		{"ours.md A4: a broken set that is not used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, []string{"b"},
+		{"A4: a broken set that is not used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, []string{"b"},
 			map[string]string{"a": "OutOfScope", "b": "Selected", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b", "broken",
 				"eu"}, []string{"b"}, 1, nil},
 	} {
@@ -208,7 +211,7 @@ func TestScopeOfSchedule(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.5: score descending, name ascending; the first numberOfClusters, or all.
+// docs/spec/upstream-placement.md 1.5: score descending, name ascending; the first numberOfClusters, or all.
 func TestSelection(t *testing.T) {
 	for _, tc := range []struct {
 		reason      string
@@ -236,7 +239,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// ours.md E1: every cluster has a verdict and its exact reason.
+// docs/spec/differences.md E1: every cluster has a verdict and its exact reason.
 func TestReasons(t *testing.T) {
 	w := newWorld(named("a"), named("b"), named("c"), named("tainted"), named("us", "region", "us"), named("out"), named("gone"))
 	w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchExpressions: requirements{

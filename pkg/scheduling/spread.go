@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
-// SpreadConstraint asks to spread the selected clusters evenly over the values of a label or a claim (ours.md D2).
+// SpreadConstraint asks to spread the selected clusters evenly over the values of a label or a claim (docs/spec/differences.md D2).
 type SpreadConstraint struct {
 	// Key is the label or claim whose values are the domains.
 	Key facts.Key

@@ -32,7 +32,7 @@ func located(name, zone, rack string) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-// ours.md D2, by example.
+// docs/spec/differences.md D2, by example.
 func TestSpread(t *testing.T) {
 	const hard, soft = clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway
 
@@ -97,8 +97,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// ours.md D2 against a search that tries every candidate at every step: a hard constraint is never broken, nobody who is allowed is left
-// while clusters are wanted, and each one taken is the best by the rule.
+// docs/spec/differences.md D2 against a search that tries every candidate at every step: a hard constraint is never broken, nobody who is
+// allowed is left while clusters are wanted, and each one taken is the best by the rule.
 func TestSpreadIsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		constraints := drawConstraints(t)

@@ -17,7 +17,7 @@ const longestToleration = int64(math.MaxInt64 / time.Second)
 type judgement struct {
 	// forbids is the index of the first taint that keeps the cluster out, or -1.
 	forbids int
-	// avoid is how many taints ask to prefer other clusters (ours.md D1).
+	// avoid is how many taints ask to prefer other clusters (docs/spec/differences.md D1).
 	avoid int
 	// until is the earliest time at which a toleration that counts runs out; zero means never. Of a cluster that is kept out those of the
 	// taints before the one that forbids it count: another one forbids it then.

@@ -29,7 +29,7 @@ func exist(key string, effect clusterv1.TaintEffect) clusterv1beta1.Toleration {
 	return clusterv1beta1.Toleration{Key: key, Operator: clusterv1beta1.TolerationOpExists, Effect: effect}
 }
 
-// upstream-placement.md 1.6: the rules for one taint and one toleration, for every effect and for new and selected clusters.
+// docs/spec/upstream-placement.md 1.6: the rules for one taint and one toleration, for every effect and for new and selected clusters.
 func TestTaintAndToleration(t *testing.T) {
 	gpu := func(effect clusterv1.TaintEffect) clusterv1.Taint { return taint("gpu", "a100", effect) }
 
@@ -44,7 +44,7 @@ func TestTaintAndToleration(t *testing.T) {
 		{"NoSelect keeps the selected out too", gpu(noSelect), true, nil, false},
 		{"rule 2: NoSelectIfNew keeps a new cluster out", gpu(noSelectIfNew), false, nil, false},
 		{"rule 2: NoSelectIfNew leaves the selected alone", gpu(noSelectIfNew), true, nil, true},
-		{"ours.md D1: PreferNoSelect keeps nobody out", gpu(prefer), false, nil, true},
+		{"D1: PreferNoSelect keeps nobody out", gpu(prefer), false, nil, true},
 		{"rule 1: PreferNoSelect, selected", gpu(prefer), true, nil, true},
 		{"rule 1: PreferNoSelect beside a toleration of something else", gpu(prefer), false, tolerating{equal("other", "", "")}, true},
 
@@ -102,7 +102,7 @@ func TestTaintAndToleration(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.6: a cluster survives if and only if every taint is tolerated; the verdict names the first that is not.
+// docs/spec/upstream-placement.md 1.6: a cluster survives if and only if every taint is tolerated; the verdict names the first that is not.
 func TestSeveralTaints(t *testing.T) {
 	taints := []clusterv1.Taint{taint("a", "1", noSelect), taint("b", "", prefer), taint("c", "", noSelectIfNew), taint("a", "2", noSelect)}
 
@@ -136,7 +136,7 @@ func TestSeveralTaints(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.6: tolerated while now < timeAdded + seconds; the end is when the placement is to be woken.
+// docs/spec/upstream-placement.md 1.6: tolerated while now < timeAdded + seconds; the end is when the placement is to be woken.
 func TestTolerationSeconds(t *testing.T) {
 	added := func(ago time.Duration, effect clusterv1.TaintEffect) clusterv1.Taint {
 		return clusterv1.Taint{Key: "gpu", Effect: effect, TimeAdded: metav1.NewTime(now.Add(-ago))}
@@ -179,15 +179,15 @@ func TestTolerationSeconds(t *testing.T) {
 			[]clusterv1.Taint{{Key: "other", Effect: noSelect}, added(0, noSelect)}, tolerating{
 				{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
 			}, false, time.Time{}},
-		{"ours.md E2: before it, the end of a toleration changes which taint is told of",
+		{"E2: before it, the end of a toleration changes which taint is told of",
 			[]clusterv1.Taint{added(0, noSelect), {Key: "other", Effect: noSelect}}, tolerating{
 				{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
 			}, false, now.Add(10 * time.Second)},
 		{"seconds of a toleration for something else do not count", []clusterv1.Taint{added(0, noSelect)}, tolerating{other}, false,
 			time.Time{}},
-		{"ours.md D1: the end of a toleration of PreferNoSelect changes the order", []clusterv1.Taint{added(0, prefer)},
+		{"D1: the end of a toleration of PreferNoSelect changes the order", []clusterv1.Taint{added(0, prefer)},
 			tolerating{seconds(10)}, true, now.Add(10 * time.Second)},
-		{"ours.md D1: untolerated PreferNoSelect has no end", []clusterv1.Taint{added(0, prefer)}, nil, true, time.Time{}},
+		{"D1: untolerated PreferNoSelect has no end", []clusterv1.Taint{added(0, prefer)}, nil, true, time.Time{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			cluster := named("c1")
@@ -200,7 +200,7 @@ func TestTolerationSeconds(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.6: the minimum over the clusters.
+// docs/spec/upstream-placement.md 1.6: the minimum over the clusters.
 func TestWakeUpAtTheEarliestEnd(t *testing.T) {
 	w := newWorld()
 

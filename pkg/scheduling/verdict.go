@@ -19,8 +19,8 @@ func (r *Result) Verdict(cluster string) (Verdict, bool) {
 	return r.Verdicts()[at], true
 }
 
-// Reason says why the cluster was selected, or the exact clause of the first stage that kept it out (ours.md E1). The text is made on
-// demand, by asking the selectors again.
+// Reason says why the cluster was selected, or the exact clause of the first stage that kept it out (docs/spec/differences.md E1). The text
+// is made on demand, by asking the selectors again.
 func (r *Result) Reason(v Verdict) string {
 	switch v.Stage {
 	case StageScope:

@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Law 2: the passing of time alone changes no answer before the time the result asks to be woken at.
+// docs/architecture.md law 2: the passing of time alone changes no answer before the time the result asks to be woken at.
 func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -66,7 +66,8 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 	})
 }
 
-// Law 6: a placement whose CEL expressions cost too much is looked at again when scores expire that they read, after which they cost less.
+// docs/architecture.md law 6: a placement whose CEL expressions cost too much is looked at again when scores expire that they read, after
+// which they cost less.
 func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 	until := metav1.NewTime(now.Add(time.Minute))
 	items := make([]clusterv1alpha1.AddOnPlacementScoreItem, 0, 300)

@@ -36,7 +36,7 @@ func TestAllowed(t *testing.T) {
 		}, Grant{All: true}},
 		{"another namespace's", []rbacv1.ClusterRoleBinding{roleBinding("all", account("b", Account))}, Grant{}},
 		{"an empty subject is nobody", []rbacv1.ClusterRoleBinding{roleBinding("all", user(""), account("", Account))}, Grant{}},
-		{"scope.md: a role that is gone", []rbacv1.ClusterRoleBinding{roleBinding("green", account("a", Account))}, Grant{}},
+		{"S11: a role that is gone", []rbacv1.ClusterRoleBinding{roleBinding("green", account("a", Account))}, Grant{}},
 		{"a role without such a rule", []rbacv1.ClusterRoleBinding{roleBinding("none", account("a", Account))}, Grant{}},
 		{"what is no ClusterRole grants nothing", []rbacv1.ClusterRoleBinding{{
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "all"}, Subjects: []rbacv1.Subject{account("a", Account)},

@@ -27,11 +27,11 @@ func TestAudienceOf(t *testing.T) {
 		subjects []rbacv1.Subject
 		want     Audience
 	}{
-		{"scope.md: the ServiceAccount itself", []rbacv1.Subject{account("a", "placement")}, namespaces("a")},
-		{"scope.md: the user", []rbacv1.Subject{user("system:serviceaccount:a:placement")}, namespaces("a")},
-		{"scope.md: the group of a namespace", []rbacv1.Subject{members("system:serviceaccounts:a")}, namespaces("a")},
-		{"scope.md: all service accounts", []rbacv1.Subject{members("system:serviceaccounts")}, everyone},
-		{"scope.md: everybody with a name", []rbacv1.Subject{members("system:authenticated")}, everyone},
+		{"S7: the ServiceAccount itself", []rbacv1.Subject{account("a", "placement")}, namespaces("a")},
+		{"S7: the user", []rbacv1.Subject{user("system:serviceaccount:a:placement")}, namespaces("a")},
+		{"S7: the group of a namespace", []rbacv1.Subject{members("system:serviceaccounts:a")}, namespaces("a")},
+		{"S7: all service accounts", []rbacv1.Subject{members("system:serviceaccounts")}, everyone},
+		{"S7: everybody with a name", []rbacv1.Subject{members("system:authenticated")}, everyone},
 		{"subjects add up", []rbacv1.Subject{account("a", "placement"), user("alice"), members("system:serviceaccounts:b")}, namespaces("a", "b")},
 		{"single ones beside everyone", []rbacv1.Subject{account("a", "placement"), members("system:authenticated")},
 			Audience{Everyone: true, Namespaces: sets.New("a")}},
@@ -109,7 +109,7 @@ func TestManaged(t *testing.T) {
 		want    bool
 	}{
 		{"ours", metav1.ObjectMeta{Labels: ours}, true},
-		{"scope.md: no such label", metav1.ObjectMeta{}, false},
+		{"S12: no such label", metav1.ObjectMeta{}, false},
 		{"somebody else's", metav1.ObjectMeta{Labels: map[string]string{ManagedByLabel: "argocd"}}, false},
 		{"an annotation is not the label", metav1.ObjectMeta{Annotations: ours}, false},
 		{"handed over by label", metav1.ObjectMeta{Labels: map[string]string{ManagedByLabel: Manager, UnmanagedKey: "true"}}, false},

@@ -1,5 +1,5 @@
 // Package scope says by RBAC who may place where: the cluster sets that the ServiceAccount named placement of a namespace may bind
-// (scope.md, "Bindings from a ServiceAccount's RBAC").
+// (docs/spec/scope.md S6 to S10).
 //
 // An OfRules makes the rules of a ClusterRole a Grant, the sets that it lets a subject create managedclustersets/bind of. An AudienceOf
 // the subjects of a ClusterRoleBinding names the namespaces whose account is one of them. Allowed puts both together.

@@ -43,23 +43,23 @@ func TestOfRules(t *testing.T) {
 		want   Grant
 	}{
 		{"no rule grants nothing", nil, none},
-		{"scope.md: resourceNames", []rbacv1.PolicyRule{binding("blue")}, one},
-		{"scope.md: no resourceNames are every set", []rbacv1.PolicyRule{binding()}, every},
+		{"S8: resourceNames", []rbacv1.PolicyRule{binding("blue")}, one},
+		{"S8: no resourceNames are every set", []rbacv1.PolicyRule{binding()}, every},
 		{"no resourceNames outdo some", []rbacv1.PolicyRule{binding("blue"), binding()}, every},
 		{"rules add up", []rbacv1.PolicyRule{binding("blue"), binding("red", "blue")}, Grant{Sets: sets.New("blue", "red")}},
 		{"a resourceName is no pattern", []rbacv1.PolicyRule{binding("*")}, Grant{Sets: sets.New("*")}},
 
-		{"scope.md: verb *", []rbacv1.PolicyRule{verbs("*")}, one},
+		{"S8: verb *", []rbacv1.PolicyRule{verbs("*")}, one},
 		{"create among other verbs", []rbacv1.PolicyRule{verbs("get", "create")}, one},
 		{"other verbs", []rbacv1.PolicyRule{verbs("get", "update", "bind", "Create", "create*")}, none},
 		{"no verb", []rbacv1.PolicyRule{verbs()}, none},
 
-		{"scope.md: apiGroup *", []rbacv1.PolicyRule{groups("*")}, one},
+		{"S8: apiGroup *", []rbacv1.PolicyRule{groups("*")}, one},
 		{"the group among others", []rbacv1.PolicyRule{groups("", group)}, one},
 		{"other groups", []rbacv1.PolicyRule{groups("", "*.open-cluster-management.io", "cluster.open-cluster-management.io/v1beta2")}, none},
 
-		{"scope.md: resource */bind", []rbacv1.PolicyRule{resources("*/bind")}, one},
-		{"scope.md: resource *", []rbacv1.PolicyRule{resources("*")}, one},
+		{"S8: resource */bind", []rbacv1.PolicyRule{resources("*/bind")}, one},
+		{"S8: resource *", []rbacv1.PolicyRule{resources("*")}, one},
 		{"the resource among others", []rbacv1.PolicyRule{resources("pods", "managedclustersets/bind")}, one},
 		{"the sets themselves, and other subresources", []rbacv1.PolicyRule{resources("managedclustersets", "managedclustersets/join")}, none},
 		{"the API server knows no such wildcards", []rbacv1.PolicyRule{resources("managedclustersets/*", "*/*", "*/", "*bind", "/bind", "*//bind")},

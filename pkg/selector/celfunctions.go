@@ -19,7 +19,8 @@ const (
 )
 
 // scoresFunction is managedCluster.scores("<AddOnPlacementScore name>"): a list of {name, value}. An object that does not exist is an
-// evaluation error. The list of an expired object is empty, and the pass wakes when an object that was read expires (ours.md C2).
+// evaluation error. The list of an expired object is empty, and the pass wakes when an object that was read expires
+// (docs/spec/differences.md C2).
 func scoresFunction() cel.EnvOption {
 	return cel.Function(scoresName, cel.MemberOverload("cluster_scores",
 		[]*cel.Type{cel.DynType, cel.StringType}, cel.ListType(cel.DynType), cel.BinaryBinding(scores)))

@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
-// upstream-placement.md 1.7 lists what an expression may use.
+// docs/spec/upstream-placement.md 1.7 lists what an expression may use.
 func TestCELLibraries(t *testing.T) {
 	f := facts.Of(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Generation: 2},
@@ -39,8 +39,8 @@ func TestCELLibraries(t *testing.T) {
 		{"numbers are int64", `managedCluster.metadata.generation == 2`},
 		{"booleans", `managedCluster.spec.hubAcceptsClient`},
 		{"lists of objects", `managedCluster.spec.taints.exists(t, t.key == "gpu" && t.effect == "NoSelect")`},
-		{"upstream 1.7: apiVersion and kind are absent", `!has(managedCluster.apiVersion) && !has(managedCluster.kind)`},
-		{"upstream 1.7: empty fields are absent", `!has(managedCluster.metadata.labels)`},
+		{"1.7: apiVersion and kind are absent", `!has(managedCluster.apiVersion) && !has(managedCluster.kind)`},
+		{"1.7: empty fields are absent", `!has(managedCluster.metadata.labels)`},
 		{"scores in their order", `managedCluster.scores("demo").map(s, s.name) == ["b", "a"]`},
 		{"scores are ints", `managedCluster.scores("demo")[0].value + 2 == 0`},
 		{"parseJSON of every kind", `"[1, \"a\", null, true, {\"x\": []}]".parseJSON().size() == 5`},
@@ -58,7 +58,7 @@ func TestCELLibraries(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.7: an expression that runs here must run there, so nothing more is offered.
+// docs/spec/upstream-placement.md 1.7: an expression that runs here must run there, so nothing more is offered.
 func TestCELOffersNothingMore(t *testing.T) {
 	for _, tc := range []struct{ library, expression, want string }{
 		{"sets", `sets.contains([1, 2], [1])`, "undeclared reference to 'sets'"},
@@ -104,7 +104,7 @@ func TestCELFailures(t *testing.T) {
 	}
 }
 
-// ours.md C2: compiled once per distinct expression, and limited when the cost is known before.
+// docs/spec/differences.md C2: compiled once per distinct expression, and limited when the cost is known before.
 func TestCELCompilation(t *testing.T) {
 	compiler := NewCompiler()
 

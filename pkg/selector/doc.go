@@ -8,7 +8,7 @@
 // CEL expressions see a ManagedCluster without metadata.resourceVersion and metadata.managedFields: a change of these alone re-evaluates
 // no placement, so no decision may depend on them.
 //
-// A mistake in a requirement is reported by Compile with the path of the field, the value and the rule, whether or not there is a
-// cluster to try it on (ours.md A6). Matching itself never fails: a CEL expression that cannot be evaluated makes that cluster not
-// match, and its verdict says so (ours.md C2).
+// A mistake in a requirement is reported by Compile with the path of the field, the value and the rule, whether or not there is a cluster
+// to try it on (docs/spec/differences.md A6). Matching itself never fails: a CEL expression that cannot be evaluated makes that cluster not
+// match, and its verdict says so (docs/spec/differences.md C2).
 package selector

@@ -3,7 +3,7 @@ package selector
 import "time"
 
 // PassCost is how much CEL one evaluation of a placement may cost over all clusters and expressions, in CEL's own cost units; it is in
-// the order of ten seconds of one core (ours.md C2).
+// the order of ten seconds of one core (docs/spec/differences.md C2).
 const PassCost = 50_000_000
 
 // Pass is what one evaluation of a placement shares between clusters. It belongs to one goroutine.

@@ -85,7 +85,7 @@ func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 	})
 }
 
-// Claim selectors are label selectors over the claims, as far as those go (upstream-placement.md 1.1).
+// Claim selectors are label selectors over the claims, as far as those go (docs/spec/upstream-placement.md 1.1).
 func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		expressions := requirements().Draw(t, "matchExpressions")

@@ -132,7 +132,8 @@ func claimValues(path *field.Path, values map[string]string) ([]requirement, fie
 // claimName is what is missing where a requirement on claims has no key.
 const claimName = "the name of a cluster claim"
 
-// claimRequirements compiles requirements over claims. Claims are plain strings: any name and any value works (ours.md C1).
+// claimRequirements compiles requirements over claims. Claims are plain strings: any name and any value works
+// (docs/spec/differences.md C1).
 func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequirement) ([]requirement, field.ErrorList) {
 	var errs field.ErrorList
 

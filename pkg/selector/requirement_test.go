@@ -49,7 +49,7 @@ func TestRequirements(t *testing.T) {
 		text    string
 		failure string
 	}{
-		{"upstream 1.1: empty matches all", Spec{}, "every cluster", ""},
+		{"1.1: empty matches all", Spec{}, "every cluster", ""},
 		{"matchLabels", Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}}, "label region In [eu]", ""},
 		{"matchLabels are ANDed, in the order of their keys",
 			Spec{Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu", "a": "b"}}},
@@ -64,17 +64,17 @@ func TestRequirements(t *testing.T) {
 		{"In, the empty value is not a missing key", label(in("zone", "")), "label zone In []", "label zone In []: not set"},
 		{"NotIn, listed", label(notIn("region", "eu")), "label region NotIn [eu]", "label region NotIn [eu]: is eu"},
 		{"NotIn, other", label(notIn("region", "us")), "label region NotIn [us]", ""},
-		{"upstream 1.1: NotIn matches a cluster without the key", label(notIn("zone", "a")), "label zone NotIn [a]", ""},
+		{"1.1: NotIn matches a cluster without the key", label(notIn("zone", "a")), "label zone NotIn [a]", ""},
 		{"Exists", label(exists("empty")), "label empty Exists", ""},
 		{"Exists, missing", label(exists("zone")), "label zone Exists", "label zone Exists: not set"},
-		{"upstream 1.1: DoesNotExist matches a cluster without the key", label(doesNotExist("zone")), "label zone DoesNotExist", ""},
-		{"ours.md C1: a long ARN in In", exact(in("id.k8s.io", arn)), "claim id.k8s.io In [" + arn + "]", ""},
-		{"ours.md C1: a long ARN in NotIn", exact(notIn("id.k8s.io", arn)), "claim id.k8s.io NotIn [" + arn + "]",
+		{"1.1: DoesNotExist matches a cluster without the key", label(doesNotExist("zone")), "label zone DoesNotExist", ""},
+		{"C1: a long ARN in In", exact(in("id.k8s.io", arn)), "claim id.k8s.io In [" + arn + "]", ""},
+		{"C1: a long ARN in NotIn", exact(notIn("id.k8s.io", arn)), "claim id.k8s.io NotIn [" + arn + "]",
 			"claim id.k8s.io NotIn [" + arn + "]: is " + arn},
-		{"ours.md C1: a URL as value and as name", exact(in("https://console?x=1&y=2", "https://api.example.com:6443/path?q=ü")),
+		{"C1: a URL as value and as name", exact(in("https://console?x=1&y=2", "https://api.example.com:6443/path?q=ü")),
 			"claim https://console?x=1&y=2 In [https://api.example.com:6443/path?q=ü]", ""},
-		{"ours.md C1: a URL as name in Exists", exact(exists("https://console?x=1&y=2")), "claim https://console?x=1&y=2 Exists", ""},
-		{"ours.md C1: a long name in DoesNotExist", exact(doesNotExist(strings.Repeat("x", 300))),
+		{"C1: a URL as name in Exists", exact(exists("https://console?x=1&y=2")), "claim https://console?x=1&y=2 Exists", ""},
+		{"C1: a long name in DoesNotExist", exact(doesNotExist(strings.Repeat("x", 300))),
 			"claim " + strings.Repeat("x", 300) + " DoesNotExist", ""},
 		{"claims: NotIn matches a cluster without the claim", exact(notIn("none", arn)), "claim none NotIn [" + arn + "]", ""},
 		{"claims: an empty value is set", exact(exists("blank"), notIn("blank", "x"), in("blank", "")),
@@ -96,7 +96,7 @@ func TestRequirements(t *testing.T) {
 		{"name, labels and claims are ANDed, the name first", Spec{
 			Name: "c1", Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "us"}}, ClaimValues: map[string]string{"blank": ""},
 		}, "name is c1 and label region In [us] and claim blank In []", "label region In [us]: is eu"},
-		{"upstream 1.1: the selectors of one predicate are ANDed, labels first", Spec{
+		{"1.1: the selectors of one predicate are ANDed, labels first", Spec{
 			Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
 			Claims: []metav1.LabelSelectorRequirement{exists("blank")}, CEL: []string{"true", "1 > 2"},
 		}, "label region In [eu] and claim blank Exists and CEL true and CEL 1 > 2", "CEL 1 > 2: is false"},
@@ -217,7 +217,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// What is wrong is said in the same words each time: a condition that changes with the order of a map would not be quiet (ours.md B6).
+// What is wrong is said in the same words each time: a condition that changes with the order of a map would not be quiet
+// (docs/spec/differences.md B6).
 func TestMistakesInLabelsHaveAnOrder(t *testing.T) {
 	spec := Spec{Labels: metav1.LabelSelector{
 		MatchLabels:      map[string]string{"a": "1!", "b": "2!", "c": "3!", "d!": "4"},

@@ -37,7 +37,7 @@ func labeled(labels map[string]string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: labels}}
 }
 
-// The rules of upstream-placement.md 2.1.
+// The rules of docs/spec/upstream-placement.md 2.1.
 func TestDefaults(t *testing.T) {
 	const (
 		noSelect = clusterv1.TaintEffectNoSelect
@@ -129,7 +129,7 @@ func TestAccepts(t *testing.T) {
 		{reason: "made as accepted", cluster: accepted, want: true},
 		{reason: "accepted later", cluster: accepted, from: member(), want: true},
 		{reason: "accepted before", cluster: accepted, from: accepted},
-		{reason: "no longer accepted (upstream-placement.md 2.2: unchecked)", cluster: member(), from: accepted},
+		{reason: "2.2: no longer accepted, which nothing checks", cluster: member(), from: accepted},
 		{reason: "not accepted yet", cluster: member()},
 	} {
 		if got := Accepts(tc.cluster, tc.from); got != tc.want {

@@ -10,7 +10,7 @@
 // says what to do.
 //
 // It never writes anything, and never asks the API server but for the namespace of a cluster that is being accepted. The answers are given
-// to the rules of upstream-placement.md 2.1 and 2.2; the paths are upstream's too.
+// to the rules of docs/spec/upstream-placement.md 2.1 and 2.2; the paths are upstream's too.
 //
 // The room lies below pkg/controller, which serves it and keeps its certificates (pkg/webhook/certificates).
 package webhook

@@ -84,7 +84,8 @@ func (f *fleet) clusters() []string {
 	return names
 }
 
-// choose computes what is selected: those that are stay, the others join by name (upstream-placement.md 1.8, Steady and the tie-break).
+// choose computes what is selected: those that are stay, the others join by name (docs/spec/upstream-placement.md 1.8, Steady and the
+// tie-break).
 func (f *fleet) choose() {
 	known := func(name string) bool { return f.stages[name] != "" }
 	f.selected = slices.DeleteFunc(f.selected, func(name string) bool { return !known(name) })

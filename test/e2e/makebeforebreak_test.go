@@ -32,7 +32,7 @@ const seedVariable = "PLACEMENT_SEED"
 const rounds = 5
 
 // TestMakeBeforeBreakAtSize changes a placement of 350 clusters in every way that pages and groups depend on, kills the program in the
-// middle of its writes, and looks at every state that consumers see (ours.md B1, B2, B3, B5).
+// middle of its writes, and looks at every state that consumers see (docs/spec/differences.md B1, B2, B3, B5).
 func TestMakeBeforeBreakAtSize(t *testing.T) {
 	random := seeded(t)
 	h := startHub(t)

@@ -9,8 +9,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Moved says where more clusters changed their page in a step than stable slots allow (ours.md B2), and which pages were given up without
-// need. Both states are settled; the length is the one asked for after the step, 0 for none.
+// Moved says where more clusters changed their page in a step than stable slots allow (docs/spec/differences.md B2), and which pages were
+// given up without need. Both states are settled; the length is the one asked for after the step, 0 for none.
 //
 // A cluster keeps its page unless
 //
@@ -23,7 +23,7 @@ import (
 //
 //   - its group has an index that may be needed no more: not less than the number of groups that the staying clusters fill,
 //   - its group is one of those that its portion has too many,
-//   - its index belongs to another rule now (B8),
+//   - its index belongs to another rule now (docs/spec/differences.md B8),
 //   - its group has more pages than the clusters that stay in the group fill.
 //
 // The only page of a placement may be made anew besides, because it has to be called "-1".
@@ -104,7 +104,7 @@ func needlesslyGone(before, after State, portions map[string]int, groups map[Gro
 		pages := before.groups()[group]
 
 		if name, taken := after.nameAt(group.Index); taken && name != group.Name {
-			continue // Another rule has the index now (B8).
+			continue // Another rule has the index now (docs/spec/differences.md B8).
 		}
 
 		gone := len(slices.DeleteFunc(slices.Clone(pages), func(page *clusterv1beta1.PlacementDecision) bool { return after.has(page.UID) }))

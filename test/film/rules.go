@@ -16,7 +16,8 @@ import (
 // shown is how many names a finding shows.
 const shown = 5
 
-// Missing are the clusters that were in the pages before a step and are after it, and were in no page in between (ours.md B1).
+// Missing are the clusters that were in the pages before a step and are after it, and were in no page in between
+// (docs/spec/differences.md B1).
 func Missing(before State, frames []Frame, after State) []string {
 	staying := before.Union()
 	maps.DeleteFunc(staying, func(cluster string, _ bool) bool { return !after.Union()[cluster] })
@@ -45,9 +46,11 @@ func MissingOf(clusters []string, frames []Frame) []string {
 // step; 0 means no bound.
 //
 //   - No page holds more than PageSize decisions.
-//   - Every page has its group labels from the start. Its index never changes, and its name only while it is empty (B5).
-//   - Every group index has one name, and there is no gap: the tracker of sdk-go sees every cluster (B5).
-//   - A page that has decisions does not become empty as long as anything is selected (B3), unless another group takes its index.
+//   - Every page has its group labels from the start. Its index never changes, and its name only while it is empty
+//     (docs/spec/differences.md B5).
+//   - Every group index has one name, and there is no gap: the tracker of sdk-go sees every cluster (docs/spec/differences.md B5).
+//   - A page that has decisions does not become empty as long as anything is selected (docs/spec/differences.md B3), unless another group
+//     takes its index.
 //   - No group grows beyond its length by pages that are to stay.
 func Unsafe(before State, frames []Frame, after State, length int) []string {
 	var findings []string
@@ -205,7 +208,7 @@ func groupSizes(pages, after State) map[Group]int {
 
 // Unsettled says what is wrong with a state that has nothing left to do: every portion, by the name of its group, has exactly these
 // clusters, each once, on no more groups and pages than it needs, and the indices count from 0. The groups follow the order of the names
-// (B8), of which the rest is the last one.
+// (docs/spec/differences.md B8), of which the rest is the last one.
 func Unsettled(pages State, order []string, portions map[string][]string, length int) []string {
 	findings := unsafeState(pages)
 	groups := pages.groups()

@@ -15,7 +15,7 @@ const bindings = "managedclustersetbindings"
 
 var _ = Describe("Admission of a binding", func() {
 	for way, comes := range ways {
-		It("upstream 3.2 case 41, scope.md: with "+way+", takes the right to bind the set", func(ctx SpecContext) {
+		It("41, S4: with "+way+", takes the right to bind the set", func(ctx SpecContext) {
 			w := newWorld(ctx)
 			w.accessInForce(ctx)
 
@@ -46,7 +46,7 @@ var _ = Describe("Admission of a binding", func() {
 		})
 	}
 
-	It("upstream 3.2 case 38: what a user has bound is Bound while the set exists", func(ctx SpecContext) {
+	It("38: what a user has bound is Bound while the set exists", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.accessInForce(ctx)
 

@@ -46,7 +46,7 @@ var _ = Describe("Admission of a cluster", func() {
 	}
 
 	for way, comes := range ways {
-		It("upstream 3.2 case 39: with "+way+", a cluster is made", func(ctx SpecContext) {
+		It("39: with "+way+", a cluster is made", func(ctx SpecContext) {
 			w := newWorld(ctx)
 			p, set := registrar(ctx, w, comes), w.name("set")
 
@@ -70,7 +70,7 @@ var _ = Describe("Admission of a cluster", func() {
 			Expect(p.tries(ctx, w.newCluster("other", "global"))).To(cannotMove(p, "global"))
 		})
 
-		It("upstream 3.2 case 40: with "+way+", a cluster is changed", func(ctx SpecContext) {
+		It("40: with "+way+", a cluster is changed", func(ctx SpecContext) {
 			w := newWorld(ctx)
 			p, from, to := registrar(ctx, w, comes), w.name("from"), w.name("to")
 			cluster := w.cluster(ctx, "from", "c")
@@ -104,7 +104,7 @@ var _ = Describe("Admission of a cluster", func() {
 		})
 	}
 
-	It("upstream 3.2 cases 39 and 40: names and URLs must be good", func(ctx SpecContext) {
+	It("39, 40: names and URLs must be good", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.accessInForce(ctx)
 

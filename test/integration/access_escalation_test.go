@@ -190,7 +190,7 @@ var _ = Describe("A user who may write bindings and has no right to bind", func(
 })
 
 var _ = Describe("The owner of a namespace", func() {
-	It("scope.md: reaches no set by a RoleBinding, whoever makes it", func(ctx SpecContext) {
+	It("S9: reaches no set by a RoleBinding, whoever makes it", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.accessInForce(ctx)
 

@@ -52,7 +52,7 @@ var _ = Describe("The roles for people", func() {
 		}
 	}
 
-	DescribeTable("consumers.md: are added to those of Kubernetes", func(ctx SpecContext, role string, want map[string]string) {
+	DescribeTable("U18: are added to those of Kubernetes", func(ctx SpecContext, role string, want map[string]string) {
 		w := newWorld(ctx)
 		p := w.person("someone")
 		w.roleHere(ctx, p.subject(), role)
@@ -71,7 +71,7 @@ var _ = Describe("The roles for people", func() {
 		Entry("admin, by its own name", "open-cluster-management:placement-hub:admin", rights(all)),
 	)
 
-	It("consumers.md: let an editor place, and bind what he may bind; decisions are the hub's", func(ctx SpecContext) {
+	It("U18: let an editor place, and bind what he may bind; decisions are the hub's", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.accessInForce(ctx)
 		w.unboundSet(ctx, "set")
@@ -107,7 +107,7 @@ var _ = Describe("The roles for people", func() {
 		Expect(editor.Delete(ctx, page)).To(beForbidden("cannot delete resource"))
 	})
 
-	It("consumers.md: let a tenant look sets up, and no more", func(ctx SpecContext) {
+	It("U19: let a tenant look sets up, and no more", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.unboundSet(ctx, "set")
 

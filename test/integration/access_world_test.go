@@ -27,7 +27,7 @@ const (
 	registerGroup = "register.open-cluster-management.io"
 )
 
-// mustMatch is the rule about the name of a binding (consumers.md).
+// mustMatch is the rule about the name of a binding (docs/spec/consumers.md U15).
 const mustMatch = "The ManagedClusterSetBinding must have the same name as the target ManagedClusterSet"
 
 // person is somebody the API server knows, with no rights but those that a spec grants.
@@ -212,7 +212,7 @@ func (w *world) accessInForce(ctx context.Context) {
 		Should(beInvalid("metadata.name format is not correct: "))
 }
 
-// notAllowedToBind is the denial of a binding (consumers.md).
+// notAllowedToBind is the denial of a binding (docs/spec/consumers.md U15).
 func notAllowedToBind(p *person, set string) OmegaMatcher {
 	return beForbidden(fmt.Sprintf("user %q is not allowed to bind cluster set %q", p.user, set))
 }

@@ -192,7 +192,7 @@ var _ = Describe("Admission of a placement", func() {
 			"spreadPolicy: null, decisionStrategy: null}"),
 		Entry("empty lists and objects", "{clusterSets: [], predicates: [], tolerations: [], prioritizerPolicy: {configurations: []}, "+
 			"spreadPolicy: {spreadConstraints: []}, decisionStrategy: {groupStrategy: {decisionGroups: []}}}"),
-		Entry("consumers.md: oddities that arrive", `{prioritizerPolicy: {mode: ""}, spreadPolicy: {}, decisionStrategy: {groupStrategy: `+
+		Entry("U13: oddities that arrive", `{prioritizerPolicy: {mode: ""}, spreadPolicy: {}, decisionStrategy: {groupStrategy: `+
 			"{clustersPerDecisionGroup: 0}}}"),
 		Entry("A2: a quoted number", `{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: "25"}}}`),
 		Entry("a percentage", `{decisionStrategy: {groupStrategy: {clustersPerDecisionGroup: "7%"}}}`),

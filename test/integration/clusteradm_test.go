@@ -55,7 +55,8 @@ func inNamespace(namespace string, rules ...string) grant {
 	return made
 }
 
-// tenant is a user who may edit placements and bindings in the namespace of the world, see all sets, and bind these (consumers.md).
+// tenant is a user who may edit placements and bindings in the namespace of the world, see all sets, and bind these
+// (docs/spec/consumers.md U18, U19).
 func (w *world) tenant(ctx context.Context, sets ...string) *clusteradm {
 	GinkgoHelper()
 

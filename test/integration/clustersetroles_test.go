@@ -68,7 +68,7 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		}
 	}
 
-	It("consumers.md: are made with the set, with these rules, and go with it", func(ctx SpecContext) {
+	It("U17: are made with the set, with these rules, and go with it", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		set := w.unboundSet(ctx, "set")
 
@@ -88,7 +88,7 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		}
 	})
 
-	It("consumers.md: are those of default and global, too", func(ctx SpecContext) {
+	It("U16, U17: are those of default and global, too", func(ctx SpecContext) {
 		for _, set := range []string{"default", "global"} {
 			for _, purpose := range []string{"admin", "bind", "view"} {
 				present(ctx, roleOfSet(purpose, set))
@@ -204,7 +204,7 @@ var _ = Describe("The ClusterRoles of a set", func() {
 })
 
 var _ = Describe("A user with a ClusterRole of a set", func() {
-	It("consumers.md: admin, moves a cluster into it, and binds it", func(ctx SpecContext) {
+	It("U17: admin, moves a cluster into it, and binds it", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.accessInForce(ctx)
 		w.unboundSet(ctx, "set")
@@ -231,7 +231,7 @@ var _ = Describe("A user with a ClusterRole of a set", func() {
 		Expect(p.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: w.name("c")}})).To(beForbidden("cannot delete"))
 	})
 
-	It("consumers.md: bind, binds that set and no other", func(ctx SpecContext) {
+	It("U17: bind, binds that set and no other", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.accessInForce(ctx)
 		w.unboundSet(ctx, "set")
@@ -247,7 +247,7 @@ var _ = Describe("A user with a ClusterRole of a set", func() {
 		Expect(verbsOf(ctx, p.user, "", clusterGroup+"/managedclustersets")).To(BeEmpty(), "of every name")
 	})
 
-	It("consumers.md: view, reads it and no other", func(ctx SpecContext) {
+	It("U17: view, reads it and no other", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.unboundSet(ctx, "set")
 

@@ -120,7 +120,8 @@ func (b *brokenWrite) settled(ctx context.Context, g Gomega) {
 	g.Expect(b.pages(ctx, g, "p")).To(HaveLen(2))
 }
 
-// untrue says what the conditions claim of this generation that does not stand in the pages that the status names (ours.md A7).
+// untrue says what the conditions claim of this generation that does not stand in the pages that the status names
+// (docs/spec/differences.md A7).
 func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 	placement := b.read(ctx, g, "p")
 

@@ -98,7 +98,8 @@ func (w *world) selected(pages []clusterv1beta1.PlacementDecision) []string {
 	return selected
 }
 
-// expectConsumable demands of pages and status what holds in every settled state, whatever the answer (consumers.md; ours.md A5, B3, B7).
+// expectConsumable demands of pages and status what holds in every settled state, whatever the answer (docs/spec/consumers.md U1 to U11,
+// docs/spec/differences.md A5, B3, B7).
 func expectConsumable(g Gomega, placement *clusterv1beta1.Placement, pages []clusterv1beta1.PlacementDecision) {
 	conditions := placement.Status.Conditions
 	g.Expect(len(conditions)).To(BeNumerically(">=", 2), "conditions")

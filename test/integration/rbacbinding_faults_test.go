@@ -75,7 +75,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		Expect(w.bindings(ctx, Default, w.namespace)[w.name("blue")].UID).To(Equal(uid), "it has never gone")
 	})
 
-	It("scope.md: are not made when the API server denies it, whatever has not been seen yet", func(ctx SpecContext) {
+	It("S16: are not made when the API server denies it, whatever has not been seen yet", func(ctx SpecContext) {
 		w := newRBACWorld(ctx)
 		w.unboundSet(ctx, "blue")
 		w.role(ctx, "every", bindRule())

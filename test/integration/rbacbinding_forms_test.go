@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// The forms of scope.md, "Bindings from a ServiceAccount's RBAC".
+// The forms of docs/spec/scope.md S7 and S8.
 var _ = Describe("What an account may bind", func() {
 	DescribeTable("by whom a ClusterRoleBinding names",
 		func(ctx SpecContext, subject func(namespace string) rbacv1.Subject) {

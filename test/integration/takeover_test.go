@@ -48,8 +48,9 @@ var _ = Describe("Taking over from the upstream controller", Serial, func() {
 		}})).To(Succeed())
 		w.create(ctx, rulePage(w.namespace, "disabled-decision-2"))
 
-		// A page that upstream made and never filled has no list at all. The list has to be there, even if it is empty (consumers.md), so it
-		// gets one; that is the only PlacementDecision that is written. While a placement is misconfigured its pages stay as they are.
+		// A page that upstream made and never filled has no list at all. The list has to be there, even if it is empty
+		// (docs/spec/consumers.md U5), so it gets one; that is the only PlacementDecision that is written. While a placement is misconfigured its
+		// pages stay as they are.
 		want := []string{}
 
 		for name, l := range placements {

@@ -15,7 +15,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// legacy is what the upstream controller has left of a placement (upstream-placement.md 1.9 to 1.11).
+// legacy is what the upstream controller has left of a placement (docs/spec/upstream-placement.md 1.9 to 1.11).
 type legacy struct {
 	spec  clusterv1beta1.PlacementSpec
 	pages []legacyPage

@@ -9,7 +9,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
-var _ = Describe("v1alpha1-placement.md: anti-affinity", func() {
+var _ = Describe("P7, P11: anti-affinity", func() {
 	It("takes the best cluster of each value, by label and by claim, and as many as there are values", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.alone(ctx)

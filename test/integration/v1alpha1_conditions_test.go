@@ -37,7 +37,7 @@ var alphaMistakes = map[string]struct {
 	"none": {apart(placementv1alpha1.TopologyKeyTypeClaim, ""), "spec.antiAffinity.topologyKey: Required value"},
 }
 
-var _ = Describe("v1alpha1-placement.md: the conditions of a Placement", Serial, func() {
+var _ = Describe("P8: the conditions of a Placement", Serial, func() {
 	It("are False only when fewer were found than asked for, or nothing could be looked at; B6: a restart writes nothing", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		none := anyOf(withLabel("no", "such"))

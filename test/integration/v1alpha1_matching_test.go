@@ -31,7 +31,7 @@ func whereClaim(name string, operator metav1.LabelSelectorOperator, values ...st
 	}}
 }
 
-var _ = Describe("v1alpha1-placement.md: a Placement selects", func() {
+var _ = Describe("P2 to P6, P9: a Placement selects", func() {
 	const (
 		arn     = "arn:aws:iam::123456789012:role/a-role-whose-name-is-so-long-that-no-label-could-hold-it-as-its-value"
 		address = "https://api.example.com:6443/?a=b&c"

@@ -15,7 +15,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
-var _ = Describe("v1alpha1-placement.md: PlacementDecisions and others", func() {
+var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 	// settled is a world with a placement "p" of two clusters, of which the first is available.
 	settled := func(ctx context.Context) (*world, *placementv1alpha1.PlacementDecision) {
 		w := newWorld(ctx)

@@ -22,7 +22,7 @@ import (
 // promptly is how soon a consumer may expect to read that a cluster has become unavailable.
 const promptly = 10 * time.Second
 
-var _ = Describe("v1alpha1-placement.md: the PlacementDecisions", func() {
+var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 	It("say in available what each cluster reports, by one write of each page concerned (B6)", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		w.alone(ctx)

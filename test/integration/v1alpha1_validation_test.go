@@ -19,7 +19,7 @@ const labelKeyPattern = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 const aLabelKey = `is not the key of a label: an optional DNS subdomain and "/", ` +
 	`then at most 63 letters, digits, "-", "_" or ".", beginning and ending with a letter or digit`
 
-var _ = DescribeTable("v1alpha1-placement.md: the API server takes a Placement",
+var _ = DescribeTable("P12: the API server takes a Placement",
 	func(ctx SpecContext, spec string) {
 		Expect(complaint(ctx, "Placement", "p", "spec: "+spec)).To(BeEmpty())
 	},
@@ -36,7 +36,7 @@ var _ = DescribeTable("v1alpha1-placement.md: the API server takes a Placement",
 		claimSelector: {matchClaims: {region: eu}, matchExpressions: [
 			{key: a, operator: In, values: [x]}, {key: b, operator: NotIn, values: [z]},
 			{key: c, operator: Exists}, {key: d, operator: DoesNotExist}]}}]}`),
-	Entry("with claims that no label may be (ours.md C1)", `{predicates: [{claimSelector: {
+	Entry("with claims that no label may be (docs/spec/differences.md C1)", `{predicates: [{claimSelector: {
 		matchClaims: {"role of/the node": "arn:aws:iam::123456789012:role/`+strings.Repeat("x", 100)+`"},
 		matchExpressions: [{key: "-x-", operator: In, values: ["https://api.example.com:6443/?a=b&c"]}]}}]}`),
 	Entry("that spreads over a label", `{antiAffinity: {topologyKey: topology.kubernetes.io/zone, topologyKeyType: Label}}`),
@@ -45,7 +45,7 @@ var _ = DescribeTable("v1alpha1-placement.md: the API server takes a Placement",
 		`{antiAffinity: {topologyKey: `+strings.Repeat("a", 252)+`/`+strings.Repeat("b", 63)+`, topologyKeyType: Label}}`),
 )
 
-var _ = DescribeTable("v1alpha1-placement.md: the API server rejects a Placement",
+var _ = DescribeTable("P12: the API server rejects a Placement",
 	func(ctx SpecContext, spec string, want ...string) {
 		Expect(complaint(ctx, "Placement", "p", "spec: "+spec)).To(Equal(want))
 	},
@@ -120,7 +120,7 @@ var _ = DescribeTable("v1alpha1-placement.md: the API server rejects a Placement
 			`spec.predicates[0].claimSelector.matchExpressions[0].key in body should be at least 1 chars long`),
 )
 
-var _ = Describe("v1alpha1-placement.md: the name of a Placement", func() {
+var _ = Describe("P13: the name of a Placement", func() {
 	It("labels the decisions", func(ctx SpecContext) {
 		Expect(complaint(ctx, "Placement", strings.Repeat("p", 63), "spec: {}")).To(BeEmpty())
 
@@ -130,7 +130,7 @@ var _ = Describe("v1alpha1-placement.md: the name of a Placement", func() {
 	})
 })
 
-var _ = DescribeTable("v1alpha1-placement.md: the API server looks at a PlacementDecision",
+var _ = DescribeTable("P13: the API server looks at a PlacementDecision",
 	func(ctx SpecContext, content string, want ...string) {
 		Expect(complaint(ctx, "PlacementDecision", "p-decision-1", content)).To(HaveExactElements(want))
 	},

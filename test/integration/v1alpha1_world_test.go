@@ -104,7 +104,7 @@ func (w *world) lookAlpha(ctx context.Context, g Gomega, name string) alphaOutco
 	return seen
 }
 
-// expectAlphaPage demands of a page what v1alpha1-placement.md says of every PlacementDecision.
+// expectAlphaPage demands of a page what docs/spec/placement-v1alpha1.md P13 says of every PlacementDecision.
 func expectAlphaPage(g Gomega, placement *placementv1alpha1.Placement, page *placementv1alpha1.PlacementDecision) {
 	g.Expect(page.Name).To(MatchRegexp("^" + regexp.QuoteMeta(placement.Name) + "-decision-[1-9][0-9]*$"))
 	g.Expect(page.Labels).To(HaveKeyWithValue("placement.open-cluster-management.io", placement.Name))

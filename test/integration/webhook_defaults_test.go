@@ -65,7 +65,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		return WithTransform(func(t metav1.Time) time.Time { return t.Time }, BeTemporally("~", time.Now(), settle))
 	}
 
-	DescribeTable("upstream 3.2 case 39: a new cluster is in the set default, with a lease of 60 seconds",
+	DescribeTable("39: a new cluster is in the set default, with a lease of 60 seconds",
 		func(ctx SpecContext, labels map[string]string) {
 			cluster := made(ctx, "c39", labels)
 			Expect(cluster.Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, "default"))
@@ -80,7 +80,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		Entry("with an empty one", map[string]string{"a": "b", clusterv1beta2.ClusterSetLabel: ""}),
 	)
 
-	It("upstream 3.2 case 39: stamps every taint of a new cluster, whatever time it brings", func(ctx SpecContext) {
+	It("39: stamps every taint of a new cluster, whatever time it brings", func(ctx SpecContext) {
 		old := clusterv1.Taint{Key: "old", Effect: clusterv1.TaintEffectNoSelectIfNew, TimeAdded: longAgo}
 		cluster := made(ctx, "c39", nil, maintenance, old)
 		Expect(cluster.Spec.Taints).To(HaveLen(2))
@@ -93,14 +93,14 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		Expect(cluster.Spec.Taints[1].Effect).To(Equal(clusterv1.TaintEffectNoSelectIfNew))
 	})
 
-	It("upstream 3.2 case 40: a lease of 0 is accepted and stays 60", func(ctx SpecContext) {
+	It("40: a lease of 0 is accepted and stays 60", func(ctx SpecContext) {
 		cluster := made(ctx, "c40", nil)
 		cluster.Spec.LeaseDurationSeconds = 0
 		Expect(hub.Update(ctx, cluster)).To(Succeed())
 		Expect(cluster.Spec.LeaseDurationSeconds).To(BeEquivalentTo(60))
 	})
 
-	It("upstream 3.2 case 40: a removed set label is back, and another set is kept", func(ctx SpecContext) {
+	It("40: a removed set label is back, and another set is kept", func(ctx SpecContext) {
 		cluster := made(ctx, "c40", map[string]string{"a": "b"})
 
 		for _, patch := range []string{
@@ -116,7 +116,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		Expect(cluster.Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, "blue"))
 	})
 
-	It("upstream 2.1: an update says which taints are new, and not when", func(ctx SpecContext) {
+	It("2.1: an update says which taints are new, and not when", func(ctx SpecContext) {
 		cluster := made(ctx, "c21", nil, maintenance)
 		stamped := cluster.Spec.Taints[0].TimeAdded
 		update := func(taints ...clusterv1.Taint) error {
@@ -209,7 +209,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		}).WithContext(ctx).WithTimeout(settle).Should(Succeed())
 	})
 
-	It("upstream 3.2 cases 39 and 40: nobody is accepted into a terminating namespace", func(ctx SpecContext) {
+	It("39, 40: nobody is accepted into a terminating namespace", func(ctx SpecContext) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "leaving"}}
 		Expect(hub.Create(ctx, namespace)).To(Succeed())
 
@@ -217,7 +217,7 @@ var _ = Describe("The webhook for ManagedClusters", Serial, Ordered, func() {
 		before.Spec.HubAcceptsClient = true
 		Expect(hub.Update(ctx, before)).To(Succeed(), "the namespace is there")
 		before.Spec.HubAcceptsClient = false
-		Expect(hub.Update(ctx, before)).To(Succeed(), "upstream 2.2: unchecked")
+		Expect(hub.Update(ctx, before)).To(Succeed(), "2.2: unchecked")
 
 		// Nobody finishes its deletion on this API server.
 		Expect(hub.Delete(ctx, namespace)).To(Succeed())

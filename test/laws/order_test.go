@@ -52,7 +52,7 @@ func checkOrder(g graph) []string {
 			}
 		case !placed:
 			findings = append(findings, fmt.Sprintf("%s: the order of imports does not know the room pkg/%s; "+
-				"give it its floor in test/laws/order_test.go and in the design", path, room))
+				"give it its floor in test/laws/order_test.go and in docs/architecture.md", path, room))
 		default:
 			findings = append(findings, checkRoom(g, path, room, floor)...)
 		}
@@ -148,7 +148,7 @@ func TestOrderCheckerFindsWrongArrows(t *testing.T) {
 			reason:  "a new room asks for its place",
 			imports: graph{"pkg/federation/v1": nil},
 			want: []string{"pkg/federation/v1: the order of imports does not know the room pkg/federation; " +
-				"give it its floor in test/laws/order_test.go and in the design"},
+				"give it its floor in test/laws/order_test.go and in docs/architecture.md"},
 		},
 	}
 	for _, c := range cases {

@@ -82,7 +82,7 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
 	compiled := r.members.of(set)
 	if compiled.Err != nil {
-		// The members cannot be told; the placements that use the set say so (ours.md A4), and the condition stays as it was.
+		// The members cannot be told; the placements that use the set say so (docs/spec/differences.md A4), and the condition stays as it was.
 		return nil //nolint:nilerr // A state, not an error: an edit of the set brings it back here.
 	}
 

@@ -24,8 +24,8 @@ import (
 // ClusterSetRoles is the name of the controller that keeps the ClusterRoles of sets.
 const ClusterSetRoles = "clusterset-roles"
 
-// clusterSetRolesReconciler keeps the ClusterRoles of every set (consumers.md). It deletes none: they belong to the set, and the garbage
-// collector deletes them after it.
+// clusterSetRolesReconciler keeps the ClusterRoles of every set (docs/spec/consumers.md U17). It deletes none: they belong to the set, and
+// the garbage collector deletes them after it.
 type clusterSetRolesReconciler struct {
 	client   client.Client
 	outdated queue.Retry[reconcile.Request]

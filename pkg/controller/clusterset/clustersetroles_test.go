@@ -28,7 +28,7 @@ func testSet() *clusterv1beta2.ManagedClusterSet {
 	return &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "blue.eu", UID: "1"}}
 }
 
-// consumers.md, "Per-set ClusterRoles".
+// docs/spec/consumers.md U17.
 func TestRolesOfASet(t *testing.T) {
 	const group = "cluster.open-cluster-management.io"
 

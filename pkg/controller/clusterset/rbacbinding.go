@@ -26,8 +26,9 @@ import (
 // ClusterSetBindingRBAC is the name of the controller that keeps the bindings that follow from the RBAC of ServiceAccounts.
 const ClusterSetBindingRBAC = scope.Manager
 
-// rbacBindingReconciler keeps the bindings of a namespace as its account placement is granted them (scope.md). It keeps no state but what
-// it has just done and what it is about to delete: what is true stands in the cache, whose initial lists are there before the first look.
+// rbacBindingReconciler keeps the bindings of a namespace as its account placement is granted them (docs/spec/scope.md S6, S11). It keeps
+// no state but what it has just done and what it is about to delete: what is true stands in the cache, whose initial lists are there before
+// the first look.
 type rbacBindingReconciler struct {
 	client   client.Client
 	grants   *compiledGrants
@@ -124,7 +125,7 @@ func (o *outcome) note(err error) {
 }
 
 // patience is how long a binding must have been unwanted until it is deleted. While what may take its place cannot be made, it is longer: a
-// cluster that both hold is not to be lost meanwhile (law 5). What is forbidden will not come.
+// cluster that both hold is not to be lost meanwhile (docs/architecture.md law 5). What is forbidden will not come.
 func (o *outcome) patience() time.Duration {
 	hopeless := func(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) }
 	if o.outdated != nil || slices.ContainsFunc(o.failed, func(err error) bool { return !hopeless(err) }) {

@@ -56,15 +56,15 @@ func TestPlanBindings(t *testing.T) {
 	}{
 		{reason: "what is missing is made, in order", wanted: []string{"red", "blue"}, create: []string{"blue", "red"}},
 		{reason: "what is there is left", wanted: []string{"blue"}, existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("blue")}},
-		{reason: "scope.md: revoked",
+		{reason: "S11: revoked",
 			existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("red"), fromRBAC("blue")}, revoke: []string{"blue", "red"}},
-		{reason: "scope.md: spec edits are put back", wanted: []string{"blue"},
+		{reason: "S14: spec edits are put back", wanted: []string{"blue"},
 			existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("blue", edited)}, restore: []string{"blue"}},
 		{reason: "what is edited and revoked goes",
 			existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("blue", edited)}, revoke: []string{"blue"}},
-		{reason: "scope.md: somebody else's, granted or not", wanted: []string{"blue"},
+		{reason: "S12: somebody else's, granted or not", wanted: []string{"blue"},
 			existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("blue", byHand, edited), fromRBAC("red", byHand)}},
-		{reason: "scope.md: handed over, granted or not", wanted: []string{"blue"},
+		{reason: "S13: handed over, granted or not", wanted: []string{"blue"},
 			existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("blue", handedOver, edited), fromRBAC("red", handedOver)}},
 		{reason: "what is being deleted is made when it is gone", wanted: []string{"blue"},
 			existing: []clusterv1beta2.ManagedClusterSetBinding{fromRBAC("blue", deleting), fromRBAC("red", deleting)}},
@@ -300,7 +300,7 @@ func TestReconcileGoesByTheLatestState(t *testing.T) {
 	}
 }
 
-// TestReadErrorsRevokeNothing fails the reads one after the other (law 6, scope.md).
+// TestReadErrorsRevokeNothing fails the reads one after the other (docs/architecture.md law 6, docs/spec/scope.md S11).
 func TestReadErrorsRevokeNothing(t *testing.T) {
 	unreadable := errors.New("unreadable")
 

@@ -19,7 +19,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 )
 
-// TestCreationsThatFail holds back what is to be deleted as long as what may take its place can still come (law 5), and no longer.
+// TestCreationsThatFail holds back what is to be deleted as long as what may take its place can still come (docs/architecture.md law 5),
+// and no longer.
 func TestCreationsThatFail(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -58,7 +59,8 @@ func TestCreationsThatFail(t *testing.T) {
 	}
 }
 
-// scope.md: nothing is made that the API server denies, and law 6: nothing is deleted that it grants, whatever the cache shows.
+// docs/spec/scope.md S16: nothing is made that the API server denies, and docs/architecture.md law 6: nothing is deleted that it grants,
+// whatever the cache shows.
 func TestTheAPIServerHasTheLastWord(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -222,7 +224,7 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	look("granted again", true)
 }
 
-// scope.md: a terminating namespace gets nothing.
+// docs/spec/scope.md S17: a terminating namespace gets nothing.
 func TestTerminatingNamespaceGetsNothing(t *testing.T) {
 	r, clock := fixture(t, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {

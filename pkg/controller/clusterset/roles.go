@@ -22,7 +22,7 @@ const (
 	roleManager    = "placement-hub-" + ClusterSetRoles
 )
 
-// rolesOf are the ClusterRoles of a set, by the names and with the rules that consoles know (consumers.md).
+// rolesOf are the ClusterRoles of a set, by the names and with the rules that consoles know (docs/spec/consumers.md U17).
 func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 	named := func(verbs []string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{clusterv1.GroupName}, Resources: resources, ResourceNames: []string{set.Name}, Verbs: verbs}

@@ -15,7 +15,7 @@ import (
 // autoUpdateAnnotation with the value "false" leaves a standard set to its users.
 const autoUpdateAnnotation = "cluster.open-cluster-management.io/autoupdate"
 
-// standardSets are the sets every hub has (upstream-placement.md 1.3).
+// standardSets are the sets every hub has (docs/spec/upstream-placement.md 1.3).
 var standardSets = map[string]clusterv1beta2.ManagedClusterSelector{
 	"default": {SelectorType: clusterv1beta2.ExclusiveClusterSetLabel},
 	"global":  {SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}},

@@ -1,4 +1,4 @@
-// Package freshness proves that a decision was not made on an old view of the hub (ours.md B10).
+// Package freshness proves that a decision was not made on an old view of the hub (docs/spec/differences.md B10).
 //
 // Placements, ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings and AddOnPlacementScores arrive by separate watches, any of which
 // can be behind the others for as long as its connection is broken. A view in which one kind is new and another one is old may show a

@@ -11,7 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// availabilityTaint is the key of the taint that a cluster with these conditions is to have, "" for none (upstream-placement.md 1.4c).
+// availabilityTaint is the key of the taint that a cluster with these conditions is to have, "" for none
+// (docs/spec/upstream-placement.md 1.4c).
 func availabilityTaint(conditions []metav1.Condition) string {
 	available := meta.FindStatusCondition(conditions, clusterv1.ManagedClusterConditionAvailable)
 

@@ -29,7 +29,7 @@ func available(status metav1.ConditionStatus) metav1.Condition {
 	return metav1.Condition{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}
 }
 
-// upstream-placement.md 1.4c: which condition means which taint.
+// docs/spec/upstream-placement.md 1.4c: which condition means which taint.
 func TestAvailabilityTaint(t *testing.T) {
 	joined := metav1.Condition{Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionFalse}
 	for _, tc := range []struct {

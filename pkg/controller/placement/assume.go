@@ -14,7 +14,7 @@ import (
 )
 
 // decide asks the engine, and assumes its answer. Where the answer depends on the decisions of others, these do not change between its
-// snapshot and its assumption, so that no two such answers are found on the same counts (ours.md B9).
+// snapshot and its assumption, so that no two such answers are found on the same counts (docs/spec/differences.md B9).
 func (r *placementReconciler) decide(
 	request *scheduling.Request, key inventory.PlacementKey, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {

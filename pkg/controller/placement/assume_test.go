@@ -247,7 +247,7 @@ func spreadOver(decided map[string][]string) (least, most int) {
 	return slices.Min(counts), slices.Max(counts)
 }
 
-// ours.md B9: placements that decide at once do not decide on the same counts, and so nothing has to move later.
+// docs/spec/differences.md B9: placements that decide at once do not decide on the same counts, and so nothing has to move later.
 func TestPlacementsThatDecideTogetherSpreadOut(t *testing.T) {
 	b := newBalanced(t)
 	b.want(100)

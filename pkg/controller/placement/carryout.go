@@ -46,7 +46,7 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 }
 
 // carryOutOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
-// tells so, so that it is never empty and never claims what does not stand (ours.md A5, A7).
+// tells so, so that it is never empty and never claims what does not stand (docs/spec/differences.md A5, A7).
 func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	start := r.clock.Now()
 	own := p.own()

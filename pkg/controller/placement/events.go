@@ -29,7 +29,7 @@ const (
 	update = "Update"
 )
 
-// reporter tells the users of a placement what was written (upstream-placement.md 1.12).
+// reporter tells the users of a placement what was written (docs/spec/upstream-placement.md 1.12).
 type reporter struct {
 	recorder events.EventRecorder
 }

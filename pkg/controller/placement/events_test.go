@@ -76,7 +76,7 @@ func somePages(n int) []*record.Page {
 	return pages
 }
 
-// upstream 1.12: what was created, updated and deleted, and the scores.
+// docs/spec/upstream-placement.md 1.12: what was created, updated and deleted, and the scores.
 func TestReportsTellWhatWasDone(t *testing.T) {
 	placement, recorder := somePlacement(), &told{}
 	news := reporter{recorder: recorder}.about(placement, answer(t, placement, 2))
@@ -144,7 +144,7 @@ func TestReportsGatherPages(t *testing.T) {
 	}
 }
 
-// upstream 1.12: the list of scores is cut at 1,000 bytes, between two clusters.
+// docs/spec/upstream-placement.md 1.12: the list of scores is cut at 1,000 bytes, between two clusters.
 func TestScoresAreCut(t *testing.T) {
 	placement := somePlacement()
 

@@ -33,8 +33,8 @@ type memory struct {
 	unreadables *unreadables
 	// contents tell which decisions others have edited.
 	contents *contents
-	// deciding is held while an answer that was read from the decisions of others is assumed (ours.md B9). Nothing is read or written
-	// meanwhile.
+	// deciding is held while an answer that was read from the decisions of others is assumed (docs/spec/differences.md B9). Nothing is read or
+	// written meanwhile.
 	deciding sync.Mutex
 	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
 	// empty decisions.

@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// ours.md B4: what is ours is put back, what is somebody else's is left alone.
+// docs/spec/differences.md B4: what is ours is put back, what is somebody else's is left alone.
 func TestForeignSlices(t *testing.T) {
 	placement := record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1"}})
 	owned := []metav1.OwnerReference{{APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: "p", UID: "1"}}

@@ -54,7 +54,8 @@ func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placem
 	return r, api
 }
 
-// ours.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the placement says so.
+// docs/spec/differences.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the
+// placement says so.
 func TestOtherFormsHoldUpNothing(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
 	both := outputs{apis: []record.API{record.V1beta1}, profiles: true}

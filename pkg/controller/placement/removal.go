@@ -29,7 +29,7 @@ const (
 	provingAttempts = 5
 )
 
-// removals proves the removals of results before they are written (ours.md B10).
+// removals proves the removals of results before they are written (docs/spec/differences.md B10).
 type removals struct {
 	checker *freshness.Checker
 	backoff workqueue.TypedRateLimiter[inventory.PlacementKey]

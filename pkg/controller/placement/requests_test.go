@@ -32,8 +32,8 @@ func inSet(name string, labels ...string) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-// ours.md E2: what happens between an evaluation and the moment from which the placement is told of all that its causes depend on is not
-// lost; and once the placement is satisfied, it is told of that no more.
+// docs/spec/differences.md E2: what happens between an evaluation and the moment from which the placement is told of all that its causes
+// depend on is not lost; and once the placement is satisfied, it is told of that no more.
 func TestCausesMissNothing(t *testing.T) {
 	r := settled(t, "p")
 	key := placementKey("p")

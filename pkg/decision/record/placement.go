@@ -99,7 +99,7 @@ func Read(object runtime.Object) *Placement {
 	return nil
 }
 
-// Managed reports whether the placement is the hub's to schedule (ours.md C5); if not, it says why.
+// Managed reports whether the placement is the hub's to schedule (docs/spec/differences.md C5); if not, it says why.
 func (p *Placement) Managed() (managed bool, reason string) {
 	switch {
 	case !p.DeletionTimestamp.IsZero():

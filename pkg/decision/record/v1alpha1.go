@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// V1alpha1 is placement.open-cluster-management.io/v1alpha1 (v1alpha1-placement.md).
+// V1alpha1 is placement.open-cluster-management.io/v1alpha1 (docs/spec/placement-v1alpha1.md P13).
 var V1alpha1 API = v1alpha1{}
 
 type v1alpha1 struct{}

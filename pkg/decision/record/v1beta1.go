@@ -129,7 +129,7 @@ func (f v1beta1Form) Write(page *Page) Object {
 	}
 }
 
-// Own has no reason: consumers take every change of it for news (ours.md B7).
+// Own has no reason: consumers take every change of it for news (docs/spec/differences.md B7).
 func (v1beta1Form) Own(d Decision) Decision { return Decision{Cluster: d.Cluster, Score: d.Score} }
 
 func (f v1beta1Form) Body(decisions []Decision) map[string]any {

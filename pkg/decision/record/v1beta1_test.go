@@ -25,7 +25,7 @@ func TestV1beta1Pages(t *testing.T) {
 	expect(t, "owner", schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"}, form.Owner())
 	expect(t, "key", inventory.NewPlacementKey(inventory.V1beta1, "ns", "p").Decision("p-decision-1"), form.Key("ns", "p-decision-1"))
 	expect(t, "subresource", "status", form.Subresource())
-	expect(t, "ours.md B7: own has no reason, and nothing of others", record.Decision{Cluster: "c-1", Score: 7}, form.Own(full))
+	expect(t, "B7: own has no reason, and nothing of others", record.Decision{Cluster: "c-1", Score: 7}, form.Own(full))
 
 	labels := form.Labels("p", record.Group{Index: 3, Name: "canary"})
 	expect(t, "labels", map[string]string{
@@ -75,7 +75,7 @@ func TestV1beta1Groups(t *testing.T) {
 	}
 }
 
-// ours.md B4: pages of the PlacementRule API share our names and are somebody else's.
+// docs/spec/differences.md B4: pages of the PlacementRule API share our names and are somebody else's.
 func TestV1beta1Foreign(t *testing.T) {
 	form := record.V1beta1.Form()
 	expect(t, "of a placement", false, form.Foreign(pageWith(form.Labels("p", record.Group{}))))
@@ -122,7 +122,7 @@ func TestV1beta1Placement(t *testing.T) {
 	expect(t, "sets", []string{"b", "a"}, placement.ClusterSets)
 	expect(t, "request", "score", placement.Request(selector.NewCompiler()).Order.String())
 	expect(t, "the time of the scores", object.Status.LastScoreUpdateTime, placement.Status.LastScoreUpdate)
-	expect(t, "upstream 1.11: none is not enough", false, placement.Request(selector.NewCompiler()).NoneIsEnough)
+	expect(t, "1.11: none is not enough", false, placement.Request(selector.NewCompiler()).NoneIsEnough)
 	expect(t, "another API", (*record.Placement)(nil), record.V1beta1.Read(&placementv1alpha1.Placement{}))
 	expect(t, "another kind", (*record.Placement)(nil), record.V1beta1.Read(&clusterv1beta1.PlacementDecision{}))
 	expect(t, "a page of another API", (*record.Page)(nil), record.V1beta1.Form().Read(&placementv1alpha1.PlacementDecision{}))

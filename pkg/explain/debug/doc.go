@@ -1,5 +1,5 @@
 // Package debug answers over HTTP what a placement selects at the moment and why: the endpoint of the upstream controller
-// (upstream-placement.md 1.17), with a verdict for each cluster.
+// (docs/spec/upstream-placement.md 1.17), with a verdict for each cluster.
 //
 //	GET  /debug/placements/<namespace>/<name>   a placement as it is on the hub
 //	POST /debug/placements/...                  a placement as it might be; of its name on the hub, the decisions are the incumbents

@@ -66,7 +66,7 @@ func decode(t *testing.T, recorder *httptest.ResponseRecorder) debug.Answer {
 
 const sent = `{"apiVersion":"cluster.open-cluster-management.io/v1beta1","kind":"Placement","metadata":{"namespace":"team-a","name":"new"},"spec":{}}`
 
-// upstream-placement.md 1.17: every code, in the order in which they are found out. Whoever is refused has had nothing looked up.
+// docs/spec/upstream-placement.md 1.17: every code, in the order in which they are found out. Whoever is refused has had nothing looked up.
 func TestCodes(t *testing.T) {
 	get := "/debug/placements/team-a/rollout"
 
@@ -197,7 +197,7 @@ func TestRefusalsAreAlike(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.17: the API server is asked about the user as he is, Extra passed through, for placements of the API.
+// docs/spec/upstream-placement.md 1.17: the API server is asked about the user as he is, Extra passed through, for placements of the API.
 func TestRightsAreAskedForTheUser(t *testing.T) {
 	for _, tc := range []struct{ target, version string }{
 		{"/debug/placements/team-a/rollout", "v1beta1"},
@@ -260,7 +260,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.17: clients decode what the answer is about into the type of the API.
+// docs/spec/upstream-placement.md 1.17: clients decode what the answer is about into the type of the API.
 func TestThePlacementIsAnObject(t *testing.T) {
 	h := newHub(t)
 

@@ -4,7 +4,8 @@
 // The tests change the world one request after the other, so every true state of the world is known. Steps come in batches, from one quiet
 // state to the next. Of every batch and placement it is demanded that
 //
-//   - a cluster that the reference selects in every true state of the batch is in the decisions at every moment of it (ours.md B1, B10),
+//   - a cluster that the reference selects in every true state of the batch is in the decisions at every moment of it
+//     (docs/spec/differences.md B1, B10),
 //   - test/film finds no broken rule in any state,
 //   - once the faults have ended, decisions and status are what the reference makes of the objects that the API server holds,
 //   - a hub that has settled writes nothing, and its two engines have never disagreed.

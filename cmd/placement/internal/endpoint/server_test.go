@@ -200,7 +200,7 @@ func TestOpenMetricsOpenNothingElse(t *testing.T) {
 	}
 }
 
-// upstream-placement.md 1.17: all that is known of a user is passed on when it is asked what he may do.
+// docs/spec/upstream-placement.md 1.17: all that is known of a user is passed on when it is asked what he may do.
 func TestAccessPassesTheUserOn(t *testing.T) {
 	var asked authorizationv1.SubjectAccessReviewSpec
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

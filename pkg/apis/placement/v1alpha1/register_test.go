@@ -26,7 +26,8 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// Every field survives the way to the API server and back, and has the name that the contract gives it: an unknown one fails the test.
+// Every field survives the way to the API server and back, and has the name that docs/spec/placement-v1alpha1.md P2 to P14 give it: an
+// unknown one fails the test.
 func TestRoundTrip(t *testing.T) {
 	const placement = `{"kind":"Placement","apiVersion":"placement.open-cluster-management.io/v1alpha1",` +
 		`"metadata":{"name":"p","namespace":"team-a"},` +
