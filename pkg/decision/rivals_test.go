@@ -230,7 +230,7 @@ func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	expect(t, "told", []string{"confirm p-decision-1 <nil>", "delete p-decision-2 <nil>"}, told)
+	expect(t, "told", []string{"touch p-decision-1 <nil>", "delete p-decision-2 <nil>"}, told)
 	expect(t, "requests", []string{
 		"patch p-decision-1 uid=uid-1 rv=1 application/merge-patch+json", "delete p-decision-2 uid=uid-2 rv=2",
 	}, s.requests)

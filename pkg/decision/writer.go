@@ -22,11 +22,11 @@ type Action string
 // The actions. Create is followed by Fill, because an API server drops the status of an object that is created.
 const (
 	ActionCreate Action = "create"
-	ActionMend   Action = "mend"
-	ActionFill   Action = "fill"
+	ActionMend   Action = "update_metadata"
+	ActionFill   Action = "update_decisions"
 	ActionDelete Action = "delete"
 	// ActionConfirm changes the resourceVersion of a page and nothing that it says.
-	ActionConfirm Action = "confirm"
+	ActionConfirm Action = "touch"
 )
 
 // Observer is told of every request after it was answered. The page is what the API server returned, or what was to be written when err
@@ -80,9 +80,9 @@ func requests(form record.Form, write Write) []request {
 		requests = append(requests, request{action: ActionCreate, about: "creating"})
 	case write.Confirm:
 		confirmation := map[string]any{"annotations": write.Desired.Annotations}
-		requests = append(requests, request{action: ActionConfirm, about: "confirming", body: map[string]any{"metadata": confirmation}})
+		requests = append(requests, request{action: ActionConfirm, about: "touching", body: map[string]any{"metadata": confirmation}})
 	case write.Mend:
-		requests = append(requests, request{action: ActionMend, about: "mending labels and owners of", body: map[string]any{"metadata": metadata}})
+		requests = append(requests, request{action: ActionMend, about: "updating labels and owners of", body: map[string]any{"metadata": metadata}})
 	}
 
 	switch {

@@ -181,7 +181,8 @@ func TestWriter(t *testing.T) {
 		"delete p-decision-4 uid=uid-4 rv=4",
 	}, s.requests)
 	expect(t, "told", []string{
-		"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 <nil>", "fill p-decision-3 <nil>", "mend p-decision-1 <nil>",
+		"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 <nil>",
+		"update_decisions p-decision-3 <nil>", "update_metadata p-decision-1 <nil>",
 		"delete p-decision-5 <nil>", "delete p-decision-4 <nil>",
 	}, told)
 
@@ -197,15 +198,20 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 		refuse, want string
 		told         []string
 	}{
-		{"patch p-decision-2 ", "mending labels and owners of PlacementDecision ns/p-decision-2: refused", []string{"mend p-decision-2 refused"}},
+		{"patch p-decision-2 ", "updating labels and owners of PlacementDecision ns/p-decision-2: refused",
+			[]string{"update_metadata p-decision-2 refused"}},
 		{"patch p-decision-2/status", "writing the decisions of PlacementDecision ns/p-decision-2: refused",
-			[]string{"mend p-decision-2 <nil>", "fill p-decision-2 refused"}},
+			[]string{"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 refused"}},
 		{"create p-decision-3", "creating PlacementDecision ns/p-decision-3: refused",
-			[]string{"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 refused"}},
+			[]string{"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 refused"}},
 		{"patch p-decision-3/status", "writing the decisions of PlacementDecision ns/p-decision-3: refused",
-			[]string{"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 <nil>", "fill p-decision-3 refused"}},
+			[]string{
+				"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 <nil>",
+				"update_decisions p-decision-3 refused",
+			}},
 		{"delete p-decision-5", "deleting PlacementDecision ns/p-decision-5: refused", []string{
-			"mend p-decision-2 <nil>", "fill p-decision-2 <nil>", "create p-decision-3 <nil>", "fill p-decision-3 <nil>", "mend p-decision-1 <nil>",
+			"update_metadata p-decision-2 <nil>", "update_decisions p-decision-2 <nil>", "create p-decision-3 <nil>",
+			"update_decisions p-decision-3 <nil>", "update_metadata p-decision-1 <nil>",
 			"delete p-decision-5 refused",
 		}},
 	} {
@@ -395,7 +401,8 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 		"delete p-decision-4 uid=uid-4 rv=4",
 	}, s.requests)
 	expect(t, "told", []string{
-		"mend p-decision-1 <nil>", "fill p-decision-2 <nil>", "fill p-decision-3 <nil>", "create p-decision-5 <nil>", "fill p-decision-5 <nil>",
+		"update_metadata p-decision-1 <nil>", "update_decisions p-decision-2 <nil>", "update_decisions p-decision-3 <nil>",
+		"create p-decision-5 <nil>", "update_decisions p-decision-5 <nil>",
 		"delete p-decision-4 <nil>",
 	}, told)
 

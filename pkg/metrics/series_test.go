@@ -132,7 +132,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		cause.ObserveLatency(1)
 		ObserveScheduling(1)
 		ObserveStep(0, 1)
-		ObserveWrite("fill", WriteOK, 1)
+		ObserveWrite("update_decisions", WriteOK, 1)
 		standings.Note(1, is)
 	})
 	if allocations != 0 {

@@ -16,9 +16,9 @@ var (
 
 	misconfigured = gauge(hub+"misconfigured_placements", "Placements with the condition PlacementMisconfigured. They keep their last decisions.")
 
-	held = gauge(hub+"held_placements",
-		"Placements whose decisions are held as they are, because there is no answer or it is not to be carried out: misconfigured ones, those "+
-			"whose cluster set is broken, and those for which a removal is held.")
+	stalled = gauge(hub+"stalled_placements",
+		"Placements that keep their last decisions because their evaluation has no result, or one that must not be written: misconfigured "+
+			"ones, those whose cluster set is broken, and those with the condition RemovalHeld.")
 
 	postponed = gauge(hub+"postponed_removals",
 		"Placements of which clusters would leave the decisions, but stay because the view of the hub could not be proved to be the latest: see "+
@@ -58,8 +58,8 @@ type Standing struct {
 	// Satisfied and Reason are of the condition PlacementSatisfied; an empty reason means that there is none.
 	Satisfied bool
 	Reason    string
-	// Misconfigured says that the condition PlacementMisconfigured is true, and Held that the decisions are held as they are.
-	Misconfigured, Held bool
+	// Misconfigured says that the condition PlacementMisconfigured is true, and Stalled that the last decisions stay.
+	Misconfigured, Stalled bool
 	// Postponed says that clusters would leave the decisions and stay, because the view may be old.
 	Postponed bool
 	// Skipped is why the placement is not scheduled, one of few words; empty when it is.
@@ -85,7 +85,7 @@ func (s *Standing) add(sign int) {
 	}
 
 	addIf(s.Misconfigured, misconfigured, factor)
-	addIf(s.Held, held, factor)
+	addIf(s.Stalled, stalled, factor)
 	addIf(s.Postponed, postponed, factor)
 	decisions.Add(factor * float64(s.Decisions))
 	pages.Add(factor * float64(s.Pages))

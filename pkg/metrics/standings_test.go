@@ -23,7 +23,7 @@ func told(t rapid.TB) map[string]float64 {
 	}
 
 	ours := []string{
-		"placements", "misconfigured_placements", "held_placements", "skipped_placements", "decisions", "decision_pages",
+		"placements", "misconfigured_placements", "stalled_placements", "skipped_placements", "decisions", "decision_pages",
 		"placement_clusters", "cel_errors", "stale_scores",
 	}
 	values := map[string]float64{}
@@ -63,7 +63,7 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	s := NewStandings[string]()
 	good := Standing{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
 	good.Stages[scheduling.StageSelected], good.Stages[scheduling.StageTaint] = 150, 7
-	bad := Standing{Reason: "NoManagedClusterMatched", Misconfigured: true, Held: true, Pages: 1}
+	bad := Standing{Reason: "NoManagedClusterMatched", Misconfigured: true, Stalled: true, Pages: 1}
 	poor := Standing{Reason: "NotAllDecisionsScheduled", Decisions: 1, Pages: 1, CELErrors: 4, StaleScores: 5}
 
 	s.Note("a", good)
@@ -74,7 +74,7 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	s.Note("b", bad)
 	expectTold(t, "a leader", map[string]float64{
 		"placements AllDecisionsScheduled true": 1, "placements NoManagedClusterMatched false": 1, "misconfigured_placements": 1,
-		"held_placements": 1, "skipped_placements disabled": 1, "decisions": 150, "decision_pages": 3,
+		"stalled_placements": 1, "skipped_placements disabled": 1, "decisions": 150, "decision_pages": 3,
 		"placement_clusters Selected": 150, "placement_clusters Taint": 7,
 	})
 

@@ -18,13 +18,14 @@ var latencyBuckets = []float64{
 }
 
 const causes = "by the kind of object whose change it is for: cluster, scores, clusterset, binding, placement, decision; " +
-	"unconfirmed is a write of which no event came, comparison and divergence are the comparer's"
+	"unconfirmed_write is a write of which no event came and which the API server does not show, comparison and divergence are " +
+	"those of the comparison with the reference"
 
 var (
-	wakeUps = counters(hub+"wakeups_total", "Placements put into the queue, "+causes+".", "cause")
+	enqueues = counters(hub+"enqueues_total", "Placements added to the queue, "+causes+".", "cause")
 
-	coalesced = counters(hub+"wakeups_coalesced_total",
-		"Changes that put no placement into the queue, because it was there already, by the causes of "+hub+"wakeups_total.", "cause")
+	coalesced = counters(hub+"enqueues_coalesced_total",
+		"Changes that added no placement to the queue, because it was there already, by the causes of "+hub+"enqueues_total.", "cause")
 
 	evaluations = counters(hub+"evaluations_total",
 		"Evaluations of placements, by the cause of the earliest change that they are for (time: no change, but something was due) and by "+
@@ -89,7 +90,7 @@ func CauseOf(name string) *Cause {
 	}
 
 	cause = &Cause{
-		name: name, woken: wakeUps.WithLabelValues(name), coalesced: coalesced.WithLabelValues(name), latency: latencies.WithLabelValues(name),
+		name: name, woken: enqueues.WithLabelValues(name), coalesced: coalesced.WithLabelValues(name), latency: latencies.WithLabelValues(name),
 	}
 	for outcome, word := range outcomes {
 		cause.evaluations[outcome] = evaluations.WithLabelValues(name, word)

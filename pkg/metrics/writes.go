@@ -10,8 +10,8 @@ import (
 // writeBuckets go from an API server nearby to a request that is given up.
 var writeBuckets = []float64{1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 
-const requests = "by kind (create, fill, mend, confirm and delete a PlacementDecision, or status of a Placement) and by result " +
-	"(ok, error, or outdated: it is retried quietly)"
+const requests = "by kind (create, update_decisions, update_metadata, touch and delete a PlacementDecision, or status of a Placement; touch " +
+	"changes nothing but the resourceVersion) and by result (ok, error, or outdated: it is retried quietly)"
 
 var (
 	writes = counters(hub+"writes_total", "Requests that change PlacementDecisions or the status of Placements, "+requests+".", "kind", "result")

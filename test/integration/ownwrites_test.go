@@ -26,7 +26,7 @@ import (
 func wokenByDecisions(g Gomega) int {
 	cause := map[string]string{"cause": "decision"}
 
-	return counted(g, "placement_hub_wakeups_total", cause) + counted(g, "placement_hub_wakeups_coalesced_total", cause)
+	return counted(g, "placement_hub_enqueues_total", cause) + counted(g, "placement_hub_enqueues_coalesced_total", cause)
 }
 
 // expectOwnWritesKnown demands that what the hub writes in these steps wakes no placement. Nobody else may write decisions meanwhile.

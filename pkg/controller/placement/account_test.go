@@ -78,7 +78,7 @@ func expectScraped(t *testing.T, when string, since, want map[string]float64, na
 }
 
 var standingSeries = []string{
-	"placements", "misconfigured_placements", "held_placements", "skipped_placements", "decisions", "decision_pages", "placement_clusters",
+	"placements", "misconfigured_placements", "stalled_placements", "skipped_placements", "decisions", "decision_pages", "placement_clusters",
 }
 
 // What is told of the placements follows them, from the first evaluation on until they are gone.
@@ -134,7 +134,7 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 
 	change(func() { placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: "Exists", Value: "x"}} })
 	expectScraped(t, "a mistake", since, map[string]float64{
-		"placements NotAllDecisionsScheduled false": 1, "misconfigured_placements": 1, "held_placements": 1, "decisions": 1,
+		"placements NotAllDecisionsScheduled false": 1, "misconfigured_placements": 1, "stalled_placements": 1, "decisions": 1,
 		"decision_pages": 1,
 	}, standingSeries...)
 
@@ -198,7 +198,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 	look()
 	expectScraped(t, "a cluster comes, and another one goes", since, map[string]float64{
 		"evaluations_total cluster changed": 1, "decision_latency_seconds cluster": 1, "decision_changes_total gained": 1,
-		"decision_changes_total lost": 1, "writes_total fill ok": 1, "write_duration_seconds fill ok": 1,
+		"decision_changes_total lost": 1, "writes_total update_decisions ok": 1, "write_duration_seconds update_decisions ok": 1,
 	}, series...)
 
 	since = scraped(t)
@@ -248,7 +248,7 @@ func TestWhatFailsIsOwed(t *testing.T) {
 
 			got := map[string]float64{
 				"evaluations_total binding " + tc.result: 1, "evaluations_total binding changed": 1, "decision_latency_seconds binding": 1,
-				"writes_total fill " + tc.result: 1, "writes_total fill ok": 1, "writes_total status ok": 1,
+				"writes_total update_decisions " + tc.result: 1, "writes_total update_decisions ok": 1, "writes_total status ok": 1,
 			}
 			if tc.result == "error" {
 				got["writes_total status error"] = 1

@@ -153,7 +153,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 	f.wakeups.Into(q)
 
-	put := func() float64 { return counted(t, "placement_hub_wakeups_total", "cluster") }
+	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
 
 	f.setClusterSet(nil, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, true)
@@ -176,14 +176,14 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 	m := newMemory(outputs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 	m.wakeups.Into(q)
 
-	put, coalesced := counted(t, "placement_hub_wakeups_total", "burst"), counted(t, "placement_hub_wakeups_coalesced_total", "burst")
+	put, coalesced := counted(t, "placement_hub_enqueues_total", "burst"), counted(t, "placement_hub_enqueues_coalesced_total", "burst")
 
 	for range 1000 {
 		m.wake(queue.Bulk, "burst", placementKey("p"), placementKey("q"))
 	}
 
-	put = counted(t, "placement_hub_wakeups_total", "burst") - put
-	coalesced = counted(t, "placement_hub_wakeups_coalesced_total", "burst") - coalesced
+	put = counted(t, "placement_hub_enqueues_total", "burst") - put
+	coalesced = counted(t, "placement_hub_enqueues_coalesced_total", "burst") - coalesced
 
 	if q.Len() != 2 || put != 2 || coalesced != 1998 {
 		t.Errorf("%d in the queue, %v put there and %v coalesced, want 2, 2 and 1998", q.Len(), put, coalesced)

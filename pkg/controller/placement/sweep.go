@@ -64,7 +64,7 @@ func sweep[T metav1.Object](
 
 		if !write.IsLatest(live, found) && writes.Drop(write) {
 			f.countPages(write.Owner)
-			f.wake(queue.Interactive, "unconfirmed", write.Owner)
+			f.wake(queue.Interactive, "unconfirmed_write", write.Owner)
 		}
 	}
 }

@@ -85,9 +85,9 @@ func (h *hub) get(ctx context.Context, path string) (*http.Response, error) {
 
 // counters are what the hub says of itself.
 type counters struct {
-	// requests by method, wake-ups of placements by cause, and Events by what became of them.
-	requests, wakeUps, events map[string]float64
-	evaluations               float64
+	// requests by method, placements added to the queue by cause, and Events by what became of them.
+	requests, enqueues, events map[string]float64
+	evaluations                float64
 	// checks counts comparisons of removals with the API server by the upper bound of their seconds, cumulatively.
 	checks map[string]float64
 }
@@ -104,7 +104,7 @@ func (h *hub) counters(ctx context.Context) (counters, error) {
 	}
 	return counters{
 		requests:    byLabel(text, "rest_client_requests_total", "method"),
-		wakeUps:     byLabel(text, "placement_hub_wakeups_total", "cause"),
+		enqueues:    byLabel(text, "placement_hub_enqueues_total", "cause"),
 		evaluations: sum(byLabel(text, "scheduling_scheduling_duration_seconds_count", "name")),
 		events:      byLabel(text, "placement_hub_events_total", "result"),
 		checks:      byLabel(text, "placement_hub_removal_check_duration_seconds_bucket", "le"),

@@ -77,17 +77,17 @@ func TestAwaitEndsWithTheContext(t *testing.T) {
 }
 
 func TestCountersAreAddedUpByLabel(t *testing.T) {
-	const before = `# HELP wakeups_total Placements put into the queue.
-# TYPE wakeups_total counter
-wakeups_total{cause="cluster",other="a"} 1
-wakeups_total{cause="set",other="a"} 2
-wakeups_total_created{cause="cluster"} 7
+	const before = `# HELP enqueues_total Placements put into the queue.
+# TYPE enqueues_total counter
+enqueues_total{cause="cluster",other="a"} 1
+enqueues_total{cause="set",other="a"} 2
+enqueues_total_created{cause="cluster"} 7
 `
-	const after = `wakeups_total{cause="cluster",other="a"} 3
-wakeups_total{cause="cluster",other="b"} 1.2e+02
-wakeups_total{cause="set",other="a"} 2
+	const after = `enqueues_total{cause="cluster",other="a"} 3
+enqueues_total{cause="cluster",other="b"} 1.2e+02
+enqueues_total{cause="set",other="a"} 2
 `
-	grown := less(byLabel([]byte(after), "wakeups_total", "cause"), byLabel([]byte(before), "wakeups_total", "cause"))
+	grown := less(byLabel([]byte(after), "enqueues_total", "cause"), byLabel([]byte(before), "enqueues_total", "cause"))
 	if diff := cmp.Diff(map[string]float64{"cluster": 122}, grown); diff != "" || sum(grown) != 122 {
 		t.Errorf("%v in all (-want +got):\n%s", sum(grown), diff)
 	}

@@ -134,7 +134,7 @@ func (s *stage) labelChange(ctx context.Context) error {
 		report.Percentile(l.removal, 50), o.checks)
 	s.run.Add(scenario, "events", report.Count, float64(n))
 	s.run.AddTime(scenario, "cpu-per-event", o.cpu/time.Duration(n))
-	s.run.Add(scenario, "wake-ups-per-event", report.Count, sum(o.wakeUps)/float64(n))
+	s.run.Add(scenario, "enqueues-per-event", report.Count, sum(o.enqueues)/float64(n))
 	s.add(scenario, o)
 	s.wantWrites(scenario, o, writes{"patch " + decisionKind: n * world.Concerned, "patch " + placementKind: n * world.Concerned})
 	return nil

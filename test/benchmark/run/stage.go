@@ -173,7 +173,7 @@ type outcome struct {
 	last        time.Duration // from the begin to the last write; 0: none
 	writes      writes
 	changes     []change
-	wakeUps     map[string]float64 // by cause
+	enqueues    map[string]float64 // by cause
 	evaluations float64
 	requests    float64       // that change something: with events
 	events      float64       // that were written
@@ -196,7 +196,7 @@ func (s *stage) finish(ctx context.Context, scenario string, w window) (*outcome
 	if len(o.changes) > 0 {
 		o.last = o.changes[len(o.changes)-1].at.Sub(w.begin)
 	}
-	o.wakeUps = less(after.wakeUps, w.counters.wakeUps)
+	o.enqueues = less(after.enqueues, w.counters.enqueues)
 	o.evaluations = after.evaluations - w.counters.evaluations
 	o.requests = after.written() - w.counters.written()
 	o.events = less(after.events, w.counters.events)["written"]
@@ -207,15 +207,15 @@ func (s *stage) finish(ctx context.Context, scenario string, w window) (*outcome
 // add notes what every scenario tells.
 func (s *stage) add(scenario string, o *outcome) {
 	s.run.AddTime(scenario, "cpu", o.cpu)
-	s.run.Add(scenario, "wake-ups", report.Count, sum(o.wakeUps))
+	s.run.Add(scenario, "enqueues", report.Count, sum(o.enqueues))
 	s.run.Add(scenario, "evaluations", report.Count, o.evaluations)
 	s.run.Add(scenario, "writes", report.Count, float64(o.writes.total()))
 	for _, kind := range slices.Sorted(maps.Keys(o.writes)) {
 		s.run.Add(scenario, kind, report.Count, float64(o.writes[kind]))
 	}
 	s.run.Add(scenario, "requests", report.Count, o.requests)
-	s.logf("%s: cpu %.3f s, wake-ups %v, %.0f evaluations, %d writes %v, %.0f requests, last write after %.3f s", scenario,
-		o.cpu.Seconds(), o.wakeUps, o.evaluations, o.writes.total(), o.writes, o.requests, o.last.Seconds())
+	s.logf("%s: cpu %.3f s, enqueues %v, %.0f evaluations, %d writes %v, %.0f requests, last write after %.3f s", scenario,
+		o.cpu.Seconds(), o.enqueues, o.evaluations, o.writes.total(), o.writes, o.requests, o.last.Seconds())
 }
 
 // verify compares every decision with the reference.

@@ -65,7 +65,7 @@ func replace(document []byte, table string) ([]byte, error) {
 func table(all []metrics.Series) string {
 	var text strings.Builder
 
-	text.WriteString("| series | type | labels | what it tells |\n| --- | --- | --- | --- |\n")
+	text.WriteString("| series | type | labels | meaning |\n| --- | --- | --- | --- |\n")
 
 	for _, s := range all {
 		labels := make([]string, 0, len(s.Labels))

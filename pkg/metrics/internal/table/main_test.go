@@ -35,7 +35,7 @@ func TestTheTableStandsBetweenItsMarkers(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	want := "before\n" + begin + "\n| series | type | labels | what it tells |\n| --- | --- | --- | --- |\n" + row + "\n" + end + "after\n"
+	want := "before\n" + begin + "\n| series | type | labels | meaning |\n| --- | --- | --- | --- |\n" + row + "\n" + end + "after\n"
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
