@@ -27,7 +27,7 @@ A Placement is named as NAMESPACE/NAME, as NAME with -n or the namespace of the 
 placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. NAME@GROUP or --api
 choose the API group when both have a Placement of that name; otherwise both are explained.
 
-  --cluster  tells the whole story of one cluster: sets, each clause of each predicate, taints and tolerations,
+  --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
              scores, and what would have to be otherwise for it to be selected. Each such counterfactual was put to
              the engine; one change is tried before two.
   --all      lists the unsatisfied Placements of the namespace, or with -A of all, with their main cause.
@@ -90,7 +90,7 @@ func newExplainCommand() *cobra.Command {
 	flags.Lookup("namespace").Usage = "Namespace of placements that name none. Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with what the hub holds, or - for standard input, instead of a live hub. May be repeated.")
-	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to tell the whole story of. May be repeated.")
+	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to explain in full. May be repeated.")
 	flags.StringVar(&o.api, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
@@ -149,7 +149,7 @@ func (o *explainOptions) checkQuestion(args []string) error {
 	case o.all && len(args) > 0:
 		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
 	case o.all && len(o.clusters) > 0:
-		return errors.New("--cluster tells of one cluster and one placement: name the placement instead of --all")
+		return errors.New("--cluster explains one cluster of one placement: name the placement instead of --all")
 	case !o.all && len(args) == 0:
 		return errors.New("name a placement as NAMESPACE/NAME, or list the unsatisfied ones with --all")
 	case o.allNamespaces && o.namespace != "":

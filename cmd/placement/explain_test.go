@@ -67,7 +67,7 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			reason: "JSON, at a time", args: []string{"team-a/all", "-o", "json", "--now", "2026-01-31T12:00:00Z", "-c", "c1"},
-			wantParts: []string{`"now": "2026-01-31T12:00:00Z"`, `"stories": [`, `"api": "placement.open-cluster-management.io"`},
+			wantParts: []string{`"now": "2026-01-31T12:00:00Z"`, `"explanations": [`, `"api": "placement.open-cluster-management.io"`},
 		},
 		{
 			reason: "the unsatisfied, those without an answer first", args: []string{"-A"},
@@ -105,7 +105,7 @@ func TestExplain(t *testing.T) {
 		},
 		{
 			reason: "a cluster and --all", args: []string{"--all", "-c", "c1"},
-			wantCode: exitUsage, wantStderr: []string{"--cluster tells of one cluster"},
+			wantCode: exitUsage, wantStderr: []string{"--cluster explains one cluster"},
 		},
 		{reason: "one namespace and all", args: []string{"-A", "-n", "a"}, wantCode: exitUsage, wantStderr: []string{"contradict"}},
 		{reason: "files do not change", args: []string{"a/b", "-w"}, wantCode: exitUsage, wantStderr: []string{"--watch follows a hub"}},

@@ -112,7 +112,7 @@ func TestSimulate(t *testing.T) {
 			wantParts: []string{`"now": "2026-01-31T12:00:00Z"`, `"lastTransitionTime": "2026-01-31T12:00:00Z"`},
 		},
 		{
-			reason: "YAML", args: []string{"-f", dir, "-o", "yaml"}, wantParts: []string{"placement: team-a/broken\n", "held: true\n"},
+			reason: "YAML", args: []string{"-f", dir, "-o", "yaml"}, wantParts: []string{"placement: team-a/broken\n", "stalled: true\n"},
 		},
 		{
 			reason: "a mistake in a file is told with its line", args: []string{"-f", clusters, "-f", typo}, wantCode: exitFailure,

@@ -36,7 +36,7 @@ type Difference struct {
 	// Skipped says why the controller would leave the placement alone; nothing differs then.
 	Skipped string `json:"skipped,omitempty"`
 	// Held says why there is no answer, and what to mend. The decisions would stay as they are.
-	Held string `json:"held,omitempty"`
+	Held string `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
 	// Selected is how many clusters the decisions would have.

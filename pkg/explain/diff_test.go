@@ -228,7 +228,7 @@ func TestDiff(t *testing.T) {
 			files: placementA("", "{}"),
 			want: "ns/a: no answer; if this were applied, it would keep the 1 cluster of its last decisions\n" +
 				"  ManagedClusterSet default: spec.clusterSelector.labelSelector.matchExpressions[0].operator: Invalid value: \"Inside\": " +
-				"not a valid selector operator; mend this set on the hub first\n",
+				"not a valid selector operator; correct this set on the hub first\n",
 		},
 		{
 			reason: "C5: hands off",

@@ -22,7 +22,7 @@ func held(evaluation Evaluation, where string) string {
 	}
 
 	for _, set := range result.BrokenSets {
-		texts = append(texts, set.Err.Error()+"; mend this set on the hub first")
+		texts = append(texts, set.Err.Error()+"; correct this set on the hub first")
 	}
 
 	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Answered() && removal != nil {

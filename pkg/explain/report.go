@@ -31,7 +31,7 @@ type Report struct {
 	Skipped string `json:"skipped,omitempty"`
 	// Held says that the present decisions stay, because there is no answer, as the placement or a cluster set it needs is broken, or because
 	// the answer would remove too many clusters. The conditions say what is wrong. The clusters tell of the answer, if there is one.
-	Held bool `json:"held,omitempty"`
+	Held bool `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
 	// Feasible is how many clusters are in scope and pass predicates and taints.

@@ -37,7 +37,7 @@ type UnsatisfiedPlacement struct {
 	Placement string `json:"placement"`
 	API       string `json:"api,omitempty"`
 	// Held says that there is no answer, so that the last decisions stay.
-	Held bool `json:"held,omitempty"`
+	Held bool `json:"stalled,omitempty"`
 	// Selected is how many clusters are in the decisions, and Wanted how many it asks for; absent for all. Uncounted says that it is not
 	// known how many are selected, because the decisions could not be read.
 	Selected  int    `json:"selected"`

@@ -33,7 +33,7 @@ type WhatIf struct {
 	// clusters away from come first.
 	Placements []Difference `json:"placements"`
 	// Held are the placements that have no answer after the changes, by namespace, name and API: their decisions stay.
-	Held []HeldPlacement `json:"held"`
+	Held []HeldPlacement `json:"stalled"`
 }
 
 // HeldPlacement is a placement without an answer.

@@ -92,12 +92,12 @@ func TestWhatIf(t *testing.T) {
 			world: named("a", placementA("", "{clusterSets: [broken]}")) +
 				named("b", placementA("", "{numberOfClusters: -1, clusterSets: [default]}")) + broken,
 			change: overlay.Label{Cluster: "eu1", Key: "other", Value: "x"},
-			want: "what if: label eu1 other=x\nno placement gains or loses a cluster; 2 are held and keep their last decisions\n\n" +
-				"ns/a: held; ManagedClusterSet broken: spec.clusterSelector.labelSelector.matchLabels: Invalid value: \"no key\": name part " +
+			want: "what if: label eu1 other=x\nno placement gains or loses a cluster; 2 are stalled and keep their last decisions\n\n" +
+				"ns/a: stalled; ManagedClusterSet broken: spec.clusterSelector.labelSelector.matchLabels: Invalid value: \"no key\": name part " +
 				"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName', " +
 				" or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'); " +
-				"mend this set on the hub first\n" +
-				"ns/b: held; spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters; correct it first\n",
+				"correct this set on the hub first\n" +
+				"ns/b: stalled; spec.numberOfClusters: Invalid value: -1: must be 0 or more, or absent for all clusters; correct it first\n",
 		},
 		{
 			reason: "satisfied no more, and another group",
@@ -165,7 +165,7 @@ func TestWhatIfSummary(t *testing.T) {
 		},
 		{
 			explain.WhatIfSummary{Later: 3, Held: 1},
-			"no placement gains or loses a cluster; 3 may change later; 1 is held and keeps its last decisions",
+			"no placement gains or loses a cluster; 3 may change later; 1 is stalled and keeps its last decisions",
 		},
 		{explain.WhatIfSummary{}, "no placement gains or loses a cluster"},
 	} {

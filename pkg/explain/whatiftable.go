@@ -28,7 +28,7 @@ type WhatIfSummary struct {
 	// date.
 	Behind int `json:"behind"`
 	// Held are the placements without an answer.
-	Held int `json:"held"`
+	Held int `json:"stalled"`
 }
 
 // dues are how many differences there are that would not come anyway.
@@ -143,7 +143,7 @@ func (s WhatIfSummary) String() string {
 		text += fmt.Sprintf(" but for what is due anyway (%d)", s.Behind)
 	}
 
-	more(s.Held, "is held and keeps its last decisions", "are held and keep their last decisions")
+	more(s.Held, "is stalled and keeps its last decisions", "are stalled and keep their last decisions")
 
 	return text
 }
@@ -176,7 +176,7 @@ func WriteWhatIf(out io.Writer, format Format, whatIf WhatIf, showKept bool) err
 				text.WriteByte('\n')
 			}
 
-			fmt.Fprintf(&text, "%s: held; %s\n", title(held.Placement, held.API), indented(held.Reason))
+			fmt.Fprintf(&text, "%s: stalled; %s\n", title(held.Placement, held.API), indented(held.Reason))
 		}
 	default:
 		if err := encodeDifferences(&text, format, differences, showKept); err != nil {

@@ -202,7 +202,7 @@ func checkTrace(t *testing.T, spans map[string][]*tracev1.Span) {
 		"event":    {"cause": "cluster"},
 		"schedule": {"clusters.selected": "1"},
 		"plan":     {"clusters.selected": "1", "writes": "1"},
-		"write":    {"clusters.selected": "1", "held": "false"},
+		"write":    {"clusters.selected": "1", "stalled": "false"},
 	} {
 		span := spans[name][0]
 		about := attributes(span)

@@ -34,7 +34,7 @@ type Answer struct {
 	// Skipped says why the controller leaves the placement alone: this is what it would answer if it did not.
 	Skipped string `json:"skipped,omitempty"`
 	// Held says that the present decisions stay, because the placement or a cluster set that it needs is broken.
-	Held bool `json:"held,omitempty"`
+	Held bool `json:"stalled,omitempty"`
 	// Selected are the clusters in the decisions: best first, or by name when held.
 	Selected []string `json:"selected,omitempty"`
 	// Groups are the decision groups, and Conditions those of the status, after this answer was written.

@@ -30,7 +30,7 @@ type Explanations struct {
 type Explanation struct {
 	explain.Report
 
-	Stories []Story `json:"stories,omitempty"`
+	Stories []Story `json:"explanations,omitempty"`
 }
 
 // NewExplanation makes an explanation of a report. With clusters it tells of these alone, and the report lists no others.

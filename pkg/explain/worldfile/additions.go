@@ -23,7 +23,7 @@ func (r *Reader) Additions() (*explain.World, error) {
 	for _, identity := range slices.Sorted(maps.Keys(r.seen)) {
 		if !slices.ContainsFunc(additions, func(kind string) bool { return strings.HasPrefix(identity, kind) }) {
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters and AddOnPlacementScores can; "+
-				"what Placements would change is told by placement diff", r.seen[identity], identity)
+				"placement diff says what Placements would change", r.seen[identity], identity)
 		}
 	}
 

@@ -26,7 +26,7 @@ func TestAdditions(t *testing.T) {
 		{
 			"a placement", "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: a, namespace: b}\nspec: {}\n",
 			"Placement b/a cannot be added: leave it out, only ManagedClusters and AddOnPlacementScores can; " +
-				"what Placements would change is told by placement diff",
+				"placement diff says what Placements would change",
 		},
 		{"a mistake", addedCluster + "spec: {taint: []}\n", "clusters.yaml:4: ManagedCluster c1: spec.taint: unknown field"},
 	} {

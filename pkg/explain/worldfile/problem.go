@@ -43,7 +43,7 @@ func (e *InputError) Error() string {
 
 	for i, problem := range e.Problems {
 		if i == problemsShown {
-			lines = append(lines, fmt.Sprintf("  and %d more; mend these first", len(e.Problems)-problemsShown))
+			lines = append(lines, fmt.Sprintf("  and %d more; correct these first", len(e.Problems)-problemsShown))
 
 			break
 		}

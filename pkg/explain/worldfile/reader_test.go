@@ -359,7 +359,7 @@ func TestInputErrorListsTwenty(t *testing.T) {
 	}
 
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 22 || lines[0] != "the input has 25 mistakes:" || lines[21] != "  and 5 more; mend these first" ||
+	if len(lines) != 22 || lines[0] != "the input has 25 mistakes:" || lines[21] != "  and 5 more; correct these first" ||
 		!strings.HasPrefix(lines[20], "  b18.yaml:1: ") {
 		t.Errorf("error is\n%v\nwant a count, twenty mistakes and a count of the rest", err)
 	}
