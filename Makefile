@@ -94,9 +94,9 @@ test: ## Run unit, integration, e2e and consumer tests (about 20 minutes on two 
 	done; \
 	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
 
-test-unit: ## Run unit, property and repository law tests; no server is started
-	@echo "==> test-unit: packages, properties and the repository's laws"
-	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/film/... ./test/laws/... \
+test-unit: ## Run unit, property, surface and repository law tests; no server is started
+	@echo "==> test-unit: packages, properties, surfaces and the repository's laws"
+	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/film/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
 test-integration: assets ## Run the suites against a real etcd and kube-apiserver

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
+	"github.com/placement-hub/placement-hub/pkg/explain/story"
+	"github.com/placement-hub/placement-hub/test/surface"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
+)
+
+const surfaces = "../../test/surface/testdata"
+
+// Every command with its arguments, and every flag with its shorthand, type and default.
+func TestSurfaceCommands(t *testing.T) {
+	var (
+		lines   []string
+		started bool
+	)
+
+	var visit func(command *cobra.Command)
+
+	visit = func(command *cobra.Command) {
+		lines = append(lines, strings.Join(slices.Concat([]string{command.CommandPath()}, command.Aliases), ", ")+": "+command.Use)
+		command.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			line := fmt.Sprintf("%s --%s %s default %q", command.CommandPath(), f.Name, f.Value.Type(), f.DefValue)
+
+			for _, note := range []struct {
+				is   bool
+				text string
+			}{
+				{f.Shorthand != "", "short -" + f.Shorthand},
+				{f.NoOptDefVal != "" && f.Value.Type() != "bool", fmt.Sprintf("without value %q", f.NoOptDefVal)},
+				{f.Deprecated != "", "deprecated"},
+				{f.Hidden, "hidden"},
+			} {
+				if note.is {
+					line += ", " + note.text
+				}
+			}
+
+			lines = append(lines, line)
+		})
+
+		for _, child := range command.Commands() {
+			visit(child)
+		}
+	}
+
+	visit(newRootCommand(&started, func() {}))
+	surface.Golden(t, surfaces, "commands.txt", lines, *update)
+}
+
+// The keys of everything that is printed with -o json or yaml, answered by the debug endpoint, or read as a file of our own. A type with json
+// tags that none of these roots reaches fails the test: its root is missing here.
+func TestSurfaceJSON(t *testing.T) {
+	var keys surface.Keys
+
+	for title, root := range map[string]any{
+		"simulate":                         explain.Reports{},
+		"simulate (what if)":               explain.WhatIf{},
+		"diff":                             explain.Differences{},
+		"explain":                          story.Explanations{},
+		"explain --all":                    explain.Unsatisfied{},
+		"sets":                             setlist.List{},
+		"version":                          buildVersion{},
+		"/debug/placements/":               debug.Answer{},
+		"controller --config":              operatorConfig{},
+		"controller --tracing-config-file": tracing.Config{},
+	} {
+		keys.Add(title, reflect.TypeOf(root))
+	}
+
+	program, err := surface.Load(t.Context(), "../..", "./cmd/placement")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, name := range slices.Concat(program.Tagged("pkg/explain"), program.Tagged("cmd/placement")) {
+		// Package main is called by another path when it is tested.
+		if !keys.Reached[name] && !keys.Reached[strings.Replace(name, surface.Module+"cmd/placement.", "main.", 1)] {
+			t.Errorf("%s has json tags, and is in none of %v", name, slices.Sorted(maps.Keys(keys.Reached)))
+		}
+	}
+
+	surface.Golden(t, surfaces, "json.txt", keys.Lines, *update)
+}
