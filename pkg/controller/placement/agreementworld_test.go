@@ -88,9 +88,9 @@ type agreement struct {
 	*rapid.T
 
 	api      client.WithWatch
-	leader   *placementReconciler
+	leader   *reconciler
 	views    map[string]*View
-	all      []*memory
+	all      []*state
 	clock    *clocktesting.FakePassiveClock
 	limit    guard.Limit
 	clusters map[string]*clusterv1.ManagedCluster
@@ -127,7 +127,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).WithObjects(a.applied(placement))
 
 	api := []record.API{record.V1beta1}
-	a.leader, a.api = newReconciler(tb, outputs{apis: api}, store)
+	a.leader, a.api = newReconciler(tb, servedAPIs{apis: api}, store)
 	a.restart()
 	a.settle()
 
@@ -137,8 +137,8 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 // restart gives every process a memory of its own, without what they remembered.
 func (a *agreement) restart() {
 	api := []record.API{record.V1beta1}
-	process := func(o outputs) *memory {
-		shared := newMemory(o, a.clock)
+	process := func(o servedAPIs) *state {
+		shared := newState(o, a.clock)
 		shared.synced.Store(true)
 		shared.inventory.SetClusterSet(a.set)
 		shared.inventory.SetBinding(a.binding)
@@ -150,20 +150,20 @@ func (a *agreement) restart() {
 		return shared
 	}
 
-	leader := process(outputs{apis: api, shares: shares{limit: a.limit}})
-	a.leader.memory, a.leader.engine, a.leader.clock = leader, newEngine(leader.inventory), a.clock
+	leader := process(servedAPIs{apis: api, removalLimits: removalLimits{limit: a.limit}})
+	a.leader.state, a.leader.engine, a.leader.clock = leader, newEngine(leader.inventory), a.clock
 	a.leader.reporter.recorder = events.NewFakeRecorder(1000)
 
-	a.all, a.views = []*memory{leader}, map[string]*View{"leader": {known: a.leader}}
+	a.all, a.views = []*state{leader}, map[string]*View{"leader": {known: a.leader}}
 
-	for name, o := range map[string]outputs{
-		"standby":           {apis: api, shares: shares{limit: a.limit}},
-		"observer, told":    {apis: api, outside: true, shares: shares{limit: a.limit}},
+	for name, o := range map[string]servedAPIs{
+		"standby":           {apis: api, removalLimits: removalLimits{limit: a.limit}},
+		"observer, told":    {apis: api, outside: true, removalLimits: removalLimits{limit: a.limit}},
 		"observer, untold":  {apis: api, outside: true},
-		"observer, percent": {apis: api, outside: true, shares: shares{limit: guard.Limit{Percent: a.limit.Percent}}},
+		"observer, percent": {apis: api, outside: true, removalLimits: removalLimits{limit: guard.Limit{Percent: a.limit.Percent}}},
 	} {
 		shared := process(o)
-		a.all, a.views[name] = append(a.all, shared), &View{known: &placementReconciler{memory: shared, client: a.api, clock: a.clock}}
+		a.all, a.views[name] = append(a.all, shared), &View{known: &reconciler{state: shared, client: a.api, clock: a.clock}}
 	}
 }
 

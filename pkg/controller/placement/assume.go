@@ -15,13 +15,13 @@ import (
 
 // decide asks the engine, and assumes its answer. Where the answer depends on the decisions of others, these do not change between its
 // snapshot and its assumption, so that no two such answers are found on the same counts (docs/spec/differences.md B9).
-func (r *placementReconciler) decide(
+func (r *reconciler) decide(
 	request *scheduling.Request, key inventory.PlacementKey, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
 	schedule := func() (result *scheduling.Result, counts uint64) {
 		snapshot := r.inventory.Snapshot(key)
 
-		return r.engine.schedule(request, snapshot, incumbents, now, &stopwatch{clock: r.clock}), snapshot.DecisionsGeneration
+		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
 	}
 
 	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
@@ -42,7 +42,7 @@ func (r *placementReconciler) decide(
 
 // assume has an answer counted before it is written; of one that is held, what stands. An answer that changes nothing is assumed only in the
 // place of an earlier one.
-func (r *placementReconciler) assume(key inventory.PlacementKey, result *scheduling.Result, incumbents map[string]bool) {
+func (r *reconciler) assume(key inventory.PlacementKey, result *scheduling.Result, incumbents map[string]bool) {
 	changes := !result.Held() && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
 
@@ -60,8 +60,8 @@ func (r *placementReconciler) assume(key inventory.PlacementKey, result *schedul
 	}
 }
 
-// takeBack has what stands in the pages of a placement counted, when an answer that is assumed was not written, or not as a whole.
-func (r *placementReconciler) takeBack(ctx context.Context, placement *record.Placement) {
+// restore has what stands in the pages of a placement counted, when an answer that is assumed was not written, or not as a whole.
+func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 	key := placement.Key()
 	if !r.inventory.Assumed(key) {
 		return
@@ -86,8 +86,8 @@ func (r *placementReconciler) takeBack(ctx context.Context, placement *record.Pl
 	r.inventory.Assume(key, clusters)
 }
 
-// countPages has the pages of a placement counted again as its watch shows them, once the events of all that was written of them are handled,
+// countWritten has the pages of a placement counted again as its watch shows them, once the events of all that was written of them are handled,
 // and unless the placement is being evaluated.
-func (m *memory) countPages(key inventory.PlacementKey) {
+func (m *state) countWritten(key inventory.PlacementKey) {
 	m.pages[m.api(key).Form()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }

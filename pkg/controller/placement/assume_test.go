@@ -26,11 +26,11 @@ import (
 
 // balanced is a hub of 151 clusters and four placements that take all of them. What is written comes back as events when a test says so.
 type balanced struct {
-	*placementReconciler
+	*reconciler
 
 	t    *testing.T
 	api  client.WithWatch
-	feed *feed
+	feed *eventHandlers
 	// refused is the answer to requests that delete a page.
 	refused error
 	// told are the pages that events have shown.
@@ -59,8 +59,8 @@ func newBalanced(t *testing.T) *balanced {
 		store = store.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1}})
 	}
 
-	b.placementReconciler, b.api = newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, store)
-	b.feed = &feed{memory: b.memory, live: b.api}
+	b.reconciler, b.api = newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+	b.feed = &eventHandlers{state: b.state, live: b.api}
 	b.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	b.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
@@ -174,7 +174,7 @@ func load(decided map[string][]string) map[string]int {
 }
 
 // decide has a placement decide, and returns what it has to write. Nothing is written.
-func (b *balanced) decide(name string) *pass {
+func (b *balanced) decide(name string) *cycle {
 	b.t.Helper()
 
 	key := placementKey(name)
@@ -186,7 +186,7 @@ func (b *balanced) decide(name string) *pass {
 		return nil
 	}
 
-	b.hold(key)
+	b.pause(key)
 
 	decided, err := b.plan(b.t.Context(), placement)
 	if err != nil {
@@ -197,12 +197,12 @@ func (b *balanced) decide(name string) *pass {
 }
 
 // together has all placements decide at once.
-func (b *balanced) together() []*pass {
+func (b *balanced) together() []*cycle {
 	b.t.Helper()
 
 	var deciding sync.WaitGroup
 
-	passes := make([]*pass, len(balancedNames))
+	passes := make([]*cycle, len(balancedNames))
 
 	for i, name := range balancedNames {
 		deciding.Go(func() { passes[i] = b.decide(name) })
@@ -214,10 +214,10 @@ func (b *balanced) together() []*pass {
 }
 
 // inTurn has one placement decide after the other.
-func (b *balanced) inTurn() []*pass {
+func (b *balanced) inTurn() []*cycle {
 	b.t.Helper()
 
-	passes := make([]*pass, 0, len(balancedNames))
+	passes := make([]*cycle, 0, len(balancedNames))
 	for _, name := range balancedNames {
 		passes = append(passes, b.decide(name))
 	}
@@ -226,15 +226,15 @@ func (b *balanced) inTurn() []*pass {
 }
 
 // write writes what was decided.
-func (b *balanced) write(passes []*pass) {
+func (b *balanced) write(passes []*cycle) {
 	b.t.Helper()
 
 	for _, decided := range passes {
-		if err := b.carryOutTraced(b.t.Context(), decided); err != nil {
+		if err := b.applyTraced(b.t.Context(), decided); err != nil {
 			b.t.Error(err)
 		}
 
-		b.release(decided.placement.Key())
+		b.resume(decided.placement.Key())
 	}
 }
 

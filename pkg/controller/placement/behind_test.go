@@ -39,11 +39,11 @@ func (l lagging) List(ctx context.Context, list client.ObjectList, options ...cl
 
 // behind is a hub with a placement "p" in which nothing is heard of placements and decisions any more.
 type behind struct {
-	*placementReconciler
+	*reconciler
 
 	t         *testing.T
 	api       client.WithWatch
-	feed      *feed
+	feed      *eventHandlers
 	clock     *testingclock.FakePassiveClock
 	conflicts int
 }
@@ -65,9 +65,9 @@ func newBehind(t *testing.T) *behind {
 			WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
 	}
 
-	served := outputs{apis: []record.API{record.V1beta1}}
+	served := servedAPIs{apis: []record.API{record.V1beta1}}
 	_, cached := newReconciler(t, served, store())
-	b.placementReconciler, b.api = newReconciler(t, served, store().WithInterceptorFuncs(interceptor.Funcs{
+	b.reconciler, b.api = newReconciler(t, served, store().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			return note(c.Create(ctx, object, options...))
 		},
@@ -77,11 +77,11 @@ func newBehind(t *testing.T) *behind {
 			return note(c.SubResource(sub).Patch(ctx, object, patch, options...))
 		},
 	}))
-	b.memory = newMemory(served, b.clock)
-	b.engine, b.placementReconciler.clock = newEngine(b.inventory), b.clock
+	b.state = newState(served, b.clock)
+	b.engine, b.reconciler.clock = newEngine(b.inventory), b.clock
 	b.client = lagging{Client: b.api, cache: cached}
 	b.synced.Store(true)
-	b.feed = &feed{memory: b.memory, cache: storeCache{store: cached}, live: b.api}
+	b.feed = &eventHandlers{state: b.state, cache: storeCache{store: cached}, live: b.api}
 
 	b.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	b.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})

@@ -26,7 +26,7 @@ import (
 
 // churn is a hub in which everything comes and goes.
 type churn struct {
-	reconciler *placementReconciler
+	reconciler *reconciler
 	handlers   map[string]toolscache.ResourceEventHandler // by the type of the object
 }
 
@@ -40,11 +40,11 @@ func (nowhere) AddWithOpts(priorityqueue.AddOpts, ...inventory.PlacementKey) {}
 func newChurn(t *testing.T) *churn {
 	t.Helper()
 
-	r, _ := newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()))
-	r.wakeups.Into(nowhere{})
+	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()))
+	r.queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
-	for _, kind := range (&feed{memory: r.memory}).kinds() {
+	for _, kind := range (&eventHandlers{state: r.state}).kinds() {
 		c.handlers[fmt.Sprintf("%T", kind.object)] = kind.handler
 	}
 
@@ -120,9 +120,9 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 
 	placement, form := record.V1beta1.Read(object), record.V1beta1.Form()
 	key := placement.Key()
-	change := c.reconciler.wakeups.Taken(key)
+	change := c.reconciler.queue.Get(key)
 
-	evaluation, err := c.reconciler.evaluate(t.Context(), placement, decision.NewPresent(form, placement, nil), time.Now())
+	evaluation, err := c.reconciler.schedule(t.Context(), placement, decision.NewPresent(form, placement, nil), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 			},
 		})
 
-	r, _ := newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, store)
+	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
 	r.clock, r.reporter.recorder = clock, events.NewFakeRecorder(10)
 	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})

@@ -37,14 +37,14 @@ func newEngine(inv *inventory.Inventory) engine {
 }
 
 // comparer checks the engine against the reference.
-func (r *placementReconciler) comparer() *comparer.Comparer {
+func (r *reconciler) comparer() *comparer.Comparer {
 	return &comparer.Comparer{
-		Placements: r.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.wakeups.Busy,
+		Placements: r.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.queue.Busy,
 	}
 }
 
 // compare evaluates a placement with both engines. It writes nothing: what is not as it was at the last evaluation is left to the next one.
-func (r *placementReconciler) compare(ctx context.Context, key inventory.PlacementKey) (difference string, compared bool, err error) {
+func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (difference string, compared bool, err error) {
 	if !r.synced.Load() {
 		return "", false, nil
 	}
@@ -56,7 +56,7 @@ func (r *placementReconciler) compare(ctx context.Context, key inventory.Placeme
 
 	if placement == nil || !managed(placement) {
 		if r.requests.remembers(key) {
-			r.wake(queue.Doubt, "comparison", key) // It should have been forgotten.
+			r.enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
 		}
 
 		return "", false, nil
@@ -80,8 +80,8 @@ func (r *placementReconciler) compare(ctx context.Context, key inventory.Placeme
 }
 
 // diverged mends what the engine keeps. All other answers of it are in doubt, too.
-func (r *placementReconciler) diverged(key inventory.PlacementKey) {
+func (r *reconciler) diverged(key inventory.PlacementKey) {
 	r.engine.rebuild()
-	r.wake(queue.Interactive, "divergence", key)
-	r.wake(queue.Doubt, "divergence", slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })...)
+	r.enqueue(queue.PriorityUser, "divergence", key)
+	r.enqueue(queue.PriorityRecheck, "divergence", slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })...)
 }

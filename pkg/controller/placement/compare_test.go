@@ -53,7 +53,7 @@ func counted(t *testing.T, name string, label ...string) float64 {
 }
 
 // settled is a hub of the clusters c1 and c2 whose placements have been evaluated.
-func settled(t *testing.T, names ...string) *placementReconciler {
+func settled(t *testing.T, names ...string) *reconciler {
 	t.Helper()
 
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
@@ -61,7 +61,7 @@ func settled(t *testing.T, names ...string) *placementReconciler {
 		store = store.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1}})
 	}
 
-	r, _ := newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, store)
+	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
 	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
@@ -103,7 +103,7 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := settled(t, "p", "q")
 		q := priorityqueue.New[inventory.PlacementKey]("compare")
-		r.wakeups.Into(q)
+		r.queue.SetQueue(q)
 
 		corrupt, right := false, r.engine.schedule
 		r.engine.schedule = func(
@@ -154,11 +154,11 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 		woken := drained(q)
 		first, second := "p", "q"
 
-		if woken["p"] != queue.Interactive {
+		if woken["p"] != queue.PriorityUser {
 			first, second = "q", "p"
 		}
 
-		if diff := cmp.Diff(map[string]int{first: queue.Interactive, second: queue.Doubt}, woken); diff != "" {
+		if diff := cmp.Diff(map[string]int{first: queue.PriorityUser, second: queue.PriorityRecheck}, woken); diff != "" {
 			t.Errorf("woken with priorities (-want +got):\n%s", diff)
 		}
 
@@ -195,7 +195,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 
 	defer q.ShutDown()
 
-	r.wakeups.Into(q)
+	r.queue.SetQueue(q)
 
 	gone, changed := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
 	gone.Namespace, gone.Name = "ns", "gone"
@@ -230,7 +230,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 		t.Errorf("compared %v, want same alone", compared)
 	}
 
-	if diff := cmp.Diff(map[string]int{"gone": queue.Doubt}, drained(q)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"gone": queue.PriorityRecheck}, drained(q)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 

@@ -29,8 +29,8 @@ const (
 	update = "Update"
 )
 
-// reporter tells the users of a placement what was written (docs/spec/upstream-placement.md 1.12).
-type reporter struct {
+// recorders tells the users of a placement what was written (docs/spec/upstream-placement.md 1.12).
+type recorders struct {
 	recorder events.EventRecorder
 }
 
@@ -49,28 +49,28 @@ func recorderOf(mgr manager.Manager, busy func() bool) (events.EventRecorder, er
 	return writer, nil
 }
 
-// report tells what comes of one evaluation of a placement. It is collected while pages are written and sent when that is over: one event
+// cycleRecorder tells what comes of one evaluation of a placement. It is collected while pages are written and sent when that is over: one event
 // for each thing that was done, with all the pages that it was done to.
-type report struct {
+type cycleRecorder struct {
 	recorder  events.EventRecorder
 	placement *corev1.ObjectReference
 	result    *scheduling.Result
-	done      []deed
+	done      []pageChange
 	// edited are the names of the pages that somebody else had changed before.
 	edited map[string]bool
 }
 
-// deed is what was done to some pages, in the order in which they were written.
-type deed struct {
+// pageChange is what was done to some pages, in the order in which they were written.
+type pageChange struct {
 	reason, verb string
 	pages        []*record.Page
 }
 
-// about begins the report of an evaluation.
-func (r reporter) about(placement *record.Placement, result *scheduling.Result) *report {
+// forCycle begins the report of an evaluation.
+func (r recorders) forCycle(placement *record.Placement, result *scheduling.Result) *cycleRecorder {
 	owner := placement.API.Form().Owner()
 
-	return &report{
+	return &cycleRecorder{
 		recorder: r.recorder, result: result,
 		placement: &corev1.ObjectReference{
 			APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Namespace: placement.Namespace, Name: placement.Name,
@@ -79,8 +79,8 @@ func (r reporter) about(placement *record.Placement, result *scheduling.Result) 
 	}
 }
 
-// note takes down what was done with a page.
-func (r *report) note(action decision.Action, page *record.Page) {
+// record takes down what was done with a page.
+func (r *cycleRecorder) record(action decision.Action, page *record.Page) {
 	switch action {
 	case decision.ActionCreate:
 		r.add("Create", "created", page)
@@ -92,18 +92,18 @@ func (r *report) note(action decision.Action, page *record.Page) {
 	}
 }
 
-func (r *report) add(reason, verb string, page *record.Page) {
-	at := slices.IndexFunc(r.done, func(d deed) bool { return d.reason == reason })
+func (r *cycleRecorder) add(reason, verb string, page *record.Page) {
+	at := slices.IndexFunc(r.done, func(d pageChange) bool { return d.reason == reason })
 	if at < 0 {
 		at = len(r.done)
-		r.done = append(r.done, deed{reason: reason, verb: verb})
+		r.done = append(r.done, pageChange{reason: reason, verb: verb})
 	}
 
 	r.done[at].pages = append(r.done[at].pages, page)
 }
 
 // send tells all that was noted.
-func (r *report) send() {
+func (r *cycleRecorder) send() {
 	for _, done := range r.done {
 		related := r.related(done.pages[0])
 		kind, note := corev1.EventTypeNormal, fmt.Sprintf("%s %s with placement %s in namespace %s",
@@ -130,7 +130,7 @@ func (r *report) send() {
 }
 
 // related refers to a page.
-func (r *report) related(page *record.Page) *corev1.ObjectReference {
+func (r *cycleRecorder) related(page *record.Page) *corev1.ObjectReference {
 	return &corev1.ObjectReference{
 		APIVersion: r.placement.APIVersion, Kind: decisionKind, Namespace: page.Namespace, Name: page.Name, UID: page.UID,
 	}

@@ -79,10 +79,10 @@ func somePages(n int) []*record.Page {
 // docs/spec/upstream-placement.md 1.12: what was created, updated and deleted, and the scores.
 func TestReportsTellWhatWasDone(t *testing.T) {
 	placement, recorder := somePlacement(), &told{}
-	news := reporter{recorder: recorder}.about(placement, answer(t, placement, 2))
+	news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 2))
 
 	for _, action := range []decision.Action{decision.ActionCreate, decision.ActionFill, decision.ActionMend, decision.ActionDelete} {
-		news.note(action, somePages(1)[0])
+		news.record(action, somePages(1)[0])
 	}
 
 	if len(recorder.lines) != 0 {
@@ -120,11 +120,11 @@ func TestReportsGatherPages(t *testing.T) {
 		9: "Decisions p-decision-1, p-decision-2, p-decision-3, p-decision-4, p-decision-5 and 4 more are",
 	} {
 		placement, recorder := somePlacement(), &told{}
-		news := reporter{recorder: recorder}.about(placement, answer(t, placement, 1))
+		news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 1))
 
 		for _, page := range somePages(n) {
-			news.note(decision.ActionCreate, page)
-			news.note(decision.ActionFill, page)
+			news.record(decision.ActionCreate, page)
+			news.record(decision.ActionFill, page)
 		}
 
 		news.send()
@@ -167,8 +167,8 @@ func TestScoresAreCut(t *testing.T) {
 func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
 	placement := somePlacement()
 	cost := func(clusters int, deaf bool) float64 {
-		news := reporter{recorder: &told{deaf: deaf}}.about(placement, answer(t, placement, clusters))
-		news.note(decision.ActionFill, somePages(1)[0])
+		news := recorders{recorder: &told{deaf: deaf}}.forCycle(placement, answer(t, placement, clusters))
+		news.record(decision.ActionFill, somePages(1)[0])
 
 		return testing.AllocsPerRun(10, news.send)
 	}

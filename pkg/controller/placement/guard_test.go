@@ -28,7 +28,7 @@ import (
 
 // guarded is a hub with one placement of 250 clusters, on three pages, of which no more than 30 % may leave.
 type guarded struct {
-	*placementReconciler
+	*reconciler
 
 	t      *testing.T
 	api    client.WithWatch
@@ -80,7 +80,7 @@ func newGuarded(t *testing.T) *guarded {
 			},
 		})
 
-	g.placementReconciler, g.api = newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, store)
+	g.reconciler, g.api = newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
 	g.restart()
 	g.reconcile()
 
@@ -90,11 +90,11 @@ func newGuarded(t *testing.T) *guarded {
 // restart forgets what a process remembers.
 func (g *guarded) restart() {
 	share := 30
-	shared := newMemory(outputs{apis: []record.API{record.V1beta1}, shares: shares{limit: guard.Limit{Percent: &share}}}, g.clock)
+	shared := newState(servedAPIs{apis: []record.API{record.V1beta1}, removalLimits: removalLimits{limit: guard.Limit{Percent: &share}}}, g.clock)
 	shared.synced.Store(true)
 
 	g.events = events.NewFakeRecorder(100)
-	g.memory, g.engine, g.placementReconciler.clock = shared, newEngine(shared.inventory), g.clock
+	g.state, g.engine, g.reconciler.clock = shared, newEngine(shared.inventory), g.clock
 	g.reporter.recorder = g.events
 
 	g.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})

@@ -12,7 +12,7 @@ import (
 )
 
 // warnOfHold tells once that a removal is held, when the status says so.
-func (r *report) warnOfHold(p *pass) {
+func (r *cycleRecorder) warnOfHold(p *cycle) {
 	if p.holdBegins() {
 		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, guard.Condition, "DecisionsKept", "%s; they are kept: see the condition %s",
 			p.Ruling.Summary(), guard.Condition)
@@ -20,7 +20,7 @@ func (r *report) warnOfHold(p *pass) {
 }
 
 // warnOfLosses tells when the pages have lost more than a share of the clusters that they had, whatever the cause.
-func (r *report) warnOfLosses(before decision.Present, percent int) {
+func (r *cycleRecorder) warnOfLosses(before decision.Present, percent int) {
 	if len(r.done) == 0 || percent >= guard.Off || !r.mayLose(before.Pages, percent) {
 		return
 	}
@@ -33,13 +33,13 @@ func (r *report) warnOfLosses(before decision.Present, percent int) {
 }
 
 // mayLose reports whether the pages to which something was done had so many clusters. Mostly that is one of many.
-func (r *report) mayLose(before []*record.Page, percent int) bool {
+func (r *cycleRecorder) mayLose(before []*record.Page, percent int) bool {
 	touched, all := 0, 0
 
 	for _, page := range before {
 		all += len(page.Decisions)
 
-		if slices.ContainsFunc(r.done, func(done deed) bool {
+		if slices.ContainsFunc(r.done, func(done pageChange) bool {
 			return slices.ContainsFunc(done.pages, func(other *record.Page) bool { return other.Name == page.Name })
 		}) {
 			touched += len(page.Decisions)
@@ -50,7 +50,7 @@ func (r *report) mayLose(before []*record.Page, percent int) bool {
 }
 
 // after are the pages as they are after what was done to them.
-func (r *report) after(before []*record.Page) []*record.Page {
+func (r *cycleRecorder) after(before []*record.Page) []*record.Page {
 	pages := make(map[string]*record.Page, len(before))
 	for _, page := range before {
 		pages[page.Name] = page

@@ -10,7 +10,7 @@ import (
 )
 
 // observe has a handler of events note the versions that it has taken in.
-func observe(f *feed, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
+func observe(f *eventHandlers, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
 	return observing{ResourceEventHandler: handler, resource: resource, observed: f.observed}
 }
 

@@ -39,12 +39,12 @@ func Setup(mgr manager.Manager, settings queue.Settings, o Options) error {
 }
 
 // outputs are what is written for placements.
-func (o Options) outputs() outputs {
+func (o Options) outputs() servedAPIs {
 	limit := guard.Limit{
 		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, guard.Off)),
 		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
 	}
-	written := outputs{shares: shares{limit: limit, warned: o.WarnRemovalPercent}}
+	written := servedAPIs{removalLimits: removalLimits{limit: limit, warned: o.WarnRemovalPercent}}
 
 	if slices.Contains(o.Controllers, Name) {
 		written.apis = append(written.apis, record.V1beta1)

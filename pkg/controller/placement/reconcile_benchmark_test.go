@@ -62,7 +62,7 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 			store := fake.NewClientBuilder().WithScheme(scheme.New()).
 				WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 				WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1, UID: "1"}})
-			r, api := newReconciler(b, outputs{apis: []record.API{record.V1beta1}}, store)
+			r, api := newReconciler(b, servedAPIs{apis: []record.API{record.V1beta1}}, store)
 			r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 			r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 

@@ -59,7 +59,7 @@ func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.C
 // proved returns a result of find that takes no cluster away, or one that was computed on the latest state of all that decides about the
 // clusters that leave. If that cannot be proved, the result is postponed. The error is freshness.ErrPlacementChanged when the
 // placement itself has to be read again.
-func (r *placementReconciler) proved(
+func (r *reconciler) proved(
 	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
@@ -75,7 +75,7 @@ func (r *placementReconciler) proved(
 
 		begin := r.clock.Now()
 		proof, err := r.removals.checker.Prove(ctx, removal)
-		metrics.ObserveProof(proofOutcome(err), r.clock.Since(begin))
+		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
 
 		switch {
 		case errors.Is(err, freshness.ErrPlacementChanged):
@@ -137,7 +137,7 @@ func postponement(err error) scheduling.Postponement {
 	}
 }
 
-func proofOutcome(err error) metrics.Proof {
+func proofResult(err error) metrics.Proof {
 	_, behind := errors.AsType[*freshness.BehindError](err)
 
 	switch {

@@ -79,7 +79,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
-	r, api := newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, builder)
+	r, api := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, builder)
 	key := record.V1beta1.Read(placement).Key()
 
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}

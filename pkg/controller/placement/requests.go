@@ -18,7 +18,7 @@ import (
 type requests struct {
 	compiler  *selector.Compiler
 	inventory *inventory.Inventory
-	outputs   outputs
+	outputs   servedAPIs
 
 	mu      sync.Mutex
 	lowered map[inventory.PlacementKey]loweredRequest
@@ -28,11 +28,11 @@ type loweredRequest struct {
 	uid        types.UID
 	generation int64
 	request    *scheduling.Request
-	// tells says that the placement is told of every cluster in scope, because what is written of its last answer tells of them.
-	tells bool
+	// watchesRejected says that the placement is told of every cluster in scope, because what is written of its last answer tells of them.
+	watchesRejected bool
 }
 
-func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o outputs) *requests {
+func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o servedAPIs) *requests {
 	return &requests{compiler: compiler, inventory: inv, outputs: o, lowered: map[inventory.PlacementKey]loweredRequest{}}
 }
 
@@ -54,35 +54,35 @@ func (r *requests) of(placement *record.Placement) *scheduling.Request {
 
 	r.lowered[key] = loweredRequest{uid: placement.UID, generation: placement.Generation, request: request}
 
-	r.inventory.SetPlacement(key, r.written(key, request.Interest()))
+	r.inventory.SetPlacement(key, r.withProfiles(key, request.Interest()))
 
 	return request
 }
 
-// written is an interest with what is written beside the answer.
-func (r *requests) written(key inventory.PlacementKey, interest inventory.Interest) inventory.Interest {
-	if r.outputs.profiled(key) {
+// withProfiles is an interest with what is written beside the answer.
+func (r *requests) withProfiles(key inventory.PlacementKey, interest inventory.Interest) inventory.Interest {
+	if r.outputs.writesProfiles(key) {
 		interest.Reads = append(interest.Reads, facts.Key{Kind: facts.ClusterProfile})
 	}
 
 	return interest
 }
 
-// follow has the placement told of what its answer depends on from now on. It reports whether something of that may have happened since
+// updateDependencies has the placement told of what its answer depends on from now on. It reports whether something of that may have happened since
 // the answer was found.
-func (r *requests) follow(key inventory.PlacementKey, answer *scheduling.Result) (missed bool) {
+func (r *requests) updateDependencies(key inventory.PlacementKey, answer *scheduling.Result) (missed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	known := r.lowered[key]
-	if known.request != answer.Request || known.tells == answer.TellsCauses() {
+	if known.request != answer.Request || known.watchesRejected == answer.TellsCauses() {
 		return false // A newer request is evaluated once more.
 	}
 
-	known.tells = answer.TellsCauses()
+	known.watchesRejected = answer.TellsCauses()
 	r.lowered[key] = known
 
-	return r.inventory.Follow(key, r.written(key, answer.Interest())) != answer.Generation && known.tells
+	return r.inventory.Follow(key, r.withProfiles(key, answer.Interest())) != answer.Generation && known.watchesRejected
 }
 
 // known is the request of a placement if it was lowered before; nil if it was not.

@@ -104,13 +104,13 @@ func (s span) planned(evaluation *decision.Evaluation) {
 }
 
 // wrote says what was written, and what went wrong with it.
-func (s span) wrote(p *pass, err error) {
+func (s span) wrote(p *cycle, err error) {
 	if s.Span == nil {
 		return
 	}
 
 	s.answered(p.Result)
-	s.SetAttributes(attribute.Int("writes", p.done.writes), attribute.Bool("outdated", decision.Outdated(err)))
+	s.SetAttributes(attribute.Int("writes", p.stats.writes), attribute.Bool("outdated", decision.Outdated(err)))
 
 	if err != nil && !decision.Outdated(err) {
 		s.failed(err)

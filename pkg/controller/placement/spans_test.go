@@ -16,7 +16,7 @@ import (
 func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 	tb.Helper()
 
-	spans, key, p := newTracer(provider), placementKey("p"), &pass{}
+	spans, key, p := newTracer(provider), placementKey("p"), &cycle{}
 	change := queue.Change{Cause: metrics.CauseOf("cluster"), At: time.Now()}
 	ctx, failure := tb.Context(), errors.New("no answer")
 

@@ -21,13 +21,13 @@ import (
 )
 
 // standby is a feed whose queue nobody works on until elect is called.
-func standby(t *testing.T) (f *feed, q priorityqueue.PriorityQueue[inventory.PlacementKey], elect func()) {
+func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inventory.PlacementKey], elect func()) {
 	t.Helper()
 
 	elected := make(chan struct{})
-	f = &feed{
+	f = &eventHandlers{
 		checker: freshness.New(nil, freshness.NewObserved()),
-		memory:  newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
+		state:  newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
 	}
 	f.synced.Store(true)
 
@@ -78,21 +78,21 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			t.Errorf("a standby has put %v into a queue that nobody works on", woken)
 		}
 
-		if change := f.wakeups.Taken(placementKey("p9")); change != (queue.Change{}) {
+		if change := f.queue.Get(placementKey("p9")); change != (queue.Change{}) {
 			t.Errorf("a standby remembers %v of what is gone", change)
 		}
 
 		elect()
 		synctest.Wait()
 
-		if diff := cmp.Diff(map[string]int{"p0": queue.Resync, "p1": queue.Resync}, drained(q)); diff != "" {
+		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityInitial, "p1": queue.PriorityInitial}, drained(q)); diff != "" {
 			t.Errorf("woken by the election (-want +got):\n%s", diff)
 		}
 
-		f.wakeups.Taken(placementKey("p0"))
+		f.queue.Get(placementKey("p0"))
 		f.setPlacement(nil, record.V1beta1.Read(named("p0")), false)
 
-		if diff := cmp.Diff(map[string]int{"p0": queue.Interactive}, drained(q)); diff != "" {
+		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityUser}, drained(q)); diff != "" {
 			t.Errorf("woken after the election (-want +got):\n%s", diff)
 		}
 	})

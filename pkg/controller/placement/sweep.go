@@ -30,7 +30,7 @@ const (
 // sweep looks for the writes whose events have not come for long. Where the cache is behind, which the API server shows, a write is
 // remembered on: without it the placement would be planned on a state that every request is refused for. Where the API server shows that
 // the write is not the last thing that happened, its event is lost, and the placement is woken.
-func (f *feed) sweep(ctx context.Context) {
+func (f *eventHandlers) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
 	defer cancel()
 
@@ -42,7 +42,7 @@ func (f *feed) sweep(ctx context.Context) {
 }
 
 func sweep[T metav1.Object](
-	ctx context.Context, f *feed, writes *assumecache.Cache[inventory.PlacementKey, T], empty func(T) client.Object, read func(runtime.Object) T,
+	ctx context.Context, f *eventHandlers, writes *assumecache.Cache[inventory.PlacementKey, T], empty func(T) client.Object, read func(runtime.Object) T,
 ) {
 	for _, write := range writes.Expired(maxConfirmed) {
 		cached, key := empty(write.Object), keyOf(write.Object)
@@ -50,7 +50,7 @@ func sweep[T metav1.Object](
 		err := f.cache.Get(ctx, key, cached)
 		if client.IgnoreNotFound(err) == nil && write.ShownBy(read(cached), err == nil) {
 			writes.Drop(write)
-			f.countPages(write.Owner)
+			f.countWritten(write.Owner)
 
 			continue
 		}
@@ -63,8 +63,8 @@ func sweep[T metav1.Object](
 		}
 
 		if !write.IsLatest(live, found) && writes.Drop(write) {
-			f.countPages(write.Owner)
-			f.wake(queue.Interactive, "unconfirmed_write", write.Owner)
+			f.countWritten(write.Owner)
+			f.enqueue(queue.PriorityUser, "unconfirmed_write", write.Owner)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 var owner = inventory.NewPlacementKey(inventory.V1beta1, "ns", "p")
 
-func state(name, uid, version string) *record.Page {
+func newPage(name, uid, version string) *record.Page {
 	return &record.Page{ObjectMeta: metav1.ObjectMeta{
 		Namespace: owner.Namespace, Name: name, UID: types.UID(uid), ResourceVersion: version,
 	}}
@@ -22,7 +22,7 @@ func state(name, uid, version string) *record.Page {
 
 // Workers that start before the initial lists are complete must not answer from half a world.
 func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
-	r := &placementReconciler{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	r := &reconciler{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 
 	result, err := r.Reconcile(t.Context(), owner)
 	if err != nil || result.RequeueAfter != notSyncedDelay {

@@ -18,11 +18,11 @@ import (
 // before the cache does, and on a standby alike. Setup or Observe connects it; before that it serves nothing. It is safe for concurrent use
 // from then on.
 type View struct {
-	known *placementReconciler
+	known *reconciler
 }
 
 // connect lets the view show what is known; a nil view shows nothing to nobody.
-func (v *View) connect(known *placementReconciler) {
+func (v *View) connect(known *reconciler) {
 	if v != nil {
 		v.known = known
 	}
@@ -66,15 +66,15 @@ func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, 
 		return fmt.Errorf("%q serve no placements; name %s, %s or both", o.Controllers, Name, V1alpha1Name)
 	}
 
-	shared := newMemory(observed, settings.Clock)
+	shared := newState(observed, settings.Clock)
 
 	if err := observed.index(ctx, mgr); err != nil {
 		return err
 	}
 
-	o.View.connect(&placementReconciler{memory: shared, client: mgr.GetClient(), clock: settings.Clock})
+	o.View.connect(&reconciler{state: shared, client: mgr.GetClient(), clock: settings.Clock})
 
-	if err := mgr.Add(&observation{feed: &feed{memory: shared, cache: mgr.GetCache()}}); err != nil {
+	if err := mgr.Add(&observation{feed: &eventHandlers{state: shared, cache: mgr.GetCache()}}); err != nil {
 		return fmt.Errorf("adding the observer of placements: %w", err)
 	}
 
@@ -83,7 +83,7 @@ func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, 
 
 // observation feeds the inventory, for as long as the manager runs.
 type observation struct {
-	feed *feed
+	feed *eventHandlers
 }
 
 var _ manager.LeaderElectionRunnable = (*observation)(nil)

@@ -54,7 +54,7 @@ func TestViewChangesNothing(t *testing.T) {
 		},
 	}
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement, page).WithInterceptorFuncs(writes)
-	r, _ := newReconciler(t, outputs{apis: []record.API{record.V1beta1}}, store)
+	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
 	view := &View{}
 
 	view.connect(r)
@@ -95,10 +95,10 @@ func TestViewChangesNothing(t *testing.T) {
 
 // Whoever observes has no queue: what concerns placements is taken in, and nobody is woken.
 func TestObserverWakesNobody(t *testing.T) {
-	shared := newMemory(outputs{apis: []record.API{record.V1beta1}}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+	shared := newState(servedAPIs{apis: []record.API{record.V1beta1}}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 	shared.synced.Store(true)
 
-	f := &feed{memory: shared}
+	f := &eventHandlers{state: shared}
 	placement := record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: types.UID("1")}})
 
 	f.setPlacement(nil, placement, false)
@@ -118,7 +118,7 @@ func (deafCache) GetInformer(context.Context, client.Object, ...cache.InformerGe
 }
 
 func TestObservationFailsWithItsFeed(t *testing.T) {
-	o := &observation{feed: &feed{memory: newMemory(outputs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}}}
+	o := &observation{feed: &eventHandlers{state: newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}}}
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no informers here") {
 		t.Errorf("error %v, want that of the cache", err)
 	}

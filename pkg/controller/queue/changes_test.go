@@ -25,42 +25,42 @@ func TestAKeyIsTakenForItsEarliestChange(t *testing.T) {
 		want   Change
 	}{
 		{"nothing has happened", func(*house) {}, Change{}},
-		{"one change", func(h *house) { h.Wake(Bulk, at(1), "a") }, at(1)},
+		{"one change", func(h *house) { h.Enqueue(PriorityFleet, at(1), "a") }, at(1)},
 		{"two changes", func(h *house) {
-			h.Wake(Bulk, at(1), "a")
-			h.Wake(Interactive, at(2), "a")
+			h.Enqueue(PriorityFleet, at(1), "a")
+			h.Enqueue(PriorityUser, at(2), "a")
 		}, at(1)},
 		{"an older one that is told of later", func(h *house) {
-			h.Wake(Interactive, at(2), "a")
-			h.Wake(Bulk, at(1), "a")
+			h.Enqueue(PriorityUser, at(2), "a")
+			h.Enqueue(PriorityFleet, at(1), "a")
 		}, at(1)},
-		{"it was there before", func(h *house) { h.Wake(Resync, before, "a") }, before},
+		{"it was there before", func(h *house) { h.Enqueue(PriorityInitial, before, "a") }, before},
 		{"a change of what was there before", func(h *house) {
-			h.Wake(Resync, before, "a")
-			h.Wake(Bulk, at(3), "a")
+			h.Enqueue(PriorityInitial, before, "a")
+			h.Enqueue(PriorityFleet, at(3), "a")
 		}, at(3)},
 		{"doubts about what has changed", func(h *house) {
-			h.Wake(Bulk, at(3), "a")
-			h.Wake(Doubt, before, "a")
+			h.Enqueue(PriorityFleet, at(3), "a")
+			h.Enqueue(PriorityRecheck, before, "a")
 		}, at(3)},
 		{"it was taken since", func(h *house) {
-			h.Wake(Bulk, at(1), "a")
-			h.Taken("a")
-			h.Wake(Bulk, at(2), "a")
+			h.Enqueue(PriorityFleet, at(1), "a")
+			h.Get("a")
+			h.Enqueue(PriorityFleet, at(2), "a")
 		}, at(2)},
 		{"a change that is owed", func(h *house) {
-			h.Wake(Bulk, at(1), "a")
-			h.Owe("a", h.Taken("a"))
+			h.Enqueue(PriorityFleet, at(1), "a")
+			h.Requeue("a", h.Get("a"))
 		}, at(1)},
 		{"a change that is owed and a later one", func(h *house) {
-			h.Wake(Bulk, at(1), "a")
-			change := h.Taken("a")
-			h.Wake(Interactive, at(2), "a")
-			h.Owe("a", change)
+			h.Enqueue(PriorityFleet, at(1), "a")
+			change := h.Get("a")
+			h.Enqueue(PriorityUser, at(2), "a")
+			h.Requeue("a", change)
 		}, at(1)},
-		{"nothing is owed", func(h *house) { h.Owe("a", Change{}) }, Change{}},
+		{"nothing is owed", func(h *house) { h.Requeue("a", Change{}) }, Change{}},
 		{"it is gone", func(h *house) {
-			h.Wake(Bulk, at(1), "a")
+			h.Enqueue(PriorityFleet, at(1), "a")
 			h.Forget("a")
 		}, Change{}},
 	} {
@@ -70,7 +70,7 @@ func TestAKeyIsTakenForItsEarliestChange(t *testing.T) {
 
 			tc.happen(h)
 
-			if got := h.Taken("a"); got != tc.want {
+			if got := h.Get("a"); got != tc.want {
 				t.Errorf("taken for %v, want %v", got, tc.want)
 			}
 		})

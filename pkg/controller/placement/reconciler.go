@@ -37,16 +37,16 @@ const (
 	longestWait = 10 * time.Minute
 )
 
-// placementReconciler keeps the decisions and the status of placements.
-type placementReconciler struct {
-	*memory
+// reconciler keeps the decisions and the status of placements.
+type reconciler struct {
+	*state
 
 	client client.Client
 	// live reads from the API server itself, and not from the cache.
 	live     client.Reader
 	engine   engine
 	writer   decision.Writer
-	reporter reporter
+	reporter recorders
 	tracer   tracer
 	clock    clock.PassiveClock
 	outdated queue.Retry[inventory.PlacementKey]
@@ -55,16 +55,16 @@ type placementReconciler struct {
 
 // service is what is written for placements, and who is shown what is known for that.
 type service struct {
-	outputs
+	servedAPIs
 
 	view *View
 }
 
 // setup serves the placements of the APIs, and connects the view to what is known of them.
 func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
-	shared := newMemory(s.outputs, settings.Clock)
+	shared := newState(s.servedAPIs, settings.Clock)
 
-	recorder, err := recorderOf(mgr, shared.wakeups.Busy)
+	recorder, err := recorderOf(mgr, shared.queue.Busy)
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,14 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("preparing to read from the API server: %w", err)
 	}
 
-	r := &placementReconciler{
-		memory:   shared,
+	r := &reconciler{
+		state:   shared,
 		removals: newRemovals(checker),
 		client:   mgr.GetClient(),
 		live:     live,
 		engine:   newEngine(shared.inventory),
 		writer:   decision.Writer{Client: mgr.GetClient()},
-		reporter: reporter{recorder: recorder},
+		reporter: recorders{recorder: recorder},
 		tracer:   newTracer(settings.Tracing),
 		clock:    settings.Clock,
 		outdated: queue.NewRetry[inventory.PlacementKey](),
@@ -119,13 +119,13 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 
-	return controller.Watch(&feed{ //nolint:wrapcheck // Named by the caller.
-		memory: r.memory, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), checker: checker, recorder: recorder,
+	return controller.Watch(&eventHandlers{ //nolint:wrapcheck // Named by the caller.
+		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), checker: checker, recorder: recorder,
 	})
 }
 
 // index has PlacementDecisions found by the placements they may belong to.
-func (o outputs) index(ctx context.Context, mgr manager.Manager) error {
+func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
 	for _, form := range o.forms() {
 		err := mgr.GetFieldIndexer().IndexField(ctx, form.Empty(), placementField, func(object client.Object) []string {
 			return decision.PlacementsOf(form, record.Bare(object))
@@ -139,12 +139,12 @@ func (o outputs) index(ctx context.Context, mgr manager.Manager) error {
 }
 
 // Reconcile evaluates one placement and has the answer written.
-func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
-	change := r.wakeups.Taken(key)
+func (r *reconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
+	change := r.queue.Get(key)
 
 	if !r.synced.Load() {
 		metrics.NotSynced.Inc()
-		r.wakeups.Owe(key, change)
+		r.queue.Requeue(key, change)
 
 		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
 	}
@@ -154,7 +154,7 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 
 	placement, err := r.placement(ctx, key)
 	if err != nil {
-		return reconcile.Result{}, r.failed(key, change, span, err)
+		return reconcile.Result{}, r.fail(key, change, span, err)
 	}
 
 	switch {
@@ -170,30 +170,30 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 
 	carriedOut := false
 
-	r.hold(key)
+	r.pause(key)
 
 	defer func() {
 		if !carriedOut {
-			r.takeBack(ctx, placement)
+			r.restore(ctx, placement)
 		}
 
-		r.release(key)
+		r.resume(key)
 	}()
 
 	pass, err := r.plan(ctx, placement)
 	if errors.Is(err, freshness.ErrPlacementChanged) {
-		r.wakeups.Owe(key, change)
+		r.queue.Requeue(key, change)
 
 		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
 	}
 
 	if err != nil {
-		return reconcile.Result{}, r.failed(key, change, span, err)
+		return reconcile.Result{}, r.fail(key, change, span, err)
 	}
 
-	err = r.carryOutTraced(ctx, pass)
+	err = r.applyTraced(ctx, pass)
 	carriedOut = err == nil
-	r.account(change, span, pass, err)
+	r.recordMetrics(change, span, pass, err)
 
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
@@ -208,16 +208,16 @@ func (r *placementReconciler) Reconcile(ctx context.Context, key inventory.Place
 	return pass.next(r.clock.Now()), nil
 }
 
-// pass is one evaluation of a placement, and what comes of it.
-type pass struct {
+// cycle is one evaluation of a placement, and what comes of it.
+type cycle struct {
 	decision.Evaluation
 
 	// placement is the placement with its status as it was last written.
 	placement *record.Placement
 	// outputs are the plans by form, those of the placement's own API first.
 	outputs []output
-	// done is what was written so far, and refused what could not be because it was not as it was believed to be.
-	done    done
+	// stats is what was written so far, and refused what could not be because it was not as it was believed to be.
+	stats    writeStats
 	refused refused
 }
 
@@ -227,10 +227,10 @@ type output struct {
 	plan    decision.Plan
 }
 
-func (p *pass) own() *output { return &p.outputs[0] }
+func (p *cycle) own() *output { return &p.outputs[0] }
 
 // next says when the placement has to be looked at again although nothing happens.
-func (p *pass) next(now time.Time) reconcile.Result {
+func (p *cycle) next(now time.Time) reconcile.Result {
 	wake := p.Result.WakeAt
 	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
 		wake = due
@@ -254,7 +254,7 @@ func (p *pass) next(now time.Time) reconcile.Result {
 }
 
 // plan asks the engine, and compares the answer with what exists.
-func (r *placementReconciler) plan(ctx context.Context, placement *record.Placement) (*pass, error) {
+func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cycle, error) {
 	present, err := r.present(ctx, placement.API.Form(), placement)
 	if err != nil {
 		return nil, err
@@ -262,20 +262,20 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 
 	now := r.clock.Now()
 
-	evaluation, err := r.evaluate(ctx, placement, present, now)
+	evaluation, err := r.schedule(ctx, placement, present, now)
 	if err != nil {
 		return nil, err
 	}
 
-	p := &pass{
+	p := &cycle{
 		Evaluation: evaluation, placement: placement, outputs: []output{{present: present, plan: evaluation.Plan}},
-		done: done{clock: r.clock},
+		stats: writeStats{clock: r.clock},
 	}
 
 	metrics.ObserveScheduling(r.clock.Since(now))
 	metrics.ObserveResult(p.Result)
 
-	if !r.profiled(placement.Key()) {
+	if !r.writesProfiles(placement.Key()) {
 		return p, nil
 	}
 
@@ -290,9 +290,9 @@ func (r *placementReconciler) plan(ctx context.Context, placement *record.Placem
 	return p, nil
 }
 
-// evaluate asks the engine, has the removals of its answer proved, and makes an evaluation of the answer. One that depends on more than the
+// schedule asks the engine, has the removals of its answer proved, and makes an evaluation of the answer. One that depends on more than the
 // placement was told of until now is found once more if something has happened meanwhile.
-func (r *placementReconciler) evaluate(
+func (r *reconciler) schedule(
 	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time,
 ) (decision.Evaluation, error) {
 	key, request, incumbents := placement.Key(), r.requests.of(placement), present.Incumbents()
@@ -322,14 +322,14 @@ func (r *placementReconciler) evaluate(
 			r.assume(key, evaluation.Result, incumbents)
 		}
 
-		if !r.requests.follow(key, evaluation.Result) {
+		if !r.requests.updateDependencies(key, evaluation.Result) {
 			return evaluation, nil
 		}
 	}
 }
 
 // placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.
-func (r *placementReconciler) placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+func (r *reconciler) placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
 	api := r.api(key)
 	cached := api.Empty()
 
@@ -350,7 +350,7 @@ func (r *placementReconciler) placement(ctx context.Context, key inventory.Place
 }
 
 // present collects the PlacementDecisions of a form that exist for the placement, with our own last writes.
-func (r *placementReconciler) present(ctx context.Context, form record.Form, placement *record.Placement) (decision.Present, error) {
+func (r *reconciler) present(ctx context.Context, form record.Form, placement *record.Placement) (decision.Present, error) {
 	list, ok := form.EmptyList().(client.ObjectList)
 	if !ok {
 		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), form.EmptyList())

@@ -13,20 +13,20 @@ import (
 
 // The priorities of keys, highest first. A key that is woken twice keeps the higher one; keys of one priority take their turns.
 const (
-	// Interactive is what somebody did to the very object of the key, and waits for.
-	Interactive = 100
-	// Bulk is what a change of something else concerns. It may come for many keys and many times at once.
-	Bulk = 0
-	// Resync is what was there before the controller, or did not change.
-	Resync = handler.LowPriority
-	// Doubt is what is looked at again only because an earlier answer may have been wrong.
-	Doubt = 2 * handler.LowPriority
+	// PriorityUser is what somebody did to the very object of the key, and waits for.
+	PriorityUser = 100
+	// PriorityFleet is what a change of something else concerns. It may come for many keys and many times at once.
+	PriorityFleet = 0
+	// PriorityInitial is what was there before the controller, or did not change.
+	PriorityInitial = handler.LowPriority
+	// PriorityRecheck is what is looked at again only because an earlier answer may have been wrong.
+	PriorityRecheck = 2 * handler.LowPriority
 )
 
 // firstGathering and longestGathering bound how long changes are gathered for a key that Bulk has just woken.
 const (
-	firstGathering   = 50 * time.Millisecond
-	longestGathering = 500 * time.Millisecond
+	firstBatchWindow   = 50 * time.Millisecond
+	longestBatchWindow = 500 * time.Millisecond
 )
 
 // Change is what a key is woken for.
@@ -47,20 +47,20 @@ func (c Change) earlier(other Change) Change {
 	}
 }
 
-// Wakeups puts keys into a priority queue, so that many changes at once cost few looks at each key. It is safe for concurrent use.
+// PriorityQueue puts keys into a priority queue, so that many changes at once cost few looks at each key. It is safe for concurrent use.
 //
 // A key that nothing woke of late goes in at once. While Bulk keeps waking it, its changes are gathered: it goes in at the end of an
 // interval, which begins with 50 ms and doubles up to 500 ms as long as the one before it was not quiet. Other keys do not wait with it,
 // and Interactive does not wait at all. A key that is in the queue is not put there again, unless for a higher priority. Nothing runs in the
 // background: a key that waits does so in the queue, and ends with it.
-type Wakeups[K comparable] struct {
+type PriorityQueue[K comparable] struct {
 	mu    sync.Mutex
 	queue priorityqueue.PriorityQueue[K]
-	known map[K]wakeup
+	known map[K]entry
 }
 
-// wakeup is when a key was woken.
-type wakeup struct {
+// entry is when a key was woken.
+type entry struct {
 	// queued says that the key is in the queue, with the priority.
 	queued   bool
 	priority int
@@ -71,13 +71,13 @@ type wakeup struct {
 	change Change
 }
 
-// NewWakeups has woken nothing.
-func NewWakeups[K comparable]() *Wakeups[K] {
-	return &Wakeups[K]{known: map[K]wakeup{}}
+// NewPriorityQueue has woken nothing.
+func NewPriorityQueue[K comparable]() *PriorityQueue[K] {
+	return &PriorityQueue[K]{known: map[K]entry{}}
 }
 
-// Into says which queue the keys go into. It is called before any key is woken.
-func (w *Wakeups[K]) Into(queue priorityqueue.PriorityQueue[K]) {
+// SetQueue says which queue the keys go into. It is called before any key is woken.
+func (w *PriorityQueue[K]) SetQueue(queue priorityqueue.PriorityQueue[K]) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -85,7 +85,7 @@ func (w *Wakeups[K]) Into(queue priorityqueue.PriorityQueue[K]) {
 }
 
 // Open reports whether there is a queue, so that keys can be woken.
-func (w *Wakeups[K]) Open() bool {
+func (w *PriorityQueue[K]) Open() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -93,16 +93,16 @@ func (w *Wakeups[K]) Open() bool {
 }
 
 // Busy reports whether keys can be taken from the queue, or there is none yet.
-func (w *Wakeups[K]) Busy() bool {
+func (w *PriorityQueue[K]) Busy() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	return w.queue == nil || w.queue.Len() > 0
 }
 
-// Wake has keys looked at for a change, and returns how many of them went into the queue. The others are there already, for something that
+// Enqueue has keys looked at for a change, and returns how many of them went into the queue. The others are there already, for something that
 // matters as much.
-func (w *Wakeups[K]) Wake(priority int, change Change, keys ...K) int {
+func (w *PriorityQueue[K]) Enqueue(priority int, change Change, keys ...K) int {
 	now := time.Now()
 
 	w.mu.Lock()
@@ -126,8 +126,8 @@ func (w *Wakeups[K]) Wake(priority int, change Change, keys ...K) int {
 		}
 
 		due := now
-		if priority == Bulk {
-			due = is.gather(now)
+		if priority == PriorityFleet {
+			due = is.batch(now)
 		}
 
 		is.queued, is.priority, is.change = true, priority, earliest
@@ -146,23 +146,23 @@ func (w *Wakeups[K]) Wake(priority int, change Change, keys ...K) int {
 	return put
 }
 
-// gather says when a key is to be taken that Bulk wakes now.
-func (w *wakeup) gather(now time.Time) time.Time {
+// batch says when a key is to be taken that Bulk wakes now.
+func (w *entry) batch(now time.Time) time.Time {
 	switch end := w.gathered.Add(w.interval); {
 	case now.Before(w.gathered):
 		// It was taken before its time, for something else. This one has room in the same interval.
 	case now.Before(end):
-		w.gathered, w.interval = end, min(2*w.interval, longestGathering)
+		w.gathered, w.interval = end, min(2*w.interval, longestBatchWindow)
 	default:
-		w.gathered, w.interval = now, firstGathering
+		w.gathered, w.interval = now, firstBatchWindow
 	}
 
 	return w.gathered
 }
 
-// Taken says that a key was taken from the queue, before anything is read for it: what happens from now on wakes it again. It returns the
+// Get says that a key was taken from the queue, before anything is read for it: what happens from now on wakes it again. It returns the
 // earliest change since the key was taken last; none when something was due, or is tried again after all changes were dealt with.
-func (w *Wakeups[K]) Taken(key K) Change {
+func (w *PriorityQueue[K]) Get(key K) Change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -178,9 +178,9 @@ func (w *Wakeups[K]) Taken(key K) Change {
 	return change
 }
 
-// Owe says that a change has not been dealt with: it is the one that the key is taken for when it is tried again. It puts nothing into the
+// Requeue says that a change has not been dealt with: it is the one that the key is taken for when it is tried again. It puts nothing into the
 // queue.
-func (w *Wakeups[K]) Owe(key K, change Change) {
+func (w *PriorityQueue[K]) Requeue(key K, change Change) {
 	if change.Cause == nil {
 		return
 	}
@@ -194,7 +194,7 @@ func (w *Wakeups[K]) Owe(key K, change Change) {
 }
 
 // Forget drops what is remembered of a key that is gone.
-func (w *Wakeups[K]) Forget(key K) {
+func (w *PriorityQueue[K]) Forget(key K) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 

@@ -21,8 +21,8 @@ import (
 // due is the cause of an evaluation that no change has woken: a toleration or a score has expired, or a time was set for it.
 var due = metrics.CauseOf("time")
 
-// done is what an evaluation has written.
-type done struct {
+// writeStats is what an evaluation has written.
+type writeStats struct {
 	clock clock.PassiveClock
 	// at is when the last request was answered, or the next one may be sent; last is when the last one that changed something was.
 	at, last time.Time
@@ -33,14 +33,14 @@ type done struct {
 }
 
 // begin is said before the requests of a plan.
-func (d *done) begin(plan decision.Plan) {
+func (d *writeStats) begin(plan decision.Plan) {
 	if !plan.Empty() {
 		d.at = d.clock.Now()
 	}
 }
 
 // count books a request that was answered.
-func (d *done) count(kind string, err error) {
+func (d *writeStats) count(kind string, err error) {
 	now, result := d.clock.Now(), metrics.WriteOK
 
 	switch {
@@ -58,7 +58,7 @@ func (d *done) count(kind string, err error) {
 }
 
 // page notes what stands in a page of the placement's own API from now on.
-func (d *done) page(present decision.Present, page *record.Page, deleted bool) {
+func (d *writeStats) page(present decision.Present, page *record.Page, deleted bool) {
 	if d.pages == nil {
 		d.before, d.pages = map[string]string{}, make(map[string][]string, len(present.Pages))
 
@@ -78,7 +78,7 @@ func (d *done) page(present decision.Present, page *record.Page, deleted bool) {
 }
 
 // changes are how many clusters the decisions gained and lost, and how many of the others have changed their page.
-func (d *done) changes() (gained, lost, moved int) {
+func (d *writeStats) changes() (gained, lost, moved int) {
 	after := make(map[string]string, len(d.before))
 
 	for page, clusters := range d.pages {
@@ -107,15 +107,15 @@ func (d *done) changes() (gained, lost, moved int) {
 	return gained, lost, moved
 }
 
-// stopwatch observes how long the steps of one evaluation take.
-type stopwatch struct {
+// stepTimer observes how long the steps of one evaluation take.
+type stepTimer struct {
 	clock clock.PassiveClock
 	// last is when the last step but StepCEL, which is a part of another one, began or ended, and cel when that one began.
 	last, cel time.Time
 }
 
 // Begin notes the time.
-func (s *stopwatch) Begin(step scheduling.Step) {
+func (s *stepTimer) Begin(step scheduling.Step) {
 	switch step {
 	case scheduling.StepTaintToleration: // Begins as soon as the step before it has ended.
 	case scheduling.StepCEL:
@@ -126,7 +126,7 @@ func (s *stopwatch) Begin(step scheduling.Step) {
 }
 
 // End observes the time since Begin.
-func (s *stopwatch) End(step scheduling.Step) {
+func (s *stepTimer) End(step scheduling.Step) {
 	now := s.clock.Now()
 
 	if step == scheduling.StepCEL {
@@ -139,21 +139,21 @@ func (s *stopwatch) End(step scheduling.Step) {
 	s.last = now
 }
 
-// failed books an evaluation that did not come to an answer, and returns why.
-func (r *placementReconciler) failed(key inventory.PlacementKey, change queue.Change, span span, err error) error {
-	r.wakeups.Owe(key, change)
+// fail books an evaluation that did not come to an answer, and returns why.
+func (r *reconciler) fail(key inventory.PlacementKey, change queue.Change, span span, err error) error {
+	r.queue.Requeue(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
 	span.failed(err)
 
 	return err
 }
 
-// account books what came of an evaluation.
-func (r *placementReconciler) account(change queue.Change, span span, p *pass, err error) {
+// recordMetrics books what came of an evaluation.
+func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err error) {
 	span.wrote(p, err)
 
-	if p.done.pages != nil {
-		metrics.Moved(p.done.changes())
+	if p.stats.pages != nil {
+		metrics.Moved(p.stats.changes())
 	}
 
 	outcome := metrics.Unchanged
@@ -164,7 +164,7 @@ func (r *placementReconciler) account(change queue.Change, span span, p *pass, e
 		outcome = metrics.Outdated
 	case err != nil:
 		outcome = metrics.Failed
-	case p.done.writes > 0:
+	case p.stats.writes > 0:
 		outcome = metrics.Changed
 	}
 
@@ -173,10 +173,10 @@ func (r *placementReconciler) account(change queue.Change, span span, p *pass, e
 
 	switch outcome {
 	case metrics.Outdated, metrics.Failed:
-		r.wakeups.Owe(p.placement.Key(), change)
+		r.queue.Requeue(p.placement.Key(), change)
 	case metrics.Changed:
 		if !change.At.IsZero() {
-			cause.ObserveLatency(p.done.last.Sub(change.At))
+			cause.ObserveLatency(p.stats.last.Sub(change.At))
 		}
 	case metrics.Unchanged:
 	}

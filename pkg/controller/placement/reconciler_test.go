@@ -30,7 +30,7 @@ import (
 func nameOf(object client.Object) []string { return []string{object.GetName()} }
 
 // newReconciler works on a store, and has the initial lists; nothing tells it what changes there.
-func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placementReconciler, client.WithWatch) {
+func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*reconciler, client.WithWatch) {
 	tb.Helper()
 
 	for _, form := range o.forms() {
@@ -43,10 +43,10 @@ func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placem
 		store = store.WithIndex(api.Empty(), metav1.ObjectNameField, nameOf)
 	}
 
-	api, shared := store.Build(), newMemory(o, clock.RealClock{})
-	r := &placementReconciler{
-		memory: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
-		reporter: reporter{recorder: &events.FakeRecorder{}}, outdated: queue.NewRetry[inventory.PlacementKey](),
+	api, shared := store.Build(), newState(o, clock.RealClock{})
+	r := &reconciler{
+		state: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
+		reporter: recorders{recorder: &events.FakeRecorder{}}, outdated: queue.NewRetry[inventory.PlacementKey](),
 		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
 	}
 	r.synced.Store(true)
@@ -58,7 +58,7 @@ func newReconciler(tb testing.TB, o outputs, store *fake.ClientBuilder) (*placem
 // placement says so.
 func TestOtherFormsHoldUpNothing(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
-	both := outputs{apis: []record.API{record.V1beta1}, profiles: true}
+	both := servedAPIs{apis: []record.API{record.V1beta1}, profiles: true}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 		WithInterceptorFuncs(interceptor.Funcs{

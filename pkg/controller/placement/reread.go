@@ -38,9 +38,9 @@ func (r *refused) note(present decision.Present, page *record.Page, err error) {
 	r.pages = append(r.pages, refused)
 }
 
-// relearn reads the objects that were not as the evaluation believed from the API server, so that the next evaluation knows them even where
+// reread reads the objects that were not as the evaluation believed from the API server, so that the next evaluation knows them even where
 // the cache is far behind. All else that was written is remembered on: it was not refused.
-func (r *placementReconciler) relearn(ctx context.Context, p *pass) {
+func (r *reconciler) reread(ctx context.Context, p *cycle) {
 	if len(p.refused.pages) == 0 && !p.refused.status {
 		return
 	}
@@ -49,15 +49,15 @@ func (r *placementReconciler) relearn(ctx context.Context, p *pass) {
 	defer cancel()
 
 	for _, refused := range p.refused.pages {
-		r.relearnPage(ctx, p, refused)
+		r.rereadPage(ctx, p, refused)
 	}
 
 	if p.refused.status {
-		r.relearnPlacement(ctx, p.placement)
+		r.rereadPlacement(ctx, p.placement)
 	}
 }
 
-func (r *placementReconciler) relearnPage(ctx context.Context, p *pass, refused refusedPage) {
+func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPage) {
 	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.pages[refused.form]
 
 	live, err := readObject(ctx, r.live, refused.form.EmptyList(), key)
@@ -75,7 +75,7 @@ func (r *placementReconciler) relearnPage(ctx context.Context, p *pass, refused 
 	}
 }
 
-func (r *placementReconciler) relearnPlacement(ctx context.Context, placement *record.Placement) {
+func (r *reconciler) rereadPlacement(ctx context.Context, placement *record.Placement) {
 	owner, key := placement.Key(), keyOf(placement)
 
 	live, err := readObject(ctx, r.live, placement.API.EmptyList(), key)

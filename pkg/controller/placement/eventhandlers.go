@@ -32,11 +32,11 @@ import (
 
 type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
 
-// feed is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
+// eventHandlers is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
 // they concern into the queue. What somebody did to a placement or its decisions goes first, then what changes of clusters, sets and bindings
 // concern, then what belongs to the initial lists.
-type feed struct {
-	*memory
+type eventHandlers struct {
+	*state
 
 	cache cache.Cache
 	// live reads from the API server itself.
@@ -51,7 +51,7 @@ type feed struct {
 }
 
 // Start begins to listen; WaitForSync tells when the initial lists are in.
-func (f *feed) Start(ctx context.Context, q rateLimitingQueue) error {
+func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
 	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.PlacementKey])
 	if !ok {
 		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
@@ -74,19 +74,19 @@ func (f *feed) Start(ctx context.Context, q rateLimitingQueue) error {
 
 // open has placements woken from the election on, and then every placement that there is: on a standby nobody would take them from the queue.
 // What comes meanwhile is either among them or wakes by itself, since it is known before it wakes.
-func (f *feed) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
+func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
 	select {
 	case <-f.elected:
 		f.checker.RequireAll() // The watches of a standby may have been broken.
 		f.unreadables.warn(f.recorder)
-		f.wakeups.Into(q)
-		f.wake(queue.Resync, "placement", f.requests.keys()...)
+		f.queue.SetQueue(q)
+		f.enqueue(queue.PriorityInitial, "placement", f.requests.keys()...)
 	case <-ctx.Done():
 	}
 }
 
 // WaitForSync returns when every object that existed at the start is in the inventory.
-func (f *feed) WaitForSync(ctx context.Context) error {
+func (f *eventHandlers) WaitForSync(ctx context.Context) error {
 	select {
 	case err := <-f.done:
 		return err
@@ -102,7 +102,7 @@ type kind struct {
 }
 
 // kinds are all that are listened to.
-func (f *feed) kinds() []kind {
+func (f *eventHandlers) kinds() []kind {
 	kinds := []kind{
 		{&clusterv1.ManagedCluster{}, observe(f, freshness.Clusters, on(f.setCluster, f.deleteCluster))},
 		{&clusterv1beta2.ManagedClusterSet{}, observe(f, freshness.ClusterSets, on(f.setClusterSet, f.deleteClusterSet))},
@@ -125,7 +125,7 @@ func (f *feed) kinds() []kind {
 	return kinds
 }
 
-func (f *feed) listen(ctx context.Context) error {
+func (f *eventHandlers) listen(ctx context.Context) error {
 	kinds := f.kinds()
 	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, len(kinds))
 
@@ -211,13 +211,13 @@ func on[T client.Object](set func(before, after T, initial bool), gone func(T)) 
 }
 
 // placements listens to the placements of an API.
-func (f *feed) placements(api record.API) toolscache.ResourceEventHandler {
+func (f *eventHandlers) placements(api record.API) toolscache.ResourceEventHandler {
 	return on(func(before, after record.Object, initial bool) {
 		f.setPlacement(readOr(api.Read, before), api.Read(after), initial)
 	}, func(last record.Object) {
 		key := api.Read(last).Key()
 		f.forget(key)
-		f.wake(queue.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+		f.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 
@@ -230,7 +230,7 @@ func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
 	return read(object)
 }
 
-func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
+func (f *eventHandlers) setPlacement(before, after *record.Placement, initial bool) {
 	at, key := time.Now(), after.Key()
 	if before != nil && before.UID != after.UID {
 		f.forget(key) // It was deleted and made again while the watch was broken.
@@ -242,7 +242,7 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 		f.skip(after)
 
 		if before != nil && managed(before) {
-			f.wake(queue.Resync, "placement", key) // An evaluation that is under way may remember it once more.
+			f.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 		}
 
 		return
@@ -255,66 +255,66 @@ func (f *feed) setPlacement(before, after *record.Placement, initial bool) {
 		return // Our own status comes back.
 	}
 
-	f.wakeChanged(initial || resync, "placement", at, key)
+	f.enqueueChanged(initial || resync, "placement", at, key)
 }
 
-func (f *feed) setCluster(_, after *clusterv1.ManagedCluster, _ bool) {
+func (f *eventHandlers) setCluster(_, after *clusterv1.ManagedCluster, _ bool) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.SetCluster(after))
+	f.enqueueAffected(at, f.inventory.SetCluster(after))
 }
 
-func (f *feed) deleteCluster(last *clusterv1.ManagedCluster) {
+func (f *eventHandlers) deleteCluster(last *clusterv1.ManagedCluster) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.DeleteCluster(last.Name))
+	f.enqueueAffected(at, f.inventory.DeleteCluster(last.Name))
 }
 
-func (f *feed) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
+func (f *eventHandlers) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.SetClusterSet(after))
+	f.enqueueAffected(at, f.inventory.SetClusterSet(after))
 }
 
-func (f *feed) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet) {
+func (f *eventHandlers) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.DeleteClusterSet(last.Name))
+	f.enqueueAffected(at, f.inventory.DeleteClusterSet(last.Name))
 }
 
-func (f *feed) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
+func (f *eventHandlers) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.SetBinding(after))
+	f.enqueueAffected(at, f.inventory.SetBinding(after))
 }
 
-func (f *feed) deleteBinding(last *clusterv1beta2.ManagedClusterSetBinding) {
+func (f *eventHandlers) deleteBinding(last *clusterv1beta2.ManagedClusterSetBinding) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.DeleteBinding(last.Namespace, last.Name))
+	f.enqueueAffected(at, f.inventory.DeleteBinding(last.Namespace, last.Name))
 }
 
-func (f *feed) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
+func (f *eventHandlers) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.SetScores(after))
+	f.enqueueAffected(at, f.inventory.SetScores(after))
 }
 
-func (f *feed) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
+func (f *eventHandlers) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.DeleteScores(last.Namespace, last.Name))
+	f.enqueueAffected(at, f.inventory.DeleteScores(last.Namespace, last.Name))
 }
 
-func (f *feed) setProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
+func (f *eventHandlers) setProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	at := time.Now()
 
 	if cluster, ours := clusterOf(after); ours {
-		f.wakeAffected(at, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
+		f.enqueueAffected(at, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
 	} else {
 		f.deleteProfile(after)
 	}
 }
 
-func (f *feed) deleteProfile(last *clusterinventory.ClusterProfile) {
+func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	at := time.Now()
-	f.wakeAffected(at, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
+	f.enqueueAffected(at, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.
-func (f *feed) decisions(form record.Form) toolscache.ResourceEventHandler {
+func (f *eventHandlers) decisions(form record.Form) toolscache.ResourceEventHandler {
 	return on(func(before, after record.Object, initial bool) {
 		page := form.Read(after)
 		f.count(form, page)
@@ -325,16 +325,16 @@ func (f *feed) decisions(form record.Form) toolscache.ResourceEventHandler {
 			initial = initial || before.ResourceVersion == page.ResourceVersion
 		}
 
-		f.wakeOwners(form, keys, page, false, initial)
+		f.enqueueOwners(form, keys, page, false, initial)
 	}, func(last record.Object) {
 		page := form.Read(last)
 		f.inventory.DeleteDecision(form.Key(page.Namespace, page.Name))
-		f.wakeOwners(form, owners(form, page), page, true, false)
+		f.enqueueOwners(form, owners(form, page), page, true, false)
 	})
 }
 
 // count books a page of an API of placements. Other forms repeat what stands in those.
-func (f *feed) count(form record.Form, page *record.Page) {
+func (f *eventHandlers) count(form record.Form, page *record.Page) {
 	for _, api := range f.apis {
 		if api.Form() == form {
 			f.inventory.SetDecision(record.Counted(api, page))
@@ -342,7 +342,7 @@ func (f *feed) count(form record.Form, page *record.Page) {
 	}
 }
 
-func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page *record.Page, deleted, initial bool) {
+func (f *eventHandlers) enqueueOwners(form record.Form, keys []inventory.PlacementKey, page *record.Page, deleted, initial bool) {
 	at, expected := time.Now(), map[inventory.PlacementKey]bool{}
 
 	for _, key := range keys {
@@ -353,10 +353,10 @@ func (f *feed) wakeOwners(form record.Form, keys []inventory.PlacementKey, page 
 
 	for key, mine := range expected {
 		if !mine {
-			f.wakeChanged(initial, "decision", at, key)
+			f.enqueueChanged(initial, "decision", at, key)
 		}
 
-		f.countPages(key)
+		f.countWritten(key)
 	}
 }
 
@@ -371,20 +371,20 @@ func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
 	return keys
 }
 
-// wakeAffected wakes whom a change of the world concerns. Nobody has an answer before the initial lists are in, and every placement is
+// enqueueAffected wakes whom a change of the world concerns. Nobody has an answer before the initial lists are in, and every placement is
 // woken by being in one: until then there is nothing to say.
-func (f *feed) wakeAffected(at time.Time, affected inventory.Affected) {
+func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
 	if f.synced.Load() {
-		f.wakeFor(queue.Bulk, string(affected.Cause), at, affected.Placements...)
+		f.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Placements...)
 	}
 }
 
-// wakeChanged wakes a placement for what somebody just did to it or its decisions, or for what was there before.
-func (f *feed) wakeChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
+// enqueueChanged wakes a placement for what somebody just did to it or its decisions, or for what was there before.
+func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
 	if initial {
-		f.wake(queue.Resync, cause, key)
+		f.enqueue(queue.PriorityInitial, cause, key)
 	} else {
-		f.wakeFor(queue.Interactive, cause, at, key)
+		f.enqueueFor(queue.PriorityUser, cause, at, key)
 	}
 }
 

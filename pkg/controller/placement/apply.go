@@ -16,22 +16,22 @@ import (
 // graceTimeout bounds what comes after the writes of a placement's own decisions.
 const graceTimeout = 5 * time.Second
 
-// carryOutTraced is carryOut with a span, and learns what was refused.
-func (r *placementReconciler) carryOutTraced(ctx context.Context, p *pass) error {
+// applyTraced is carryOut with a span, and learns what was refused.
+func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
-	err := r.carryOut(ctx, p)
+	err := r.apply(ctx, p)
 
-	r.relearn(ctx, p)
+	r.reread(ctx, p)
 	span.wrote(p, err)
 	span.end()
 
 	return err
 }
 
-// carryOut has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
+// apply has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
 // in another.
-func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
-	err := r.carryOutOwn(ctx, p)
+func (r *reconciler) apply(ctx context.Context, p *cycle) error {
+	err := r.applyOwn(ctx, p)
 	if decision.Outdated(err) || decision.Terminating(err) {
 		return err
 	}
@@ -39,18 +39,18 @@ func (r *placementReconciler) carryOut(ctx context.Context, p *pass) error {
 	for i := range p.outputs[1:] {
 		output := &p.outputs[i+1]
 
-		err = errors.Join(err, r.repeat(ctx, p, output)) // The first one decides how the retry goes.
+		err = errors.Join(err, r.applyMirror(ctx, p, output)) // The first one decides how the retry goes.
 	}
 
 	return err
 }
 
-// carryOutOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
+// applyOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
 // tells so, so that it is never empty and never claims what does not stand (docs/spec/differences.md A5, A7).
-func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
+func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 	start := r.clock.Now()
 	own := p.own()
-	news := r.reporter.about(p.placement, p.Result)
+	news := r.reporter.forCycle(p.placement, p.Result)
 	observe := r.observer(ctx, p, own, news)
 
 	if !own.plan.Empty() {
@@ -59,7 +59,7 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 
 	defer func() {
 		news.send()
-		news.warnOfLosses(own.present, r.warnsAbove())
+		news.warnOfLosses(own.present, r.warnPercent())
 	}()
 
 	if err := r.reserve(ctx, p); err != nil {
@@ -72,13 +72,13 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	case decision.Outdated(err), decision.Terminating(err):
 		return err
 	case err != nil:
-		r.admit(ctx, p, news, err)
+		r.reportFailure(ctx, p, news, err)
 
 		return err
 	}
 
-	p.done.at = r.clock.Now()
-	status := p.Status(p.placement, metav1.Time{Time: p.done.at}, !p.deletesForNewSpec())
+	p.stats.at = r.clock.Now()
+	status := p.Status(p.placement, metav1.Time{Time: p.stats.at}, !p.deletesForNewSpec())
 
 	if err := r.writeStatus(ctx, p, news, status); err != nil {
 		return err
@@ -93,8 +93,8 @@ func (r *placementReconciler) carryOutOwn(ctx context.Context, p *pass) error {
 	return err
 }
 
-// repeat writes the decisions in another form, in a time of its own: nobody waits for long for what is said twice.
-func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *output) error {
+// applyMirror writes the decisions in another form, in a time of its own: nobody waits for long for what is said twice.
+func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) error {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
@@ -109,10 +109,10 @@ func (r *placementReconciler) repeat(ctx context.Context, p *pass, output *outpu
 }
 
 // delete removes surplus pages.
-func (r *placementReconciler) delete(
-	ctx context.Context, p *pass, output *output, written decision.Written, observe decision.Observer,
+func (r *reconciler) delete(
+	ctx context.Context, p *cycle, output *output, written decision.Written, observe decision.Observer,
 ) error {
-	p.done.begin(output.plan)
+	p.stats.begin(output.plan)
 
 	return r.writer.Delete(ctx, output.plan, written, observe)
 }
@@ -126,8 +126,8 @@ func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, graceTimeout)
 }
 
-// admit says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
-func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, failure error) {
+// reportFailure says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
+func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRecorder, failure error) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
@@ -138,8 +138,8 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, 
 		now = p.own().present
 	}
 
-	p.done.at = r.clock.Now()
-	status := p.FailedStatus(now, decision.Cause(failure), metav1.Time{Time: p.done.at})
+	p.stats.at = r.clock.Now()
+	status := p.FailedStatus(now, decision.Cause(failure), metav1.Time{Time: p.stats.at})
 
 	if err := r.writeStatus(ctx, p, news, status); err != nil && !decision.Outdated(err) {
 		klog.FromContext(ctx).Error(err, "Telling of a failed write")
@@ -147,7 +147,7 @@ func (r *placementReconciler) admit(ctx context.Context, p *pass, news *report, 
 }
 
 // writeStatus writes the status if it differs, and has told what begins with it.
-func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, news *report, status record.Status) error {
+func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecorder, status record.Status) error {
 	if _, err := r.patchStatus(ctx, p, status); err != nil {
 		return err
 	}
@@ -159,12 +159,12 @@ func (r *placementReconciler) writeStatus(ctx context.Context, p *pass, news *re
 }
 
 // observer remembers, counts and reports every write of a page; without a report it is no news.
-func (r *placementReconciler) observer(ctx context.Context, p *pass, output *output, news *report) decision.Observer {
+func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, news *cycleRecorder) decision.Observer {
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.
 	}
 
-	p.done.begin(output.plan)
+	p.stats.begin(output.plan)
 
 	form := output.present.Form
 	clusters := make(map[string]int, len(output.present.Pages))
@@ -174,7 +174,7 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 	}
 
 	return func(action decision.Action, page *record.Page, err error) {
-		p.done.count(string(action), err)
+		p.stats.count(string(action), err)
 
 		if err != nil {
 			p.refused.note(output.present, page, err)
@@ -193,13 +193,13 @@ func (r *placementReconciler) observer(ctx context.Context, p *pass, output *out
 		}
 
 		if form == p.placement.API.Form() {
-			p.done.page(output.present, page, action == decision.ActionDelete)
+			p.stats.page(output.present, page, action == decision.ActionDelete)
 			r.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
 		}
 
 		// A list that becomes present and has nothing in it, as before, is no news.
 		if news != nil && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
-			news.note(action, page)
+			news.record(action, page)
 		}
 
 		clusters[page.Name] = len(page.Decisions)

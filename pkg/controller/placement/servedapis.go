@@ -8,10 +8,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// outputs are the APIs whose placements are served, and the ways in which their decisions are written.
-type outputs struct {
+// servedAPIs are the APIs whose placements are served, and the ways in which their decisions are written.
+type servedAPIs struct {
 	// shares bound what may leave the decisions.
-	shares
+	removalLimits
 
 	apis []record.API
 	// profiles writes the decisions of v1beta1 a second time, as references to ClusterProfiles.
@@ -21,7 +21,7 @@ type outputs struct {
 }
 
 // options are how placements are evaluated.
-func (o outputs) options() decision.Options {
+func (o servedAPIs) options() decision.Options {
 	options := decision.Options{Limit: o.limit}
 	if !o.outside {
 		options.ProfileDecisions = &o.profiles
@@ -31,7 +31,7 @@ func (o outputs) options() decision.Options {
 }
 
 // forms are all ways in which decisions are written.
-func (o outputs) forms() []record.Form {
+func (o servedAPIs) forms() []record.Form {
 	forms := make([]record.Form, 0, len(o.apis)+1)
 	for _, api := range o.apis {
 		forms = append(forms, api.Form())
@@ -45,13 +45,13 @@ func (o outputs) forms() []record.Form {
 }
 
 // api is the API of a placement.
-func (o outputs) api(key inventory.PlacementKey) record.API {
+func (o servedAPIs) api(key inventory.PlacementKey) record.API {
 	i := slices.IndexFunc(o.apis, func(api record.API) bool { return api.Name() == key.API })
 
 	return o.apis[i]
 }
 
-// profiled reports whether the placement's decisions are written as references to ClusterProfiles too.
-func (o outputs) profiled(key inventory.PlacementKey) bool {
+// writesProfiles reports whether the placement's decisions are written as references to ClusterProfiles too.
+func (o servedAPIs) writesProfiles(key inventory.PlacementKey) bool {
 	return o.profiles && key.API == record.V1beta1.Name()
 }

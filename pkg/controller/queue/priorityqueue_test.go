@@ -14,7 +14,7 @@ import (
 
 // house is a queue whose keys are taken as they come.
 type house struct {
-	*Wakeups[string]
+	*PriorityQueue[string]
 
 	queue priorityqueue.PriorityQueue[string]
 	start time.Time
@@ -25,9 +25,9 @@ type house struct {
 
 func newHouse() *house {
 	h := &house{
-		Wakeups: NewWakeups[string](), queue: priorityqueue.New[string]("wakeups"), start: time.Now(), looks: map[string][]time.Duration{},
+		PriorityQueue: NewPriorityQueue[string](), queue: priorityqueue.New[string]("wakeups"), start: time.Now(), looks: map[string][]time.Duration{},
 	}
-	h.Into(h.queue)
+	h.SetQueue(h.queue)
 
 	return h
 }
@@ -40,7 +40,7 @@ func (h *house) work() {
 			return
 		}
 
-		h.Taken(key)
+		h.Get(key)
 		h.mu.Lock()
 		h.looks[key] = append(h.looks[key], time.Since(h.start))
 		h.mu.Unlock()
@@ -76,10 +76,10 @@ const ms = time.Millisecond
 
 func TestASingleChangeIsLookedAtAtOnce(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.looked(t, "a", 0)
 		time.Sleep(60 * ms)
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.looked(t, "a", 0, 60*ms)
 	})
 }
@@ -90,7 +90,7 @@ func TestManyChangesAtOnceCostOneLook(t *testing.T) {
 		put := 0
 
 		for range 1000 {
-			put += h.Wake(Bulk, Change{}, "a", "b")
+			put += h.Enqueue(PriorityFleet, Change{}, "a", "b")
 			synctest.Wait()
 		}
 
@@ -108,12 +108,12 @@ func TestManyChangesAtOnceCostOneLook(t *testing.T) {
 func TestIntervalsGrowWhileABurstGoesOn(t *testing.T) {
 	inHouse(t, func(h *house) {
 		for range 200 {
-			h.Wake(Bulk, Change{}, "a")
+			h.Enqueue(PriorityFleet, Change{}, "a")
 			time.Sleep(10 * ms)
 		}
 
 		time.Sleep(time.Minute)
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.looked(t, "a", 0, 50*ms, 150*ms, 350*ms, 750*ms, 1250*ms, 1750*ms, 2250*ms, time.Minute+2000*ms)
 	})
 }
@@ -122,16 +122,16 @@ func TestIntervalsGrowWhileABurstGoesOn(t *testing.T) {
 func TestABurstDelaysNobodyElse(t *testing.T) {
 	inHouse(t, func(h *house) {
 		for range 31 {
-			h.Wake(Bulk, Change{}, "a")
+			h.Enqueue(PriorityFleet, Change{}, "a")
 			time.Sleep(10 * ms)
 		}
 
-		h.Wake(Interactive, Change{}, "a")
-		h.Wake(Bulk, Change{}, "b")
+		h.Enqueue(PriorityUser, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "b")
 		h.looked(t, "a", 0, 50*ms, 150*ms, 310*ms)
 		h.looked(t, "b", 310*ms)
 		// What was gathered so far has been seen; what comes after it waits to the end of the interval.
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		time.Sleep(time.Minute)
 		h.looked(t, "a", 0, 50*ms, 150*ms, 310*ms, 350*ms)
 	})
@@ -140,13 +140,13 @@ func TestABurstDelaysNobodyElse(t *testing.T) {
 // What happens after a key was taken wakes it again, whoever put it into the queue, and however early it was taken.
 func TestNothingIsLostAfterAKeyIsTaken(t *testing.T) {
 	inHouse(t, func(h *house) {
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.looked(t, "a", 0)
-		h.Wake(Bulk, Change{}, "a") // Waits.
+		h.Enqueue(PriorityFleet, Change{}, "a") // Waits.
 		h.queue.AddAfter("a", 10*ms)
 		time.Sleep(20 * ms)
 		h.looked(t, "a", 0, 10*ms)
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		time.Sleep(time.Minute)
 		h.looked(t, "a", 0, 10*ms, 50*ms)
 	})
@@ -155,29 +155,29 @@ func TestNothingIsLostAfterAKeyIsTaken(t *testing.T) {
 func TestKeysThatWaitEndWithTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse()
-		h.Wake(Bulk, Change{}, "a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 
 		if !h.Busy() {
 			t.Error("not busy with a key in the queue")
 		}
 
-		h.Taken("a")
-		h.Wake(Bulk, Change{}, "a")
+		h.Get("a")
+		h.Enqueue(PriorityFleet, Change{}, "a")
 		h.queue.ShutDown()
 		synctest.Wait()
-		h.Wake(Interactive, Change{}, "a") // Goes nowhere, and waits for nobody.
+		h.Enqueue(PriorityUser, Change{}, "a") // Goes nowhere, and waits for nobody.
 	})
 }
 
 func TestAQueueThatIsNotThereYetIsBusy(t *testing.T) {
-	if !NewWakeups[string]().Busy() {
+	if !NewPriorityQueue[string]().Busy() {
 		t.Error("not busy before there is a queue")
 	}
 }
 
 // Whatever the order of the wake-ups, keys are taken by the highest priority that each was woken with, and in turn within one.
 func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
-	priorities := []int{Interactive, Bulk, Resync, Doubt}
+	priorities := []int{PriorityUser, PriorityFleet, PriorityInitial, PriorityRecheck}
 	if !slices.IsSortedFunc(priorities, func(a, b int) int { return cmp.Compare(b, a) }) {
 		t.Fatalf("the priorities are %v, want interactive before bulk before resync before doubt", priorities)
 	}
@@ -191,7 +191,7 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 
 		for range rapid.IntRange(1, 30).Draw(t, "wake-ups") {
 			key, priority := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "key"), rapid.SampledFrom(priorities).Draw(t, "priority")
-			h.Wake(priority, Change{}, key)
+			h.Enqueue(priority, Change{}, key)
 
 			if before, known := highest[key]; !known || before < priority {
 				highest[key] = priority
@@ -222,17 +222,17 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 func TestEveryWakeUpIsFollowedByALook(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		waits := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, ms, 20 * ms, 50 * ms, 300 * ms}), 1, 30).Draw(rt, "waits")
-		priorities := rapid.SliceOfN(rapid.SampledFrom([]int{Interactive, Bulk, Bulk, Bulk, Resync, Doubt}), len(waits), len(waits)).
+		priorities := rapid.SliceOfN(rapid.SampledFrom([]int{PriorityUser, PriorityFleet, PriorityFleet, PriorityFleet, PriorityInitial, PriorityRecheck}), len(waits), len(waits)).
 			Draw(rt, "priorities")
 
 		inHouse(t, func(h *house) {
 			for n, wait := range waits {
-				h.Wake(priorities[n], Change{}, "a")
+				h.Enqueue(priorities[n], Change{}, "a")
 
 				woken := time.Since(h.start)
 				synctest.Wait()
 
-				if priorities[n] == Interactive {
+				if priorities[n] == PriorityUser {
 					h.lookedBetween(t, woken, woken)
 				}
 
@@ -241,7 +241,7 @@ func TestEveryWakeUpIsFollowedByALook(t *testing.T) {
 
 			last := time.Since(h.start) - waits[len(waits)-1]
 			time.Sleep(time.Minute)
-			h.lookedBetween(t, last, last+longestGathering)
+			h.lookedBetween(t, last, last+longestBatchWindow)
 		})
 	})
 }
@@ -263,9 +263,9 @@ func BenchmarkWakeOfWhatIsQueued(b *testing.B) {
 	defer h.queue.ShutDown()
 
 	keys := []string{"team-a/payments", "team-a/standby", "team-b/training", "team-b/relay"}
-	h.Wake(Bulk, Change{}, keys...)
+	h.Enqueue(PriorityFleet, Change{}, keys...)
 
 	for b.Loop() {
-		h.Wake(Bulk, Change{}, keys...)
+		h.Enqueue(PriorityFleet, Change{}, keys...)
 	}
 }

@@ -44,22 +44,22 @@ func (c storeCache) Get(ctx context.Context, key client.ObjectKey, object client
 // shows by then wakes nobody.
 func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
-	known := state("known", "1", "9")
+	known := newPage("known", "1", "9")
 	form := record.V1beta1.Form()
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(form.Write(known)).
 		WithIndex(form.Empty(), metav1.ObjectNameField, nameOf).Build()
 	q := priorityqueue.New[inventory.PlacementKey]("sweep")
-	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, clock), cache: storeCache{store: store}, live: store}
+	f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, clock), cache: storeCache{store: store}, live: store}
 
 	defer q.ShutDown()
 
-	f.wakeups.Into(q)
+	f.queue.SetQueue(q)
 
 	lost := owner
 	lost.Name = "lost"
 
 	f.pages[form].Assume(owner, known)
-	f.pages[form].Assume(lost, state("gone", "2", "12"))
+	f.pages[form].Assume(lost, newPage("gone", "2", "12"))
 	f.statuses.AssumeDeleted(owner, &record.Placement{API: record.V1beta1})
 
 	f.sweep(t.Context())
@@ -101,40 +101,40 @@ func TestWhoWaitsForWhom(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason string
-		happen func(*feed)
+		happen func(*eventHandlers)
 		want   int
 	}{
-		{"a placement that was there before", func(f *feed) { f.setPlacement(nil, placement("7"), true) }, queue.Resync},
-		{"a resync of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("7"), false) }, queue.Resync},
-		{"a new placement", func(f *feed) { f.setPlacement(nil, placement("7"), false) }, queue.Interactive},
-		{"a change of a placement", func(f *feed) { f.setPlacement(placement("7"), placement("8"), false) }, queue.Interactive},
+		{"a placement that was there before", func(f *eventHandlers) { f.setPlacement(nil, placement("7"), true) }, queue.PriorityInitial},
+		{"a resync of a placement", func(f *eventHandlers) { f.setPlacement(placement("7"), placement("7"), false) }, queue.PriorityInitial},
+		{"a new placement", func(f *eventHandlers) { f.setPlacement(nil, placement("7"), false) }, queue.PriorityUser},
+		{"a change of a placement", func(f *eventHandlers) { f.setPlacement(placement("7"), placement("8"), false) }, queue.PriorityUser},
 		{
 			"a decision that was there before",
-			func(f *feed) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, queue.Resync,
+			func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, queue.PriorityInitial,
 		},
 		{
 			"a decision that somebody changes",
-			func(f *feed) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, queue.Interactive,
+			func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
 		},
-		{"a decision that somebody deletes", func(f *feed) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, queue.Interactive},
-		{"a new cluster", func(f *feed) { f.setCluster(nil, cluster, false) }, queue.Bulk},
-		{"a cluster that goes", func(f *feed) {
+		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, queue.PriorityUser},
+		{"a new cluster", func(f *eventHandlers) { f.setCluster(nil, cluster, false) }, queue.PriorityFleet},
+		{"a cluster that goes", func(f *eventHandlers) {
 			f.inventory.SetCluster(cluster)
 			f.deleteCluster(cluster)
-		}, queue.Bulk},
-		{"a set that goes", func(f *feed) { f.deleteClusterSet(set) }, queue.Bulk},
-		{"a binding that goes", func(f *feed) { f.deleteBinding(binding) }, queue.Bulk},
+		}, queue.PriorityFleet},
+		{"a set that goes", func(f *eventHandlers) { f.deleteClusterSet(set) }, queue.PriorityFleet},
+		{"a binding that goes", func(f *eventHandlers) { f.deleteBinding(binding) }, queue.PriorityFleet},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.PlacementKey]("priorities")
 			defer q.ShutDown()
 
-			f := &feed{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+			f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 			f.inventory.SetClusterSet(set)
 			f.inventory.SetBinding(binding)
 			f.requests.of(placement("6"))
 			f.inventory.Snapshot(placement("6").Key()) // It has been evaluated.
-			f.wakeups.Into(q)
+			f.queue.SetQueue(q)
 			f.synced.Store(true)
 			tc.happen(f)
 
@@ -150,8 +150,8 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.PlacementKey]("initial")
 	defer q.ShutDown()
 
-	f := &feed{memory: newMemory(outputs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
-	f.wakeups.Into(q)
+	f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	f.queue.SetQueue(q)
 
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
@@ -163,7 +163,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}, true)
 
-	if diff := cmp.Diff(map[string]int{"p": queue.Resync}, drained(q)); diff != "" || put() != before {
+	if diff := cmp.Diff(map[string]int{"p": queue.PriorityInitial}, drained(q)); diff != "" || put() != before {
 		t.Errorf("%v woken by clusters, and in all (-want +got):\n%s", put()-before, diff)
 	}
 }
@@ -173,13 +173,13 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.PlacementKey]("burst")
 	defer q.ShutDown()
 
-	m := newMemory(outputs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
-	m.wakeups.Into(q)
+	m := newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+	m.queue.SetQueue(q)
 
 	put, coalesced := counted(t, "placement_hub_enqueues_total", "burst"), counted(t, "placement_hub_enqueues_coalesced_total", "burst")
 
 	for range 1000 {
-		m.wake(queue.Bulk, "burst", placementKey("p"), placementKey("q"))
+		m.enqueue(queue.PriorityFleet, "burst", placementKey("p"), placementKey("q"))
 	}
 
 	put = counted(t, "placement_hub_enqueues_total", "burst") - put
@@ -192,7 +192,7 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 
 // What wakes placements relies on priorities: a queue that has none is refused.
 func TestAQueueWithoutPrioritiesIsRefused(t *testing.T) {
-	f := &feed{memory: newMemory(outputs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	f := &eventHandlers{state: newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.PlacementKey]())
 	defer q.ShutDown()

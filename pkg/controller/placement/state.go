@@ -16,15 +16,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// memory is what feed and reconciler of the placements share.
-type memory struct {
-	outputs
+// state is what feed and reconciler of the placements share.
+type state struct {
+	servedAPIs
 
 	inventory *inventory.Inventory
 	requests  *requests
 	pages     map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]
 	statuses  *assumecache.Cache[inventory.PlacementKey, *record.Placement]
-	wakeups   *queue.Wakeups[inventory.PlacementKey]
+	queue   *queue.PriorityQueue[inventory.PlacementKey]
 	// standings are how the placements stand, for the metrics.
 	standings *metrics.Standings[inventory.PlacementKey]
 	// observed are the versions of the objects that are in the inventory.
@@ -41,7 +41,7 @@ type memory struct {
 	synced atomic.Bool
 }
 
-func newMemory(o outputs, c clock.PassiveClock) *memory {
+func newState(o servedAPIs, c clock.PassiveClock) *state {
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
 	pages := map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]{}
@@ -50,13 +50,13 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 		pages[form] = assumecache.New[inventory.PlacementKey, *record.Page](c)
 	}
 
-	return &memory{
-		outputs:   o,
+	return &state{
+		servedAPIs:   o,
 		inventory: inv,
 		requests:  newRequests(compiler, inv, o),
 		pages:     pages,
 		statuses:  assumecache.New[inventory.PlacementKey, *record.Placement](c),
-		wakeups:   queue.NewWakeups[inventory.PlacementKey](),
+		queue:   queue.NewPriorityQueue[inventory.PlacementKey](),
 		standings: metrics.NewStandings[inventory.PlacementKey](),
 		observed:  freshness.NewObserved(),
 		contents:  newContents(),
@@ -66,16 +66,16 @@ func newMemory(o outputs, c clock.PassiveClock) *memory {
 }
 
 // forget drops all that is remembered of a placement that is gone, or that others schedule.
-func (m *memory) forget(key inventory.PlacementKey) {
+func (m *state) forget(key inventory.PlacementKey) {
 	m.requests.forget(key)
 	m.forgetWrites(key)
-	m.wakeups.Forget(key)
+	m.queue.Forget(key)
 	m.standings.Forget(key)
 	m.contents.forget(key)
 }
 
 // skip drops what is remembered of a placement that is not ours to schedule, but that there is one.
-func (m *memory) skip(placement *record.Placement) {
+func (m *state) skip(placement *record.Placement) {
 	reason := "disabled"
 	if !placement.DeletionTimestamp.IsZero() {
 		reason = "deleting"
@@ -85,25 +85,25 @@ func (m *memory) skip(placement *record.Placement) {
 	m.standings.Note(placement.Key(), metrics.Standing{Skipped: reason})
 }
 
-// wake puts placements into the queue for a cause that is no change.
-func (m *memory) wake(priority int, cause string, keys ...inventory.PlacementKey) {
-	m.wakeFor(priority, cause, time.Time{}, keys...)
+// enqueue puts placements into the queue for a cause that is no change.
+func (m *state) enqueue(priority int, cause string, keys ...inventory.PlacementKey) {
+	m.enqueueFor(priority, cause, time.Time{}, keys...)
 }
 
-// wakeFor puts placements into the queue for a change that arrived at a time; zero for what was there before. While there is no queue it does
+// enqueueFor puts placements into the queue for a change that arrived at a time; zero for what was there before. While there is no queue it does
 // nothing.
-func (m *memory) wakeFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
-	if len(keys) == 0 || !m.wakeups.Open() {
+func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
+	if len(keys) == 0 || !m.queue.Open() {
 		return
 	}
 
 	change := queue.Change{Cause: metrics.CauseOf(cause), At: at}
-	put := m.wakeups.Wake(priority, change, keys...)
+	put := m.queue.Enqueue(priority, change, keys...)
 	change.Cause.Woke(put, len(keys)-put)
 }
 
-// hold puts off what events about the objects of a placement mean until release, while it is evaluated and they are being written.
-func (m *memory) hold(key inventory.PlacementKey) {
+// pause puts off what events about the objects of a placement mean until release, while it is evaluated and they are being written.
+func (m *state) pause(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		pages.Pause(key)
 	}
@@ -111,27 +111,27 @@ func (m *memory) hold(key inventory.PlacementKey) {
 	m.statuses.Pause(key)
 }
 
-// release wakes the placement if others have changed its objects since hold.
-func (m *memory) release(key inventory.PlacementKey) {
+// resume wakes the placement if others have changed its objects since hold.
+func (m *state) resume(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		if pages.Resume(key) {
-			m.wakeFor(queue.Interactive, "decision", time.Now(), key)
+			m.enqueueFor(queue.PriorityUser, "decision", time.Now(), key)
 		}
 	}
 
 	if m.statuses.Resume(key) {
-		m.wakeFor(queue.Interactive, "placement", time.Now(), key)
+		m.enqueueFor(queue.PriorityUser, "placement", time.Now(), key)
 	}
 
-	m.countPages(key)
+	m.countWritten(key)
 }
 
 // forgetWrites drops what was written for a placement, when the API server has shown that it is not so.
-func (m *memory) forgetWrites(key inventory.PlacementKey) {
+func (m *state) forgetWrites(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		pages.Forget(key)
 	}
 
 	m.statuses.Forget(key)
-	m.countPages(key)
+	m.countWritten(key)
 }

@@ -88,7 +88,7 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 
 	since := scraped(t)
 	r := settled(t, "p")
-	r.wakeups.Into(q)
+	r.queue.SetQueue(q)
 	expectScraped(t, "before it leads", since, map[string]float64{}, standingSeries...)
 
 	r.standings.Lead()
@@ -141,7 +141,7 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 	change(func() { placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"} })
 	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, standingSeries...)
 
-	f := &feed{memory: r.memory}
+	f := &eventHandlers{state: r.state}
 	f.placements(record.V1beta1).OnDelete(placement)
 	expectScraped(t, "it is gone", since, map[string]float64{}, standingSeries...)
 }
@@ -149,7 +149,7 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 // A placement that was disabled before the hub started is never evaluated, and still told of.
 func TestDisabledPlacementsAreTold(t *testing.T) {
 	r := settled(t)
-	f := &feed{memory: r.memory}
+	f := &eventHandlers{state: r.state}
 	since := scraped(t)
 
 	r.standings.Lead()
@@ -172,9 +172,9 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 	defer q.ShutDown()
 
 	r := settled(t, "p")
-	r.wakeups.Into(q)
+	r.queue.SetQueue(q)
 
-	f := &feed{memory: r.memory}
+	f := &eventHandlers{state: r.state}
 	series := []string{"evaluations_total", "decision_latency_seconds", "decision_changes_total", "writes_total", "write_duration_seconds"}
 	look := func() {
 		t.Helper()
@@ -203,7 +203,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	r.wakeFor(queue.Bulk, "cluster", time.Now(), placementKey("p"))
+	r.enqueueFor(queue.PriorityFleet, "cluster", time.Now(), placementKey("p"))
 	look()
 	expectScraped(t, "a change that changes nothing", since, map[string]float64{"evaluations_total cluster unchanged": 1}, series...)
 }
@@ -223,9 +223,9 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			defer q.ShutDown()
 
 			r := settled(t, "p")
-			r.wakeups.Into(q)
+			r.queue.SetQueue(q)
 			r.inventory.DeleteCluster("c1")
-			r.wakeFor(queue.Bulk, "binding", time.Now(), placementKey("p"))
+			r.enqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
 
 			api, ok := r.client.(client.WithWatch)
 			if !ok {
@@ -298,7 +298,7 @@ func TestChangesOfDecisions(t *testing.T) {
 		{"what is written twice counts once", []step{{page("2", "d"), false}, {page("2", "c"), false}}, [3]int{0, 0, 0}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			d := &done{}
+			d := &writeStats{}
 			for _, step := range tc.steps {
 				d.page(decision.Present{Pages: before}, step.page, step.deleted)
 			}
@@ -313,8 +313,8 @@ func TestChangesOfDecisions(t *testing.T) {
 
 // Heartbeats are most of what a hub hears: what is measured of them allocates nothing.
 func TestAHeartbeatIsMeasuredForNothing(t *testing.T) {
-	m := settled(t).memory
-	f := &feed{memory: m}
+	m := settled(t).state
+	f := &eventHandlers{state: m}
 	cluster := &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}
