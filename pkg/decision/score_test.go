@@ -126,7 +126,7 @@ func TestScoresFollowOncePerInterval(t *testing.T) {
 			{"waits", time.Second, base.with(scores{"b": 6}), []string{`1 0 "": b=5 c=3 a=1`}, "0s", "10s"},
 			{"due", 10 * time.Second, base.with(scores{"b": 6}), []string{`1 0 "": b=6 c=3 a=1`}, "10s", "never"},
 		}},
-		{"0: no bound", "0s", []moment{
+		{"no bound at 0", "0s", []moment{
 			{"first", 0, base, []string{`1 0 "": b=5 c=3 a=1`}, "0s", "never"},
 			{"at once", 0, changed, []string{`1 0 "": a=9 b=5 c=3`}, "0s", "never"},
 			{"a second later", time.Second, base, []string{`1 0 "": b=5 c=3 a=1`}, "1s", "never"},

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The table in benchmark.md stands between these lines.
+// The table in docs/benchmark.md stands between these lines.
 const (
 	tableBegin = "<!-- The table is written by make bench-report. -->"
 	tableEnd   = "<!-- End of the table. -->"
@@ -49,7 +49,7 @@ func ReadJSON(paths ...string) (*Report, error) {
 	return all, nil
 }
 
-// WriteDocs writes benchmark.json and benchmark.svg, and the table in benchmark.md, which must be there.
+// WriteDocs writes benchmark.json and benchmark.svg, and the table in docs/benchmark.md, which must be there.
 func (r *Report) WriteDocs(directory string) error {
 	page := filepath.Join(directory, "benchmark.md")
 	content, err := os.ReadFile(page)
