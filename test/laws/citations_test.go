@@ -244,7 +244,8 @@ func TestCitationCheckerFindsDeadEnds(t *testing.T) {
 		{
 			reason: "a rule of another page, one that nobody wrote, and a page that is not there",
 			file:   "pkg/facts/a.go",
-			source: "package a\n\n// One: docs/spec/a.md B1, docs/spec/b.md B1 and B2,\n// docs/spec/c.md C1, docs/architecture.md law 9.\nvar one int\n",
+			source: "package a\n\n// One: docs/spec/a.md B1, docs/spec/b.md B1 and B2,\n" +
+				"// docs/spec/c.md C1, docs/architecture.md law 9.\nvar one int\n",
 			want: []string{
 				"pkg/facts/a.go: docs/spec/a.md has the rule B1, which does not stand in docs/",
 				"pkg/facts/a.go: docs/spec/b.md has the rule B2, which does not stand in docs/",

@@ -22,7 +22,8 @@ const maxBytes = 1 << 20
 // magics are the first bytes of what compilers and linkers make: ELF, Mach-O in both byte orders and for several
 // machines, PE, WebAssembly, and archives of objects.
 var magics = []string{
-	"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "MZ\x90\x00", "\x00asm", "!<arch>\n",
+	"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe",
+	"MZ\x90\x00", "\x00asm", "!<arch>\n",
 }
 
 // longestMagic is the length of the longest of magics.
