@@ -82,7 +82,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	r := &reconciler{
-		state:   shared,
+		state:    shared,
 		removals: newRemovals(checker),
 		client:   mgr.GetClient(),
 		live:     live,
@@ -217,7 +217,7 @@ type cycle struct {
 	// outputs are the plans by form, those of the placement's own API first.
 	outputs []output
 	// stats is what was written so far, and refused what could not be because it was not as it was believed to be.
-	stats    writeStats
+	stats   writeStats
 	refused refused
 }
 

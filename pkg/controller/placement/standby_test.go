@@ -27,7 +27,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 	elected := make(chan struct{})
 	f = &eventHandlers{
 		checker: freshness.New(nil, freshness.NewObserved()),
-		state:  newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
+		state:   newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
 	}
 	f.synced.Store(true)
 

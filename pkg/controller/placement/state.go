@@ -24,7 +24,7 @@ type state struct {
 	requests  *requests
 	pages     map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]
 	statuses  *assumecache.Cache[inventory.PlacementKey, *record.Placement]
-	queue   *queue.PriorityQueue[inventory.PlacementKey]
+	queue     *queue.PriorityQueue[inventory.PlacementKey]
 	// standings are how the placements stand, for the metrics.
 	standings *metrics.Standings[inventory.PlacementKey]
 	// observed are the versions of the objects that are in the inventory.
@@ -51,15 +51,15 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 	}
 
 	return &state{
-		servedAPIs:   o,
-		inventory: inv,
-		requests:  newRequests(compiler, inv, o),
-		pages:     pages,
-		statuses:  assumecache.New[inventory.PlacementKey, *record.Placement](c),
-		queue:   queue.NewPriorityQueue[inventory.PlacementKey](),
-		standings: metrics.NewStandings[inventory.PlacementKey](),
-		observed:  freshness.NewObserved(),
-		contents:  newContents(),
+		servedAPIs: o,
+		inventory:  inv,
+		requests:   newRequests(compiler, inv, o),
+		pages:      pages,
+		statuses:   assumecache.New[inventory.PlacementKey, *record.Placement](c),
+		queue:      queue.NewPriorityQueue[inventory.PlacementKey](),
+		standings:  metrics.NewStandings[inventory.PlacementKey](),
+		observed:   freshness.NewObserved(),
+		contents:   newContents(),
 
 		unreadables: newUnreadables(),
 	}
