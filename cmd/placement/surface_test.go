@@ -34,7 +34,7 @@ func TestSurfaceCommands(t *testing.T) {
 	visit = func(command *cobra.Command) {
 		lines = append(lines, strings.Join(slices.Concat([]string{command.CommandPath()}, command.Aliases), ", ")+": "+command.Use)
 		command.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-			line := fmt.Sprintf("%s --%s %s default %q", command.CommandPath(), f.Name, f.Value.Type(), f.DefValue)
+			words := []string{fmt.Sprintf("%s --%s %s default %q", command.CommandPath(), f.Name, f.Value.Type(), f.DefValue)}
 
 			for _, note := range []struct {
 				is   bool
@@ -46,11 +46,11 @@ func TestSurfaceCommands(t *testing.T) {
 				{f.Hidden, "hidden"},
 			} {
 				if note.is {
-					line += ", " + note.text
+					words = append(words, note.text)
 				}
 			}
 
-			lines = append(lines, line)
+			lines = append(lines, strings.Join(words, ", "))
 		})
 
 		for _, child := range command.Commands() {

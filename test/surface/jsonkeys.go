@@ -40,36 +40,37 @@ func (k *Keys) walk(path string, of reflect.Type, note string, under map[reflect
 		k.Reached[of.PkgPath()+"."+of.Name()] = true
 	}
 
-	itself := of.Implements(marshaler) || reflect.PointerTo(of).Implements(marshaler) ||
-		of.Implements(textMarshaler) || reflect.PointerTo(of).Implements(textMarshaler)
-
-	switch {
-	case itself:
+	switch kind := of.Kind(); {
+	case encodes(of):
 		k.leaf(path, of.Name(), note)
-	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Uint8:
-		k.leaf(path, "bytes", note)
-	case of.Kind() == reflect.Slice || of.Kind() == reflect.Array:
+	case kind == reflect.Slice:
 		k.walk(path+"[]", of.Elem(), note, under)
-	case of.Kind() == reflect.Map:
+	case kind == reflect.Map:
 		k.walk(path+"{}", of.Elem(), note, under)
-	case of.Kind() == reflect.Struct && under[of]:
+	case kind == reflect.Struct && under[of]:
 		k.leaf(path, "as above", note)
-	case of.Kind() == reflect.Struct:
+	case kind == reflect.Struct:
 		under[of] = true
 		k.fields(path, of, under)
 		delete(under, of)
-	case of.Kind() == reflect.Interface:
+	case kind == reflect.Interface:
 		k.leaf(path, "any", note)
 	default:
-		k.leaf(path, of.Kind().String(), note)
+		k.leaf(path, kind.String(), note)
 	}
+}
+
+// encodes reports whether a type writes its JSON itself, as metav1.Time does.
+func encodes(of reflect.Type) bool {
+	pointer := reflect.PointerTo(of) // It has the methods of the type too.
+
+	return pointer.Implements(marshaler) || pointer.Implements(textMarshaler)
 }
 
 func (k *Keys) leaf(path, kind, note string) { k.Lines = append(k.Lines, path+" "+kind+note) }
 
 func (k *Keys) fields(path string, of reflect.Type, under map[reflect.Type]bool) {
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 
 		if !field.IsExported() && !field.Anonymous || name == "-" {

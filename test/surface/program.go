@@ -36,14 +36,13 @@ type checked struct {
 
 // listed is what `go list -json` says of a package.
 type listed struct {
-	ImportPath string
-	Dir        string
-	Export     string
-	GoFiles    []string
-	DepOnly    bool
-	Standard   bool
-	ImportMap  map[string]string
-	Module     *struct{ Main bool }
+	ImportPath string   `json:"ImportPath"`
+	Dir        string   `json:"Dir"`
+	Export     string   `json:"Export"`
+	GoFiles    []string `json:"GoFiles"`
+	Module     *struct {
+		Main bool `json:"Main"`
+	} `json:"Module"`
 }
 
 // Load type-checks the packages of the main module that the patterns match or import. Other packages come from export data, which
@@ -66,7 +65,7 @@ func Load(ctx context.Context, directory string, patterns ...string) (*Program, 
 	program := &Program{sources: map[types.Object][]source{}, results: map[types.Object][][]source{}}
 
 	for _, p := range packages { // Dependencies come first.
-		if p.Standard || p.Module == nil || !p.Module.Main {
+		if p.Module == nil || !p.Module.Main {
 			continue
 		}
 
@@ -136,6 +135,11 @@ func check(fset *token.FileSet, p listed, from types.Importer) (*checked, error)
 		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{},
 	}}
+
+	// The cache of `go test` knows of a new file when the test has read its directory.
+	if _, err := os.ReadDir(p.Dir); err != nil {
+		return nil, fmt.Errorf("reading the directory of %s: %w", p.ImportPath, err)
+	}
 
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)

@@ -82,9 +82,8 @@ func TestSurfaceConditions(t *testing.T) {
 		prefixed("type", p.Field(metav1Path, "Condition", "Type")), prefixed("reason", p.Field(metav1Path, "Condition", "Reason")),
 	)
 
-	for _, use := range p.Calls(func(name string) bool {
-		return slices.Contains([]string{metaPath + ".IsStatusConditionTrue", metaPath + ".FindStatusCondition", metaPath + ".IsStatusConditionFalse"}, name)
-	}) {
+	readers := []string{metaPath + ".IsStatusConditionTrue", metaPath + ".IsStatusConditionFalse", metaPath + ".FindStatusCondition"}
+	for _, use := range p.Calls(func(name string) bool { return slices.Contains(readers, name) }) {
 		lines = append(lines, prefixed("read", use.Arguments[1])...)
 	}
 
