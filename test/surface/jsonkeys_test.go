@@ -12,7 +12,7 @@ import (
 )
 
 type base struct {
-	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 type tree struct {
@@ -23,7 +23,7 @@ type tree struct {
 	Counts   map[string]int32 `json:"counts"`
 	At       *metav1.Time     `json:"at,omitempty"`
 	For      time.Duration
-	Any      any    `json:"any"`
+	Spec     any    `json:"spec"`
 	Secret   string `json:"-"`
 	own      string
 }
@@ -34,8 +34,8 @@ func TestKeysOfGoTypes(t *testing.T) {
 	keys.Add("tree", reflect.TypeOf(&tree{own: ""}))
 
 	want := []string{
-		"tree: kind string", "tree: kind string, optional", "tree: apiVersion string, optional", "tree: children[] as above, optional",
-		"tree: counts{} int32", "tree: at Time, optional", "tree: For int64", "tree: any any",
+		"tree: name string", "tree: kind string, optional", "tree: apiVersion string, optional", "tree: children[] as above, optional",
+		"tree: counts{} int32", "tree: at Time, optional", "tree: For int64", "tree: spec any",
 	}
 	if diff := cmp.Diff(want, keys.Lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
