@@ -1,0 +1,2 @@
+// Package binding holds the specs of ManagedClusterSetBindings that follow from RBAC.
+package binding

@@ -1,0 +1,2 @@
+// Package clusteradm holds the specs of the requests that the command clusteradm sends, with the rights of its users.
+package clusteradm

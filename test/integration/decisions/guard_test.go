@@ -1,0 +1,246 @@
+package decisions
+
+import (
+	"context"
+	"strconv"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+var _ = Describe("The guard against mass removal", func() {
+	It("holds what would leave a hub whose clusters are all deleted at once, until the placement releases it", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 10)
+		f.AwaitClusters(ctx)
+
+		names := []string{"annotated", "changed", "limited"}
+		for _, name := range names {
+			f.Placement(ctx, name, clusterv1beta1.PlacementSpec{})
+		}
+
+		f.EditPlacement(ctx, "limited", func(s *clusterv1beta1.PlacementSpec) { s.NumberOfClusters = ptr.To[int32](10) })
+		f.Placement(ctx, "free", clusterv1beta1.PlacementSpec{})
+		f.AlphaPlacement(ctx, "older", placementv1alpha1.PlacementSpec{})
+
+		for _, name := range names {
+			f.Annotate(ctx, name, guard.PercentAnnotation, "30")
+			expectRemoval(ctx, f, f.PlacementNamed(name), metav1.ConditionFalse, guard.ReasonNothingHeld)
+			f.ExpectSelected(ctx, name, suite.AllScheduled, suite.Shorts(1, 10)...)
+		}
+
+		older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "older"}}
+		suite.Edit(ctx, older, func(p *placementv1alpha1.Placement) {
+			p.Annotations = map[string]string{guard.PercentAnnotation: "30"}
+		})
+		expectRemoval(ctx, f, older, metav1.ConditionFalse, guard.ReasonNothingHeld)
+		f.ExpectAlpha(ctx, "older", suite.AllScheduled, suite.Shorts(1, 10)...)
+		f.ExpectSelected(ctx, "free", suite.AllScheduled, suite.Shorts(1, 10)...)
+
+		film := f.RecordPages(ctx)
+		Expect(suite.Client.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, client.MatchingLabels{suite.FixtureLabel: f.Namespace})).To(Succeed())
+
+		f.ExpectSelected(ctx, "free", suite.AllSetsEmpty)
+
+		for _, name := range names {
+			expectHeld(ctx, f, name)
+			expectRemoval(ctx, f, f.PlacementNamed(name), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		}
+
+		expectRemoval(ctx, f, older, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		f.ExpectAlpha(ctx, "older", suite.NotAllScheduled, f.LookAlpha(ctx, Default, "older").Selected...)
+
+		By("releasing it by the annotation")
+		f.Annotate(ctx, "annotated", guard.ReleaseAnnotation, "1")
+		expectRemoval(ctx, f, f.PlacementNamed("annotated"), metav1.ConditionFalse, guard.ReasonReleased)
+		f.ExpectSelected(ctx, "annotated", suite.AllSetsEmpty)
+		suite.Edit(ctx, older, func(p *placementv1alpha1.Placement) {
+			p.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(p.Generation, 10)
+		})
+		f.ExpectAlpha(ctx, "older", suite.AllSetsEmpty)
+
+		By("releasing it by a changed spec")
+		f.EditPlacement(ctx, "changed", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
+		f.ExpectSelected(ctx, "changed", suite.AllSetsEmpty)
+		expectRemoval(ctx, f, f.PlacementNamed("changed"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		By("watching what was held")
+		Expect(film.Seen()).To(Succeed())
+
+		for _, frame := range film.Frames() {
+			if frame.Page.Name == "limited-decision-1" {
+				Expect(len(frame.Page.Status.Decisions)).To(BeNumerically(">", 6), "decisions of %s", frame.Page.Name)
+			}
+		}
+	})
+
+	It("holds what a lost binding and an emptied set take, and goes on by itself when they are back", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		binding := f.Bind(ctx, "set2")
+		f.UnboundSet(ctx, "set2")
+		f.Clusters(ctx, "set", 1, 4)
+		f.Cluster(ctx, "set2", "d1")
+		f.AwaitClusters(ctx)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.Annotate(ctx, "p", guard.PercentAnnotation, "10")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002", "c003", "c004", "d1")
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		all := f.Selected(f.Pages(ctx, Default, "p"))
+		film := f.RecordPages(ctx)
+		film.Require(f.Names(all...)...)
+
+		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		Expect(f.Message(ctx, Default, "p", guard.Condition)).To(And(
+			HavePrefix("The decisions would lose 1 of 5 clusters: "+f.Name("d1")+", where no more than 10 % may leave"),
+			ContainSubstring("causes: not in a bound set (1). "),
+			HaveSuffix("kubectl annotate --overwrite placements.cluster.open-cluster-management.io p -n "+f.Namespace+" "+
+				guard.ReleaseAnnotation+"=1")))
+		Eventually(func(g Gomega) []string {
+			reasons := []string{}
+			for _, event := range f.PlacementEvents(ctx, g) {
+				if event.Type == "Warning" {
+					reasons = append(reasons, event.Reason+": "+event.Note)
+				}
+			}
+
+			return reasons
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Equal([]string{
+			"RemovalHeld: The decisions would lose 1 of 5 clusters: " + f.Name("d1") + "; they are kept: see the condition RemovalHeld",
+		}))
+
+		f.Bind(ctx, "set2")
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		for _, name := range suite.Shorts(1, 4) {
+			f.EditCluster(ctx, name, func(c *clusterv1.ManagedCluster) { delete(c.Labels, "cluster.open-cluster-management.io/clusterset") })
+		}
+
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", guard.Condition) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(HavePrefix("The decisions would lose 4 of 5 clusters: "))
+		f.ExpectSilence(ctx)
+
+		Expect(film.Seen()).To(Succeed())
+		film.ExpectRequired()
+		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(all))
+	})
+})
+
+var _ = Describe("The window of the guard", func() {
+	It("counts what left before another process leads", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 10)
+		f.AwaitClusters(ctx)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.Annotate(ctx, "p", guard.PercentAnnotation, "30")
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		By("losing two of ten, which is few enough")
+		f.DeleteCluster(ctx, "c001")
+		f.DeleteCluster(ctx, "c002")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(3, 10)...)
+		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", guard.RecordCondition) }).
+			WithContext(ctx).WithTimeout(suite.Timeout).Should(And(ContainSubstring(f.Name("c001")), ContainSubstring(f.Name("c002"))))
+		f.ExpectSilence(ctx)
+
+		By("losing two more under the next process: together they are too many")
+		resume := suite.PauseHub(ctx)
+		f.DeleteCluster(ctx, "c003")
+		f.DeleteCluster(ctx, "c004")
+		resume()
+
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		Expect(f.Message(ctx, Default, "p", guard.Condition)).To(
+			HavePrefix("The decisions would lose 4 of 10 clusters, 2 of which have left already: " + f.Name("c003") + ", " + f.Name("c004")))
+		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(3, 10)))
+
+		By("changing the spec, which begins anew")
+		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(5, 10)...)
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		Expect(meta.FindStatusCondition(statusOf(ctx, f, "p").Conditions, guard.RecordCondition)).To(BeNil())
+	})
+
+	It("holds clusters that others replace, where they count", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "set")
+		f.Clusters(ctx, "set", 1, 8)
+		f.AwaitClusters(ctx)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](4)})
+		f.Annotate(ctx, "p", guard.PercentAnnotation, "50")
+		f.Annotate(ctx, "p", guard.CountReplacedAnnotation, "true")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 4)...)
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+
+		resume := suite.PauseHub(ctx)
+		for _, name := range suite.Shorts(1, 3) {
+			f.DeleteCluster(ctx, name)
+		}
+		resume()
+
+		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(1, 4)))
+
+		f.Annotate(ctx, "p", guard.CountReplacedAnnotation, "false")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(4, 7)...)
+	})
+})
+
+// statusOf is what the status of a placement of v1beta1 says.
+func statusOf(ctx context.Context, f *suite.Fixture, name string) clusterv1beta1.PlacementStatus {
+	GinkgoHelper()
+
+	placement := f.PlacementNamed(name)
+	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(placement), placement)).To(Succeed())
+
+	return placement.Status
+}
+
+// expectRemoval waits until a placement of any API says this of removals, about its present generation and after the other conditions.
+func expectRemoval(ctx context.Context, f *suite.Fixture, object client.Object, status metav1.ConditionStatus, reason string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+
+		var conditions []metav1.Condition
+
+		switch placement := object.(type) {
+		case *clusterv1beta1.Placement:
+			conditions = placement.Status.Conditions
+		case *placementv1alpha1.Placement:
+			conditions = placement.Status.Conditions
+		}
+
+		condition := meta.FindStatusCondition(conditions, guard.Condition)
+		g.Expect(condition).NotTo(BeNil())
+		g.Expect(suite.ConditionText(*condition)).To(Equal(string(status) + " " + reason))
+		g.Expect(condition.ObservedGeneration).To(Equal(object.GetGeneration()))
+		g.Expect(conditions[len(conditions)-1].Type).To(Equal(guard.Condition))
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), object.GetName())
+}
+
+// expectHeld waits until a placement keeps its decisions because of the guard. Some of them may have left before it were too many.
+func expectHeld(ctx context.Context, f *suite.Fixture, name string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		seen := f.Look(ctx, g, name)
+		g.Expect(len(seen.Selected)).To(BeNumerically(">=", 7))
+		g.Expect(seen.Satisfied).To(Equal(suite.NotAllScheduled))
+		g.Expect(f.Message(ctx, g, name, clusterv1beta1.PlacementConditionSatisfied)).To(HaveSuffix("see the condition RemovalHeld"))
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), name)
+}

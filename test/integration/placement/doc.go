@@ -1,0 +1,2 @@
+// Package placement holds the specs of selection: cluster sets, predicates, taints, prioritizers and spread constraints.
+package placement

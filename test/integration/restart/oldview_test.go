@@ -1,0 +1,212 @@
+package restart
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+// oldView is a sequence of changes that keeps every cluster of the placement "p" selected, and of which the hub sees the last one only: the
+// watch of an earlier one is broken.
+type oldView struct {
+	// prepare makes the placement, over the clusters of the bound set "a".
+	prepare func(ctx context.Context, f *suite.Fixture, clusters []string)
+	// unseen happens while the watch is broken, and then seen.
+	unseen, seen func(ctx context.Context, f *suite.Fixture, clusters []string)
+}
+
+func relabel(key, value string) func(ctx context.Context, f *suite.Fixture, clusters []string) {
+	return func(ctx context.Context, f *suite.Fixture, clusters []string) {
+		GinkgoHelper()
+
+		for _, cluster := range clusters {
+			f.EditCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
+		}
+	}
+}
+
+func selecting(ctx context.Context, f *suite.Fixture, predicates ...clusterv1beta1.ClusterPredicate) {
+	GinkgoHelper()
+	f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.Predicates = predicates })
+}
+
+var oldViews = map[string]oldView{
+	"label the clusters, then select by that label": {
+		prepare: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		},
+		unseen: relabel("tier", "gold"),
+		seen: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			selecting(ctx, f, suite.ByLabel("tier", "gold"))
+		},
+	},
+	"widen the placement, then relabel the clusters": {
+		prepare: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			relabel("region", "eu")(ctx, f, clusters)
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("region", "eu")}})
+		},
+		unseen: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			selecting(ctx, f, suite.ByLabel("region", "eu"), suite.ByLabel("region", "us"))
+		},
+		seen: relabel("region", "us"),
+	},
+	"bind another set, then move the clusters into it": {
+		prepare: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		},
+		unseen: func(ctx context.Context, f *suite.Fixture, _ []string) { f.Bind(ctx, "b") },
+		seen: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			relabel(clusterv1beta2.ClusterSetLabel, f.Name("b"))(ctx, f, clusters)
+		},
+	},
+	"move the clusters into another bound set, then unbind the first one": {
+		prepare: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			f.Bind(ctx, "b")
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		},
+		unseen: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			relabel(clusterv1beta2.ClusterSetLabel, f.Name("b"))(ctx, f, clusters)
+		},
+		seen: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			Expect(suite.Client.Delete(ctx, &clusterv1beta2.ManagedClusterSetBinding{
+				ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name("a")},
+			})).To(Succeed())
+		},
+	},
+	"widen the set, then relabel the clusters": {
+		prepare: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			f.LabelSet(ctx, "l", metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}})
+			relabel("region", "eu")(ctx, f, clusters)
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{ClusterSets: []string{f.Name("l")}})
+		},
+		unseen: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			suite.Edit(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: f.Name("l")}}, func(s *clusterv1beta2.ManagedClusterSet) {
+				s.Spec.ClusterSelector.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{suite.FixtureLabel: f.Namespace}}
+			})
+		},
+		seen: relabel("region", "us"),
+	},
+	"raise the scores, then ask for the best": {
+		prepare: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			f.Clusters(ctx, "a", 90, 91)
+			f.Score(ctx, "c090", 50, nil)
+			f.Score(ctx, "c091", 50, nil)
+			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{
+				NumberOfClusters: ptr.To(int32(len(clusters))), PrioritizerPolicy: suite.Exactly(suite.BuiltIn("Steady", 1)),
+			})
+		},
+		unseen: func(ctx context.Context, f *suite.Fixture, clusters []string) {
+			for _, cluster := range clusters {
+				f.Score(ctx, cluster, 100, nil)
+			}
+		},
+		seen: func(ctx context.Context, f *suite.Fixture, _ []string) {
+			f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.PrioritizerPolicy = suite.Exactly(suite.DemoScore(1)) })
+		},
+	},
+}
+
+var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, func() {
+	var proxy *faults.Proxy
+
+	BeforeAll(func(ctx SpecContext) { proxy = suite.ThroughProxy(ctx, suite.ManyWorkers) })
+
+	It("B10: a new leader takes no cluster away before it has compared every kind once", func(ctx SpecContext) {
+		f := suite.NewFixture(ctx)
+		f.Set(ctx, "a")
+		f.Clusters(ctx, "a", 1, 3)
+		f.Score(ctx, "c003", 1, nil)
+		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
+
+		// No placement reads scores.
+		mend := proxy.Break(faults.Rule{
+			Match: faults.Match{Verbs: []string{"watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
+		})
+		DeferCleanup(mend)
+		f.Score(ctx, "c003", 2, nil)
+		f.DeleteCluster(ctx, "c001")
+
+		Eventually(func(g Gomega) *metav1.Condition {
+			return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveField("Message", ContainSubstring("addonplacementscores")))
+		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(1, 3)))
+
+		mend()
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(2, 3)...)
+
+		// From then on a kind that does not decide holds nothing up.
+		DeferCleanup(proxy.Break(faults.Rule{
+			Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"addonplacementscores"}}, Fault: faults.Reset,
+		}))
+		f.DeleteCluster(ctx, "c002")
+		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c003")
+	})
+
+	DescribeTable("B10: takes no cluster away, says so, and catches up",
+		func(ctx SpecContext, order, resource string, clusters int, reason string, verbs ...string) {
+			f := suite.NewFixture(ctx)
+			f.Set(ctx, "a")
+			f.UnboundSet(ctx, "b")
+			f.Clusters(ctx, "a", 1, clusters)
+
+			view, all := oldViews[order], suite.Shorts(1, clusters)
+			view.prepare(ctx, f, all)
+			f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
+
+			film := f.RecordPages(ctx)
+			film.Require(f.Names(all...)...)
+
+			broken := faults.Match{Verbs: verbs, Resources: []string{resource}}
+			mend := proxy.Break(faults.Rule{Match: broken, Fault: faults.Reset})
+			DeferCleanup(mend)
+
+			view.unseen(ctx, f, all)
+			view.seen(ctx, f, all)
+
+			if resource == "placements" { // The status of an old version cannot be written.
+				Consistently(func(g Gomega) { g.Expect(film.Seen()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
+			} else {
+				Eventually(func(g Gomega) *metav1.Condition {
+					g.Expect(film.Seen()).To(Succeed())
+
+					return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
+				}).WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", reason)))
+			}
+
+			film.ExpectRequired()
+
+			mend()
+			Eventually(func(g Gomega) {
+				g.Expect(f.Look(ctx, g, "p").Satisfied).To(Equal(suite.AllScheduled))
+				g.Expect(meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)).To(BeNil())
+			}).WithContext(ctx).WithTimeout(2 * suite.Timeout).Should(Succeed())
+			f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
+			film.PlayUntil(ctx, suite.AllPages(ctx, f))
+		},
+		Entry("clusters", "label the clusters, then select by that label", "managedclusters", 5, decision.ReasonWatchBehind, "list", "watch"),
+		Entry("many clusters, which are compared with a list", "label the clusters, then select by that label", "managedclusters", 20,
+			decision.ReasonWatchBehind, "watch"),
+		Entry("many clusters, which cannot be listed", "label the clusters, then select by that label", "managedclusters", 20,
+			decision.ReasonReadFailed, "list", "watch"),
+		Entry("placements", "widen the placement, then relabel the clusters", "placements", 5, "", "list", "watch"),
+		Entry("bindings", "bind another set, then move the clusters into it", "managedclustersetbindings", 5, decision.ReasonWatchBehind, "watch"),
+		Entry("bindings, which cannot be listed", "bind another set, then move the clusters into it", "managedclustersetbindings", 5,
+			decision.ReasonReadFailed, "list", "watch"),
+		Entry("clusters, and bindings that end", "move the clusters into another bound set, then unbind the first one", "managedclusters", 5,
+			decision.ReasonWatchBehind, "list", "watch"),
+		Entry("sets", "widen the set, then relabel the clusters", "managedclustersets", 5, decision.ReasonWatchBehind, "list", "watch"),
+		Entry("scores", "raise the scores, then ask for the best", "addonplacementscores", 5, decision.ReasonWatchBehind, "watch"),
+	)
+})

@@ -1,0 +1,206 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// FixtureLabel marks what belongs to a fixture and lives in no namespace.
+const FixtureLabel = "fixture"
+
+// AdmissionLabel with the value "off" leaves a namespace out of admission.
+const AdmissionLabel = "placement-hub.open-cluster-management.io/admission"
+
+var fixtures atomic.Int64
+
+// Fixture is a namespace with its own sets and clusters, whose names nothing else uses.
+type Fixture struct {
+	Namespace string
+}
+
+// NewFixture makes the namespace; all that the fixture holds is deleted after the spec.
+func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
+	GinkgoHelper()
+
+	f := &Fixture{Namespace: fmt.Sprintf("w%d", fixtures.Add(1))}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
+
+	for _, edit := range edits {
+		edit(namespace)
+	}
+
+	f.Create(ctx, namespace)
+	DeferCleanup(f.destroy)
+
+	return f
+}
+
+// WithoutAdmission lets a mistake into the namespace, as it got in before there were policies.
+func WithoutAdmission(namespace *corev1.Namespace) {
+	namespace.Labels = map[string]string{AdmissionLabel: "off"}
+}
+
+// Name makes a short name one that only this fixture has; the order of names stays.
+func (f *Fixture) Name(short string) string { return f.Namespace + "-" + short }
+
+func (f *Fixture) Names(shorts ...string) []string {
+	names := make([]string, 0, len(shorts))
+	for _, short := range shorts {
+		names = append(names, f.Name(short))
+	}
+
+	return names
+}
+
+// ShortName takes back what name has done.
+func (f *Fixture) ShortName(name string) string { return strings.TrimPrefix(name, f.Namespace+"-") }
+
+// Create makes an object of this fixture. What has no namespace is found again by its label.
+func (f *Fixture) Create(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+
+	if object.GetNamespace() == "" {
+		labels := object.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+
+		labels[FixtureLabel] = f.Namespace
+		object.SetLabels(labels)
+	}
+
+	Expect(Client.Create(ctx, object)).To(Succeed())
+}
+
+// destroy deletes everything, finalizers or not. The placements go first, so that the rest goes unnoticed.
+func (f *Fixture) destroy(ctx SpecContext) {
+	mine := client.MatchingLabels{FixtureLabel: f.Namespace}
+
+	for _, api := range record.APIs() {
+		Expect(Client.DeleteAllOf(ctx, api.Empty(), client.InNamespace(f.Namespace))).To(Succeed())
+
+		pages, ok := api.Form().EmptyList().(client.ObjectList)
+		Expect(ok).To(BeTrue())
+		Expect(Client.List(ctx, pages, client.InNamespace(f.Namespace))).To(Succeed())
+
+		// One by one: the suite counts what others do to decisions.
+		Expect(meta.EachListItem(pages, func(page runtime.Object) error {
+			return client.IgnoreNotFound(Client.Delete(ctx, page.(client.Object)))
+		})).To(Succeed())
+	}
+
+	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSetBinding{}, client.InNamespace(f.Namespace))).To(Succeed())
+	Expect(Client.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, mine)).To(Succeed())
+	Expect(Client.DeleteAllOf(ctx, &clusterv1beta2.ManagedClusterSet{}, mine)).To(Succeed())
+	Expect(Client.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, mine)).To(Succeed())
+	Expect(Client.DeleteAllOf(ctx, &rbacv1.ClusterRole{}, mine)).To(Succeed())
+
+	clusters := &clusterv1.ManagedClusterList{}
+	Expect(Client.List(ctx, clusters, mine)).To(Succeed())
+
+	for _, cluster := range clusters.Items {
+		DropFinalizers(ctx, &cluster)
+	}
+
+	namespaces := &corev1.NamespaceList{}
+	Expect(Client.List(ctx, namespaces, mine)).To(Succeed())
+
+	for _, namespace := range namespaces.Items {
+		Expect(client.IgnoreNotFound(Client.Delete(ctx, &namespace))).To(Succeed())
+	}
+}
+
+// Cluster makes a member of an exclusive set of this fixture; set may be empty. The edits may fill spec and status.
+func (f *Fixture) Cluster(ctx context.Context, set, short string, edits ...func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
+	GinkgoHelper()
+
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short), Labels: map[string]string{}}}
+	if set != "" {
+		cluster.Labels[clusterv1beta2.ClusterSetLabel] = f.Name(set)
+	}
+
+	for _, edit := range edits {
+		edit(cluster)
+	}
+
+	status := cluster.Status.DeepCopy()
+	f.Create(ctx, cluster)
+
+	if len(status.ClusterClaims)+len(status.Allocatable)+len(status.Conditions) > 0 {
+		f.WriteStatus(ctx, cluster, *status)
+	}
+
+	return cluster
+}
+
+// WriteStatus writes the status of a cluster.
+func (f *Fixture) WriteStatus(ctx context.Context, cluster *clusterv1.ManagedCluster, status clusterv1.ManagedClusterStatus) {
+	GinkgoHelper()
+
+	before := cluster.DeepCopy()
+	cluster.Status = status
+
+	if cluster.Status.Conditions == nil {
+		cluster.Status.Conditions = []metav1.Condition{}
+	}
+
+	Expect(Client.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+}
+
+// Clusters makes c001 and so on in a set, from the first number to the last.
+func (f *Fixture) Clusters(ctx context.Context, set string, first, last int, edits ...func(*clusterv1.ManagedCluster)) {
+	GinkgoHelper()
+
+	for i := first; i <= last; i++ {
+		f.Cluster(ctx, set, fmt.Sprintf("c%03d", i), edits...)
+	}
+}
+
+// DeleteCluster deletes a cluster of this fixture.
+func (f *Fixture) DeleteCluster(ctx context.Context, short string) {
+	GinkgoHelper()
+	Expect(Client.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}})).To(Succeed())
+}
+
+// Placement creates a placement of the given spec.
+func (f *Fixture) Placement(ctx context.Context, name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
+	GinkgoHelper()
+
+	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: name}, Spec: spec}
+	f.Create(ctx, placement)
+
+	return placement
+}
+
+// ForeignDecision makes a PlacementDecision that another placement seems to have.
+func (f *Fixture) ForeignDecision(ctx context.Context, owner string, shorts ...string) {
+	GinkgoHelper()
+
+	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: f.Namespace, Name: owner + "-decision-1", Labels: map[string]string{clusterv1beta1.PlacementLabel: owner},
+	}}
+	f.Create(ctx, page)
+
+	page.Status.Decisions = []clusterv1beta1.ClusterDecision{}
+	for _, short := range shorts {
+		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: f.Name(short)})
+	}
+
+	Expect(Client.Status().Update(ctx, page)).To(Succeed())
+}

@@ -1,0 +1,77 @@
+package suite
+
+import (
+	"context"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+// HubConfig is what the hub is to a control plane.
+func HubConfig(ctx context.Context, environment *env.Environment) *rest.Config {
+	GinkgoHelper()
+
+	config, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	Expect(err).NotTo(HaveOccurred())
+
+	return config
+}
+
+// StartHub runs the controllers in this process until the returned function is called; the settings may change how. All run but the one
+// that taints every cluster of which nobody says that it is available, as most clusters of the specs are, and the one that API servers ask.
+func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
+	GinkgoHelper()
+
+	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}}
+	for _, set := range settings {
+		set(&options)
+	}
+
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controller.Setup(mgr, options)).To(Succeed())
+
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+
+	started.Add(1)
+	running.Add(1)
+
+	go func() { ended <- mgr.Start(ctx) }()
+
+	return sync.OnceFunc(func() {
+		defer running.Add(-1)
+
+		cancel()
+		Eventually(ended).WithTimeout(Timeout).Should(Receive(BeNil()))
+	})
+}
+
+// PauseHub stops the hub until the returned function is called, or the spec ends.
+func PauseHub(ctx SpecContext) (resume func()) {
+	GinkgoHelper()
+
+	account := HubConfig(ctx, ControlPlane)
+
+	StopHub()
+
+	resume = sync.OnceFunc(func() { StopHub = StartHub(account) })
+	DeferCleanup(func() { resume() })
+
+	return resume
+}

@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+// Kubectl runs the real one with all rights in a namespace, and returns what it prints.
+func Kubectl(ctx context.Context, namespace string) func(arguments ...string) string {
+	GinkgoHelper()
+
+	assets, err := env.FindAssets()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(assets.Kubectl).NotTo(BeEmpty(), "no kubectl beside the control plane: run `make assets`")
+
+	content, err := env.Kubeconfig(ControlPlane.AdminConfig())
+	Expect(err).NotTo(HaveOccurred())
+
+	directory := GinkgoT().TempDir()
+	file := filepath.Join(directory, "kubeconfig")
+	Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
+
+	return func(arguments ...string) string {
+		GinkgoHelper()
+
+		common := []string{"--kubeconfig=" + file, "--cache-dir=" + filepath.Join(directory, "cache"), "--namespace=" + namespace}
+		command := exec.CommandContext(ctx, assets.Kubectl, append(common, arguments...)...)
+
+		var complaint strings.Builder
+
+		command.Stderr = &complaint
+		printed, err := command.Output()
+		Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", arguments, complaint.String())
+
+		return string(printed)
+	}
+}
+
+// Rows splits a table into words.
+func Rows(table string) [][]string {
+	var rows [][]string
+	for line := range strings.Lines(table) {
+		rows = append(rows, strings.Fields(line))
+	}
+
+	return rows
+}

@@ -1,0 +1,66 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// ForbidPages makes a quota that lets the namespace have so many PlacementDecisions of an API, which it is taken to have already.
+func (f *Fixture) ForbidPages(ctx context.Context, form record.Form, present int) *corev1.ResourceQuota {
+	GinkgoHelper()
+
+	return f.Forbid(ctx, "placementdecisions."+form.Owner().Group, present, form.Write(&record.Page{}))
+}
+
+// Forbid makes a quota that lets the namespace have so many objects of a kind, which it is taken to have already; empty is one of them.
+func (f *Fixture) Forbid(ctx context.Context, kind string, present int, empty client.Object) *corev1.ResourceQuota {
+	GinkgoHelper()
+
+	resources := corev1.ResourceList{
+		corev1.ResourceName("count/" + kind): *resource.NewQuantity(int64(present), resource.DecimalSI),
+	}
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "pages"}, Spec: corev1.ResourceQuotaSpec{Hard: resources},
+	}
+	f.Create(ctx, quota)
+
+	// Admission goes by the status, which no controller fills in here.
+	quota.Status = corev1.ResourceQuotaStatus{Hard: resources, Used: resources}
+	Expect(Client.Status().Update(ctx, quota)).To(Succeed())
+
+	// Admission reads quotas from a cache; it knows this one when it refuses.
+	attempt := 0
+	Eventually(func() error {
+		attempt++
+
+		empty.SetNamespace(f.Namespace)
+		empty.SetName(fmt.Sprintf("attempt-%d", attempt))
+		empty.SetResourceVersion("")
+
+		return Client.Create(ctx, empty)
+	}).WithContext(ctx).WithTimeout(Timeout).Should(MatchError(ContainSubstring("exceeded quota")))
+
+	return quota
+}
+
+// ExpectUnwritten demands both conditions and a status that claims no decision.
+func (f *Fixture) ExpectUnwritten(ctx context.Context, g Gomega, name string) {
+	status := f.Read(ctx, g, name).Status
+	g.Expect(status.Conditions).To(HaveLen(2))
+	g.Expect(ConditionText(status.Conditions[0])).To(Equal(Configured))
+	g.Expect(ConditionText(status.Conditions[1])).To(Equal(NotAllScheduled))
+	g.Expect(status.Conditions[1].Message).
+		To(HavePrefix("The decisions could not all be written: creating PlacementDecision %s/%s-decision-1: Forbidden: ", f.Namespace, name))
+	g.Expect(status.NumberOfSelectedClusters).To(BeZero())
+	g.Expect(status.DecisionGroups).To(BeEmpty())
+	g.Expect(f.Pages(ctx, g, name)).To(BeEmpty())
+}

@@ -1,0 +1,18 @@
+package suite
+
+import (
+	"math/rand/v2"
+)
+
+// Pick takes one of the choices.
+func Pick[T any](random *rand.Rand, choices ...T) T { return choices[random.IntN(len(choices))] }
+
+// Some makes up to n of a thing.
+func Some[T any](random *rand.Rand, n int, one func(*rand.Rand) T) []T {
+	things := make([]T, random.IntN(n+1))
+	for i := range things {
+		things[i] = one(random)
+	}
+
+	return things
+}

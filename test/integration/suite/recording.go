@@ -1,0 +1,109 @@
+package suite
+
+import (
+	"context"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/test/film"
+)
+
+// Recording is a film of the pages of a fixture, and the clusters that are to be in them all the time.
+type Recording struct {
+	*film.Film
+
+	required []string
+	// from is the number of frames before they were asked for, and all says that they were all there then.
+	from int
+	all  bool
+}
+
+// RecordPages starts to record all pages of the fixture.
+func (f *Fixture) RecordPages(ctx context.Context) *Recording {
+	GinkgoHelper()
+
+	return recorded(ctx, func(watching context.Context) (*film.Film, error) {
+		return film.Record(watching, ControlPlane.AdminConfig(), f.Namespace)
+	})
+}
+
+// RecordThrough starts to record what a lens shows of the fixture.
+func (f *Fixture) RecordThrough(ctx context.Context, lens film.Lens) *Recording {
+	GinkgoHelper()
+
+	return recorded(ctx, func(watching context.Context) (*film.Film, error) {
+		return film.RecordThrough(watching, ControlPlane.AdminConfig(), f.Namespace, lens)
+	})
+}
+
+func recorded(ctx context.Context, start func(context.Context) (*film.Film, error)) *Recording {
+	GinkgoHelper()
+
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx)) // Later specs of a container go on with it.
+	DeferCleanup(cancel)
+
+	shot, err := start(watching)
+	Expect(err).NotTo(HaveOccurred())
+
+	return &Recording{Film: shot}
+}
+
+// PageOf is what a lens makes of an object that has these members.
+func PageOf(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.PlacementDecision {
+	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metadata}
+	for _, member := range members {
+		page.Status.Decisions = append(page.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: member})
+	}
+
+	return page
+}
+
+// Require demands that from the moment that all of these clusters are in the pages, they are in the union of the pages at every moment.
+func (r *Recording) Require(clusters ...string) {
+	r.required = clusters
+	r.from = len(r.Frames())
+	r.all = len(film.MissingOf(clusters, []film.Frame{{Pages: r.Now()}})) == 0
+}
+
+// PlayUntil plays the film up to the point where the pages are these, and returns all states of them that were seen.
+func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+	GinkgoHelper()
+
+	timed, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+
+	Expect(r.Until(timed, last)).To(Succeed())
+	r.ExpectRequired()
+
+	var seen []*clusterv1beta1.PlacementDecision
+
+	for _, frame := range r.Frames() {
+		if frame.Type != watch.Deleted {
+			seen = append(seen, frame.Page)
+		}
+	}
+
+	return seen
+}
+
+// ExpectRequired looks at what was played so far.
+func (r *Recording) ExpectRequired() {
+	GinkgoHelper()
+
+	frames := slices.Concat(r.Frames()[r.from:], []film.Frame{{Pages: r.Now()}}) // Nothing may have happened.
+	complete := slices.IndexFunc(frames, func(frame film.Frame) bool { return len(film.MissingOf(r.required, []film.Frame{frame})) == 0 })
+
+	if r.all { // To be missing in the first frame, and back in a later one, is to be missing.
+		complete = 0
+	}
+
+	if len(r.required) > 0 {
+		Expect(complete).To(BeNumerically(">=", 0), "all clusters that are to stay are there once")
+		Expect(film.MissingOf(r.required, frames[complete:])).To(BeEmpty(), "B1: clusters that stay selected and were in no page for a moment")
+	}
+}

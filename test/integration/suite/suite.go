@@ -1,0 +1,74 @@
+package suite
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/test/env"
+)
+
+const (
+	// Timeout is how long a change may take to reach the decisions on a loaded machine.
+	Timeout = 30 * time.Second
+	// CollectTimeout is how long the garbage collector may take, which learns of new kinds twice a minute.
+	CollectTimeout = 90 * time.Second
+	// QuietPeriod is how long nothing may happen to be sure that nothing will.
+	QuietPeriod = 2 * time.Second
+)
+
+// HubUser is the user name of the ServiceAccount that the controllers run as.
+const HubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
+
+var (
+	// ControlPlane is the control plane that the specs work on.
+	ControlPlane *env.Environment
+	// Client may do everything there; it reads from the API server.
+	Client client.Client
+	// StopHub ends the controllers that run now; further calls do nothing.
+	StopHub func()
+)
+
+// Run runs the specs of the calling package against a control plane and a hub of their own. After the last spec it demands that no write of
+// the hub has enqueued a placement.
+func Run(t *testing.T, description string) {
+	t.Helper()
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
+
+	BeforeSuite(start)
+	AfterEach(endInterval)
+	AfterSuite(expectOwnWritesEnqueueNothing)
+
+	RunSpecs(t, description)
+}
+
+// start starts the control plane and the hub, which end with the suite.
+func start(ctx SpecContext) {
+	ctrl.SetLogger(klog.NewKlogr())
+
+	var err error
+
+	ControlPlane, err = env.Start(ctx, env.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(ControlPlane.Stop()).To(Succeed()) })
+	Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())
+
+	admin := rest.CopyConfig(ControlPlane.AdminConfig())
+	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
+	Client, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+
+	StopHub = StartHub(HubConfig(ctx, ControlPlane))
+
+	DeferCleanup(func() { StopHub() })
+}
