@@ -67,7 +67,8 @@ var _ = Describe("Admission of a cluster", func() {
 
 			By("with the rights")
 			grantTo(ctx, f, p.subject(), mayJoin(set), mayAccept(f.Name("c")))
-			Eventually(func() error { return p.Create(ctx, newCluster(f, "c", set, accepted)) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+			Eventually(func() error { return p.Create(ctx, newCluster(f, "c", set, accepted)) }).
+				WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 			Expect(p.tries(ctx, newCluster(f, "other", set, accepted))).To(cannotAccept(p, f.Name("other")))
 			Expect(p.tries(ctx, newCluster(f, "other", "global"))).To(cannotMove(p, "global"))
 		})

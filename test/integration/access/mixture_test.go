@@ -20,7 +20,8 @@ func mixture(random *rand.Rand) clusterv1beta1.PlacementSpec {
 		Predicates:       suite.Some(random, 2, mixedPredicate),
 		Tolerations:      suite.Some(random, 2, mixedToleration),
 		PrioritizerPolicy: clusterv1beta1.PrioritizerPolicy{
-			Mode:           suite.Pick(random, clusterv1beta1.PrioritizerPolicyModeExact, "Exact", "Exact", "Additive", "Additive", "Additive", "additive"),
+			Mode: suite.Pick(random,
+				clusterv1beta1.PrioritizerPolicyModeExact, "Exact", "Exact", "Additive", "Additive", "Additive", "additive"),
 			Configurations: suite.Some(random, 2, mixedPrioritizer),
 		},
 	}
@@ -91,14 +92,16 @@ func mixedToleration(random *rand.Rand) clusterv1beta1.Toleration {
 }
 
 func mixedPrioritizer(random *rand.Rand) clusterv1beta1.PrioritizerConfig {
-	return suite.Pick(random, suite.BuiltIn(scheduled(random), 1), suite.BuiltIn(scheduled(random), -10), suite.DemoScore(2), clusterv1beta1.PrioritizerConfig{
-		ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
-			Type: suite.Pick(random, clusterv1beta1.ScoreCoordinateTypeAddOn, "BuiltIn", "BuiltIn"), BuiltIn: "Steady",
-		},
-		Weight: 1,
-	})
+	return suite.Pick(random,
+		suite.BuiltIn(scheduled(random), 1), suite.BuiltIn(scheduled(random), -10), suite.DemoScore(2), clusterv1beta1.PrioritizerConfig{
+			ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
+				Type: suite.Pick(random, clusterv1beta1.ScoreCoordinateTypeAddOn, "BuiltIn", "BuiltIn"), BuiltIn: "Steady",
+			},
+			Weight: 1,
+		})
 }
 
 func scheduled(random *rand.Rand) string {
-	return suite.Pick(random, "Balance", "Steady", "ResourceAllocatableMemory", suite.PrioritizerCPU, "Balance", "Steady", suite.PrioritizerCPU, "Fastest", "")
+	return suite.Pick(random, "Balance", "Steady", "ResourceAllocatableMemory", suite.PrioritizerCPU,
+		"Balance", "Steady", suite.PrioritizerCPU, "Fastest", "")
 }

@@ -25,12 +25,12 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// seedVariable names the seed with which the random worlds of an earlier run are made again.
+// seedVariable names the seed with which the random roles of an earlier run are made again.
 const seedVariable = "PLACEMENT_SEED"
 
 const (
-	randomWorlds = 3
-	randomSteps  = 12
+	randomRuns  = 3
+	randomSteps = 12
 )
 
 // seededBy is the source of all chance, which a later run can repeat.
@@ -66,7 +66,7 @@ var _ = Describe("Bindings over random RBAC", func() {
 		random := seededBy()
 		bound, unbound := 0, 0
 
-		for range randomWorlds {
+		for range randomRuns {
 			w := newRandomRBAC(ctx, random)
 			w.expectReviewed(ctx)
 
@@ -81,7 +81,7 @@ var _ = Describe("Bindings over random RBAC", func() {
 			bound, unbound = bound+w.bound, unbound+w.unbound
 		}
 
-		Expect(min(bound, unbound)).To(BeNumerically(">", randomWorlds*randomSteps/2), "%d bindings were there and %d were not", bound, unbound)
+		Expect(min(bound, unbound)).To(BeNumerically(">", randomRuns*randomSteps/2), "%d bindings were there and %d were not", bound, unbound)
 	})
 })
 
@@ -137,7 +137,8 @@ func (w *randomRBAC) step(ctx context.Context) {
 		})
 	case 9:
 		w.toggle(ctx, false, &rbacv1.Role{
-			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: w.roleName(n)}, Rules: suite.Some(w.random, 2, w.rule),
+			ObjectMeta: metav1.ObjectMeta{Namespace: suite.Pick(w.random, w.namespaces...), Name: w.roleName(n)},
+			Rules:      suite.Some(w.random, 2, w.rule),
 		})
 	case 10:
 		w.toggle(ctx, w.random.IntN(2) == 0, &corev1.ServiceAccount{
@@ -205,7 +206,8 @@ func (w *randomRBAC) rule(random *rand.Rand) rbacv1.PolicyRule {
 		APIGroups: suite.Pick(random, []string{clusterv1.GroupName}, []string{"*"}, []string{clusterv1.GroupName, ""}, []string{"apps"}),
 		Resources: suite.Pick(random, []string{"managedclustersets/bind"}, []string{"managedclustersets/bind"}, []string{"*/bind"}, []string{"*"},
 			[]string{"managedclustersets", "managedclustersets/*", "*/*"}, []string{"managedclustersets/join", "managedclustersets/bind"}),
-		ResourceNames: suite.Pick(random, nil, []string{suite.Pick(random, names...)}, []string{suite.Pick(random, names...), suite.Pick(random, names...)}),
+		ResourceNames: suite.Pick(random,
+			nil, []string{suite.Pick(random, names...)}, []string{suite.Pick(random, names...), suite.Pick(random, names...)}),
 	}
 }
 
@@ -296,7 +298,7 @@ func (w *randomRBAC) expectTokenAgrees(ctx context.Context) {
 	}
 }
 
-// clear takes away what would bind the namespaces of the next world.
+// clear deletes the roles and their bindings, which would bind the namespaces of the next run.
 func (w *randomRBAC) clear(ctx context.Context) {
 	GinkgoHelper()
 

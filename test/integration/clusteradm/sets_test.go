@@ -160,7 +160,8 @@ var _ = Describe("clusteradm and cluster sets", func() {
 		Expect(existed).To(BeFalse())
 		Expect(admin.createClusterset(ctx, name)).To(BeTrue(), "a second time finds it there")
 		DeferCleanup(func(ctx SpecContext) {
-			Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}))).To(Succeed())
+			set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, set))).To(Succeed())
 		})
 
 		row := func(g Gomega) clustersetRow { return admin.getClustersets(ctx, g)[name] }

@@ -149,7 +149,8 @@ var _ = Describe("Decision groups", func() {
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) {
 			s.DecisionStrategy.GroupStrategy.DecisionGroups[0].ClusterSelector.LabelSelector.MatchLabels = map[string]string{"group": "not a value!"}
 		})
-		f.ExpectMisconfigured(ctx, "p", "spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector.labelSelector", suite.Shorts(1, 5)...)
+		f.ExpectMisconfigured(ctx, "p",
+			"spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector.labelSelector", suite.Shorts(1, 5)...)
 		sizes(ctx, f, "canary 2", " 2", " 1")
 	})
 

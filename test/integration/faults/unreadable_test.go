@@ -118,8 +118,12 @@ func newSpoiltFixture(ctx context.Context) *spoiltFixture {
 	f.Fixture.Placement(ctx, "cel", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{
 		suite.ByCEL(`"cpu" in managedCluster.status.allocatable`),
 	}})
-	f.Fixture.Placement(ctx, "most", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 1))})
-	f.Fixture.Placement(ctx, "best", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1))})
+	f.Fixture.Placement(ctx, "most", clusterv1beta1.PlacementSpec{
+		NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 1)),
+	})
+	f.Fixture.Placement(ctx, "best", clusterv1beta1.PlacementSpec{
+		NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1)),
+	})
 	f.Fixture.Placement(ctx, "sized", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](1)})
 	f.selects(ctx, "all", suite.Shorts(1, 3)...)
 	f.selects(ctx, "cel", suite.Shorts(1, 3)...)

@@ -93,7 +93,8 @@ func createFleet(ctx context.Context, f *suite.Fixture, first, last int) {
 // slicesOf are the PlacementDecisions of multicluster.x-k8s.io that the hub has written for a placement, in the order of their indexes.
 func slicesOf(ctx context.Context, f *suite.Fixture, g Gomega, name string) []clusterinventory.PlacementDecision {
 	list := &clusterinventory.PlacementDecisionList{}
-	g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace), client.MatchingLabels{clusterinventory.PlacementKeyLabel: name})).To(Succeed())
+	labels := client.MatchingLabels{clusterinventory.PlacementKeyLabel: name}
+	g.Expect(suite.Client.List(ctx, list, client.InNamespace(f.Namespace), labels)).To(Succeed())
 
 	list.Items = slices.DeleteFunc(list.Items, func(slice clusterinventory.PlacementDecision) bool {
 		return slice.SchedulerName != placement.SchedulerName

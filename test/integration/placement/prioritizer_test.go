@@ -49,7 +49,9 @@ var _ = Describe("Prioritizers", func() {
 
 	It("23: Steady keeps the clusters when a better one comes", func(ctx SpecContext) {
 		f := trio(ctx)
-		f.Placement(ctx, "p", best(suite.Besides(suite.BuiltIn(suite.PrioritizerSteady, 3), suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1))))
+		f.Placement(ctx, "p", best(suite.Besides(
+			suite.BuiltIn(suite.PrioritizerSteady, 3), suite.BuiltIn(suite.PrioritizerCPU, 1), suite.BuiltIn(suite.PrioritizerMemory, 1),
+		)))
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
 
 		before := f.AwaitIdle(ctx)

@@ -91,7 +91,8 @@ var oldViews = map[string]oldView{
 			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{ClusterSets: []string{f.Name("l")}})
 		},
 		unseen: func(ctx context.Context, f *suite.Fixture, _ []string) {
-			suite.Edit(ctx, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: f.Name("l")}}, func(s *clusterv1beta2.ManagedClusterSet) {
+			set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: f.Name("l")}}
+			suite.Edit(ctx, set, func(s *clusterv1beta2.ManagedClusterSet) {
 				s.Spec.ClusterSelector.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{suite.FixtureLabel: f.Namespace}}
 			})
 		},

@@ -29,7 +29,9 @@ var _ = Describe("A restart", func() {
 			"label":   {Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("cloud", "a")}},
 			"claim":   {Predicates: []clusterv1beta1.ClusterPredicate{suite.ByClaim("zone", "In", "1")}},
 			"cel":     {Predicates: []clusterv1beta1.ClusterPredicate{suite.ByCEL(`managedCluster.scores("demo").exists(s, s.value > 0)`)}},
-			"score":   {NumberOfClusters: ptr.To[int32](2), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1), suite.BuiltIn(suite.PrioritizerCPU, 1))},
+			"score": {
+				NumberOfClusters: ptr.To[int32](2), PrioritizerPolicy: suite.Exactly(suite.DemoScore(1), suite.BuiltIn(suite.PrioritizerCPU, 1)),
+			},
 			"none":    {Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("cloud", "z")}},
 			"unbound": {ClusterSets: []string{"absent"}},
 			"wrong":   {NumberOfClusters: ptr.To[int32](-1)},

@@ -66,11 +66,16 @@ func agreeing(f *suite.Fixture) map[string]legacy {
 		"wanting": {spec: wanting(500, byDefault), pages: hundreds(0, "", all), state: legacyState{
 			metav1.ConditionFalse, "NotAllDecisionsScheduled", "395 cluster decisions unscheduled",
 		}},
-		"label":   {spec: where(suite.ByLabel("cloud", "a")), pages: onePage(suite.Shorts(1, 60)), state: legacyScheduled},
-		"claim":   {spec: where(suite.ByClaim("zone", metav1.LabelSelectorOpDoesNotExist)), pages: hundreds(0, "", all), state: legacyScheduled},
-		"cel":     {spec: where(suite.ByCEL(`"cloud" in managedCluster.metadata.labels`)), pages: onePage(suite.Shorts(1, 60)), state: legacyScheduled},
-		"score":   {spec: wanting(2, suite.Exactly(suite.DemoScore(1))), pages: onePage([]string{"c007", "c050"}), state: legacyScheduled},
-		"steady":  {spec: wanting(2, suite.Exactly(suite.BuiltIn(suite.PrioritizerSteady, 1))), pages: onePage([]string{"c010", "c020"}), state: legacyScheduled},
+		"label": {spec: where(suite.ByLabel("cloud", "a")), pages: onePage(suite.Shorts(1, 60)), state: legacyScheduled},
+		"claim": {spec: where(suite.ByClaim("zone", metav1.LabelSelectorOpDoesNotExist)), pages: hundreds(0, "", all), state: legacyScheduled},
+		"cel": {
+			spec: where(suite.ByCEL(`"cloud" in managedCluster.metadata.labels`)), pages: onePage(suite.Shorts(1, 60)), state: legacyScheduled,
+		},
+		"score": {spec: wanting(2, suite.Exactly(suite.DemoScore(1))), pages: onePage([]string{"c007", "c050"}), state: legacyScheduled},
+		"steady": {
+			spec:  wanting(2, suite.Exactly(suite.BuiltIn(suite.PrioritizerSteady, 1))),
+			pages: onePage([]string{"c010", "c020"}), state: legacyScheduled,
+		},
 		"none":    {spec: where(suite.ByLabel("cloud", "z")), pages: onePage(nil), state: legacyUnmatched},
 		"emptied": {spec: where(suite.ByLabel("cloud", "z")), pages: onePage([]string{}), state: legacyUnmatched},
 		"zero":    {spec: wanting(0, byDefault), pages: onePage(nil), state: legacyUnmatched},
@@ -148,17 +153,22 @@ func interrupted() map[string]legacy {
 			{clusters: suite.Shorts(2, 101)}, {clusters: suite.Shorts(101, 200)}, {clusters: suite.Shorts(201, 205)},
 		}},
 		"stale": {state: legacyScheduled, pages: []legacyPage{
-			{clusters: suite.Shorts(1, 100)}, {clusters: suite.Shorts(101, 200)}, {clusters: suite.Shorts(201, 205)}, {clusters: suite.Shorts(301, 302)},
+			{clusters: suite.Shorts(1, 100)}, {clusters: suite.Shorts(101, 200)}, {clusters: suite.Shorts(201, 205)},
+			{clusters: suite.Shorts(301, 302)},
 		}},
 		"twice": {state: legacyScheduled, pages: []legacyPage{
 			{clusters: suite.Shorts(2, 101)}, {clusters: suite.Shorts(52, 151)}, {clusters: suite.Shorts(152, 205)},
 		}},
-		"lost-page": {state: legacyScheduled, pages: []legacyPage{{clusters: suite.Shorts(2, 101)}, {lost: true}, {clusters: suite.Shorts(202, 205)}}},
-		"overfull":  {state: legacyScheduled, pages: []legacyPage{{clusters: suite.Shorts(2, 151)}, {clusters: suite.Shorts(152, 205)}}},
-		"unfilled":  {state: legacyScheduled, pages: []legacyPage{{clusters: suite.Shorts(2, 101)}, {clusters: nil}}},
-		"odd":       {state: legacyScheduled, pages: odd},
-		"ruled":     {state: legacyScheduled, pages: []legacyPage{{lost: true}, {clusters: suite.Shorts(102, 201)}, {clusters: suite.Shorts(202, 205)}}},
-		"bare":      {pages: hundreds(0, "", suite.Shorts(2, 205))},
+		"lost-page": {state: legacyScheduled, pages: []legacyPage{
+			{clusters: suite.Shorts(2, 101)}, {lost: true}, {clusters: suite.Shorts(202, 205)},
+		}},
+		"overfull": {state: legacyScheduled, pages: []legacyPage{{clusters: suite.Shorts(2, 151)}, {clusters: suite.Shorts(152, 205)}}},
+		"unfilled": {state: legacyScheduled, pages: []legacyPage{{clusters: suite.Shorts(2, 101)}, {clusters: nil}}},
+		"odd":      {state: legacyScheduled, pages: odd},
+		"ruled": {state: legacyScheduled, pages: []legacyPage{
+			{lost: true}, {clusters: suite.Shorts(102, 201)}, {clusters: suite.Shorts(202, 205)},
+		}},
+		"bare": {pages: hundreds(0, "", suite.Shorts(2, 205))},
 		// The decisions of the first page are those of the new group, and its labels not yet.
 		"regrouped": {spec: grouped(intstr.FromString("100%"), "canary"), state: legacyScheduled, pages: []legacyPage{
 			{clusters: suite.Shorts(2, 11)}, {clusters: suite.Shorts(102, 201)}, {clusters: suite.Shorts(202, 205)},

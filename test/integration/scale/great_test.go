@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// The size of the great world. Ten sets: exclusive ones, and two by label.
+// The size of the great fleet. Ten sets: exclusive ones, and two by label.
 const (
 	greatClusters      = 1000
 	greatPlacements    = 200
@@ -28,7 +28,7 @@ const (
 	greatScores        = 5 // Every fifth cluster has scores.
 )
 
-// greatFleet makes the objects of the great world with parallel clients.
+// greatFleet makes the objects of the great fleet with parallel clients.
 type greatFleet struct {
 	api client.Client
 }
@@ -159,7 +159,7 @@ func (f greatFleet) placement(ctx context.Context, i int) error {
 	})
 }
 
-// greatKind is one of the kinds of placements in the great world.
+// greatKind is one of the kinds of placements in the great fleet.
 type greatKind struct {
 	name string
 	spec clusterv1beta1.PlacementSpec
@@ -175,7 +175,8 @@ var greatKinds = []greatKind{
 	{"all", clusterv1beta1.PlacementSpec{}},
 	{"few", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{suite.ByLabel("tier", "3"), suite.ByLabel("tier", "5")}}},
 	{"claim", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{
-		suite.ByClaim("account", metav1.LabelSelectorOpNotIn, "arn:aws:eks:0:cluster/cluster0000"), suite.ByClaim("zone", metav1.LabelSelectorOpIn, "z1", "z2"),
+		suite.ByClaim("account", metav1.LabelSelectorOpNotIn, "arn:aws:eks:0:cluster/cluster0000"),
+		suite.ByClaim("zone", metav1.LabelSelectorOpIn, "z1", "z2"),
 	}}},
 	{"cel", clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{
 		suite.ByCEL(`managedCluster.status.clusterClaims.exists(c, c.name == "zone" && c.value == "z1")`,
@@ -184,7 +185,8 @@ var greatKinds = []greatKind{
 	}}},
 	{greatDefault, clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](10)}},
 	{"resources", clusterv1beta1.PlacementSpec{
-		NumberOfClusters: ptr.To[int32](7), PrioritizerPolicy: suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 2), suite.BuiltIn(suite.PrioritizerMemory, -1)),
+		NumberOfClusters:  ptr.To[int32](7),
+		PrioritizerPolicy: suite.Exactly(suite.BuiltIn(suite.PrioritizerCPU, 2), suite.BuiltIn(suite.PrioritizerMemory, -1)),
 	}},
 	{"tolerant", clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{
 		{Key: "gpu", Operator: clusterv1beta1.TolerationOpEqual, Value: "a100"}, {Key: "maintenance", Operator: clusterv1beta1.TolerationOpExists},
@@ -198,5 +200,7 @@ var greatKinds = []greatKind{
 	{"score", clusterv1beta1.PlacementSpec{
 		NumberOfClusters: ptr.To[int32](5), PrioritizerPolicy: suite.Exactly(suite.DemoScore(3), suite.BuiltIn(suite.PrioritizerCPU, 1)),
 	}},
-	{greatSteady, clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](20), PrioritizerPolicy: suite.Besides(suite.BuiltIn(suite.PrioritizerSteady, 3))}},
+	{greatSteady, clusterv1beta1.PlacementSpec{
+		NumberOfClusters: ptr.To[int32](20), PrioritizerPolicy: suite.Besides(suite.BuiltIn(suite.PrioritizerSteady, 3)),
+	}},
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// greatSettle is how long the great world may take to settle on a loaded machine.
+// greatSettle is how long the great fleet may take to settle on a loaded machine.
 const greatSettle = 4 * time.Minute
 
 var _ = Describe("A great world", func() {

@@ -16,20 +16,22 @@ import (
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
-// calm is how long nothing may happen before the hub counts as idle, and auditEvery how often the audit log is read.
+// IdlePeriod is the time without a write or an evaluation after which the hub counts as idle, and AuditInterval the time between two looks at
+// the audit log.
 const (
 	IdlePeriod    = 600 * time.Millisecond
 	AuditInterval = 300 * time.Millisecond
 )
 
-// Activity is what the hub has done so far.
+// Activity is the work of the hub up to now.
 type Activity struct {
 	// Evaluations and Errors count the calls of the placement reconciler, and those of them that ended with an error.
 	Evaluations, Errors int
-	// Writes are the requests of the hub in the fixture's namespace, as "verb resource/name/subresource".
+	// Writes are the writing requests of the hub in the fixture's namespace, as "verb resource/name/subresource".
 	Writes []string
 }
 
+// Activity returns the work of the hub up to now: evaluations of all placements, and writes in the namespace of the fixture.
 func (f *Fixture) Activity(g Gomega) Activity {
 	return Activity{
 		Evaluations: CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": "placement"}),
@@ -38,7 +40,7 @@ func (f *Fixture) Activity(g Gomega) Activity {
 	}
 }
 
-// CounterSum is the sum of the counters of a name that carry these labels.
+// CounterSum returns the sum of the counters of this process that have this name and these labels.
 func CounterSum(g Gomega, name string, labels map[string]string) int {
 	families, err := metrics.Registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -68,12 +70,13 @@ func CounterSum(g Gomega, name string, labels map[string]string) int {
 	return sum
 }
 
-// Writes are the requests of the hub in the namespace of the fixture, events included.
+// Writes returns the writing requests of the hub in the namespace of the fixture, events included.
 func (f *Fixture) Writes(g Gomega) []string {
 	return HubWrites(g, func(namespace string) bool { return namespace == f.Namespace })
 }
 
-// HubWrites are the requests of the hub that change something in the namespaces asked for; what lives in none is in "".
+// HubWrites returns the writing requests of the hub in namespaces that satisfy the condition, as "verb resource/name/subresource".
+// Cluster-scoped objects are in the namespace "".
 func HubWrites(g Gomega, in func(namespace string) bool) []string {
 	events, err := ControlPlane.Writes(env.By(HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -89,7 +92,8 @@ func HubWrites(g Gomega, in func(namespace string) bool) []string {
 	return writes
 }
 
-// AwaitNoOtherDecisions waits until no decision of an earlier fixture is left: Balance counts them, and their end wakes the hub.
+// AwaitNoOtherDecisions waits until no PlacementDecision of v1beta1 is left outside the fixture: Balance counts the decisions of all
+// placements, and their deletion enqueues placements.
 func (f *Fixture) AwaitNoOtherDecisions(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -102,14 +106,14 @@ func (f *Fixture) AwaitNoOtherDecisions(ctx context.Context) {
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
 }
 
-// AwaitIdle waits until the hub has done nothing for a while, and returns what it had done until then.
+// AwaitIdle waits until the hub has done nothing for IdlePeriod, and returns its work up to then.
 func (f *Fixture) AwaitIdle(ctx context.Context) Activity {
 	GinkgoHelper()
 
 	return AwaitUnchanged(ctx, f.Activity)
 }
 
-// AwaitUnchanged waits until what look sees has been the same for a while.
+// AwaitUnchanged waits until the results of look have been equal for IdlePeriod, and returns the last one.
 func AwaitUnchanged[T any](ctx context.Context, look func(Gomega) T) T {
 	GinkgoHelper()
 
@@ -128,7 +132,7 @@ func AwaitUnchanged[T any](ctx context.Context, look func(Gomega) T) T {
 	return last
 }
 
-// ExpectSilence demands that from now on the hub evaluates nothing and writes nothing here.
+// ExpectSilence waits until the hub is idle, and demands that it evaluates nothing and writes nothing here for QuietPeriod.
 func (f *Fixture) ExpectSilence(ctx context.Context) {
 	GinkgoHelper()
 
@@ -137,13 +141,14 @@ func (f *Fixture) ExpectSilence(ctx context.Context) {
 		WithContext(ctx).WithTimeout(QuietPeriod).WithPolling(AuditInterval).Should(Equal(before))
 }
 
-// ExpectNoWrite demands that the hub sends no request here, however often it evaluates.
+// ExpectNoWrite demands that the hub writes nothing here for QuietPeriod beyond the writes before, however often it evaluates.
 func (f *Fixture) ExpectNoWrite(ctx context.Context, before []string) {
 	GinkgoHelper()
 	Consistently(func(g Gomega) []string { return f.Writes(g) }).
 		WithContext(ctx).WithTimeout(QuietPeriod).WithPolling(AuditInterval).Should(Equal(before))
 }
 
+// PlacementEvents returns the events about the placement "p".
 func (f *Fixture) PlacementEvents(ctx context.Context, g Gomega) []eventsv1.Event {
 	list := &eventsv1.EventList{}
 	g.Expect(Client.List(ctx, list, client.InNamespace(f.Namespace))).To(Succeed())

@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/film"
 )
 
-// RecordAlphaPages records the pages of v1alpha1 in the form of v1beta1.
+// RecordAlphaPages starts to record the PlacementDecisions of v1alpha1, in the form of v1beta1.
 func (f *Fixture) RecordAlphaPages(ctx context.Context) *Recording {
 	GinkgoHelper()
 
@@ -35,7 +35,7 @@ func (f *Fixture) RecordAlphaPages(ctx context.Context) *Recording {
 	})
 }
 
-// AsV1beta1 has the clusters of a page.
+// AsV1beta1 returns a PlacementDecision of v1beta1 with the metadata and the clusters of one of v1alpha1.
 func AsV1beta1(page *placementv1alpha1.PlacementDecision) clusterv1beta1.PlacementDecision {
 	clusters := []string{}
 	for _, decision := range page.Decisions {
@@ -45,11 +45,12 @@ func AsV1beta1(page *placementv1alpha1.PlacementDecision) clusterv1beta1.Placeme
 	return *PageOf(page.ObjectMeta, clusters)
 }
 
-// AlphaOutcome is what a placement of v1alpha1 shows to the world.
+// AlphaOutcome is the result of a Placement of placement.open-cluster-management.io/v1alpha1, called alpha in the specs to tell it from
+// one of v1beta1.
 type AlphaOutcome struct {
 	// Selected are the short names of the clusters in all pages, sorted; a cluster that stands in two pages stands here twice.
 	Selected []string
-	// Available are those that the decisions call available, sorted.
+	// Available are the short names of the clusters whose decisions say that they are available, sorted.
 	Available []string
 	// Pages are "name: clusters" in the order of their numbers.
 	Pages []string
@@ -57,12 +58,13 @@ type AlphaOutcome struct {
 	Satisfied, Misconfigured string
 }
 
-// AlphaPlacement creates a placement of v1alpha1.
+// AlphaPlacement creates a Placement of v1alpha1.
 func (f *Fixture) AlphaPlacement(ctx context.Context, name string, spec placementv1alpha1.PlacementSpec) {
 	GinkgoHelper()
 	f.Create(ctx, &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: name}, Spec: spec})
 }
 
+// ReadAlpha returns a Placement of v1alpha1.
 func (f *Fixture) ReadAlpha(ctx context.Context, g Gomega, name string) *placementv1alpha1.Placement {
 	placement := &placementv1alpha1.Placement{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, placement)).To(Succeed())
@@ -70,7 +72,7 @@ func (f *Fixture) ReadAlpha(ctx context.Context, g Gomega, name string) *placeme
 	return placement
 }
 
-// AlphaPages are the PlacementDecisions of a placement of v1alpha1 in the order of their numbers.
+// AlphaPages returns the PlacementDecisions of a Placement of v1alpha1 in the order of their numbers.
 func (f *Fixture) AlphaPages(ctx context.Context, g Gomega, name string) []placementv1alpha1.PlacementDecision {
 	list := &placementv1alpha1.PlacementDecisionList{}
 	g.Expect(Client.List(ctx, list, client.InNamespace(f.Namespace), client.MatchingLabels{placementv1alpha1.PlacementLabel: name})).To(Succeed())
@@ -81,7 +83,7 @@ func (f *Fixture) AlphaPages(ctx context.Context, g Gomega, name string) []place
 	return list.Items
 }
 
-// LookAlpha reads pages and status of a placement of v1alpha1, and demands what every consumer relies on.
+// LookAlpha reads status and PlacementDecisions of a Placement of v1alpha1, and demands of both what every consumer relies on.
 func (f *Fixture) LookAlpha(ctx context.Context, g Gomega, name string) AlphaOutcome {
 	placement := f.ReadAlpha(ctx, g, name)
 	conditions := placement.Status.Conditions
@@ -134,7 +136,7 @@ func expectAlphaPage(g Gomega, placement *placementv1alpha1.Placement, page *pla
 	})).To(BeTrue(), "the decisions of %s are sorted by name", page.Name)
 }
 
-// ExpectAlpha waits until a placement of v1alpha1 has selected exactly the clusters of these short names.
+// ExpectAlpha waits until a Placement of v1alpha1 has selected exactly the clusters of these short names; satisfied is "status reason".
 func (f *Fixture) ExpectAlpha(ctx context.Context, name, satisfied string, shorts ...string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -145,7 +147,7 @@ func (f *Fixture) ExpectAlpha(ctx context.Context, name, satisfied string, short
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed(), "Placement %s", name)
 }
 
-// ExpectAvailable waits until the decisions of placement "p" call exactly these clusters available.
+// ExpectAvailable waits until the decisions of the Placement "p" of v1alpha1 call exactly these clusters available.
 func (f *Fixture) ExpectAvailable(ctx context.Context, shorts ...string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) []string { return f.LookAlpha(ctx, g, "p").Available }).

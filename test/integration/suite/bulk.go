@@ -12,9 +12,10 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
+// writers bounds the requests that Each has under way at a time.
 const writers = 16
 
-// Each calls task for 0 to n-1, several at a time.
+// Each calls task for 0 to n-1, several at a time, and returns the first error.
 func Each(ctx context.Context, n int, task func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
@@ -26,7 +27,7 @@ func Each(ctx context.Context, n int, task func(context.Context, int) error) err
 	return group.Wait()
 }
 
-// ManyClusters makes the clusters from the first number to the last in a set, several at a time.
+// ManyClusters creates the clusters c001 and so on in a set, from the first number to the last, several at a time.
 func (f *Fixture) ManyClusters(ctx context.Context, set string, first, last int, edit func(i int, cluster *clusterv1.ManagedCluster)) {
 	GinkgoHelper()
 

@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DecisionGetter reads decisions for the tracker of the SDK.
+// DecisionGetter is the PlacementDecisionGetter of the OCM SDK; it reads from Reader.
 type DecisionGetter struct {
 	Context context.Context //nolint:containedctx // The interface of the SDK has no place for it.
 	Reader  client.Reader
 }
 
-// List answers from the API server.
+// List returns the PlacementDecisions in a namespace that match a selector.
 func (d DecisionGetter) List(selector labels.Selector, namespace string) ([]*clusterv1beta1.PlacementDecision, error) {
 	list := &clusterv1beta1.PlacementDecisionList{}
 	if err := d.Reader.List(d.Context, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {

@@ -13,18 +13,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PlacementNamed is a placement of v1beta1 by name.
+// PlacementNamed returns a Placement of v1beta1 with its name only, as a key.
 func (f *Fixture) PlacementNamed(name string) *clusterv1beta1.Placement {
 	return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: name}}
 }
 
-// Annotate sets an annotation of a placement.
+// Annotate sets an annotation of a Placement of v1beta1.
 func (f *Fixture) Annotate(ctx context.Context, name, annotation, value string) {
 	GinkgoHelper()
 	Edit(ctx, f.PlacementNamed(name), func(p *clusterv1beta1.Placement) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, annotation, value) })
 }
 
-// DropFinalizers drops the finalizers of an object that is being deleted.
+// DropFinalizers removes all finalizers of an object; one that does not exist is no failure.
 func DropFinalizers(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 
@@ -32,7 +32,7 @@ func DropFinalizers(ctx context.Context, object client.Object) {
 	Expect(client.IgnoreNotFound(Client.Patch(ctx, object, patch))).To(Succeed())
 }
 
-// Edit changes an object, and tries again when somebody else was faster.
+// Edit reads an object, changes it and updates it, and tries again after a conflict.
 func Edit[T any, P interface {
 	*T
 	client.Object
@@ -46,25 +46,26 @@ func Edit[T any, P interface {
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
 }
 
-// EditCluster changes a cluster of this fixture.
+// EditCluster changes a ManagedCluster of this fixture.
 func (f *Fixture) EditCluster(ctx context.Context, short string, change func(*clusterv1.ManagedCluster)) {
 	GinkgoHelper()
 	Edit(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}}, change)
 }
 
-// EditPlacement changes a placement of this fixture.
+// EditPlacement changes the spec of a Placement of v1beta1.
 func (f *Fixture) EditPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) {
 	GinkgoHelper()
 	Edit(ctx, &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: name}},
 		func(p *clusterv1beta1.Placement) { change(&p.Spec) })
 }
 
-// ExpectGone waits until an object does not exist any more.
+// ExpectGone waits until an object does not exist.
 func ExpectGone(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	ExpectGoneWithin(ctx, Timeout, object)
 }
 
+// ExpectGoneWithin waits for at most timeout until an object does not exist.
 func ExpectGoneWithin(ctx context.Context, timeout time.Duration, object client.Object) {
 	GinkgoHelper()
 	Eventually(func() bool {

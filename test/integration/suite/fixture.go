@@ -21,20 +21,23 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// FixtureLabel marks what belongs to a fixture and lives in no namespace.
+// FixtureLabel is the label of cluster-scoped objects that names the namespace of their fixture.
 const FixtureLabel = "fixture"
 
-// AdmissionLabel with the value "off" leaves a namespace out of admission.
+// AdmissionLabel with the value "off" exempts a namespace from the admission policies.
 const AdmissionLabel = "placement-hub.open-cluster-management.io/admission"
 
+// fixtures counts the fixtures of this process.
 var fixtures atomic.Int64
 
-// Fixture is a namespace with its own sets and clusters, whose names nothing else uses.
+// Fixture is a namespace with sets and clusters of its own, whose names begin with the name of the namespace. Specs share a control plane
+// and a hub, and no fixtures.
 type Fixture struct {
+	// Namespace is unique in the process, and short.
 	Namespace string
 }
 
-// NewFixture makes the namespace; all that the fixture holds is deleted after the spec.
+// NewFixture creates the namespace, as changed by the edits, and deletes all objects of the fixture after the spec or container.
 func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture {
 	GinkgoHelper()
 
@@ -51,14 +54,15 @@ func NewFixture(ctx context.Context, edits ...func(*corev1.Namespace)) *Fixture 
 	return f
 }
 
-// WithoutAdmission lets a mistake into the namespace, as it got in before there were policies.
+// WithoutAdmission is an edit for NewFixture that exempts the namespace from the admission policies, so that it takes invalid placements.
 func WithoutAdmission(namespace *corev1.Namespace) {
 	namespace.Labels = map[string]string{AdmissionLabel: "off"}
 }
 
-// Name makes a short name one that only this fixture has; the order of names stays.
+// Name returns the full name, unique in the process, for a short name; full names sort as short names do.
 func (f *Fixture) Name(short string) string { return f.Namespace + "-" + short }
 
+// Names returns the full names for short names.
 func (f *Fixture) Names(shorts ...string) []string {
 	names := make([]string, 0, len(shorts))
 	for _, short := range shorts {
@@ -68,10 +72,10 @@ func (f *Fixture) Names(shorts ...string) []string {
 	return names
 }
 
-// ShortName takes back what name has done.
+// ShortName returns the short name for a full name.
 func (f *Fixture) ShortName(name string) string { return strings.TrimPrefix(name, f.Namespace+"-") }
 
-// Create makes an object of this fixture. What has no namespace is found again by its label.
+// Create creates an object of this fixture and labels it if it is cluster-scoped.
 func (f *Fixture) Create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 
@@ -88,7 +92,7 @@ func (f *Fixture) Create(ctx context.Context, object client.Object) {
 	Expect(Client.Create(ctx, object)).To(Succeed())
 }
 
-// destroy deletes everything, finalizers or not. The placements go first, so that the rest goes unnoticed.
+// destroy deletes all objects, finalizers or not. It deletes the placements first, so that the hub evaluates none of them again.
 func (f *Fixture) destroy(ctx SpecContext) {
 	mine := client.MatchingLabels{FixtureLabel: f.Namespace}
 
@@ -99,7 +103,7 @@ func (f *Fixture) destroy(ctx SpecContext) {
 		Expect(ok).To(BeTrue())
 		Expect(Client.List(ctx, pages, client.InNamespace(f.Namespace))).To(Succeed())
 
-		// One by one: the suite counts what others do to decisions.
+		// One by one: expectOwnWritesEnqueueNothing counts the deletions of decisions, and cannot count those of a collection.
 		Expect(meta.EachListItem(pages, func(page runtime.Object) error {
 			return client.IgnoreNotFound(Client.Delete(ctx, page.(client.Object)))
 		})).To(Succeed())
@@ -126,7 +130,7 @@ func (f *Fixture) destroy(ctx SpecContext) {
 	}
 }
 
-// Cluster makes a member of an exclusive set of this fixture; set may be empty. The edits may fill spec and status.
+// Cluster creates a member of an exclusive set of this fixture, or of none if set is empty. The edits may fill spec and status.
 func (f *Fixture) Cluster(ctx context.Context, set, short string, edits ...func(*clusterv1.ManagedCluster)) *clusterv1.ManagedCluster {
 	GinkgoHelper()
 
@@ -149,7 +153,7 @@ func (f *Fixture) Cluster(ctx context.Context, set, short string, edits ...func(
 	return cluster
 }
 
-// WriteStatus writes the status of a cluster.
+// WriteStatus replaces the status of a cluster.
 func (f *Fixture) WriteStatus(ctx context.Context, cluster *clusterv1.ManagedCluster, status clusterv1.ManagedClusterStatus) {
 	GinkgoHelper()
 
@@ -163,7 +167,7 @@ func (f *Fixture) WriteStatus(ctx context.Context, cluster *clusterv1.ManagedClu
 	Expect(Client.Status().Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
 }
 
-// Clusters makes c001 and so on in a set, from the first number to the last.
+// Clusters creates the clusters c001 and so on in a set, from the first number to the last, one after the other.
 func (f *Fixture) Clusters(ctx context.Context, set string, first, last int, edits ...func(*clusterv1.ManagedCluster)) {
 	GinkgoHelper()
 
@@ -178,7 +182,7 @@ func (f *Fixture) DeleteCluster(ctx context.Context, short string) {
 	Expect(Client.Delete(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: f.Name(short)}})).To(Succeed())
 }
 
-// Placement creates a placement of the given spec.
+// Placement creates a Placement of v1beta1.
 func (f *Fixture) Placement(ctx context.Context, name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
 	GinkgoHelper()
 
@@ -188,7 +192,7 @@ func (f *Fixture) Placement(ctx context.Context, name string, spec clusterv1beta
 	return placement
 }
 
-// ForeignDecision makes a PlacementDecision that another placement seems to have.
+// ForeignDecision creates a PlacementDecision with these clusters for a placement that does not exist.
 func (f *Fixture) ForeignDecision(ctx context.Context, owner string, shorts ...string) {
 	GinkgoHelper()
 

@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
-// HubConfig is what the hub is to a control plane.
+// HubConfig returns a client configuration with the token of the hub's ServiceAccount.
 func HubConfig(ctx context.Context, environment *env.Environment) *rest.Config {
 	GinkgoHelper()
 
@@ -29,8 +29,8 @@ func HubConfig(ctx context.Context, environment *env.Environment) *rest.Config {
 	return config
 }
 
-// StartHub runs the controllers in this process until the returned function is called; the settings may change how. All run but the one
-// that taints every cluster of which nobody says that it is available, as most clusters of the specs are, and the one that API servers ask.
+// StartHub runs the controllers in this process until the returned function is called; settings change their options. Without settings, the
+// controller that taints clusters and the webhook do not run: most clusters of the specs report no condition and would all be tainted.
 func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 
@@ -62,7 +62,7 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	})
 }
 
-// PauseHub stops the hub until the returned function is called, or the spec ends.
+// PauseHub stops the hub and starts another one when the returned function is called, or when the spec ends.
 func PauseHub(ctx SpecContext) (resume func()) {
 	GinkgoHelper()
 

@@ -16,31 +16,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Labeled gives a cluster a label.
+// Labeled returns an edit that gives a cluster a label.
 func Labeled(key, value string) func(*clusterv1.ManagedCluster) {
 	return func(c *clusterv1.ManagedCluster) { c.Labels[key] = value }
 }
 
-// Claiming gives a cluster a claim.
+// Claiming returns an edit that gives a cluster a claim.
 func Claiming(name, value string) func(*clusterv1.ManagedCluster) {
 	return func(c *clusterv1.ManagedCluster) {
 		c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: name, Value: value})
 	}
 }
 
-// Tainted gives a cluster a taint that was added now.
+// Tainted returns an edit that gives a cluster a taint that was added now.
 func Tainted(key, value string, effect clusterv1.TaintEffect) func(*clusterv1.ManagedCluster) {
 	return TaintedAt(key, value, effect, time.Now())
 }
 
-// TaintedAt gives a cluster a taint that was added at some time; the API keeps whole seconds.
+// TaintedAt returns an edit that gives a cluster a taint that was added at a time, of which the API keeps whole seconds.
 func TaintedAt(key, value string, effect clusterv1.TaintEffect, added time.Time) func(*clusterv1.ManagedCluster) {
 	return func(c *clusterv1.ManagedCluster) {
 		c.Spec.Taints = append(c.Spec.Taints, clusterv1.Taint{Key: key, Value: value, Effect: effect, TimeAdded: metav1.NewTime(added)})
 	}
 }
 
-// Offering gives a cluster allocatable cores and gigabytes; its capacity is 100 of each.
+// Offering returns an edit that gives a cluster allocatable cores and gigabytes; its capacity is 100 of each.
 func Offering(cpu, memory string) func(*clusterv1.ManagedCluster) {
 	return func(c *clusterv1.ManagedCluster) {
 		c.Status.Allocatable = clusterv1.ResourceList{
@@ -52,14 +52,14 @@ func Offering(cpu, memory string) func(*clusterv1.ManagedCluster) {
 	}
 }
 
-// ByLabel is a predicate on a label of one value.
+// ByLabel returns a predicate on one value of a label.
 func ByLabel(key, value string) clusterv1beta1.ClusterPredicate {
 	return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{key: value}},
 	}}
 }
 
-// ByClaim is a predicate on a claim.
+// ByClaim returns a predicate on a claim.
 func ByClaim(name string, operator metav1.LabelSelectorOperator, values ...string) clusterv1beta1.ClusterPredicate {
 	return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		ClaimSelector: clusterv1beta1.ClusterClaimSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
@@ -68,14 +68,14 @@ func ByClaim(name string, operator metav1.LabelSelectorOperator, values ...strin
 	}}
 }
 
-// ByCEL is a predicate of CEL expressions.
+// ByCEL returns a predicate of CEL expressions, all of which must hold.
 func ByCEL(expressions ...string) clusterv1beta1.ClusterPredicate {
 	return clusterv1beta1.ClusterPredicate{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		CelSelector: clusterv1beta1.ClusterCelSelector{CelExpressions: expressions},
 	}}
 }
 
-// BuiltIn weighs a built-in prioritizer.
+// BuiltIn returns the configuration of a built-in prioritizer with a weight.
 func BuiltIn(name string, weight int32) clusterv1beta1.PrioritizerConfig {
 	return clusterv1beta1.PrioritizerConfig{
 		ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: name}, Weight: weight,
@@ -88,7 +88,7 @@ const (
 	ScoreEntry  = "size"
 )
 
-// DemoScore weighs the entry "size" of the AddOnPlacementScore "demo".
+// DemoScore returns the configuration of a prioritizer by the entry ScoreEntry of the AddOnPlacementScore ScoreObject.
 func DemoScore(weight int32) clusterv1beta1.PrioritizerConfig {
 	return clusterv1beta1.PrioritizerConfig{
 		ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
@@ -99,17 +99,17 @@ func DemoScore(weight int32) clusterv1beta1.PrioritizerConfig {
 	}
 }
 
-// Exactly is the policy of these prioritizers and no others.
+// Exactly returns the policy of these prioritizers and no others.
 func Exactly(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1.PrioritizerPolicy {
 	return clusterv1beta1.PrioritizerPolicy{Mode: clusterv1beta1.PrioritizerPolicyModeExact, Configurations: configurations}
 }
 
-// Besides is the policy of these prioritizers on top of the default ones.
+// Besides returns the policy of these prioritizers on top of the default ones.
 func Besides(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1.PrioritizerPolicy {
 	return clusterv1beta1.PrioritizerPolicy{Mode: clusterv1beta1.PrioritizerPolicyModeAdditive, Configurations: configurations}
 }
 
-// Score writes the entry "size" of the AddOnPlacementScore "demo" of a cluster, which is made if needed; validUntil may be nil.
+// Score writes the entry ScoreEntry of the AddOnPlacementScore ScoreObject of a cluster, which it creates if needed; validUntil may be nil.
 func (f *Fixture) Score(ctx context.Context, short string, value int32, validUntil *metav1.Time) {
 	GinkgoHelper()
 
@@ -132,7 +132,8 @@ func (f *Fixture) Score(ctx context.Context, short string, value int32, validUnt
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
 }
 
-// CanaryStrategy has groups of so many clusters, those of the canaries first when asked for.
+// CanaryStrategy returns a decision strategy with groups of at most length clusters; with canaries, the clusters that have the label
+// group=canary come first, in groups of that name.
 func CanaryStrategy(length int, canaries bool) clusterv1beta1.DecisionStrategy {
 	strategy := clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromInt(length)}
 	if canaries {
@@ -146,7 +147,7 @@ func CanaryStrategy(length int, canaries bool) clusterv1beta1.DecisionStrategy {
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
-// IsAvailable gives a cluster the condition that says whether it is.
+// IsAvailable returns an edit that gives a cluster the condition ManagedClusterConditionAvailable.
 func IsAvailable(status metav1.ConditionStatus) func(*clusterv1.ManagedCluster) {
 	return func(c *clusterv1.ManagedCluster) {
 		c.Status.Conditions = []metav1.Condition{{
@@ -155,22 +156,25 @@ func IsAvailable(status metav1.ConditionStatus) func(*clusterv1.ManagedCluster) 
 	}
 }
 
+// Spec is the spec of a Placement of v1beta1.
 type Spec = clusterv1beta1.PlacementSpec
 
+// Matching returns the spec of a Placement with these predicates and nothing else.
 func Matching(predicates ...clusterv1beta1.ClusterPredicate) Spec {
 	return Spec{Predicates: predicates}
 }
 
-const PrioritizerCPU = "ResourceAllocatableCPU"
+// The built-in prioritizers that several packages name.
+const (
+	PrioritizerCPU    = "ResourceAllocatableCPU"
+	PrioritizerMemory = "ResourceAllocatableMemory"
+	PrioritizerSteady = "Steady"
+)
 
-const PrioritizerMemory = "ResourceAllocatableMemory"
-
-const PrioritizerSteady = "Steady"
-
-// ScoresUpdated is when the status says that the scores in the decisions were brought up to date.
+// ScoresUpdated returns status.lastScoreUpdateTime of a placement, which may be nil.
 func (f *Fixture) ScoresUpdated(ctx context.Context, g Gomega, name string) *metav1.Time {
 	return f.Read(ctx, g, name).Status.LastScoreUpdateTime
 }
 
-// Spreading is the built-in prioritizer that avoids the domains in which others are.
+// Spreading is the built-in prioritizer that prefers clusters in domains of which few clusters are selected.
 const Spreading = "Spread"

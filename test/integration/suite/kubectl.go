@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
-// Kubectl runs the real one with all rights in a namespace, and returns what it prints.
+// Kubectl returns a function that runs the kubectl of the control plane in a namespace, with all rights, and returns its output.
 func Kubectl(ctx context.Context, namespace string) func(arguments ...string) string {
 	GinkgoHelper()
 
@@ -44,7 +44,7 @@ func Kubectl(ctx context.Context, namespace string) func(arguments ...string) st
 	}
 }
 
-// Rows splits a table into words.
+// Rows splits a table that kubectl prints into lines of words.
 func Rows(table string) [][]string {
 	var rows [][]string
 	for line := range strings.Lines(table) {

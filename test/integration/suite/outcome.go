@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The two conditions as an outcome shows them.
+// The conditions PlacementSatisfied and PlacementMisconfigured as an Outcome shows them: "status reason".
 const (
 	AllScheduled    = "True AllDecisionsScheduled"
 	NotAllScheduled = "False NotAllDecisionsScheduled"
@@ -33,7 +33,7 @@ const (
 // PageSize is the greatest number of decisions in one page.
 const PageSize = 100
 
-// Outcome is what a placement shows to the world.
+// Outcome is the result of a Placement of v1beta1 in its status and its PlacementDecisions, which the specs call pages.
 type Outcome struct {
 	// Selected are the short names of the clusters in all pages, sorted; a cluster that stands in two pages stands here twice.
 	Selected []string
@@ -43,7 +43,7 @@ type Outcome struct {
 	Satisfied, Misconfigured string
 }
 
-// Look reads pages and status of a placement, and demands what every consumer relies on.
+// Look reads status and pages of a placement, and demands of both what every consumer relies on.
 func (f *Fixture) Look(ctx context.Context, g Gomega, name string) Outcome {
 	placement := f.Read(ctx, g, name)
 	pages := f.Pages(ctx, g, name)
@@ -63,9 +63,10 @@ func (f *Fixture) Look(ctx context.Context, g Gomega, name string) Outcome {
 	return seen
 }
 
+// ConditionText returns "status reason".
 func ConditionText(c metav1.Condition) string { return string(c.Status) + " " + c.Reason }
 
-// Read gets a placement.
+// Read returns a Placement of v1beta1.
 func (f *Fixture) Read(ctx context.Context, g Gomega, name string) *clusterv1beta1.Placement {
 	placement := &clusterv1beta1.Placement{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Namespace: f.Namespace, Name: name}, placement)).To(Succeed())
@@ -73,7 +74,7 @@ func (f *Fixture) Read(ctx context.Context, g Gomega, name string) *clusterv1bet
 	return placement
 }
 
-// Pages are the PlacementDecisions of a placement in the order of their numbers.
+// Pages returns the PlacementDecisions of a placement in the order of their numbers.
 func (f *Fixture) Pages(ctx context.Context, g Gomega, name string) []clusterv1beta1.PlacementDecision {
 	list := &clusterv1beta1.PlacementDecisionList{}
 	g.Expect(Client.List(ctx, list, client.InNamespace(f.Namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name})).To(Succeed())
@@ -84,7 +85,7 @@ func (f *Fixture) Pages(ctx context.Context, g Gomega, name string) []clusterv1b
 	return list.Items
 }
 
-// Selected are the clusters of the pages by short name, sorted.
+// Selected returns the short names of the clusters in pages, sorted.
 func (f *Fixture) Selected(pages []clusterv1beta1.PlacementDecision) []string {
 	selected := []string{}
 
@@ -99,7 +100,7 @@ func (f *Fixture) Selected(pages []clusterv1beta1.PlacementDecision) []string {
 	return selected
 }
 
-// ExpectConsumable demands of pages and status what holds in every settled state, whatever the answer (docs/spec/consumers.md U1
+// ExpectConsumable demands of pages and status what holds in every settled state, whatever is selected (docs/spec/consumers.md U1
 // to U11, docs/spec/differences.md A5, B3, B7).
 func ExpectConsumable(g Gomega, placement *clusterv1beta1.Placement, pages []clusterv1beta1.PlacementDecision) {
 	conditions := placement.Status.Conditions
@@ -151,7 +152,7 @@ func expectConsumablePage(
 	}
 }
 
-// Expect waits until a placement shows exactly this outcome.
+// Expect waits until a placement has exactly this outcome.
 func (f *Fixture) Expect(ctx context.Context, name string, want Outcome) {
 	GinkgoHelper()
 
@@ -163,7 +164,8 @@ func (f *Fixture) Expect(ctx context.Context, name string, want Outcome) {
 		WithContext(ctx).WithTimeout(Timeout).Should(Equal(want))
 }
 
-// ExpectSelected waits until the placement has selected exactly the clusters of these short names and says so in one group of one page.
+// ExpectSelected waits until a placement has selected exactly the clusters of these short names, in one group of one page; satisfied is
+// "status reason".
 func (f *Fixture) ExpectSelected(ctx context.Context, name, satisfied string, shorts ...string) {
 	GinkgoHelper()
 	f.Expect(ctx, name, Outcome{
@@ -172,7 +174,8 @@ func (f *Fixture) ExpectSelected(ctx context.Context, name, satisfied string, sh
 	})
 }
 
-// ExpectMisconfigured waits until the placement has exactly these clusters and says that it is misconfigured, with these words.
+// ExpectMisconfigured waits until a placement has exactly these clusters and is misconfigured, and the message of the condition has these
+// words.
 func (f *Fixture) ExpectMisconfigured(ctx context.Context, name, words string, shorts ...string) {
 	GinkgoHelper()
 
@@ -191,7 +194,7 @@ func (f *Fixture) ExpectMisconfigured(ctx context.Context, name, words string, s
 	}).WithContext(ctx).WithTimeout(Timeout).Should(Succeed())
 }
 
-// Message is the text of a condition.
+// Message returns the message of a condition of a placement; kind is the type of the condition.
 func (f *Fixture) Message(ctx context.Context, g Gomega, name, kind string) string {
 	condition := meta.FindStatusCondition(f.Read(ctx, g, name).Status.Conditions, kind)
 	g.Expect(condition).NotTo(BeNil())
@@ -199,7 +202,7 @@ func (f *Fixture) Message(ctx context.Context, g Gomega, name, kind string) stri
 	return condition.Message
 }
 
-// Shorts are c001 and so on, from the first number to the last.
+// Shorts returns the short names c001 and so on, from the first number to the last.
 func Shorts(first, last int) []string {
 	names := []string{}
 	for i := first; i <= last; i++ {
@@ -209,6 +212,7 @@ func Shorts(first, last int) []string {
 	return names
 }
 
+// ReadCluster returns a ManagedCluster by its short name.
 func (f *Fixture) ReadCluster(ctx context.Context, g Gomega, short string) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Name: f.Name(short)}, cluster)).To(Succeed())
@@ -216,7 +220,7 @@ func (f *Fixture) ReadCluster(ctx context.Context, g Gomega, short string) *clus
 	return cluster
 }
 
-// AllPages are the pages of all placements of a fixture.
+// AllPages returns the PlacementDecisions of all placements of v1beta1 of a fixture.
 func AllPages(ctx context.Context, f *Fixture) []clusterv1beta1.PlacementDecision {
 	GinkgoHelper()
 

@@ -10,25 +10,25 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// interval is the time from the end of one spec to the end of the next one.
+// interval is the time from the end of a spec to the end of the next one.
 type interval struct {
 	spec       string
 	begin, end time.Time
 	// woken is how often placements were enqueued for changed decisions.
 	woken int
-	// alone says that the hub of the suite, and no other one, was running all the time.
+	// alone says that one hub, and no other one, was running all the time.
 	alone bool
 }
 
 const (
-	// lag is how long after a change its event may come.
+	// lag bounds the time from a change to its watch event.
 	lag = 5 * time.Second
-	// namespaceController deletes what is left in namespaces that are deleted.
+	// namespaceController deletes the objects that are left in namespaces that are deleted.
 	namespaceController = "system:serviceaccount:kube-system:namespace-controller"
 )
 
 var (
-	// intervals are those that have passed.
+	// intervals has one element for each spec that has ended.
 	intervals []interval
 	// started and running count the hubs that were started, and those of them that have not ended.
 	started, running atomic.Int32
@@ -62,8 +62,8 @@ func expectOwnWritesEnqueueNothing() {
 
 	judged := 0
 
-	for _, spell := range intervals {
-		if !spell.alone {
+	for _, passed := range intervals {
+		if !passed.alone {
 			continue
 		}
 
@@ -71,7 +71,7 @@ func expectOwnWritesEnqueueNothing() {
 
 		for i := range changes {
 			// The event of a change may come some time after it.
-			if at := changes[i].StageTimestamp.Time; at.Before(spell.begin.Add(-lag)) || at.After(spell.end) {
+			if at := changes[i].StageTimestamp.Time; at.Before(passed.begin.Add(-lag)) || at.After(passed.end) {
 				continue
 			}
 
@@ -90,7 +90,7 @@ func expectOwnWritesEnqueueNothing() {
 		if counted {
 			judged++
 
-			Expect(spell.woken).To(BeNumerically("<=", others), "placements enqueued for changed decisions until the end of %q", spell.spec)
+			Expect(passed.woken).To(BeNumerically("<=", others), "placements enqueued for changed decisions until the end of %q", passed.spec)
 		}
 	}
 
@@ -98,7 +98,7 @@ func expectOwnWritesEnqueueNothing() {
 	GinkgoWriter.Printf("own writes: %d of %d specs were judged\n", judged, len(intervals))
 }
 
-// wakeupsByDecisions is how often somebody who changes decisions has woken a placement, in the queue already or not.
+// wakeupsByDecisions returns how often a placement was to be enqueued for a changed decision, whether it was in the queue already or not.
 func wakeupsByDecisions(g Gomega) int {
 	cause := map[string]string{"cause": "decision"}
 

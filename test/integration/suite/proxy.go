@@ -10,13 +10,14 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
-// manyWorkers leave some for the others when requests hang.
+// manyWorkers is greater than the number of requests that hang at a time in any spec.
 const manyWorkers = 64
 
-// ManyWorkers are manyWorkers.
+// ManyWorkers is a setting for StartHub with so many workers that requests that hang do not keep other placements from being evaluated.
 func ManyWorkers(o *controller.Options) { o.Workers = manyWorkers }
 
-// ThroughProxy has the hub of this suite, with these settings, talk through a proxy until the end of the container.
+// ThroughProxy replaces the hub by one with these settings that talks to the API server through the returned proxy, until the spec or
+// container ends.
 func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *faults.Proxy {
 	GinkgoHelper()
 	StopHub()
@@ -24,7 +25,7 @@ func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *f
 	proxy, err := faults.Start(HubConfig(ctx, ControlPlane))
 	Expect(err).NotTo(HaveOccurred())
 
-	StopHub = StartHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until stopHub.
+	StopHub = StartHub(proxy.Config(), settings...) //nolint:contextcheck // It runs until StopHub.
 
 	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The same.
 		StopHub()
@@ -36,7 +37,7 @@ func ThroughProxy(ctx context.Context, settings ...func(*controller.Options)) *f
 	return proxy
 }
 
-// Reads are the requests by which informers learn of a kind.
+// Reads matches the requests of informers of a resource.
 func Reads(resource string) faults.Match {
 	return faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{resource}}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// ForbidPages makes a quota that lets the namespace have so many PlacementDecisions of an API, which it is taken to have already.
+// ForbidPages creates a quota of present PlacementDecisions of an API, all of which count as used, so that no more can be created.
 func (f *Fixture) ForbidPages(ctx context.Context, form record.Form, present int) *corev1.ResourceQuota {
 	GinkgoHelper()
 
 	return f.Forbid(ctx, "placementdecisions."+form.Owner().Group, present, form.Write(&record.Page{}))
 }
 
-// Forbid makes a quota that lets the namespace have so many objects of a kind, which it is taken to have already; empty is one of them.
+// Forbid creates a quota of present objects, all of which count as used, so that no more can be created; kind is "resource.group", and empty
+// an object of it. It returns when the API server refuses to create one.
 func (f *Fixture) Forbid(ctx context.Context, kind string, present int, empty client.Object) *corev1.ResourceQuota {
 	GinkgoHelper()
 
@@ -52,7 +53,8 @@ func (f *Fixture) Forbid(ctx context.Context, kind string, present int, empty cl
 	return quota
 }
 
-// ExpectUnwritten demands both conditions and a status that claims no decision.
+// ExpectUnwritten demands of a placement that no decision is there, that its status claims none, and that its conditions say that
+// decisions could not be created.
 func (f *Fixture) ExpectUnwritten(ctx context.Context, g Gomega, name string) {
 	status := f.Read(ctx, g, name).Status
 	g.Expect(status.Conditions).To(HaveLen(2))

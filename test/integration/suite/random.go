@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 )
 
-// Pick takes one of the choices.
+// Pick returns one of the choices.
 func Pick[T any](random *rand.Rand, choices ...T) T { return choices[random.IntN(len(choices))] }
 
-// Some makes up to n of a thing.
+// Some returns up to n results of one.
 func Some[T any](random *rand.Rand, n int, one func(*rand.Rand) T) []T {
 	things := make([]T, random.IntN(n+1))
 	for i := range things {

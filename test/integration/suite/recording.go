@@ -13,17 +13,17 @@ import (
 	"github.com/placement-hub/placement-hub/test/film"
 )
 
-// Recording is a film of the pages of a fixture, and the clusters that are to be in them all the time.
+// Recording is a record of all states of the pages of a fixture, and the clusters that must be in them all the time.
 type Recording struct {
 	*film.Film
 
 	required []string
-	// from is the number of frames before they were asked for, and all says that they were all there then.
+	// from is the number of frames before the clusters were required, and all says that all of them were in the pages then.
 	from int
 	all  bool
 }
 
-// RecordPages starts to record all pages of the fixture.
+// RecordPages starts to record the PlacementDecisions of v1beta1 of the fixture.
 func (f *Fixture) RecordPages(ctx context.Context) *Recording {
 	GinkgoHelper()
 
@@ -32,7 +32,7 @@ func (f *Fixture) RecordPages(ctx context.Context) *Recording {
 	})
 }
 
-// RecordThrough starts to record what a lens shows of the fixture.
+// RecordThrough starts to record the objects of the fixture that a lens shows.
 func (f *Fixture) RecordThrough(ctx context.Context, lens film.Lens) *Recording {
 	GinkgoHelper()
 
@@ -53,7 +53,7 @@ func recorded(ctx context.Context, start func(context.Context) (*film.Film, erro
 	return &Recording{Film: shot}
 }
 
-// PageOf is what a lens makes of an object that has these members.
+// PageOf returns a PlacementDecision with this metadata and these clusters, for a lens.
 func PageOf(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.PlacementDecision {
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metadata}
 	for _, member := range members {
@@ -63,14 +63,15 @@ func PageOf(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.Placem
 	return page
 }
 
-// Require demands that from the moment that all of these clusters are in the pages, they are in the union of the pages at every moment.
+// Require has later expectations demand that these clusters are in the union of the pages at every moment, from the first moment on at which
+// all of them are.
 func (r *Recording) Require(clusters ...string) {
 	r.required = clusters
 	r.from = len(r.Frames())
 	r.all = len(film.MissingOf(clusters, []film.Frame{{Pages: r.Now()}})) == 0
 }
 
-// PlayUntil plays the film up to the point where the pages are these, and returns all states of them that were seen.
+// PlayUntil waits until the pages are last, demands that the required clusters were there, and returns all states of pages up to then.
 func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	GinkgoHelper()
 
@@ -91,7 +92,7 @@ func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.Placeme
 	return seen
 }
 
-// ExpectRequired looks at what was played so far.
+// ExpectRequired demands that the required clusters were in the pages at every moment up to now.
 func (r *Recording) ExpectRequired() {
 	GinkgoHelper()
 

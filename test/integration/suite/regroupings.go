@@ -12,7 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ExpectOwnWritesKnown demands that what the hub writes in these steps wakes no placement. Nobody else may write decisions meanwhile.
+// ExpectOwnWritesKnown calls the steps and demands that the writes of the hub in each of them enqueue no placement. Nobody else may write
+// decisions meanwhile.
 func (f *Fixture) ExpectOwnWritesKnown(ctx context.Context, steps ...func()) {
 	GinkgoHelper()
 	f.AwaitNoOtherDecisions(ctx)
@@ -27,7 +28,8 @@ func (f *Fixture) ExpectOwnWritesKnown(ctx context.Context, steps ...func()) {
 	}
 }
 
-// Regroupings are changes that have the pages of "p", "q" and "r" of 330 clusters created, mended, filled and deleted.
+// Regroupings returns steps for ExpectOwnWritesKnown after which the hub creates, repairs, fills and deletes pages of the placements "p", "q"
+// and "r" of 330 clusters.
 func (f *Fixture) Regroupings(ctx context.Context) []func() {
 	relabel := func(first, last int, group string) func() {
 		return func() {
@@ -63,6 +65,7 @@ func (f *Fixture) Regroupings(ctx context.Context) []func() {
 
 	return []func(){
 		restless, relabel(1, 40, "canary"), wanted(120), length(30), relabel(41, 150, "canary"), wanted(310), length(7),
-		restless, relabel(20, 120, "rest"), wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11), restless, relabel(1, 150, "rest"), wanted(201), length(100),
+		restless, relabel(20, 120, "rest"), wanted(99), length(90), relabel(1, 150, "canary"), wanted(0), length(11),
+		restless, relabel(1, 150, "rest"), wanted(201), length(100),
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
-// schemaRules are what a schema can demand of a value beyond its type.
+// schemaRules are the keywords of a schema that demand more of a value than its type.
 var schemaRules = []string{
 	"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "maxProperties", "required",
 	"x-kubernetes-validations",
@@ -55,7 +55,7 @@ func SeparateAPIServer(ctx context.Context, prefix string, change func([]*unstru
 	})
 }
 
-// withoutRules leaves out what would keep a mistake away.
+// withoutRules returns the objects without those that refuse invalid placements.
 func withoutRules(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	GinkgoHelper()
 
@@ -78,7 +78,7 @@ func withoutRules(objects []*unstructured.Unstructured) []*unstructured.Unstruct
 	return kept
 }
 
-// SchemasOf are the schemas of a definition, to be changed.
+// SchemasOf returns the schemas of all versions of a CustomResourceDefinition; the caller may change them.
 func SchemasOf(definition *unstructured.Unstructured) []map[string]any {
 	GinkgoHelper()
 
@@ -99,7 +99,7 @@ func SchemasOf(definition *unstructured.Unstructured) []map[string]any {
 	return schemas
 }
 
-// SpecOf is what a schema says of the spec.
+// SpecOf returns the part of a schema about the spec; the caller may change it.
 func SpecOf(schema map[string]any) map[string]any {
 	GinkgoHelper()
 
@@ -110,7 +110,7 @@ func SpecOf(schema map[string]any) map[string]any {
 	return spec.(map[string]any)
 }
 
-// DropRules takes the rules out of a schema and all that it holds.
+// DropRules removes the keywords other than types from a schema and its parts.
 func DropRules(schema map[string]any) {
 	for _, rule := range schemaRules {
 		delete(schema, rule)

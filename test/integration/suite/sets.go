@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SetCondition is "status reason: message" of the condition ClusterSetEmpty; empty when there is none.
+// SetCondition returns "status reason: message" of the condition ClusterSetEmpty, "" if there is none.
 func SetCondition(ctx context.Context, g Gomega, set *clusterv1beta2.ManagedClusterSet) string {
 	fresh := &clusterv1beta2.ManagedClusterSet{}
 	g.Expect(Client.Get(ctx, client.ObjectKeyFromObject(set), fresh)).To(Succeed())
@@ -27,14 +27,14 @@ func SetCondition(ctx context.Context, g Gomega, set *clusterv1beta2.ManagedClus
 	return ""
 }
 
-// ExpectSetCondition waits for the condition ClusterSetEmpty of a set.
+// ExpectSetCondition waits until the condition ClusterSetEmpty of a set is "status reason: message".
 func ExpectSetCondition(ctx context.Context, set *clusterv1beta2.ManagedClusterSet, want string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) string { return SetCondition(ctx, g, set) }).
 		WithContext(ctx).WithTimeout(Timeout).Should(Equal(want))
 }
 
-// Set makes an exclusive set and binds it.
+// Set creates an exclusive set and binds it.
 func (f *Fixture) Set(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSet {
 	GinkgoHelper()
 
@@ -44,6 +44,7 @@ func (f *Fixture) Set(ctx context.Context, short string) *clusterv1beta2.Managed
 	return set
 }
 
+// UnboundSet creates an exclusive set.
 func (f *Fixture) UnboundSet(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSet {
 	GinkgoHelper()
 
@@ -53,8 +54,8 @@ func (f *Fixture) UnboundSet(ctx context.Context, short string) *clusterv1beta2.
 	return set
 }
 
-// LabelSet makes a set of the clusters of this fixture that match a selector, and binds it; an empty selector holds every cluster of the
-// world.
+// LabelSet creates a set of the clusters of this fixture that match a selector, and binds it; an empty selector matches every cluster of the
+// fixture.
 func (f *Fixture) LabelSet(ctx context.Context, short string, selector metav1.LabelSelector) *clusterv1beta2.ManagedClusterSet {
 	GinkgoHelper()
 
@@ -73,14 +74,14 @@ func (f *Fixture) LabelSet(ctx context.Context, short string, selector metav1.La
 	return set
 }
 
-// Bind binds a set of this fixture.
+// Bind creates a binding of a set of this fixture.
 func (f *Fixture) Bind(ctx context.Context, short string) *clusterv1beta2.ManagedClusterSetBinding {
 	GinkgoHelper()
 
 	return f.BindAny(ctx, f.Name(short))
 }
 
-// BindAny binds a set by its full name.
+// BindAny creates a binding of a set by its full name.
 func (f *Fixture) BindAny(ctx context.Context, set string) *clusterv1beta2.ManagedClusterSetBinding {
 	GinkgoHelper()
 
@@ -94,7 +95,7 @@ func (f *Fixture) BindAny(ctx context.Context, set string) *clusterv1beta2.Manag
 }
 
 // AwaitClusters waits until the hub has seen every cluster that is in a set of this fixture. Clusters and placements come by separate
-// watches, and which groups and pages there are from a clean start is sure only when the clusters are there first.
+// watches; a placement that comes first selects the clusters one by one, and its groups depend on the order in which they come.
 func (f *Fixture) AwaitClusters(ctx context.Context) {
 	GinkgoHelper()
 

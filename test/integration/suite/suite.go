@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// Timeout is how long a change may take to reach the decisions on a loaded machine.
+	// Timeout bounds the time that a change takes to reach the decisions on a loaded machine.
 	Timeout = 30 * time.Second
-	// CollectTimeout is how long the garbage collector may take, which learns of new kinds twice a minute.
+	// CollectTimeout bounds the time of the garbage collector, which discovers new kinds twice a minute.
 	CollectTimeout = 90 * time.Second
-	// QuietPeriod is how long nothing may happen to be sure that nothing will.
+	// QuietPeriod is the time without a change after which specs conclude that there will be none.
 	QuietPeriod = 2 * time.Second
 )
 
@@ -31,9 +31,9 @@ const HubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests
 var (
 	// ControlPlane is the control plane that the specs work on.
 	ControlPlane *env.Environment
-	// Client may do everything there; it reads from the API server.
+	// Client has all rights on ControlPlane and reads from the API server, not from a cache.
 	Client client.Client
-	// StopHub ends the controllers that run now; further calls do nothing.
+	// StopHub ends the controllers that run now and waits for their end; further calls do nothing. Whoever starts others replaces it.
 	StopHub func()
 )
 

@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 )
 
+// ReadVocabulary returns the ConfigMap with the names in use, by which admission warns.
 func ReadVocabulary(ctx context.Context, g Gomega) *corev1.ConfigMap {
 	vocabulary := &corev1.ConfigMap{}
 	g.Expect(Client.Get(ctx, client.ObjectKey{Namespace: manifests.Namespace, Name: managedcluster.VocabularyConfigMap}, vocabulary)).To(Succeed())
@@ -25,7 +26,7 @@ func ReadVocabulary(ctx context.Context, g Gomega) *corev1.ConfigMap {
 	return vocabulary
 }
 
-// ExpectVocabulary waits until the vocabulary has every label key of the fleet and every namespace with bindings, and no others.
+// ExpectVocabulary waits until the ConfigMap has every label key of the clusters and the number of namespaces with bindings.
 func ExpectVocabulary(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {

@@ -160,7 +160,8 @@ var _ = Describe("P13, P15: PlacementDecisions and others", func() {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
 		Expect(suite.Client.Delete(ctx, namespace)).To(Succeed())
 		suite.ExpectGoneWithin(ctx, suite.CollectTimeout, page)
-		suite.ExpectGoneWithin(ctx, suite.CollectTimeout, &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}})
+		placement := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "p"}}
+		suite.ExpectGoneWithin(ctx, suite.CollectTimeout, placement)
 		suite.ExpectGoneWithin(ctx, suite.CollectTimeout, namespace)
 		Expect(f.AwaitIdle(ctx).Errors).To(Equal(errors))
 	})

@@ -147,7 +147,8 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		expectTaints(ctx, f, "c001", unreachable)
 		expectTaints(ctx, f, "c003", unavailable)
 
-		before := suite.AwaitUnchanged(ctx, func(g Gomega) []string { return taintWrites(f, g) })
+		writes := func(g Gomega) []string { return taintWrites(f, g) }
+		before := suite.AwaitUnchanged(ctx, writes)
 		Expect(before).To(ContainElements("patch managedclusters/"+f.Name("c001"), "patch managedclusters/"+f.Name("c003")))
 
 		for _, short := range []string{"c002", "c003"} {
@@ -164,8 +165,9 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		startTaints(ctx)
 		f.Cluster(ctx, "", "probe")
 		expectTaints(ctx, f, "probe", unreachable)
-		Eventually(func(g Gomega) []string { return taintWrites(f, g) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainElement("patch managedclusters/" + f.Name("probe")))
-		Expect(withoutProbe(suite.AwaitUnchanged(ctx, func(g Gomega) []string { return taintWrites(f, g) }), f.Name("probe"))).To(Equal(withoutProbe(before, f.Name("probe"))))
+		Eventually(writes).WithContext(ctx).WithTimeout(suite.Timeout).Should(ContainElement("patch managedclusters/" + f.Name("probe")))
+		Expect(withoutProbe(suite.AwaitUnchanged(ctx, writes), f.Name("probe"))).
+			To(Equal(withoutProbe(before, f.Name("probe"))))
 	})
 
 	// 1.6: tolerationSeconds count from timeAdded, and a taint without it has them expired.
