@@ -99,10 +99,11 @@ test-unit: ## Run unit, property, surface and repository law tests; no server is
 	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/film/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
-test-integration: assets ## Run the suites against a real etcd and kube-apiserver
+test-integration: assets ## Run the suites against a real etcd and kube-apiserver, several packages at a time
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
-	@$(GO) test ./test/env/... ./test/integration/... ./test/soak/... -timeout 30m \
-		$(call hint,one suite again: go test ./test/integration/... -run TestName -v)
+	@# A package waits for most of its time; four of them keep two cores busy.
+	@$(GO) test -p 4 ./test/env/... ./test/integration/... ./test/soak/... -timeout 15m \
+		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
 test-e2e: assets build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
