@@ -44,9 +44,7 @@ func newUnseenWrites(c clock.PassiveClock, shown func(context.Context, types.Nam
 func versionOfBinding(live client.Reader) func(context.Context, types.NamespacedName) (string, error) {
 	return func(ctx context.Context, key types.NamespacedName) (string, error) {
 		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(schema.GroupVersionKind{
-			Group: clusterv1beta2.GroupName, Version: clusterv1beta2.GroupVersion.Version, Kind: "ManagedClusterSetBindingList",
-		})
+		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta2.GroupVersion).WithKind("ManagedClusterSetBindingList"))
 
 		err := live.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
 		if err != nil {
