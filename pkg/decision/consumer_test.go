@@ -137,9 +137,9 @@ func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 	length := result.Request.GroupLength.Of(len(result.Selected))
 	want := []string{}
 
-	for _, portion := range s.answer(result).Portions {
-		for range (len(portion.Clusters) + length - 1) / length {
-			want = append(want, portion.Name)
+	for _, partition := range s.desired(result).partitions {
+		for range (len(partition.clusters) + length - 1) / length {
+			want = append(want, partition.name)
 		}
 	}
 

@@ -1,8 +1,12 @@
-// Package decision makes an answer durable: it turns a scheduling.Result into PlacementDecisions.
+// Package decision turns a scheduling.Result into PlacementDecisions.
 //
-// The planning half is pure: an Answer is what a result says, with the selected clusters divided by the group rules; Groups and Paginate
-// give every one of them its group and its page, NewPlan says what to write and in which order, NewStatus what the status of the placement
-// is. The other half is one Writer that carries a Plan out. Neither knows which API the placement is written in: that stands in record.
+// The planning half is pure. A Desired is what the decisions are to say: the selected clusters, divided by the group rules. NewPlan gives every
+// cluster its group and its page, compares the pages with those that exist, and returns the writes in a safe order; NewStatus returns the
+// status of the placement. The other half is one Writer that carries a Plan out. Neither knows the API of the placement: package record does.
+//
+// There is one planner. It numbers the clusters in the order of their names and compares ids: pages list clusters by name in the common
+// case, so that finding their ids merges two sorted lists, and a plan costs little more than reading the pages once. What it writes costs
+// as much as it changes: the write order follows only the clusters that some page loses or gains.
 //
 // It promises:
 //
@@ -23,6 +27,6 @@
 //     (docs/spec/differences.md B4, B5).
 //   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be brought up to date again
 //     (docs/spec/differences.md B7); then clusters move between the pages of their group, by the same safe order.
-//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (docs/spec/differences.md A1). An
-//     answer that would remove too much for causes outside of the placement is held too: package guard says what that is.
+//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (docs/spec/differences.md A1). A result that would remove
+//     too much for causes outside of the placement is held too: package guard says what that is.
 package decision

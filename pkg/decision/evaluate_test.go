@@ -61,7 +61,7 @@ func TestHeldProfiles(t *testing.T) {
 	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
 
 	answer, missing := Profiles(evaluation.Result, present, present)
-	if plan := answer.Plan(present); !plan.Empty() || len(missing) > 0 {
+	if plan := answer.Plan(); !plan.Empty() || len(missing) > 0 {
 		t.Errorf("got %v and missing %v", steps(plan), missing)
 	}
 }

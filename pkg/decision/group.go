@@ -1,70 +1,266 @@
 package decision
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Group is one decision group.
-type Group struct {
-	// Group is its index, which counts from 0 without gaps, and the name of the portion it is a piece of. Several groups may carry one
+// desiredGroup is one decision group as it is to be.
+type desiredGroup struct {
+	// Group is its index, which counts from 0 without gaps, and the name of the partition it is a piece of. Several groups may carry one
 	// name.
 	record.Group
 
-	// Clusters are the members in the order of the answer.
-	Clusters []string
-
+	// clusters are the members in the order of the partition.
+	clusters []int32
 	// pages are those that exist for the group already, in the order of their numbers; or else one at its index that becomes the first
 	// one of the group.
-	pages []*record.Page
+	pages []*existingPage
+}
+
+// groups cuts every partition into groups of at most so many members, and gives every group its index: first all groups of the first
+// partition, then those of the second, and so on (docs/spec/differences.md B8). A partition without clusters makes no group; when nothing is desired there
+// is one empty group without a name.
+//
+// Where nothing exists yet, members follow the order of the partition. From then on a group that exists keeps its index while that is one
+// of its partition's, and otherwise moves as a whole to an index of its partition that has no group of it. A partition that has more groups
+// than it needs gives up the highest of those that would have to move.
+//
+// An index that a page in deletion keeps for another name is passed over. It gets an empty group of that name, because consumers expect
+// one name at each index and no gap (docs/spec/differences.md B5), until the page is gone.
+func (e *existing) groups(partitions []partition, length int) []desiredGroup {
+	groups := e.emptyGroups(partitions, length)
+	movers := e.movers(groups)
+	left := groups
+
+	for _, partition := range partitions {
+		needed := divideUp(len(partition.clusters), length)
+		e.fill(left[:needed], partition, length, movers)
+		left = left[needed:]
+	}
+
+	if len(groups) == 0 {
+		groups = []desiredGroup{{Group: record.Group{Index: e.next(0, "")}}}
+	}
+
+	groups = e.withPlaceholders(groups)
+	for i := range groups {
+		groups[i].pages = e.pagesOf(groups[i].Group)
+	}
+
+	return groups
+}
+
+// fill divides the clusters of a partition among its groups.
+func (e *existing) fill(groups []desiredGroup, partition partition, length int, movers map[string][]*existingGroup) {
+	if len(groups) == 1 && movers == nil {
+		groups[0].clusters = partition.clusters
+
+		return
+	}
+
+	containers := e.members(groups, partition, movers)
+	for i, clusters := range e.allot(partition.clusters, containers, length) {
+		groups[i].clusters = clusters
+	}
+}
+
+func divideUp(n, by int) int { return (n + by - 1) / by }
+
+// emptyGroups are the groups that the partitions need, without clusters, at indices in their order.
+func (e *existing) emptyGroups(partitions []partition, length int) []desiredGroup {
+	needed := 0
+	for _, partition := range partitions {
+		needed += divideUp(len(partition.clusters), length)
+	}
+
+	groups := make([]desiredGroup, 0, needed)
+	index := 0
+
+	for _, partition := range partitions {
+		for range divideUp(len(partition.clusters), length) {
+			index = e.next(index, partition.name)
+			groups = append(groups, desiredGroup{Group: record.Group{Index: index, Name: partition.name}})
+			index++
+		}
+	}
+
+	return groups
+}
+
+// next is the first index from this one on that can have a group of the name.
+func (e *existing) next(index int, name string) int {
+	for e.site(index).blocks(name) {
+		index++
+	}
+
+	return index
+}
+
+// movers are the existing groups by name that are at an index which is not one of their partition's, in the order of the indices. The groups
+// are sorted by index.
+func (e *existing) movers(groups []desiredGroup) map[string][]*existingGroup {
+	var movers map[string][]*existingGroup
+
+	for i := range e.sites {
+		site := &e.sites[i]
+		for len(groups) > 0 && groups[0].Index < site.index {
+			groups = groups[1:]
+		}
+
+		for n := range site.groups {
+			group := &site.groups[n]
+			if len(groups) > 0 && groups[0].Group == group.Group {
+				continue
+			}
+
+			if movers == nil {
+				movers = map[string][]*existingGroup{}
+			}
+
+			movers[group.Name] = append(movers[group.Name], group)
+		}
+	}
+
+	return movers
+}
+
+// members are the clusters that each group of a partition has already: its own, or those of a group that moves there.
+func (e *existing) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
+	members := make([][]int32, len(groups))
+
+	for i := range groups {
+		if own := e.site(groups[i].Index).group(groups[i].Name); own != nil {
+			members[i] = own.clusters
+		}
+	}
+
+	if len(movers[partition.name]) == 0 {
+		return members
+	}
+
+	for _, id := range partition.clusters {
+		e.places[id] = 1
+	}
+
+	defer clear(e.places)
+
+	empty := func(clusters []int32) bool {
+		return !slices.ContainsFunc(clusters, func(id int32) bool { return e.places[id] > 0 })
+	}
+
+	for i := range groups {
+		if !empty(members[i]) {
+			continue
+		}
+
+		for left := movers[partition.name]; len(left) > 0; left = movers[partition.name] {
+			movers[partition.name] = left[1:]
+
+			if !empty(left[0].clusters) {
+				members[i] = left[0].clusters
+
+				break
+			}
+		}
+	}
+
+	return members
+}
+
+// withPlaceholders adds empty groups at the indices that were passed over, and at those below a page that is being deleted, which would
+// leave a gap.
+func (e *existing) withPlaceholders(groups []desiredGroup) []desiredGroup {
+	end := groups[len(groups)-1].Index + 1
+
+	for i := range e.sites {
+		if len(e.sites[i].deleting) > 0 {
+			end = max(end, e.sites[i].index)
+		}
+	}
+
+	if len(groups) == end {
+		return groups
+	}
+
+	taken := make(map[int]bool, len(groups))
+	for i := range groups {
+		taken[groups[i].Index] = true
+	}
+
+	for i := range e.sites {
+		site := &e.sites[i]
+		if site.index >= 0 && site.index < end && !taken[site.index] {
+			groups = append(groups, desiredGroup{Group: record.Group{Index: site.index, Name: site.name()}})
+		}
+	}
+
+	slices.SortFunc(groups, func(a, b desiredGroup) int { return cmp.Compare(a.Index, b.Index) })
+
+	return groups
 }
 
 // allot gives every member a place in a container, so that as few as possible move. Containers hold at most size members. Those in
 // excess of what the members need are given up from the last one; what they held, what is over the size, and what is new takes free
-// places, in the order of the members, the first container first. The answer has the members of the containers that stay and then
+// places, in the order of the members, the first container first. The result has the members of the containers that stay and then
 // those of new ones, each in the order of the members.
-func allot(members []string, containers [][]string, size int) [][]string {
-	if len(members) == 0 {
+func (e *existing) allot(members []int32, containers [][]int32, size int) [][]int32 {
+	needed := divideUp(len(members), size)
+
+	switch needed {
+	case 0:
 		return nil
+	case 1:
+		return [][]int32{members}
 	}
 
-	needed := (len(members) + size - 1) / size
-	counts := make([]int, needed)
-	place := make(map[string]int, len(members))
+	const unplaced = -1
 
-	for _, member := range members {
-		place[member] = -1
+	places, counts := e.places, make([]int, needed)
+	for _, id := range members {
+		places[id] = unplaced
 	}
 
 	for i, holds := range containers[:min(needed, len(containers))] {
-		if len(holds) > size {
+		if len(holds) > size { // Of too many, the first by name stay.
 			holds = slices.Sorted(slices.Values(holds))
 		}
 
-		for _, member := range holds {
-			if at, is := place[member]; is && at < 0 && counts[i] < size {
-				place[member] = i
+		for _, id := range holds {
+			if places[id] == unplaced && counts[i] < size {
+				places[id] = int32(i + 1)
 				counts[i]++
 			}
 		}
 	}
 
-	allotted := make([][]string, needed)
 	free := 0 // All below are full.
 
-	for _, member := range members {
-		at := place[member]
-		if at < 0 {
-			for counts[free] >= size {
-				free++
-			}
-
-			at = free
-			counts[at]++
+	for _, id := range members {
+		if places[id] != unplaced {
+			continue
 		}
 
-		allotted[at] = append(allotted[at], member)
+		for counts[free] >= size {
+			free++
+		}
+
+		places[id] = int32(free + 1)
+		counts[free]++
+	}
+
+	allotted, memory := make([][]int32, needed), make([]int32, len(members))
+
+	for i, count := range counts {
+		allotted[i], memory = memory[:0:count], memory[count:]
+	}
+
+	for _, id := range members {
+		at := places[id] - 1
+		allotted[at] = append(allotted[at], id)
+		places[id] = 0
 	}
 
 	return allotted

@@ -48,11 +48,11 @@ func TestGroups(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy, NumberOfClusters: tc.wanted})
 			present := presentOf(placement)
-			answer := NewAnswer(selecting(placement, tc.clusters...), present, now.Time)
+			desired := NewDesired(selecting(placement, tc.clusters...), present, now.Time)
 			got := []string{}
 
-			for _, group := range Groups(answer.Portions, answer.Length, present) {
-				got = append(got, fmt.Sprintf("%d %q %v", group.Index, group.Name, group.Clusters))
+			for _, group := range desired.groups(desired.partitions, desired.groupLength) {
+				got = append(got, fmt.Sprintf("%d %q %v", group.Index, group.Name, desired.namesOf(group.clusters)))
 			}
 
 			expect(t, "groups", tc.want, got)

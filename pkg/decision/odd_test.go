@@ -92,7 +92,7 @@ func TestProfilesOfALongName(t *testing.T) {
 	none := NewPresent(references{record.V1beta1.Form()}, asked, nil)
 
 	answer, _ := Profiles(resultOf(placement, world), NewPresent(asked.API.Form(), asked, nil), none)
-	if plan := answer.Plan(none); !plan.Empty() {
+	if plan := answer.Plan(); !plan.Empty() {
 		t.Errorf("writes %v", referencesOf(plan))
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
@@ -87,24 +86,4 @@ func isPlacement(form record.Form, owner metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 
 	return owner.Kind == form.Owner().Kind && group == form.Owner().Group
-}
-
-// owners puts our reference first, keeps those of others, and drops what an older placement of the same name left. Of two controllers
-// an API server accepts one: it is the placement.
-func owners(form record.Form, placement *record.Placement, present []metav1.OwnerReference) []metav1.OwnerReference {
-	result := []metav1.OwnerReference{*metav1.NewControllerRef(placement, form.Owner())}
-
-	for _, owner := range present {
-		if isPlacement(form, owner) {
-			continue
-		}
-
-		if ptr.Deref(owner.Controller, false) {
-			owner.Controller = ptr.To(false)
-		}
-
-		result = append(result, owner)
-	}
-
-	return result
 }

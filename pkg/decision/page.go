@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -9,124 +10,184 @@ import (
 // PageSize is the greatest number of decisions in one PlacementDecision.
 const PageSize = 100
 
-// Page is what one PlacementDecision is to hold.
-type Page struct {
-	// Name is the name of the PlacementDecision, and Group its decision group.
-	Name  string
-	Group record.Group
-	// Clusters are those in it, in the order of the answer; nil for a list that is not there.
-	Clusters []string
-	// Current is the PlacementDecision as it is; nil when it does not exist yet.
-	Current *record.Page
+// desiredPage is what one PlacementDecision is to hold.
+type desiredPage struct {
+	name   string
+	number int
+	group  record.Group
+	// clusters are those in it, in their order.
+	clusters []int32
+	// absent says that the page has no list of clusters at all, and keeps none.
+	absent bool
+	// current is the PlacementDecision as it is; nil when it does not exist yet.
+	current *existingPage
+	// written says that a step of the writeOrder writes the page.
+	written bool
 }
 
 // renamed reports whether a page that exists changes its group.
-func (p *Page) renamed(present Present) bool {
-	return p.Current != nil && present.groupOf(p.Current) != p.Group
+func (p *desiredPage) renamed() bool { return p.current != nil && p.current.group != p.group }
+
+// holdsItsClusters reports whether the page exists and holds exactly the desired clusters in their order.
+func (p *desiredPage) holdsItsClusters() bool {
+	return p.current != nil && slices.Equal(p.current.clusters, p.clusters)
 }
 
-// Paginate cuts the groups into pages. A cluster keeps its page as it keeps its group; a group with more pages than it needs gives up
+// paginate cuts the groups into pages. A cluster keeps its page as it keeps its group; a group with more pages than it needs gives up
 // those of the highest numbers, and new pages take the lowest free numbers. An empty group has one empty page. When the pages are to be
 // sorted, the clusters of a group fill its pages in their order instead.
 //
 // A single page is called "-1", because that name is written in many places: if it has another number and the first one is free, it
 // is made anew. A page that changes its group has to do that first.
-func Paginate(present Present, groups []Group, sorted bool) []Page {
-	names := present.unusedNames()
+func (e *existing) paginate(groups []desiredGroup, sorted bool) []desiredPage {
+	names := e.unusedNames()
+	pages := make([]desiredPage, 0, max(len(groups), len(e.pages)))
 
-	pages := make([]Page, 0, len(groups))
-
-	for _, group := range groups {
-		pages = append(pages, paginate(present, group, names, sorted)...)
+	for i := range groups {
+		pages = e.appendPages(pages, &groups[i], &names, sorted)
 	}
 
-	first := PageName(present.Placement.Name, 1)
-	if len(pages) == 1 && pages[0].Name != first && !names.used[first] && !pages[0].renamed(present) {
-		pages[0].Name, pages[0].Current = first, nil
+	if len(pages) != 1 || pages[0].number == 1 || pages[0].renamed() {
+		return pages
+	}
+
+	if first := PageName(e.Placement.Name, 1); !names.taken(first) {
+		pages[0].name, pages[0].number, pages[0].current = first, 1, nil
 	}
 
 	return pages
 }
 
-func paginate(present Present, group Group, names *pageNames, sorted bool) []Page {
-	cut := slices.Collect(slices.Chunk(group.Clusters, PageSize))
+// appendPages appends the pages of a group, in the order of their numbers.
+func (e *existing) appendPages(pages []desiredPage, group *desiredGroup, names *pageNames, sorted bool) []desiredPage {
+	cut := e.cut(group, sorted)
+	start := len(pages)
 
-	if !sorted {
-		holds := make([][]string, 0, len(group.pages))
-		for _, page := range group.pages {
-			if present.groupOf(page) == group.Group {
-				holds = append(holds, page.Clusters())
-			}
+	for i := range max(1, divideUp(len(group.clusters), PageSize)) {
+		page := desiredPage{group: group.Group, clusters: group.clusters}
+		if cut != nil {
+			page.clusters = cut[i]
 		}
 
-		cut = allot(group.Clusters, holds, PageSize)
-	}
-
-	if len(cut) == 0 {
-		cut = [][]string{{}}
-	}
-
-	pages := make([]Page, 0, len(cut))
-
-	for i, clusters := range cut {
-		page := Page{Group: group.Group, Clusters: clusters}
 		if i < len(group.pages) {
-			page.Current, page.Name = group.pages[i], group.pages[i].Name
+			page.current, page.name, page.number = group.pages[i], group.pages[i].Name, group.pages[i].number
 		} else {
-			page.Name = names.next(group.Group)
+			page.name = names.next(group.Group)
+			page.number = e.number(page.name)
 		}
 
 		pages = append(pages, page)
 	}
 
-	slices.SortFunc(pages, func(a, b Page) int { return present.compareNames(a.Name, b.Name) })
+	added := pages[start:]
+	byNumber := func(a, b desiredPage) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+	}
 
-	if sorted {
-		for i := range pages {
-			pages[i].Clusters = cut[i]
+	if !slices.IsSortedFunc(added, byNumber) {
+		slices.SortFunc(added, byNumber)
+	}
+
+	if sorted && cut != nil {
+		for i := range added {
+			added[i].clusters = cut[i]
 		}
 	}
 
 	return pages
 }
 
-// pageNames hands out the lowest names that nobody uses.
+// cut divides the clusters of a group among its pages; nil when one page holds them all.
+func (e *existing) cut(group *desiredGroup, sorted bool) [][]int32 {
+	if len(group.clusters) <= PageSize {
+		return nil
+	}
+
+	if sorted {
+		return slices.Collect(slices.Chunk(group.clusters, PageSize))
+	}
+
+	holds := make([][]int32, 0, len(group.pages))
+
+	for _, page := range group.pages {
+		if page.group == group.Group {
+			holds = append(holds, page.clusters)
+		}
+	}
+
+	return e.allot(group.clusters, holds, PageSize)
+}
+
+// kept are all existing pages that can be written, as they are.
+func (e *existing) kept() []desiredPage {
+	pages := make([]desiredPage, 0, len(e.Pages))
+
+	for i := range e.writable() {
+		current := &e.pages[i]
+		pages = append(pages, desiredPage{
+			name: current.Name, number: current.number, group: current.group, clusters: current.clusters, absent: current.Decisions == nil,
+			current: current,
+		})
+	}
+
+	slices.SortStableFunc(pages, func(a, b desiredPage) int { return compareGroups(a.group, b.group) })
+
+	return pages
+}
+
+func compareGroups(a, b record.Group) int {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
+}
+
+// pageNames hands out the lowest names that nobody uses. It leaves out the pages that exist, the names of others, and names that the status of
+// the placement records for another group: they may be used again when the record is gone.
 type pageNames struct {
-	placement string
-	used      map[string]bool
-	recorded  map[string]record.Group
-	low       int // The names of all numbers up to it are used.
+	present Present
+	used    map[string]bool // filled when it is needed
+	low     int             // The names of all numbers up to it are used.
 }
 
-// unusedNames leaves out the pages that exist, the names of others, and names that the status of the placement records for another
-// group: they may be used again when the record is gone.
-func (p Present) unusedNames() *pageNames {
-	names := &pageNames{placement: p.Placement.Name, used: make(map[string]bool, len(p.Pages)), recorded: p.recorded}
+func (p Present) unusedNames() pageNames { return pageNames{present: p} }
 
-	for name := range p.Taken {
-		names.used[name] = true
+// taken reports whether somebody uses a name.
+func (n *pageNames) taken(name string) bool {
+	if n.used == nil {
+		n.used = make(map[string]bool, len(n.present.Pages)+len(n.present.Taken))
+
+		for name := range n.present.Taken {
+			n.used[name] = true
+		}
+
+		for _, page := range n.present.Pages {
+			n.used[page.Name] = true
+		}
 	}
 
-	for _, page := range p.Pages {
-		names.used[page.Name] = true
-	}
-
-	return names
+	return n.used[name]
 }
 
+// take marks a name as used.
+func (n *pageNames) take(name string) {
+	if !n.taken(name) {
+		n.used[name] = true
+	}
+}
+
+// next takes the lowest unused name for a page of a group.
 func (n *pageNames) next(group record.Group) string {
 	for number := n.low + 1; ; number++ {
-		name := PageName(n.placement, number)
+		name := PageName(n.present.Placement.Name, number)
+		taken := n.taken(name)
 
-		if n.used[name] && number == n.low+1 {
+		if taken && number == n.low+1 {
 			n.low = number
 		}
 
-		if recorded, is := n.recorded[name]; n.used[name] || is && recorded != group {
+		if recorded, is := n.present.recorded[name]; taken || is && recorded != group {
 			continue
 		}
 
-		n.used[name] = true
+		n.take(name)
 
 		return name
 	}

@@ -1,12 +1,9 @@
 package decision
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -17,17 +14,17 @@ import (
 // reads the page before the status of the placement tells of the change does not put the old name back.
 const groupNameAnnotation = "placement-hub.open-cluster-management.io/group-name"
 
-// Write is one step of a page. A page is written twice when it changes its group name: it is emptied, and then renamed and filled.
+// Write is one write of a page. A page is written twice when it changes its group name: it is emptied, and then renamed and filled.
 type Write struct {
-	// Current is the PlacementDecision as it is before this step: as it was when the plan was made, but empty once the plan has emptied it.
+	// Current is the PlacementDecision as it is before this write: as it was when the plan was made, but empty once the plan has emptied it.
 	// It is nil when the plan itself creates it.
 	Current *record.Page
-	// Desired is what it is to become by this step.
+	// Desired is what it is to become by this write.
 	Desired *record.Page
-	// Create says that the page does not exist, Mend that labels or owners of ours are wrong, Fill that the decisions are.
-	Create, Mend, Fill bool
-	// Confirm says that nothing of it is wrong, and it is written for its resourceVersion (see confirmed).
-	Confirm bool
+	// Create says that the page does not exist, UpdateMetadata that labels or owners of ours are wrong, UpdateDecisions that the decisions are.
+	Create, UpdateMetadata, UpdateDecisions bool
+	// Touch says that nothing of it is wrong, and it is written for its resourceVersion (see withTouches).
+	Touch bool
 	// Delete says that the page is deleted: its group makes room for another one at the same index, which comes later in the plan.
 	Delete bool
 }
@@ -36,7 +33,7 @@ type Write struct {
 type Plan struct {
 	// Form is how the pages are written.
 	Form record.Form
-	// Writes are in an order in which no cluster that stays is ever missing from all pages (see sequence).
+	// Writes are in an order in which no cluster that stays is ever missing from all pages (see writeOrder).
 	Writes []Write
 	// Deletes are surplus pages in a safe order. One that the plan itself creates has a name and no uid.
 	Deletes []*record.Page
@@ -54,33 +51,31 @@ type Plan struct {
 // Empty reports whether there is nothing to write.
 func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 
-// NewPlan compares the answer of an engine with what exists at a time.
+// NewPlan compares the result of an engine with what exists at a time.
 func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
-	return newPlan(result, present, now, look(result, present))
-}
-
-// newPlan uses a glance for what it knows, and makes the whole answer for what it does not.
-func newPlan(result *scheduling.Result, present Present, now metav1.Time, glance *glance) Plan {
-	sorted, due := schedule(result, present, now.Time)
-
-	plan, known := glance.plan(sorted)
-	if !known {
-		answer := NewAnswer(result, present, now.Time)
-		plan = answer.Plan(present)
-	}
-
 	last := present.Placement.Status.LastScoreUpdate
 
-	switch {
-	case result.Held():
+	if result.Held() {
+		desired := NewDesired(result, present, now.Time)
+		plan := desired.Plan()
 		plan.ScoresAt = last
+
+		return plan
+	}
+
+	selection := newSelection(result, present)
+	sorted, due := schedule(result, present, now.Time)
+	desired := selection.desired(sorted)
+	plan := desired.Plan()
+
+	switch {
 	case result.Request.Order != scheduling.ByScore:
 	case sorted && (last == nil || !plan.Empty()):
 		plan.ScoresAt = wholeSecond(now)
 	default:
 		plan.ScoresAt = last
 
-		if !sorted && resorts(result, present, due, glance) {
+		if !sorted && selection.resorts() {
 			plan.WakeAt = due
 		}
 	}
@@ -89,20 +84,25 @@ func newPlan(result *scheduling.Result, present Present, now metav1.Time, glance
 }
 
 // resorts reports whether there is something to write when the scores may be brought up to date.
-func resorts(result *scheduling.Result, present Present, due time.Time, glance *glance) bool {
-	if glance != nil {
-		plan, known := glance.plan(true)
-
-		return !known || !plan.Empty()
-	}
-
-	if !present.holds(result.Selected) {
+func (s *selection) resorts() bool {
+	if !s.holdsDesired() {
 		return true // Who comes or goes has to be written at any time.
 	}
 
-	later := NewAnswer(result, present, due)
+	scores := s.scores(true)
 
-	return !later.Plan(present).Empty()
+	for i := range s.writable() {
+		page := &s.pages[i]
+		for n, id := range page.clusters {
+			if page.Decisions[n].Score != scores[id] {
+				return true
+			}
+		}
+	}
+
+	later := s.desired(true)
+
+	return !later.exists()
 }
 
 // wholeSecond is the time as an API server keeps it. It is rounded up, so that what waits for the interval after it waits long enough.
@@ -115,87 +115,144 @@ func wholeSecond(t metav1.Time) *metav1.Time {
 	return &rounded
 }
 
-// Plan compares the answer with what exists. A held one keeps the decisions there are, and makes an empty page only where there is none;
+// Plan compares the desired decisions with what exists. Where the decisions are kept, it makes an empty page only where there is none;
 // a placement whose name cannot stand in a label gets none at all (docs/spec/differences.md A1, A2).
-func (a *Answer) Plan(present Present) Plan {
-	var pages []Page
-
-	switch {
-	case !a.Held:
-		pages = Paginate(present, Groups(a.Portions, a.Length, present), a.sorted)
-	case len(present.Pages) > 0:
-		pages = keep(present)
-	case labelFits(present.Placement.Name):
-		// What stands in pages that are being deleted is kept in new ones.
-		kept := slices.Sorted(maps.Keys(present.Incumbents()))
-		pages = Paginate(present, Groups([]Portion{{Clusters: kept}}, max(len(kept), 1), present), false)
-	}
-
-	plan := Plan{Form: present.Form}
-	plan.Groups, plan.Selected = describe(pages)
-	plan.Writes, plan.Deletes = a.stepsTo(present, pages)
-	first := PageName(present.Placement.Name, 1)
-	plan.Again = !a.Held && len(pages) == 1 && pages[0].Name != first && !present.Taken[first]
+func (d *Desired) Plan() Plan {
+	pages := d.layout()
+	plan := Plan{Form: d.Form}
+	plan.Groups, plan.Selected = describe(len(pages), func(i int) (record.Group, string, int) {
+		return pages[i].group, pages[i].name, len(pages[i].clusters)
+	})
+	plan.Writes, plan.Deletes = d.writes(pages)
+	plan.Again = !d.keep && len(pages) == 1 && pages[0].number != 1 && !d.Taken[PageName(d.Placement.Name, 1)]
 
 	return plan
 }
 
-// stepsTo are the writes and deletes that lead to the pages.
-func (a *Answer) stepsTo(present Present, pages []Page) (writes []Write, deletes []*record.Page) {
-	sequence := newSequence(present, pages, a.Length)
-	written := map[string]bool{}
-
-	for _, move := range sequence.run() {
-		writes = append(writes, a.step(present, move))
-		written[move.slot.name] = true
-	}
-
-	// What holds the right clusters may still lack a label, or say it in the wrong way: no list at all, another order, a reason.
-	marks := newMarks(present)
-
-	for _, page := range pages {
-		if written[page.Name] || marks.on(page) && a.says(page) {
-			continue
+// layout divides the desired clusters into pages.
+func (d *Desired) layout() []desiredPage {
+	switch {
+	case !d.keep:
+		return d.paginate(d.groups(d.partitions, d.groupLength), d.sorted)
+	case len(d.Pages) > 0:
+		return d.kept()
+	case labelFits(d.Placement.Name):
+		// The clusters in pages that are being deleted are kept in new pages.
+		all := partition{clusters: make([]int32, d.desired.count())}
+		for id := range all.clusters {
+			all.clusters[id] = int32(id)
 		}
 
-		if write := newWrite(present, page, a.decisions(page.Clusters)); write.Mend || write.Fill {
-			writes = append(writes, write)
+		return d.paginate(d.groups([]partition{all}, max(len(all.clusters), 1)), false)
+	default:
+		return nil
+	}
+}
+
+// exists reports whether there is nothing to write.
+func (d *Desired) exists() bool {
+	pages, metadata := d.layout(), newMetadata(d.Present)
+
+	return hold(d.existing, pages) && !slices.ContainsFunc(pages, func(page desiredPage) bool { return !d.upToDate(&page, &metadata) })
+}
+
+// upToDate reports whether a page exists and is as it is to be. A page that holds the right clusters may still lack a label, or list them in
+// the wrong way: no list at all, another order, a reason.
+func (d *Desired) upToDate(page *desiredPage, metadata *metadata) bool {
+	return page.current != nil && page.current.Scheduler == d.Form.Scheduler() && metadata.on(page.current.Page, page.group) && d.says(page)
+}
+
+// says reports whether a page that exists says what it is to say.
+func (d *Desired) says(page *desiredPage) bool {
+	decisions := page.current.Decisions
+
+	// An absent list is not the same as an empty one: consumers rely on its presence.
+	if page.absent != (decisions == nil) || !page.holdsItsClusters() {
+		return false
+	}
+
+	for i, id := range page.clusters {
+		if decisions[i] != d.decide(id) {
+			return false
 		}
 	}
 
-	for _, gone := range sequence.deletes() {
-		page := gone.current
-		if page == nil {
-			page = &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: present.Placement.Namespace, Name: gone.name}}
+	return true
+}
+
+// plannedWrite is a Write with what it does to the clusters.
+type plannedWrite struct {
+	Write
+
+	// state is the page on its way; nil when the page keeps its clusters.
+	state *pageState
+	// gains are the clusters in the page after the write.
+	gains []int32
+}
+
+// writes are the writes and deletes that lead to the pages.
+func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*record.Page) {
+	var planned []plannedWrite
+
+	metadata, order := newMetadata(d.Present), newWriteOrder(d.existing, pages, d.groupLength)
+
+	if order != nil {
+		for _, step := range order.run() {
+			planned = append(planned, d.write(step, &metadata))
+		}
+	}
+
+	for i := range pages {
+		if page := &pages[i]; !page.written && !d.upToDate(page, &metadata) {
+			planned = append(planned, plannedWrite{Write: d.newWrite(page, d.decisionsIn(page), &metadata)})
+		}
+	}
+
+	if order == nil {
+		return withoutTouches(planned), nil
+	}
+
+	gone := order.deletes()
+
+	for _, p := range gone {
+		page := &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: d.Placement.Namespace, Name: p.name}}
+		if p.current != nil {
+			page = p.current.Page
 		}
 
 		deletes = append(deletes, page)
 	}
 
-	return confirmed(present, pages, writes, deletes), deletes
+	return withTouches(order, planned, gone), deletes
 }
 
-// step is the write of a move.
-func (a *Answer) step(present Present, move move) Write {
-	slot := move.slot
+// write is the write of a step.
+func (d *Desired) write(step step, metadata *metadata) plannedWrite {
+	p := step.state
+	planned := plannedWrite{state: p}
 
-	switch move.kind {
-	case park:
-		page := Page{Name: slot.name, Group: slot.group, Current: slot.current}
-
-		return newWrite(present, page, a.decisions(a.sort(move.waiting)))
+	switch step.kind {
+	case spill:
+		planned.gains = step.waiting
+		sortByScore(planned.gains, d.scores)
+		planned.Write = d.newWrite(&desiredPage{name: p.name, group: p.group, current: p.current}, d.decisionsOf(planned.gains), metadata)
 	case empty:
-		return Write{Current: slot.current, Desired: emptied(slot.current), Fill: true}
+		planned.Write = Write{Current: p.current.Page, Desired: emptied(p.current.Page), UpdateDecisions: true}
 	case drop:
-		return Write{Current: slot.current, Desired: emptied(slot.current), Delete: true}
+		planned.Write = Write{Current: p.current.Page, Desired: emptied(p.current.Page), Delete: true}
 	default:
-		page := *slot.page
-		if page.renamed(present) && len(page.Current.Decisions) > 0 {
-			page.Current = emptied(page.Current)
+		p.page.written, planned.gains = true, p.page.clusters
+		page := *p.page
+
+		if page.renamed() && len(page.current.Decisions) > 0 {
+			current := *page.current
+			current.Page, page.current = emptied(current.Page), &current
 		}
 
-		return newWrite(present, page, a.decisions(page.Clusters))
+		planned.Write = d.newWrite(&page, d.decisionsIn(&page), metadata)
 	}
+
+	return planned
 }
 
 // emptied is a page without its decisions.
@@ -206,87 +263,56 @@ func emptied(page *record.Page) *record.Page {
 	return &empty
 }
 
-// says reports whether a page that exists says what it is to say.
-func (a *Answer) says(page Page) bool {
-	// An absent list is not the same as an empty one: consumers rely on its presence.
-	return (page.Clusters == nil) == (page.Current.Decisions == nil) &&
-		slices.EqualFunc(page.Current.Decisions, page.Clusters, func(d record.Decision, cluster string) bool { return d == a.Say[cluster] })
+// decisionsIn are the decisions that a page is to have; nil when it is to have no list.
+func (d *Desired) decisionsIn(page *desiredPage) []record.Decision {
+	if page.absent {
+		return nil
+	}
+
+	return d.decisionsOf(page.clusters)
 }
 
-// keep takes every page as it is, to mend what of it is known whatever the answer.
-func keep(present Present) []Page {
-	pages := make([]Page, 0, len(present.Pages))
+// newWrite is the write that gives a page these decisions and its metadata.
+func (d *Desired) newWrite(page *desiredPage, decisions []record.Decision, metadata *metadata) Write {
+	if page.current == nil {
+		desired := &record.Page{ObjectMeta: metadata.apply(page.name, page.group, metav1.ObjectMeta{}), Decisions: decisions}
 
-	for _, current := range present.Pages {
-		page := Page{Name: current.Name, Group: present.groupOf(current), Current: current}
-		if current.Decisions != nil {
-			page.Clusters = current.Clusters()
-		}
-
-		pages = append(pages, page)
+		return Write{Desired: desired, Create: true, UpdateDecisions: decisions != nil}
 	}
 
-	slices.SortStableFunc(pages, func(a, b Page) int {
-		return cmp.Or(cmp.Compare(a.Group.Index, b.Group.Index), cmp.Compare(a.Group.Name, b.Group.Name))
-	})
+	current, renamed := page.current.Page, page.renamed()
+	desired := &record.Page{ObjectMeta: metadata.apply(page.name, page.group, current.ObjectMeta), Decisions: decisions}
 
-	return pages
-}
-
-func newWrite(present Present, page Page, decisions []record.Decision) Write {
-	current := page.Current
-	if current == nil {
-		current = &record.Page{}
-	}
-
-	desired := &record.Page{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: present.Placement.Namespace, Name: page.Name, UID: current.UID, ResourceVersion: current.ResourceVersion,
-			Labels:          labels(present, page.Group, current.Labels),
-			OwnerReferences: owners(present.Form, present.Placement, current.OwnerReferences),
-		},
-		Decisions: decisions,
-	}
-
-	renamed := page.renamed(present)
 	if renamed {
-		desired.Annotations = map[string]string{groupNameAnnotation: page.Group.Name}
+		desired.Annotations = map[string]string{groupNameAnnotation: page.group.Name}
 	}
 
 	return Write{
-		Current: page.Current, Desired: desired, Create: page.Current == nil,
-		Mend: page.Current != nil && (renamed || !maps.Equal(current.Labels, desired.Labels) ||
-			!equality.Semantic.DeepEqual(current.OwnerReferences, desired.OwnerReferences)),
-		Fill: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
-			page.Current != nil && current.Scheduler != present.Form.Scheduler(),
+		Current: current, Desired: desired, UpdateMetadata: renamed || !metadata.on(current, page.group),
+		UpdateDecisions: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
+			current.Scheduler != d.Form.Scheduler(),
 	}
 }
 
-// labels are those of the form beside the present ones of others.
-func labels(present Present, group record.Group, others map[string]string) map[string]string {
-	labels := present.Form.Labels(present.Placement.Name, group)
+// describe tells the groups of so many pages, which come by group, and how many clusters are in them. The function returns of each page its
+// group, its name and the number of its clusters.
+func describe(pages int, page func(i int) (group record.Group, name string, clusters int)) (groups []record.GroupStatus, selected int) {
+	names := make([]string, 0, pages)
+	start := 0
 
-	for key, value := range others {
-		if _, ours := labels[key]; !ours {
-			labels[key] = value
-		}
-	}
-
-	return labels
-}
-
-func describe(pages []Page) (groups []record.GroupStatus, selected int) {
-	for _, page := range pages {
-		selected += len(page.Clusters)
+	for i := range pages {
+		group, name, clusters := page(i)
+		selected += clusters
 
 		last := len(groups) - 1
-		if last < 0 || groups[last].Group != page.Group {
-			groups = append(groups, record.GroupStatus{Group: page.Group})
-			last++
+		if last < 0 || groups[last].Group != group {
+			groups = append(groups, record.GroupStatus{Group: group})
+			last, start = last+1, len(names)
 		}
 
-		groups[last].Pages = append(groups[last].Pages, page.Name)
-		groups[last].Clusters += len(page.Clusters)
+		names = append(names, name)
+		groups[last].Pages = names[start:len(names):len(names)]
+		groups[last].Clusters += clusters
 	}
 
 	return groups, selected

@@ -139,7 +139,7 @@ func expectLists(t *testing.T, plan Plan) {
 	t.Helper()
 
 	for _, write := range plan.Writes {
-		if write.Fill && write.Desired.Decisions == nil {
+		if write.UpdateDecisions && write.Desired.Decisions == nil {
 			t.Errorf("the list of decisions of %s is absent, want it empty", write.Desired.Name)
 		}
 	}

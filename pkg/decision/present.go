@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
 // Present is what exists for a placement when a plan is made.
@@ -71,32 +70,21 @@ func recorded(groups []record.GroupStatus) map[string]record.Group {
 	return byPage
 }
 
+// unnumbered is the number of a page that is not named as PageName does it.
+const unnumbered = math.MaxInt
+
 // number is the number of a page name; other names come after all that have one.
 func (p Present) number(name string) int {
 	if n, ok := PageNumber(p.Placement.Name, name); ok {
 		return n
 	}
 
-	return math.MaxInt
+	return unnumbered
 }
 
 // compareNames orders pages by their numbers.
 func (p Present) compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(p.number(a), p.number(b)), cmp.Compare(a, b))
-}
-
-// decisions are what the pages say, by cluster. Where two speak of one cluster the first one counts, and one that is being deleted, which
-// cannot be written any more, last of all.
-func (p Present) decisions() map[string]record.Decision {
-	decisions := make(map[string]record.Decision, p.count())
-
-	for _, page := range slices.Backward(slices.Concat(p.Pages, p.leaving)) {
-		for _, decision := range page.Decisions {
-			decisions[decision.Cluster] = decision
-		}
-	}
-
-	return decisions
 }
 
 // Standing are all pages that hold decisions of the placement, also those that are being deleted.
@@ -117,6 +105,23 @@ func (p Present) Incumbents() map[string]bool {
 	return incumbents
 }
 
+// clusters are the names of the clusters in the present decisions, sorted.
+func (p Present) clusters() []string {
+	names := make([]string, 0, p.count())
+
+	for _, pages := range [][]*record.Page{p.Pages, p.leaving} {
+		for _, page := range pages {
+			for i := range page.Decisions {
+				names = append(names, page.Decisions[i].Cluster)
+			}
+		}
+	}
+
+	slices.Sort(names)
+
+	return slices.Compact(names)
+}
+
 // count is how many decisions there are.
 func (p Present) count() int {
 	count := 0
@@ -131,18 +136,21 @@ func (p Present) count() int {
 	return count
 }
 
-// holds reports whether the pages that can be written hold the clusters and no others.
-func (p Present) holds(clusters []*facts.Facts) bool {
-	held := p.decided()
-
-	return len(held) == len(clusters) && !slices.ContainsFunc(clusters, func(f *facts.Facts) bool { return !held[f.Name] })
-}
-
-// Groups describe the pages as they stand, in the order of the group indices.
+// Groups describe the pages as they are, in the order of the group indices.
 func (p Present) Groups() []record.GroupStatus {
-	groups, _ := describe(keep(p))
+	groups, _ := p.describe()
 
 	return groups
+}
+
+// describe tells the groups of the pages as they are, and how many clusters are in them.
+func (p Present) describe() (groups []record.GroupStatus, selected int) {
+	pages := slices.Clone(p.Pages)
+	slices.SortStableFunc(pages, func(a, b *record.Page) int { return compareGroups(p.groupOf(a), p.groupOf(b)) })
+
+	return describe(len(pages), func(i int) (record.Group, string, int) {
+		return p.groupOf(pages[i]), pages[i].Name, len(pages[i].Decisions)
+	})
 }
 
 // highest is the greatest group index of a page that is being deleted; -1 when there is none.

@@ -26,18 +26,17 @@ const (
 // longestMissing is how many clusters without a ClusterProfile are named.
 const longestMissing = 10
 
-// Profiles is the answer as references to ClusterProfiles: of each selected cluster the one in the namespace of the placement, or else
-// the first that there is by namespace and name. Clusters without one are left out and told, sorted by name.
+// Profiles returns the decisions as references to ClusterProfiles: of each selected cluster the one in the namespace of the placement, or else
+// the first that there is by namespace and name. Clusters without one are left out and returned, sorted by name.
 //
 // A held result keeps the references there are. Where there are none yet, they are those of the clusters that the placement's own
 // decisions keep.
-func Profiles(result *scheduling.Result, own, present Present) (answer Answer, missing []string) {
-	answer = Answer{Held: result.Held() && (len(present.Pages) > 0 || !labelFits(present.Placement.Name)), Length: PageSize, Say: present.decisions()}
-	if answer.Held {
-		return answer, nil
+func Profiles(result *scheduling.Result, own, present Present) (desired Desired, missing []string) {
+	if result.Held() && (len(present.Pages) > 0 || !labelFits(present.Placement.Name)) {
+		return keeping(present, func(existing *record.Decision) record.Decision { return *existing }), nil
 	}
 
-	var portion Portion
+	var decisions []record.Decision
 
 	for _, cluster := range decided(result, own) {
 		profile, found := profileFor(result.Cluster(cluster), present.Placement.Namespace)
@@ -47,16 +46,26 @@ func Profiles(result *scheduling.Result, own, present Present) (answer Answer, m
 			continue
 		}
 
-		decision := present.Form.Own(record.Decision{Cluster: cluster, Profile: profile})
-		answer.Say[decision.Cluster] = decision
-		portion.Clusters = append(portion.Clusters, decision.Cluster)
+		decisions = append(decisions, present.Form.Own(record.Decision{Cluster: cluster, Profile: profile}))
 	}
 
-	slices.Sort(portion.Clusters)
+	return referring(present, decisions), missing
+}
 
-	answer.Portions = []Portion{portion}
+// referring is the Desired of given decisions, which are the same in every page.
+func referring(present Present, decisions []record.Decision) Desired {
+	slices.SortFunc(decisions, func(a, b record.Decision) int { return strings.Compare(a.Cluster, b.Cluster) })
+	decisions = slices.CompactFunc(decisions, func(a, b record.Decision) bool { return a.Cluster == b.Cluster })
 
-	return answer, missing
+	names, all := make([]string, len(decisions)), make([]int32, len(decisions))
+	for id := range decisions {
+		names[id], all[id] = decisions[id].Cluster, int32(id)
+	}
+
+	return Desired{
+		existing: newExisting(present, clusterNames{names: names}), partitions: []partition{{clusters: all}}, groupLength: PageSize,
+		decide: func(id int32) record.Decision { return decisions[id] },
+	}
 }
 
 // withoutProfile are the clusters without a ClusterProfile, sorted by name, that the placement's own decisions have once they are written.

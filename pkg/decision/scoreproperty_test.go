@@ -25,8 +25,11 @@ func (s *store) clone() *store {
 // scoresOf are the recorded scores of all clusters.
 func (s *store) scoresOf() map[string]int64 {
 	scores := map[string]int64{}
-	for cluster, decision := range s.present().decisions() {
-		scores[cluster] = decision.Score
+	present := s.present()
+	existing := newExisting(present, clusterNames{names: present.clusters()})
+
+	for id, decision := range existing.decisions() {
+		scores[existing.desired.at(id)] = decision.Score
 	}
 
 	return scores
@@ -41,7 +44,7 @@ func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 		}
 	}
 
-	for _, at := range s.present().sites() {
+	for _, at := range newExisting(s.present(), clusterNames{}).sites {
 		for _, group := range at.groups {
 			var all []record.Decision
 			for _, page := range group.pages {
@@ -138,7 +141,7 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 
 		result := s.schedule(shuffled(2, clusters...))
 		tries := 0
-		moving := func(w Write) bool { return !w.Confirm }
+		moving := func(w Write) bool { return !w.Touch }
 
 		for plan := s.plan(result); slices.ContainsFunc(plan.Writes, moving); plan = s.plan(result) {
 			tries++
@@ -178,7 +181,7 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 	expect(t, "pages after three tries", 3, len(refused.pages))
 
 	spare := refused.plan(result).Writes[0]
-	expect(t, "the spare page is filled", []bool{false, true}, []bool{spare.Create, spare.Fill})
+	expect(t, "the spare page is filled", []bool{false, true}, []bool{spare.Create, spare.UpdateDecisions})
 	expect(t, "the uid it is planned on", refused.pages[spare.Desired.Name].UID, spare.Desired.UID)
 }
 

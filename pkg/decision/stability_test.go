@@ -153,7 +153,7 @@ func TestStableSlots(t *testing.T) {
 		s.pass(t, k)
 
 		result := s.schedule(drawWorld(t))
-		sorted := s.answer(result).sorted
+		sorted := s.desired(result).sorted
 		length := result.Request.GroupLength.Of(len(result.Selected))
 		before := s.places(t)
 		portions := s.portionOf(result)
@@ -198,8 +198,8 @@ func (s *store) has(t rapid.TB, group record.Group) bool {
 	return false
 }
 
-func (s *store) answer(result *scheduling.Result) Answer {
-	return NewAnswer(result, s.present(), s.now.Time)
+func (s *store) desired(result *scheduling.Result) Desired {
+	return NewDesired(result, s.present(), s.now.Time)
 }
 
 // selected are the names of the selected clusters.
@@ -216,9 +216,11 @@ func selected(result *scheduling.Result) []string {
 func (s *store) portionOf(result *scheduling.Result) map[string]string {
 	names := map[string]string{}
 
-	for _, portion := range s.answer(result).Portions {
-		for _, cluster := range portion.Clusters {
-			names[cluster] = portion.Name
+	desired := s.desired(result)
+
+	for _, partition := range desired.partitions {
+		for _, cluster := range desired.namesOf(partition.clusters) {
+			names[cluster] = partition.name
 		}
 	}
 
@@ -227,8 +229,8 @@ func (s *store) portionOf(result *scheduling.Result) map[string]string {
 
 func (s *store) noMoreThanNeeded(t rapid.TB, result *scheduling.Result, length int) {
 	wantGroups := 0
-	for _, portion := range s.answer(result).Portions {
-		wantGroups += (len(portion.Clusters) + length - 1) / length
+	for _, partition := range s.desired(result).partitions {
+		wantGroups += (len(partition.clusters) + length - 1) / length
 	}
 
 	sizes := s.sizes(t, Plan{})
@@ -248,4 +250,14 @@ func (s *store) noMoreThanNeeded(t rapid.TB, result *scheduling.Result, length i
 	if first := s.pages[PageName(s.placement.Name, 1)]; len(s.pages) == 1 && first == nil {
 		t.Fatalf("the only page is %v", s.pages)
 	}
+}
+
+// namesOf are the names of clusters.
+func (d *Desired) namesOf(ids []int32) []string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		names = append(names, d.desired.at(int(id)))
+	}
+
+	return names
 }

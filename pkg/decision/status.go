@@ -81,7 +81,7 @@ func NewFailedStatus(
 		Message: "The decisions could not all be written: " + cause,
 	}}
 	status := record.Status{LastScoreUpdate: present.Placement.Status.LastScoreUpdate}
-	status.Groups, status.Selected = describe(keep(present))
+	status.Groups, status.Selected = present.describe()
 
 	return bounded(present.Placement, status, slices.Concat(ours, conditionBefore(present.Placement, ConditionSpreadSatisfied),
 		conditionBefore(present.Placement, ConditionProfilesFound), further), now)

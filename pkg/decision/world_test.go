@@ -184,15 +184,15 @@ func steps(plan Plan) []string {
 			verbs = append(verbs, "create")
 		}
 
-		if w.Mend {
+		if w.UpdateMetadata {
 			verbs = append(verbs, "mend")
 		}
 
-		if w.Fill {
+		if w.UpdateDecisions {
 			verbs = append(verbs, "fill")
 		}
 
-		if w.Confirm {
+		if w.Touch {
 			verbs = append(verbs, "confirm")
 		}
 

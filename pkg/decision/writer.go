@@ -78,16 +78,16 @@ func requests(form record.Form, write Write) []request {
 	switch {
 	case write.Create:
 		requests = append(requests, request{action: ActionCreate, about: "creating"})
-	case write.Confirm:
+	case write.Touch:
 		confirmation := map[string]any{"annotations": write.Desired.Annotations}
 		requests = append(requests, request{action: ActionConfirm, about: "touching", body: map[string]any{"metadata": confirmation}})
-	case write.Mend:
+	case write.UpdateMetadata:
 		requests = append(requests, request{action: ActionMend, about: "updating labels and owners of", body: map[string]any{"metadata": metadata}})
 	}
 
 	switch {
-	case !write.Fill || inline && write.Create:
-	case inline && write.Mend:
+	case !write.UpdateDecisions || inline && write.Create:
+	case inline && write.UpdateMetadata:
 		requests[0].action = ActionFill
 		requests[0].body = form.Body(write.Desired.Decisions)
 		requests[0].body["metadata"] = metadata

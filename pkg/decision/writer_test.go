@@ -361,10 +361,10 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 		if n > len(present) {
 			desired.UID, desired.ResourceVersion = "", ""
 
-			return Write{Desired: desired, Create: create, Mend: mend, Fill: fill}
+			return Write{Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
 		}
 
-		return Write{Current: present[n-1], Desired: desired, Create: create, Mend: mend, Fill: fill}
+		return Write{Current: present[n-1], Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
 	}
 	plan := Plan{Form: form, Writes: []Write{
 		write(1, false, true, false, down("a")), write(2, false, true, true, up("b")), write(3, false, false, true, up("c")),

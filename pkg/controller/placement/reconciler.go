@@ -285,7 +285,7 @@ func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cy
 	}
 
 	answer, _ := decision.Profiles(p.Result, present, references)
-	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan(references)})
+	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan()})
 
 	return p, nil
 }

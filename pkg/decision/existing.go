@@ -1,0 +1,239 @@
+package decision
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/facts"
+)
+
+// existing indexes the pages of a Present for one plan. It numbers the clusters, so that the plan compares ids instead of names and keeps
+// what it knows of a cluster in slices: the desired clusters come first, in the order of their names, then the other clusters in pages.
+type existing struct {
+	Present
+
+	// desired are the desired clusters; others are the names of the ids behind them.
+	desired  clusterNames
+	others   []string
+	otherIDs map[string]int32
+
+	// pages are in the order of Present.Pages; the pages that are being deleted come last.
+	pages []existingPage
+	// sites are the group indices that have pages, in their order.
+	sites []site
+	// places is scratch memory by id, which is all zero between two uses.
+	places []int32
+}
+
+// clusterNames are names of clusters, sorted and each once. They are those of the Facts if there are any, so that they need not be copied.
+type clusterNames struct {
+	facts []*facts.Facts
+	names []string
+}
+
+func (n *clusterNames) count() int { return max(len(n.facts), len(n.names)) }
+
+func (n *clusterNames) at(i int) string {
+	if n.facts != nil {
+		return n.facts[i].Name
+	}
+
+	return n.names[i]
+}
+
+// find finds a name between two places.
+func (n *clusterNames) find(name string, low, high int) (at int, found bool) {
+	for low < high {
+		middle := (low + high) / 2 //nolint:mnd // a half
+		if n.at(middle) < name {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+
+	return low, low < n.count() && n.at(low) == name
+}
+
+// existingPage is a page with what a plan derives from it.
+type existingPage struct {
+	*record.Page
+
+	at       int // its place among the pages
+	number   int
+	group    record.Group
+	deleting bool
+	// clusters are the ids of its decisions, in their order.
+	clusters []int32
+}
+
+// wellNamed reports whether the page has a name as PageName makes it.
+func (p *existingPage) wellNamed() bool { return p.number != unnumbered }
+
+// newExisting indexes the pages beside the desired clusters.
+func newExisting(present Present, desired clusterNames) *existing {
+	e := &existing{Present: present, desired: desired, pages: make([]existingPage, 0, len(present.Pages)+len(present.leaving))}
+
+	for i, pages := range [][]*record.Page{present.Pages, present.leaving} {
+		for _, page := range pages {
+			e.pages = append(e.pages, existingPage{
+				Page: page, at: len(e.pages), number: present.number(page.Name), group: present.groupOf(page), deleting: i > 0,
+			})
+		}
+	}
+
+	grouped := e.byGroup()
+	ids := make([]int32, 0, present.count())
+
+	for _, page := range grouped {
+		start := len(ids)
+		ids = e.appendIDs(ids, page.Decisions)
+		page.clusters = ids[start:len(ids):len(ids)]
+	}
+
+	e.sites = newSites(grouped, ids)
+	e.places = make([]int32, e.ids())
+
+	return e
+}
+
+// byGroup are the pages sorted by group index and name, so that the ids of a group lie side by side. The pages that belong to no existing
+// group come last: those that are being deleted, and those that are not named as pages.
+func (e *existing) byGroup() []*existingPage {
+	grouped := make([]*existingPage, len(e.pages))
+	for i := range e.pages {
+		grouped[i] = &e.pages[i]
+	}
+
+	byGroup := func(a, b *existingPage) int {
+		if a.group == b.group && a.grouped() == b.grouped() {
+			return cmp.Compare(a.at, b.at)
+		}
+
+		return cmp.Or(-compareBools(a.grouped(), b.grouped()), cmp.Compare(a.group.Index, b.group.Index), strings.Compare(a.group.Name, b.group.Name))
+	}
+
+	if !slices.IsSortedFunc(grouped, byGroup) {
+		slices.SortFunc(grouped, byGroup)
+	}
+
+	return grouped
+}
+
+// grouped reports whether the page makes its group exist.
+func (p *existingPage) grouped() bool { return !p.deleting && p.wellNamed() }
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// appendIDs appends the ids of the clusters of decisions.
+func (e *existing) appendIDs(ids []int32, decisions []record.Decision) []int32 {
+	next := 0
+
+	for i := range decisions {
+		name := decisions[i].Cluster
+
+		if at, found := e.search(name, next); found {
+			ids = append(ids, int32(at))
+			next = at + 1
+
+			continue
+		}
+
+		ids = append(ids, e.other(name))
+	}
+
+	return ids
+}
+
+// search finds a name among the desired clusters. Pages list clusters by name in the common case, so that the search begins with the
+// cluster behind the last one and takes steps that double: this merges the two lists.
+func (e *existing) search(name string, next int) (at int, found bool) {
+	count := e.desired.count()
+	if next < count && e.desired.at(next) == name {
+		return next, true
+	}
+
+	low, high := next, next
+
+	for step := 1; high < count && e.desired.at(high) < name; step *= 2 {
+		low, high = high+1, high+step
+	}
+
+	if high == next {
+		low = 0 // The cluster comes before the last one.
+	}
+
+	return e.desired.find(name, low, min(high+1, count))
+}
+
+// other is the id of a cluster that is not desired.
+func (e *existing) other(name string) int32 {
+	id, known := e.otherIDs[name]
+	if !known {
+		if e.otherIDs == nil {
+			e.otherIDs = map[string]int32{}
+		}
+
+		id = int32(e.ids())
+		e.otherIDs[name], e.others = id, append(e.others, name)
+	}
+
+	return id
+}
+
+// ids is how many clusters have ids, which count from 0.
+func (e *existing) ids() int { return e.desired.count() + len(e.others) }
+
+// wants reports whether a cluster is desired.
+func (e *existing) wants(id int32) bool { return int(id) < e.desired.count() }
+
+// writable are the pages that are not being deleted.
+func (e *existing) writable() []existingPage { return e.pages[:len(e.Pages)] }
+
+// holdsDesired reports whether the pages that can be written hold all desired clusters and no other one.
+func (e *existing) holdsDesired() bool {
+	defer clear(e.places)
+
+	found := 0
+
+	for i := range e.writable() {
+		for _, id := range e.pages[i].clusters {
+			if !e.wants(id) {
+				return false
+			}
+
+			if e.places[id] == 0 {
+				e.places[id] = 1
+				found++
+			}
+		}
+	}
+
+	return found == e.desired.count()
+}
+
+// decisions are the existing decisions by id; nil for a cluster without one. Of two pages with one cluster the first one counts, and a page
+// that is being deleted, which cannot be written any more, last of all.
+func (e *existing) decisions() []*record.Decision {
+	decisions := make([]*record.Decision, e.ids())
+
+	for i := range slices.Backward(e.pages) {
+		page := &e.pages[i]
+		for n, id := range page.clusters {
+			decisions[id] = &page.Decisions[n]
+		}
+	}
+
+	return decisions
+}

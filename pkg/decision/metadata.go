@@ -1,0 +1,90 @@
+package decision
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// metadata is what the pages of a placement carry beside their decisions: labels and owners.
+type metadata struct {
+	present Present
+	owner   metav1.OwnerReference
+	// labels are those of the last group that was asked for.
+	group  record.Group
+	labels map[string]string
+}
+
+func newMetadata(present Present) metadata {
+	return metadata{present: present, owner: *metav1.NewControllerRef(present.Placement, present.Form.Owner())}
+}
+
+func (m *metadata) labelsOf(group record.Group) map[string]string {
+	if m.labels == nil || m.group != group {
+		m.group, m.labels = group, m.present.Form.Labels(m.present.Placement.Name, group)
+	}
+
+	return m.labels
+}
+
+// on reports whether a page of a group carries the labels and owners that apply would give it.
+func (m *metadata) on(page *record.Page, group record.Group) bool {
+	for key, value := range m.labelsOf(group) {
+		if present, is := page.Labels[key]; !is || present != value {
+			return false
+		}
+	}
+
+	references := page.OwnerReferences
+	if len(references) == 0 || !sameOwner(references[0], m.owner) {
+		return false
+	}
+
+	return !slices.ContainsFunc(references[1:], func(other metav1.OwnerReference) bool {
+		return isPlacement(m.present.Form, other) || ptr.Deref(other.Controller, false)
+	})
+}
+
+// apply returns the metadata of a page of a group, beside what others have put in it.
+func (m *metadata) apply(name string, group record.Group, current metav1.ObjectMeta) metav1.ObjectMeta {
+	labels := m.present.Form.Labels(m.present.Placement.Name, group)
+
+	for key, value := range current.Labels {
+		if _, ours := labels[key]; !ours {
+			labels[key] = value
+		}
+	}
+
+	return metav1.ObjectMeta{
+		Namespace: m.present.Placement.Namespace, Name: name, UID: current.UID, ResourceVersion: current.ResourceVersion,
+		Labels: labels, OwnerReferences: m.owners(current.OwnerReferences),
+	}
+}
+
+// owners puts our reference first, keeps those of others, and drops what an older placement of the same name left. Of two controllers
+// an API server accepts one: it is the placement.
+func (m *metadata) owners(present []metav1.OwnerReference) []metav1.OwnerReference {
+	result := []metav1.OwnerReference{*metav1.NewControllerRef(m.present.Placement, m.present.Form.Owner())}
+
+	for _, owner := range present {
+		if isPlacement(m.present.Form, owner) {
+			continue
+		}
+
+		if ptr.Deref(owner.Controller, false) {
+			owner.Controller = ptr.To(false)
+		}
+
+		result = append(result, owner)
+	}
+
+	return result
+}
+
+func sameOwner(a, b metav1.OwnerReference) bool {
+	return a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name && a.UID == b.UID &&
+		ptr.Equal(a.Controller, b.Controller) && ptr.Equal(a.BlockOwnerDeletion, b.BlockOwnerDeletion)
+}

@@ -1,0 +1,179 @@
+package decision
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// site is a group index that has pages.
+type site struct {
+	index int
+	// groups are the groups of the pages that can be written, in the order of their first pages. There is one, unless somebody has edited
+	// labels.
+	groups []existingGroup
+	// misnamed are pages whose names are not those of pages. They have a group index, but belong to no group.
+	misnamed []*existingPage
+	// deleting are the group names of pages that are being deleted.
+	deleting []string
+}
+
+// existingGroup is a group that has pages.
+type existingGroup struct {
+	record.Group
+
+	pages []*existingPage
+	// clusters are those of all pages; a cluster that is in two of them is in it twice.
+	clusters []int32
+}
+
+// newSites makes the sites of pages that are sorted by group (see existing.byGroup), whose clusters lie side by side in ids.
+func newSites(pages []*existingPage, ids []int32) []site {
+	var sites []site
+
+	groups := make([]existingGroup, 0, len(pages))
+
+	for len(pages) > 0 && pages[0].grouped() {
+		group, size, clusters := pages[0].group, 0, 0
+		for size < len(pages) && pages[size].grouped() && pages[size].group == group {
+			clusters += len(pages[size].clusters)
+			size++
+		}
+
+		groups = append(groups, existingGroup{Group: group, pages: pages[:size:size], clusters: ids[:clusters:clusters]})
+		pages, ids = pages[size:], ids[clusters:]
+
+		if last := len(sites) - 1; last >= 0 && sites[last].index == group.Index {
+			start := len(groups) - 1 - len(sites[last].groups)
+			sites[last].groups = groups[start:len(groups):len(groups)]
+
+			continue
+		}
+
+		sites = append(slices.Grow(sites, len(pages)+1), site{index: group.Index, groups: groups[len(groups)-1 : len(groups) : len(groups)]})
+	}
+
+	for i := range sites {
+		if len(sites[i].groups) > 1 {
+			slices.SortFunc(sites[i].groups, func(a, b existingGroup) int { return cmp.Compare(a.pages[0].at, b.pages[0].at) })
+		}
+	}
+
+	// They come by group, but are used in the order of the pages.
+	slices.SortFunc(pages, func(a, b *existingPage) int { return cmp.Compare(a.at, b.at) })
+
+	for _, page := range pages {
+		at, found := searchSite(sites, page.group.Index)
+		if !found {
+			sites = slices.Insert(sites, at, site{index: page.group.Index})
+		}
+
+		if page.deleting {
+			sites[at].deleting = append(sites[at].deleting, page.group.Name)
+		} else {
+			sites[at].misnamed = append(sites[at].misnamed, page)
+		}
+	}
+
+	return sites
+}
+
+func searchSite(sites []site, index int) (at int, found bool) {
+	if index >= 0 && index < len(sites) && sites[index].index == index { // Indices have no gap in the common case.
+		return index, true
+	}
+
+	return slices.BinarySearchFunc(sites, index, func(s site, index int) int { return cmp.Compare(s.index, index) })
+}
+
+// site is the site of an index; nil when no page has the index.
+func (e *existing) site(index int) *site {
+	at, found := searchSite(e.sites, index)
+	if !found {
+		return nil
+	}
+
+	return &e.sites[at]
+}
+
+// group is the group of a name at the site; nil when there is none, or no site.
+func (s *site) group(name string) *existingGroup {
+	if s == nil {
+		return nil
+	}
+
+	for i := range s.groups {
+		if s.groups[i].Name == name {
+			return &s.groups[i]
+		}
+	}
+
+	return nil
+}
+
+// blocks reports whether the index cannot become one of a group of the name for now, because a page of another name stays there whatever
+// is written: a page that is being deleted, or that lingers once it is deleted.
+func (s *site) blocks(name string) bool {
+	if s == nil || s.group(name) != nil {
+		return false
+	}
+
+	if slices.ContainsFunc(s.deleting, func(other string) bool { return other != name }) {
+		return true
+	}
+
+	lingering := 0
+
+	for _, page := range s.others() {
+		if len(page.Finalizers) > 0 {
+			lingering++
+		}
+	}
+
+	return lingering > 1 // A single page takes the other name.
+}
+
+// others are all pages at the site that can be written. The pages that are best used for another group come first: a page with finalizers
+// lingers when it is deleted, and a misnamed page is not called as pages are.
+func (s *site) others() []*existingPage {
+	var pages []*existingPage
+	for _, group := range s.groups {
+		pages = append(pages, group.pages...)
+	}
+
+	pages = append(pages, s.misnamed...)
+	slices.SortStableFunc(pages, func(a, b *existingPage) int {
+		return cmp.Compare(min(len(b.Finalizers), 1), min(len(a.Finalizers), 1))
+	})
+
+	return pages
+}
+
+// pages are the existing pages of a group, or else the page at its index that becomes its first one.
+func (e *existing) pagesOf(group record.Group) []*existingPage {
+	at := e.site(group.Index)
+	if own := at.group(group.Name); own != nil {
+		return own.pages
+	}
+
+	if at == nil {
+		return nil
+	}
+
+	others := at.others()
+
+	return others[:min(1, len(others))]
+}
+
+// name is the group name that consumers see at the site.
+func (s *site) name() string {
+	switch {
+	case len(s.deleting) > 0:
+		return s.deleting[0]
+	case len(s.groups) > 0:
+		return s.groups[0].Name
+	default:
+		return ""
+	}
+}
