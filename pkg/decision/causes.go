@@ -9,7 +9,7 @@ import (
 // causes tells why clusters in scope were not selected, to be read after what is wrong: "; 2 of 20 clusters in scope selected; not selected:
 // predicate 1 label region In [eu] (12), being deleted (6)". It is empty when there are no clusters in scope.
 func causes(result *scheduling.Result) string {
-	selected, found := len(result.Selected), result.Causes()
+	selected, found := len(result.Selected), result.Rejections()
 	total := selected
 
 	for _, cause := range found {
@@ -22,7 +22,7 @@ func causes(result *scheduling.Result) string {
 
 	text := fmt.Sprintf("; %d of %d clusters in scope selected", selected, total)
 	if len(found) > 0 {
-		text += "; not selected: " + scheduling.Tell(found)
+		text += "; not selected: " + scheduling.Summarize(found)
 	}
 
 	return text

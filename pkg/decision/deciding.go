@@ -9,7 +9,7 @@ import (
 // Deciding returns the clusters that decide whether a result takes clusters away from the present decisions, sorted by name: those that leave
 // and, where better clusters take the places of others, those that come. It is empty when no cluster leaves.
 func Deciding(result *scheduling.Result, present Present) []string {
-	if result.Held() {
+	if result.Stalled() {
 		return nil
 	}
 

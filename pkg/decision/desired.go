@@ -38,7 +38,7 @@ type partition struct {
 
 // NewDesired returns what a result makes of the existing decisions at a time.
 func NewDesired(result *scheduling.Result, present Present, now time.Time) Desired {
-	if result.Held() {
+	if result.Stalled() {
 		return keeping(present, func(existing *record.Decision) record.Decision { return heldDecision(result, present.Form, existing) })
 	}
 
@@ -70,7 +70,7 @@ func heldDecision(result *scheduling.Result, form record.Form, existing *record.
 // schedule says whether the scores may be brought up to date (docs/spec/differences.md B7), so that clusters may change their pages to
 // follow them, and when that is due. The time is read from the status of the placement, so that an update that was cut off goes on.
 func schedule(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
-	if result.Held() || result.Request.Order != scheduling.ByScore {
+	if result.Stalled() || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}
 	}
 
@@ -106,7 +106,7 @@ func newSelection(result *scheduling.Result, present Present) *selection {
 	s.rules = slices.Repeat([]int32{int32(len(rules))}, len(result.Selected))
 
 	for n, rule := range rules {
-		pass := &selector.Pass{}
+		pass := &selector.EvalContext{}
 
 		for id, f := range result.Selected {
 			if int(s.rules[id]) == len(rules) && rule.Selector.Matches(f, pass) {

@@ -54,7 +54,7 @@ func Evaluate(result *scheduling.Result, present Present, options Options, now t
 	if present.Placement.API == record.V1beta1 {
 		e.profiles = options.ProfileDecisions
 
-		if e.profiles != nil && *e.profiles && !e.Result.Held() {
+		if e.profiles != nil && *e.profiles && !e.Result.Stalled() {
 			e.missing = withoutProfile(e.Result, present)
 		}
 	}
@@ -129,7 +129,7 @@ func guarded(g guard.Guard, result *scheduling.Result, present Present, now time
 
 	ruling := g.Judge(result, present.decided(), now)
 	if ruling.Held {
-		result = result.Withheld(ruling.WakeAt)
+		result = result.Blocked(ruling.WakeAt)
 	}
 
 	return result, ruling

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
 // existing indexes the pages of a Present for one plan. It numbers the clusters, so that the plan compares ids instead of names and keeps
@@ -29,7 +29,7 @@ type existing struct {
 
 // clusterNames are names of clusters, sorted and each once. They are those of the Facts if there are any, so that they need not be copied.
 type clusterNames struct {
-	facts []*facts.Facts
+	facts []*clusterinfo.ClusterInfo
 	names []string
 }
 

@@ -7,8 +7,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
 // Pages that somebody else has filled beyond what pages may hold, with the same clusters several times, are put right all the same: there
@@ -86,7 +86,7 @@ func TestProfilesOfALongName(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Name = strings.Repeat("p", 64)
 	world := worldOf("c-1")
-	world.SetProfile("c-1", facts.Profile{Namespace: "ns", Name: "c-1"})
+	world.SetProfile("c-1", clusterinfo.Profile{Namespace: "ns", Name: "c-1"})
 
 	asked := record.V1beta1.Read(placement)
 	none := NewPresent(references{record.V1beta1.Form()}, asked, nil)

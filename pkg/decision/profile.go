@@ -8,8 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -32,7 +32,7 @@ const longestMissing = 10
 // A held result keeps the references there are. Where there are none yet, they are those of the clusters that the placement's own
 // decisions keep.
 func Profiles(result *scheduling.Result, own, present Present) (desired Desired, missing []string) {
-	if result.Held() && (len(present.Pages) > 0 || !labelFits(present.Placement.Name)) {
+	if result.Stalled() && (len(present.Pages) > 0 || !labelFits(present.Placement.Name)) {
 		return keeping(present, func(existing *record.Decision) record.Decision { return *existing }), nil
 	}
 
@@ -79,7 +79,7 @@ func withoutProfile(result *scheduling.Result, own Present) []string {
 
 // decided are the clusters that the placement's own decisions have once they are written, sorted.
 func decided(result *scheduling.Result, own Present) []string {
-	if result.Held() {
+	if result.Stalled() {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
 	}
 
@@ -93,19 +93,19 @@ func decided(result *scheduling.Result, own Present) []string {
 	return clusters
 }
 
-func profileFor(f *facts.Facts, namespace string) (facts.Profile, bool) {
+func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profile, bool) {
 	if f == nil || len(f.Profiles) == 0 {
-		return facts.Profile{}, false
+		return clusterinfo.Profile{}, false
 	}
 
-	near := slices.IndexFunc(f.Profiles, func(profile facts.Profile) bool { return profile.Namespace == namespace })
+	near := slices.IndexFunc(f.Profiles, func(profile clusterinfo.Profile) bool { return profile.Namespace == namespace })
 
 	return f.Profiles[max(near, 0)], true
 }
 
 // ProfilesFound is the condition of an answer in ClusterProfiles; while the result is held the last one stays.
 func ProfilesFound(result *scheduling.Result, missing []string, placement *record.Placement) []metav1.Condition {
-	if result.Held() {
+	if result.Stalled() {
 		return conditionBefore(placement, ConditionProfilesFound)
 	}
 

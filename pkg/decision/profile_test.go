@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
 // references writes decisions as the names of ClusterProfiles, in slices whose labels tell their index.
@@ -44,7 +44,7 @@ func TestProfiles(t *testing.T) {
 	world := worldOf("c-1", "c-2", "c-3", "c-4")
 	for cluster, namespaces := range map[string][]string{"c-1": {"a", "ns", "z"}, "c-2": {"z", "b"}, "c-4": {"ns"}} {
 		for _, namespace := range namespaces {
-			world.SetProfile(cluster, facts.Profile{Namespace: namespace, Name: cluster})
+			world.SetProfile(cluster, clusterinfo.Profile{Namespace: namespace, Name: cluster})
 		}
 	}
 
@@ -65,7 +65,7 @@ func TestProfiles(t *testing.T) {
 		Message: "1 of 4 selected clusters have no ClusterProfile and are left out of the PlacementDecisions of multicluster.x-k8s.io: c-3",
 	}, condition)
 
-	world.SetProfile("c-3", facts.Profile{Namespace: "ns", Name: "c-3"})
+	world.SetProfile("c-3", clusterinfo.Profile{Namespace: "ns", Name: "c-3"})
 
 	_, missing = Profiles(resultOf(placement, world), own, none)
 	expect(t, "missing when there is one for all", 0, len(missing))
@@ -79,7 +79,7 @@ func TestProfiles(t *testing.T) {
 
 	slice := page(1, 0, "")
 	slice.Labels = form.Labels("p", record.Group{})
-	slice.Decisions = []record.Decision{form.Own(record.Decision{Profile: facts.Profile{Namespace: "ns", Name: "c-9"}})}
+	slice.Decisions = []record.Decision{form.Own(record.Decision{Profile: clusterinfo.Profile{Namespace: "ns", Name: "c-9"}})}
 	some := NewPresent(form, asked, []*record.Page{slice})
 
 	answer, _ = Profiles(held, own, some)

@@ -103,7 +103,7 @@ func TestDeterminism(t *testing.T) {
 			result := scheduling.Schedule(placement.Request(compiler), i.Snapshot(), there.Incumbents(), now.Time)
 			plan := NewPlan(result, there, now)
 
-			return fmt.Sprint(steps(plan), asText(written(plan)), reasons(result), result.WakeAt, result.Warnings(), result.EvaluationErrors,
+			return fmt.Sprint(steps(plan), asText(written(plan)), reasons(result), result.RequeueAt, result.Warnings(), result.EvaluationErrors,
 				plan.WakeAt, asText(k.api.Status(NewStatus(result, plan, placement, now))))
 		}
 

@@ -113,9 +113,9 @@ func conditions(placement *record.Placement, ours []metav1.Condition, now metav1
 func misconfigured(result *scheduling.Result) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionMisconfigured}
 
-	if len(result.Mistakes) > 0 {
-		texts := make([]string, 0, len(result.Mistakes))
-		for _, mistake := range result.Mistakes {
+	if len(result.Errors) > 0 {
+		texts := make([]string, 0, len(result.Errors))
+		for _, mistake := range result.Errors {
 			texts = append(texts, mistake.Error())
 		}
 
@@ -144,10 +144,10 @@ func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement
 	case result.Satisfied():
 		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonAllScheduled
 		condition.Message = "All cluster decisions scheduled"
-	case len(result.Mistakes) > 0 && plan.Selected > 0:
+	case len(result.Errors) > 0 && plan.Selected > 0:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The placement keeps its last decisions until it is corrected: see the condition PlacementMisconfigured"
-	case len(result.Mistakes) > 0:
+	case len(result.Errors) > 0:
 		condition.Reason = ReasonNoClusterMatched
 		condition.Message = "The placement has no decisions until it is corrected: see the condition PlacementMisconfigured"
 	case len(result.BrokenSets) > 0:
@@ -156,7 +156,7 @@ func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement
 	case result.Postponement() != nil:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are until the hub has the latest state: see the condition " + ConditionRemovalPostponed
-	case result.Held():
+	case result.Stalled():
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + guard.Condition
 	case len(result.Bound) == 0:
@@ -216,7 +216,7 @@ func sameGroup(a, b record.GroupStatus) bool {
 // the last one stays with the decisions.
 func spread(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
 	switch {
-	case result.Held():
+	case result.Stalled():
 		return conditionBefore(placement, ConditionSpreadSatisfied)
 	case len(result.Spreads) == 0:
 		return nil

@@ -78,7 +78,7 @@ func scoreOf(cluster string, value int32) *clusterv1alpha1.AddOnPlacementScore {
 }
 
 func resultOf(placement *clusterv1beta1.Placement, i *inventory.Inventory) *scheduling.Result {
-	return scheduling.Schedule(scheduling.LowerV1beta1(selector.NewCompiler(), placement), i.Snapshot(), nil, now.Time)
+	return scheduling.Schedule(scheduling.ConvertV1beta1(selector.NewCompiler(), placement), i.Snapshot(), nil, now.Time)
 }
 
 // selecting is the result that selects exactly the clusters.

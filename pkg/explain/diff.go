@@ -8,8 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -144,7 +144,7 @@ func newDifference(evaluation Evaluation) Difference {
 	present := evaluation.Present.Incumbents()
 	result := evaluation.Result
 
-	if result == nil || result.Held() {
+	if result == nil || result.Stalled() {
 		difference.Kept = slices.AppendSeq(difference.Kept, maps.Keys(present))
 		slices.Sort(difference.Kept)
 		difference.Selected = len(present)
@@ -181,7 +181,7 @@ func newDifference(evaluation Evaluation) Difference {
 // gains are the selected clusters that no decision has yet. The ranks are found only if there are any.
 func gains(result *scheduling.Result, present map[string]bool, groups map[string]DecisionGroup) []Gain {
 	gained := []Gain{}
-	isNew := func(f *facts.Facts) bool { return !present[f.Name] }
+	isNew := func(f *clusterinfo.ClusterInfo) bool { return !present[f.Name] }
 
 	if !slices.ContainsFunc(result.Selected, isNew) {
 		return gained
@@ -259,7 +259,7 @@ func eachInGroup(groups []record.GroupStatus, pages map[string][]string, take fu
 
 // markAnyway finds the differences that come without the change too.
 func markAnyway(d *Difference, before Evaluation) {
-	if before.Result == nil || before.Result.Held() {
+	if before.Result == nil || before.Result.Stalled() {
 		return
 	}
 

@@ -15,9 +15,9 @@ import (
 // held says why there is no answer, or none that is carried out, and what has to be done where.
 func held(evaluation Evaluation, where string) string {
 	result := evaluation.Result
-	texts := make([]string, 0, len(result.Mistakes)+len(result.BrokenSets))
+	texts := make([]string, 0, len(result.Errors)+len(result.BrokenSets))
 
-	for _, mistake := range result.Mistakes {
+	for _, mistake := range result.Errors {
 		texts = append(texts, strings.TrimSuffix(mistake.Error(), ".")+"; correct it "+where)
 	}
 
@@ -25,7 +25,7 @@ func held(evaluation Evaluation, where string) string {
 		texts = append(texts, set.Err.Error()+"; correct this set on the hub first")
 	}
 
-	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Answered() && removal != nil {
+	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Valid() && removal != nil {
 		texts = append(texts, removal.Message)
 	}
 
@@ -35,7 +35,7 @@ func held(evaluation Evaluation, where string) string {
 // notesOf are what stands out of an answer: sets that the placement asks for and cannot use, conditions that tell of a problem, warnings.
 func notesOf(evaluation Evaluation, world *World) []string {
 	result := evaluation.Result
-	if result == nil || result.Held() {
+	if result == nil || result.Stalled() {
 		return nil
 	}
 

@@ -139,7 +139,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	}
 
 	result := evaluation.Result
-	if result == nil || result.Held() {
+	if result == nil || result.Stalled() {
 		for _, clusters := range evaluation.Pages {
 			report.Selected = append(report.Selected, clusters...)
 		}
@@ -147,7 +147,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		slices.Sort(report.Selected)
 		report.Held = result != nil
 
-		if result == nil || !result.Answered() {
+		if result == nil || !result.Valid() {
 			return report
 		}
 	}
@@ -170,8 +170,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		report.Warnings = append(report.Warnings, unknownLimit)
 	}
 
-	if !result.WakeAt.IsZero() {
-		report.ChangesAt = &metav1.Time{Time: result.WakeAt}
+	if !result.RequeueAt.IsZero() {
+		report.ChangesAt = &metav1.Time{Time: result.RequeueAt}
 	}
 
 	for _, scores := range result.Prioritizers() {

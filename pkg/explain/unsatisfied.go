@@ -61,9 +61,9 @@ func (w *World) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) b
 	for _, evaluation := range w.Evaluate(now, wanted) {
 		list.Evaluated++
 
-		if result := evaluation.Result; result != nil && !result.WakeAt.IsZero() &&
-			(list.ChangesAt == nil || result.WakeAt.Before(list.ChangesAt.Time)) {
-			list.ChangesAt = &metav1.Time{Time: result.WakeAt}
+		if result := evaluation.Result; result != nil && !result.RequeueAt.IsZero() &&
+			(list.ChangesAt == nil || result.RequeueAt.Before(list.ChangesAt.Time)) {
+			list.ChangesAt = &metav1.Time{Time: result.RequeueAt}
 		}
 
 		if evaluation.Result != nil && !evaluation.Satisfied() {
@@ -138,7 +138,7 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	placement := evaluation.Placement
 	told := UnsatisfiedPlacement{
 		Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-		Held: evaluation.Result.Held(), Selected: len(evaluation.Result.Selected),
+		Held: evaluation.Result.Stalled(), Selected: len(evaluation.Result.Selected),
 	}
 
 	if told.Held {
@@ -147,7 +147,7 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 
 	told.blame(evaluation.Status.Conditions)
 
-	if causes := evaluation.Result.Causes(); len(causes) > 0 {
+	if causes := evaluation.Result.Rejections(); len(causes) > 0 {
 		told.Cause = &CauseReport{Verdict: causes[0].Stage.String(), Clause: causes[0].Clause, Clusters: causes[0].Clusters}
 	}
 

@@ -20,7 +20,7 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 
 	for _, evaluation := range world.Evaluate(noon, nil) {
 		if evaluation.Result != nil && !evaluation.Satisfied() {
-			wrong[explain.NewReport(evaluation, false).Word()] = evaluation.Result.Held()
+			wrong[explain.NewReport(evaluation, false).Word()] = evaluation.Result.Stalled()
 		}
 	}
 

@@ -82,7 +82,7 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 
 	for key, asked := range before {
 		if asked.request != nil {
-			known.SetPlacement(key, asked.request.Interest())
+			known.Subscribe(key, asked.request.Dependencies())
 			keys = append(keys, key)
 		}
 	}
@@ -156,7 +156,7 @@ func (c *comparison) maybeHeld(a *asked) bool {
 
 	scope := c.second.Scope(a.request.Key.Namespace, a.request.ClusterSets)
 
-	return len(a.request.Mistakes) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, guard.Condition) ||
+	return len(a.request.Errors) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, guard.Condition) ||
 		slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
 }
 
@@ -199,7 +199,7 @@ func (c *comparison) compare(q question) outcome {
 	if q.before != nil {
 		before = c.evaluate(q.before, c.before, c.first, pages)
 
-		if decided := before.Result != nil && !before.Result.Held(); decided && len(pages) == 0 {
+		if decided := before.Result != nil && !before.Result.Stalled(); decided && len(pages) == 0 {
 			pages = written(before.Plan)
 			before = c.evaluate(q.before, c.before, c.first, pages)
 		}
@@ -242,12 +242,12 @@ func written(plan decision.Plan) []*record.Page {
 // broughtAbout is when the second answer can change by itself, unless the first one can so by then.
 func broughtAbout(first, second *scheduling.Result) *metav1.Time {
 	switch {
-	case second == nil || second.WakeAt.IsZero():
+	case second == nil || second.RequeueAt.IsZero():
 		return nil
-	case first != nil && !first.WakeAt.IsZero() && !second.WakeAt.Before(first.WakeAt):
+	case first != nil && !first.RequeueAt.IsZero() && !second.RequeueAt.Before(first.RequeueAt):
 		return nil
 	default:
-		return &metav1.Time{Time: second.WakeAt}
+		return &metav1.Time{Time: second.RequeueAt}
 	}
 }
 

@@ -34,7 +34,7 @@ func (w *World) Explain(evaluation Evaluation, all bool) Report {
 
 	switch result := evaluation.Result; {
 	case result == nil:
-	case result.Held():
+	case result.Stalled():
 		report.Notes = vanished(evaluation.Present, w)
 	default:
 		report.Notes = append(unboundSets(result, w), uncounted(result, w)...)
@@ -65,7 +65,7 @@ func causesOf(evaluation Evaluation) []CauseReport {
 	}
 
 	var causes []CauseReport
-	for _, cause := range evaluation.Result.Causes() {
+	for _, cause := range evaluation.Result.Rejections() {
 		causes = append(causes, CauseReport{Verdict: cause.Stage.String(), Clause: cause.Clause, Clusters: cause.Clusters})
 	}
 

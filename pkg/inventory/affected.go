@@ -8,7 +8,7 @@ import (
 
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // Cause says what kind of change woke a placement.
@@ -47,8 +47,8 @@ func comparePlacements(a, b PlacementKey) int {
 type clusterChange struct {
 	name          string
 	slot          uint
-	before, after *facts.Facts
-	changes       []facts.Key
+	before, after *clusterinfo.ClusterInfo
+	changes       []clusterinfo.Property
 	flipped       map[*view]struct{}
 	was, is       []string
 }
@@ -56,13 +56,13 @@ type clusterChange struct {
 // existence reports whether the cluster came, went, or began to go.
 func (c clusterChange) existence() bool { return comesOrGoes(c.before, c.after) }
 
-// comesOrGoes reports whether a cluster came, went, or began to go. What facts.Diff says then does not tell what else has changed.
-func comesOrGoes(before, after *facts.Facts) bool {
+// comesOrGoes reports whether a cluster came, went, or began to go. What clusterinfo.Diff says then does not tell what else has changed.
+func comesOrGoes(before, after *clusterinfo.ClusterInfo) bool {
 	return before == nil || after == nil || before.Terminating != after.Terminating
 }
 
 func (c clusterChange) cause() Cause {
-	if slices.ContainsFunc(c.changes, func(key facts.Key) bool { return key.Kind != facts.Score }) {
+	if slices.ContainsFunc(c.changes, func(key clusterinfo.Property) bool { return key.Kind != clusterinfo.Score }) {
 		return CauseCluster
 	}
 
@@ -166,7 +166,7 @@ func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
 	}
 
 	i.eachMatching(c, func(p *placement) {
-		if p.passes(c.slot, c.flipped) && facts.Touched(p.interest.Reads, c.changes) && i.inScope(p, c) {
+		if p.passes(c.slot, c.flipped) && clusterinfo.Affects(p.interest.Reads, c.changes) && i.inScope(p, c) {
 			visit(p)
 		}
 	})
@@ -192,7 +192,7 @@ func (c clusterChange) moved() []string {
 }
 
 // setsHolding are the sets with a cluster in them, sorted.
-func (i *Inventory) setsHolding(slot uint, f *facts.Facts) []string {
+func (i *Inventory) setsHolding(slot uint, f *clusterinfo.ClusterInfo) []string {
 	if f == nil {
 		return nil
 	}
@@ -268,7 +268,7 @@ func (i *Inventory) others(members *view, slot uint) uint {
 // eachKeeper visits the placements that tell in their decisions whether the cluster is available, when that may have changed, whatever
 // their scope is.
 func (i *Inventory) eachKeeper(c clusterChange, visit func(*placement)) {
-	availability := facts.Key{Kind: facts.Availability}
+	availability := clusterinfo.Property{Kind: clusterinfo.Availability}
 	if !c.existence() && !slices.Contains(c.changes, availability) || i.decisions.totals.get(c.slot) == 0 {
 		return
 	}

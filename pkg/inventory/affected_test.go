@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -30,21 +30,21 @@ func world() *Inventory {
 
 	for _, placement := range []struct {
 		namespace, name string
-		interest        Interest
+		interest        Dependencies
 	}{
-		{"eu", "all", Interest{}},
-		{"ns", "all", Interest{Reads: []facts.Key{{Kind: facts.Taint}}}},
-		{"ns", "b1", Interest{ClusterSets: []string{"b"}, Reads: []facts.Key{{Kind: facts.Availability}, {Kind: facts.Name, Name: "b1"}}}},
-		{"ns", "only-b", Interest{ClusterSets: []string{"b"}, Reads: []facts.Key{{Kind: facts.Any}}}},
-		{"ns", "region", Interest{Reads: []facts.Key{{Kind: facts.Label, Name: "region"}}}},
-		{"ns", "score", Interest{ClusterSets: []string{"a"}, Reads: []facts.Key{{Kind: facts.Score, Name: "demo"}}}},
-		{"ns", "unbound", Interest{ClusterSets: []string{"c"}, Reads: []facts.Key{{Kind: facts.Any}}}},
-		{"other", "all", Interest{Reads: []facts.Key{{Kind: facts.Any}}}},
-		{"other", "unbound", Interest{ClusterSets: []string{"b"}}},
-		{"unbound", "all", Interest{Reads: []facts.Key{{Kind: facts.Any}}}},
+		{"eu", "all", Dependencies{}},
+		{"ns", "all", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}},
+		{"ns", "b1", Dependencies{ClusterSets: []string{"b"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Availability}, {Kind: clusterinfo.Name, Name: "b1"}}}},
+		{"ns", "only-b", Dependencies{ClusterSets: []string{"b"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}}},
+		{"ns", "region", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "region"}}}},
+		{"ns", "score", Dependencies{ClusterSets: []string{"a"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Score, Name: "demo"}}}},
+		{"ns", "unbound", Dependencies{ClusterSets: []string{"c"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}}},
+		{"other", "all", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}}},
+		{"other", "unbound", Dependencies{ClusterSets: []string{"b"}}},
+		{"unbound", "all", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}}},
 	} {
 		key := NewPlacementKey(V1beta1, placement.namespace, placement.name)
-		inventory.SetPlacement(key, placement.interest)
+		inventory.Subscribe(key, placement.interest)
 		inventory.Snapshot(key)
 	}
 
@@ -150,7 +150,7 @@ func TestAffected(t *testing.T) {
 		{"a binding again", func(i *Inventory) Affected { return i.SetBinding(binding("ns", "a")) }, "", nil},
 		{"an unknown binding goes", func(i *Inventory) Affected { return i.DeleteBinding("ns", "c") }, "", nil},
 		{"a placement that is forgotten is affected by nothing", func(i *Inventory) Affected {
-			i.DeletePlacement(NewPlacementKey(V1beta1, "other", "all"))
+			i.Unsubscribe(NewPlacementKey(V1beta1, "other", "all"))
 
 			return i.SetCluster(annotated)
 		}, CauseCluster, nil},
@@ -177,15 +177,15 @@ func TestAffected(t *testing.T) {
 // A ClusterProfile that stands for another cluster than before concerns the placements of both, each once.
 func TestAffectedByAProfileThatMoves(t *testing.T) {
 	i := world()
-	profiles := Interest{Reads: []facts.Key{{Kind: facts.ClusterProfile}}}
+	profiles := Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.ClusterProfile}}}
 
 	for _, name := range []string{"z", "y"} {
 		key := NewPlacementKey(V1beta1, "ns", name)
-		i.SetPlacement(key, profiles)
+		i.Subscribe(key, profiles)
 		i.Snapshot(key)
 	}
 
-	profile := facts.Profile{Namespace: "fleet", Name: "p"}
+	profile := clusterinfo.Profile{Namespace: "fleet", Name: "p"}
 	i.SetProfile("a1", profile)
 
 	var got []string

@@ -3,20 +3,20 @@ package inventory
 import (
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // anchor is a value of a label or a claim without which (or another one of the same requirement) a selector does not match.
 type anchor struct {
-	key   facts.Key
+	key   clusterinfo.Property
 	value string
 }
 
 // anchors have for each label and claim that a view asks a value of the clusters that have one, so that a new view is made of those that
 // can match.
 type anchors struct {
-	byKey map[facts.Key]*values
+	byKey map[clusterinfo.Property]*values
 }
 
 // values are the clusters by their value of one key, in no order.
@@ -25,10 +25,10 @@ type values struct {
 	slots map[string][]uint32
 }
 
-func newAnchors() *anchors { return &anchors{byKey: map[facts.Key]*values{}} }
+func newAnchors() *anchors { return &anchors{byKey: map[clusterinfo.Property]*values{}} }
 
 // use keeps the values of a key, until as many calls of drop.
-func (a *anchors) use(key facts.Key, all clusters) {
+func (a *anchors) use(key clusterinfo.Property, all clusters) {
 	known := a.byKey[key]
 	if known == nil {
 		known = &values{}
@@ -39,7 +39,7 @@ func (a *anchors) use(key facts.Key, all clusters) {
 	known.users++
 }
 
-func (a *anchors) drop(key facts.Key) {
+func (a *anchors) drop(key clusterinfo.Property) {
 	if known := a.byKey[key]; known != nil {
 		known.users--
 		if known.users == 0 {
@@ -48,7 +48,7 @@ func (a *anchors) drop(key facts.Key) {
 	}
 }
 
-func (v *values) find(key facts.Key, all clusters) {
+func (v *values) find(key clusterinfo.Property, all clusters) {
 	v.slots = map[string][]uint32{}
 
 	for slot, f := range all {
@@ -66,7 +66,7 @@ func (a *anchors) findAll(all clusters) {
 }
 
 // change brings the values of a cluster up to date; the cluster is nil where it does not exist.
-func (a *anchors) change(slot uint, before, after *facts.Facts, changes []facts.Key) {
+func (a *anchors) change(slot uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property) {
 	if comesOrGoes(before, after) {
 		a.eachOf(before, func(v *values, value string) { v.remove(value, slot) })
 		a.eachOf(after, func(v *values, value string) { v.add(value, slot) })
@@ -91,14 +91,14 @@ func (a *anchors) change(slot uint, before, after *facts.Facts, changes []facts.
 }
 
 // eachOf visits the values of a cluster that are kept.
-func (a *anchors) eachOf(f *facts.Facts, visit func(v *values, value string)) {
+func (a *anchors) eachOf(f *clusterinfo.ClusterInfo, visit func(v *values, value string)) {
 	if f == nil {
 		return
 	}
 
-	for kind, all := range map[facts.Kind]map[string]string{facts.Label: f.Labels, facts.Claim: f.Claims} {
+	for kind, all := range map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: f.Labels, clusterinfo.Claim: f.Claims} {
 		for name, value := range all {
-			if known := a.byKey[facts.Key{Kind: kind, Name: name}]; known != nil {
+			if known := a.byKey[clusterinfo.Property{Kind: kind, Name: name}]; known != nil {
 				visit(known, value)
 			}
 		}
@@ -126,13 +126,13 @@ func (v *values) remove(value string, slot uint) {
 
 // canMatch are the clusters that have one of the values of the anchor that leaves the fewest; false when any cluster may match.
 func (a *anchors) canMatch(s *selector.Selector, slotOf func(name string) (uint, bool)) (slots []uint32, narrow bool) {
-	asked, _ := s.Anchors()
+	asked, _ := s.RequiredValues()
 	fewest := -1
 
-	var best selector.Anchor
+	var best selector.RequiredValue
 
 	for _, one := range asked {
-		if one.Key.Kind == facts.Name {
+		if one.Key.Kind == clusterinfo.Name {
 			if slot, exists := slotOf(one.Key.Name); exists {
 				slots = append(slots, uint32(slot))
 			}

@@ -30,7 +30,7 @@ func TestAnchorsFollowTheClusters(t *testing.T) {
 		i, there := New(compiler), noObjects()
 		key := NewPlacementKey(V1beta1, "ns1", "p")
 
-		i.SetPlacement(key, Interest{Predicates: []*selector.Selector{eu, named}})
+		i.Subscribe(key, Dependencies{Predicates: []*selector.Selector{eu, named}})
 		i.Snapshot(key)
 
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
@@ -61,7 +61,7 @@ func TestAnchorsFollowTheClusters(t *testing.T) {
 			}
 		}
 
-		i.DeletePlacement(key)
+		i.Unsubscribe(key)
 
 		if _, kept := i.views.anchors.byKey[eu.Reads()[0]]; kept && i.members["b"] == nil && i.members["a"] == nil {
 			t.Fatal("values are kept for nobody")

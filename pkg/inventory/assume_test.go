@@ -33,13 +33,13 @@ func TestAnAssumedResultCountsInThePlaceOfPages(t *testing.T) {
 		step.do()
 
 		s := i.Snapshot()
-		for name, counts := range map[string]map[string]int{"elsewhere": s.Elsewhere(q), "neighbours": s.Neighbours(q)} {
+		for name, counts := range map[string]map[string]int{"elsewhere": s.DecisionCounts(q), "neighbours": s.NamespaceDecisionCounts(q)} {
 			if diff := cmp.Diff(step.want, counts); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", step.reason, name, diff)
 			}
 		}
 
-		if own := s.Elsewhere(p); len(own) > 0 {
+		if own := s.DecisionCounts(p); len(own) > 0 {
 			t.Errorf("%s: p counts its own clusters: %v", step.reason, own)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -37,7 +37,7 @@ func benchCluster(n, version int) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B, compiler *selector.Compiler, team int) Interest) *Inventory {
+func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B, compiler *selector.Compiler, team int) Dependencies) *Inventory {
 	b.Helper()
 
 	compiler := selector.NewCompiler()
@@ -54,7 +54,7 @@ func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B
 		key := NewPlacementKey(V1beta1, fmt.Sprintf("ns%d", n%100), fmt.Sprintf("p%d", n))
 		keys = append(keys, key)
 		i.SetBinding(binding(key.Namespace, "all"))
-		i.SetPlacement(key, interest(b, compiler, n/concerned))
+		i.Subscribe(key, interest(b, compiler, n/concerned))
 	}
 
 	i.Snapshot(keys...)
@@ -62,7 +62,7 @@ func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B
 	return i
 }
 
-func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Interest {
+func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
 	b.Helper()
 
 	byTeam, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
@@ -72,7 +72,7 @@ func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Interest
 		b.Fatal(err)
 	}
 
-	return Interest{Predicates: []*selector.Selector{byTeam}, Reads: []facts.Key{{Kind: facts.Taint}}}
+	return Dependencies{Predicates: []*selector.Selector{byTeam}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}
 }
 
 // eachSize measures an event, of which n counts the times, on hubs of several sizes, to see that its cost does not depend on what it does
@@ -83,7 +83,7 @@ func eachSize(b *testing.B, affected int, event func(i *Inventory, n int) Affect
 	eachSizeOf(b, benchInterest, affected, event)
 }
 
-func eachSizeOf(b *testing.B, interest func(b *testing.B, compiler *selector.Compiler, team int) Interest, affected int,
+func eachSizeOf(b *testing.B, interest func(b *testing.B, compiler *selector.Compiler, team int) Dependencies, affected int,
 	event func(i *Inventory, n int) Affected,
 ) {
 	b.Helper()
@@ -131,7 +131,7 @@ func BenchmarkLabelChangeUnsatisfied(b *testing.B) {
 }
 
 // tellingInterest is that of an unsatisfied placement with two clauses.
-func tellingInterest(b *testing.B, compiler *selector.Compiler, team int) Interest {
+func tellingInterest(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
 	b.Helper()
 
 	both, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
@@ -141,8 +141,8 @@ func tellingInterest(b *testing.B, compiler *selector.Compiler, team int) Intere
 		b.Fatal(err)
 	}
 
-	return Interest{
-		Predicates: []*selector.Selector{both}, Reads: []facts.Key{{Kind: facts.Taint}}, Tells: true,
+	return Dependencies{
+		Predicates: []*selector.Selector{both}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}, WatchRejected: true,
 		Clauses: [][]*selector.Selector{both.Clauses()},
 	}
 }
@@ -230,7 +230,7 @@ func BenchmarkMemory(b *testing.B) {
 		measure(b, 10_000, "B/placement", func() {
 			for n := range 10_000 {
 				key := NewPlacementKey(V1beta1, "ns"+strconv.Itoa(n%100), "p"+strconv.Itoa(n))
-				i.SetPlacement(key, benchInterest(b, i.compiler, n))
+				i.Subscribe(key, benchInterest(b, i.compiler, n))
 				i.Snapshot(key)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
@@ -65,15 +65,15 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 	return compiled
 }
 
-// Holds reports whether the cluster is a member, terminating or not.
-func (s *ClusterSet) Holds(f *facts.Facts) bool {
+// Contains reports whether the cluster is a member, terminating or not.
+func (s *ClusterSet) Contains(f *clusterinfo.ClusterInfo) bool {
 	switch {
 	case s.exclusive:
 		return f.Labels[clusterv1beta2.ClusterSetLabel] == s.Name
 	case s.selector == nil:
 		return false
 	default:
-		return s.selector.Matches(f, &selector.Pass{})
+		return s.selector.Matches(f, &selector.EvalContext{})
 	}
 }
 

@@ -42,7 +42,7 @@ func differences(i *inventory.Inventory) map[string]string {
 	found := map[string]string{}
 
 	for _, placement := range placements() {
-		request := scheduling.LowerV1beta1(selector.NewCompiler(), placement)
+		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
 		snapshot := i.Snapshot(request.Key)
 		now := time.Unix(0, 0)
 
@@ -51,7 +51,7 @@ func differences(i *inventory.Inventory) map[string]string {
 			found[placement.Name] = different
 		}
 
-		i.Follow(request.Key, result.Interest())
+		i.UpdateDependencies(request.Key, result.Dependencies())
 	}
 
 	return found
@@ -109,8 +109,8 @@ func smallHub() *inventory.Inventory {
 	i.SetDecision(inventory.Page{Key: owner.Decision("d"), Owner: owner, Clusters: []string{"us", "eu"}})
 
 	for _, placement := range placements() {
-		request := scheduling.LowerV1beta1(selector.NewCompiler(), placement)
-		i.SetPlacement(request.Key, request.Interest())
+		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
+		i.Subscribe(request.Key, request.Dependencies())
 	}
 
 	return i

@@ -1,8 +1,8 @@
 package inventory
 
-// Neighbours counts how often each cluster stands in decisions of the other placements of the placement's namespace, of every API.
+// NamespaceDecisionCounts counts how often each cluster stands in decisions of the other placements of the placement's namespace, of every API.
 // PlacementDecisions that name no placement do not count.
-func (s *Snapshot) Neighbours(key PlacementKey) map[string]int {
+func (s *Snapshot) NamespaceDecisionCounts(key PlacementKey) map[string]int {
 	counts := map[string]int{}
 
 	s.pages.Root().WalkPrefix([]byte(ownersIn(key.Namespace)), func(_ []byte, pages []*page) bool {
@@ -18,9 +18,9 @@ func (s *Snapshot) Neighbours(key PlacementKey) map[string]int {
 	return counts
 }
 
-// Elsewhere counts how often each cluster stands in decisions other than those of the given placement, by looking at all of them. Load has
+// DecisionCounts counts how often each cluster stands in decisions other than those of the given placement, by looking at all of them. Load has
 // the same counts at once.
-func (s *Snapshot) Elsewhere(key PlacementKey) map[string]int {
+func (s *Snapshot) DecisionCounts(key PlacementKey) map[string]int {
 	counts := map[string]int{}
 
 	s.pages.Root().Walk(func(_ []byte, pages []*page) bool {
@@ -42,8 +42,8 @@ func (s *Snapshot) countInto(counts map[string]int, p *page) {
 	}
 }
 
-// Load is how often clusters stand in decisions other than those of a placement.
-type Load struct {
+// CountsOfOthers is how often clusters stand in decisions other than those of a placement.
+type CountsOfOthers struct {
 	// Highest is the greatest count of any name of a cluster, whether or not it exists.
 	Highest int
 
@@ -52,11 +52,11 @@ type Load struct {
 }
 
 // Of is the count of a cluster by its number.
-func (l Load) Of(slot uint) int { return int(l.totals.get(slot) - l.own[slot]) }
+func (l CountsOfOthers) Of(slot uint) int { return int(l.totals.get(slot) - l.own[slot]) }
 
-// Load is the load of the clusters without what a placement puts on them itself.
-func (s *Snapshot) Load(key PlacementKey) Load {
-	load := Load{totals: s.totals, own: map[uint]int32{}}
+// CountsOfOthers is the load of the clusters without what a placement puts on them itself.
+func (s *Snapshot) CountsOfOthers(key PlacementKey) CountsOfOthers {
+	load := CountsOfOthers{totals: s.totals, own: map[uint]int32{}}
 	pages, _ := s.pages.Get([]byte(ownerName(key)))
 
 	for _, p := range pages {

@@ -22,7 +22,7 @@ func TestACorruptViewCountsAsADivergence(t *testing.T) {
 		var keys []inventory.PlacementKey
 
 		for _, placement := range placements() {
-			request := scheduling.LowerV1beta1(selector.NewCompiler(), placement)
+			request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
 			requests[request.Key], keys = request, append(keys, request.Key)
 		}
 

@@ -9,7 +9,7 @@ import (
 )
 
 // telling is the interest of a placement with two clauses, plain and while it tells of every cluster in scope.
-func telling(t *testing.T) (plain, wide Interest) {
+func telling(t *testing.T) (plain, wide Dependencies) {
 	t.Helper()
 
 	both, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
@@ -19,8 +19,8 @@ func telling(t *testing.T) (plain, wide Interest) {
 		t.Fatal(err)
 	}
 
-	plain = Interest{Predicates: []*selector.Selector{both}}
-	wide = Interest{Predicates: plain.Predicates, Tells: true, Clauses: [][]*selector.Selector{both.Clauses()}}
+	plain = Dependencies{Predicates: []*selector.Selector{both}}
+	wide = Dependencies{Predicates: plain.Predicates, WatchRejected: true, Clauses: [][]*selector.Selector{both.Clauses()}}
 
 	return plain, wide
 }
@@ -56,12 +56,12 @@ func TestFollow(t *testing.T) {
 			}
 
 			i.SetCluster(managed("b1", "a", "region", "ap"))
-			i.SetPlacement(key, plain)
+			i.Subscribe(key, plain)
 			i.Snapshot(key)
-			i.Follow(key, wide)
+			i.UpdateDependencies(key, wide)
 
 			if !tells {
-				i.Follow(key, plain)
+				i.UpdateDependencies(key, plain)
 			}
 
 			if got := len(tc.event(i).Placements) > 0; got != (tc.wakes && tells) {
@@ -76,34 +76,34 @@ func TestFollowKeepsViews(t *testing.T) {
 	plain, wide := telling(t)
 	i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
 
-	if got := i.Follow(key, wide); got != i.Snapshot(key).Generation || len(i.views.known) != 0 {
+	if got := i.UpdateDependencies(key, wide); got != i.Snapshot(key).Generation || len(i.views.known) != 0 {
 		t.Errorf("a placement that was never set is followed at %d, with %d views", got, len(i.views.known))
 	}
 
-	i.SetPlacement(key, plain)
-	i.Follow(key, wide)
+	i.Subscribe(key, plain)
+	i.UpdateDependencies(key, wide)
 
 	if len(i.views.known) != 0 {
 		t.Errorf("a placement without an answer has %d views, want none", len(i.views.known))
 	}
 
-	i.SetPlacement(key, plain)
+	i.Subscribe(key, plain)
 	i.Snapshot(key)
 
 	view := i.views.known[plain.Predicates[0].Identity()]
 
 	for _, step := range []struct {
-		interest Interest
+		interest Dependencies
 		views    int
 	}{{wide, 3}, {wide, 3}, {plain, 1}, {wide, 3}} {
-		i.Follow(key, step.interest)
+		i.UpdateDependencies(key, step.interest)
 
 		if i.views.known[plain.Predicates[0].Identity()] != view || len(i.views.known) != step.views {
 			t.Errorf("there are %d views, want %d and the first one among them", len(i.views.known), step.views)
 		}
 	}
 
-	i.DeletePlacement(key)
+	i.Unsubscribe(key)
 
 	if len(i.views.known) != 0 || len(i.placements.open) != 0 || len(i.views.anchors.byKey) != 0 {
 		t.Errorf("a placement that is gone leaves %d views, %d namespaces, %d anchors", len(i.views.known), len(i.placements.open),

@@ -3,27 +3,27 @@ package inventory
 import (
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Interest is what a placement looks at.
-type Interest struct {
+// Dependencies is what a placement looks at.
+type Dependencies struct {
 	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
 	ClusterSets []string
 	// Predicates are ORed; none means that every cluster in scope passes.
 	Predicates []*selector.Selector
 	// Reads are the facts that can change its answer of a cluster that passes the predicates.
-	Reads []facts.Key
+	Reads []clusterinfo.Property
 	// ScopeReads are the facts that can change its answer of any cluster in scope.
-	ScopeReads []facts.Key
-	// Tells says that the answer tells of every cluster in scope what keeps it out. Clauses are, for each of the predicates whose clauses it
+	ScopeReads []clusterinfo.Property
+	// WatchRejected says that the answer tells of every cluster in scope what keeps it out. Clauses are, for each of the predicates whose clauses it
 	// tells apart, those clauses in their order: which of them is the first that a cluster does not match is a part of the answer.
-	Tells   bool
-	Clauses [][]*selector.Selector
+	WatchRejected bool
+	Clauses       [][]*selector.Selector
 }
 
-func (i Interest) includes(set string) bool {
+func (i Dependencies) includes(set string) bool {
 	return len(i.ClusterSets) == 0 || slices.Contains(i.ClusterSets, set)
 }
 
@@ -31,7 +31,7 @@ func (i Interest) includes(set string) bool {
 // that could change.
 type placement struct {
 	key        PlacementKey
-	interest   Interest
+	interest   Dependencies
 	enrolled   bool
 	identity   string // of its request, once it is enrolled
 	predicates []*view
@@ -45,7 +45,7 @@ type placements struct {
 	// open are those that may look at a cluster whatever it is.
 	open map[string]map[*placement]struct{}
 	// readers read a key of any cluster in their scope, and selective only of those that pass their predicates.
-	readers, selective map[facts.Key]map[*placement]struct{}
+	readers, selective map[clusterinfo.Property]map[*placement]struct{}
 }
 
 // open reports whether a cluster that matches none of the predicates may count.
@@ -54,18 +54,20 @@ func (p *placement) open() bool {
 }
 
 // looksAtAll reports whether clusters that match none of the predicates have a part in the answer.
-func (p *placement) looksAtAll() bool { return len(p.interest.ScopeReads) > 0 || p.interest.Tells }
+func (p *placement) looksAtAll() bool {
+	return len(p.interest.ScopeReads) > 0 || p.interest.WatchRejected
+}
 
 func newPlacements() *placements {
 	return &placements{
 		known: map[PlacementKey]*placement{}, inNamespace: map[string]map[*placement]struct{}{},
 		open:    map[string]map[*placement]struct{}{},
-		readers: map[facts.Key]map[*placement]struct{}{}, selective: map[facts.Key]map[*placement]struct{}{},
+		readers: map[clusterinfo.Property]map[*placement]struct{}{}, selective: map[clusterinfo.Property]map[*placement]struct{}{},
 	}
 }
 
-// SetPlacement takes in what a placement looks at. It has to be evaluated anew.
-func (i *Inventory) SetPlacement(key PlacementKey, interest Interest) {
+// Subscribe takes in what a placement looks at. It has to be evaluated anew.
+func (i *Inventory) Subscribe(key PlacementKey, interest Dependencies) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -73,10 +75,10 @@ func (i *Inventory) SetPlacement(key PlacementKey, interest Interest) {
 	i.placements.known[key] = &placement{key: key, interest: interest}
 }
 
-// Follow has a placement, whose answer stands, look at something else from now on, and returns the generation of this moment: what happened
+// UpdateDependencies has a placement, whose answer stands, look at something else from now on, and returns the generation of this moment: what happened
 // up to it is told of as the placement looked before. What is known of its predicates is kept. It does nothing about a placement that has
 // never been set.
-func (i *Inventory) Follow(key PlacementKey, interest Interest) (generation uint64) {
+func (i *Inventory) UpdateDependencies(key PlacementKey, interest Dependencies) (generation uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -97,8 +99,8 @@ func (i *Inventory) Follow(key PlacementKey, interest Interest) (generation uint
 	return i.generation
 }
 
-// DeletePlacement forgets what a placement looked at.
-func (i *Inventory) DeletePlacement(key PlacementKey) {
+// Unsubscribe forgets what a placement looked at.
+func (i *Inventory) Unsubscribe(key PlacementKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 

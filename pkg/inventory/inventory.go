@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -19,13 +19,13 @@ type Inventory struct {
 	mu        sync.Mutex
 	slots     *slots
 	clusters  *table[uint] // the numbers of those that exist
-	facts     vector[*facts.Facts]
+	facts     vector[*clusterinfo.ClusterInfo]
 	alive     flags // not terminating
 	tainted   flags
-	doubtful  flags // see facts.Facts.Doubtful
-	scores    map[string]map[string]facts.ScoreSet
-	profiles  map[string][]facts.Profile
-	profileOf map[facts.Profile]string
+	doubtful  flags // see clusterinfo.Facts.Doubtful
+	scores    map[string]map[string]clusterinfo.ScoreSet
+	profiles  map[string][]clusterinfo.Profile
+	profileOf map[clusterinfo.Profile]string
 
 	sets *table[*ClusterSet]
 	// members are the views of the sets, and selecting those of them that select by labels of any key; boundIn are the namespaces that a set
@@ -57,9 +57,9 @@ func New(compiler *selector.Compiler) *Inventory {
 		alive:      newFlags(),
 		tainted:    newFlags(),
 		doubtful:   newFlags(),
-		scores:     map[string]map[string]facts.ScoreSet{},
-		profiles:   map[string][]facts.Profile{},
-		profileOf:  map[facts.Profile]string{},
+		scores:     map[string]map[string]clusterinfo.ScoreSet{},
+		profiles:   map[string][]clusterinfo.Profile{},
+		profileOf:  map[clusterinfo.Profile]string{},
 		sets:       newTable[*ClusterSet](),
 		members:    map[string]*view{},
 		selecting:  map[string]*view{},
@@ -95,7 +95,7 @@ func (i *Inventory) changed(what extent) {
 }
 
 // known are the facts of a cluster; nil when it does not exist.
-func (i *Inventory) known(name string) *facts.Facts {
+func (i *Inventory) known(name string) *clusterinfo.ClusterInfo {
 	slot, exists := i.clusters.live[name]
 	if !exists {
 		return nil
@@ -112,7 +112,7 @@ func (i *Inventory) slotOf(name string) (uint, bool) {
 }
 
 // eachCluster visits the clusters that exist, in no order.
-func (i *Inventory) eachCluster(yield func(uint, *facts.Facts) bool) {
+func (i *Inventory) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {
 	for _, slot := range i.clusters.live {
 		if !yield(slot, i.facts.get(slot)) {
 			return
@@ -126,10 +126,10 @@ func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	defer i.mu.Unlock()
 
 	if known := i.known(cluster.Name); known != nil {
-		return i.replaceCluster(cluster.Name, known.Next(cluster))
+		return i.replaceCluster(cluster.Name, known.Update(cluster))
 	}
 
-	return i.replaceCluster(cluster.Name, facts.Of(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name]))
+	return i.replaceCluster(cluster.Name, clusterinfo.New(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name]))
 }
 
 // DeleteCluster takes in that a cluster is gone.
@@ -140,10 +140,10 @@ func (i *Inventory) DeleteCluster(name string) Affected {
 	return i.replaceCluster(name, nil)
 }
 
-func (i *Inventory) replaceCluster(name string, after *facts.Facts) Affected {
+func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo) Affected {
 	before := i.known(name)
 
-	changes := facts.Diff(before, after)
+	changes := clusterinfo.ChangedProperties(before, after)
 	if len(changes) == 0 {
 		if after != nil {
 			// Not to hold on to the old object.
@@ -168,7 +168,7 @@ func (i *Inventory) replaceCluster(name string, after *facts.Facts) Affected {
 	i.facts.set(slot, after)
 	i.alive.set(slot, after != nil && !after.Terminating)
 	i.tainted.set(slot, after != nil && len(after.Taints) > 0)
-	i.doubtful.set(slot, after != nil && after.Doubtful())
+	i.doubtful.set(slot, after != nil && after.HasUnreadable())
 
 	flipped := i.views.change(slot, before, after, changes, i.generation)
 	affected := i.affectedByCluster(clusterChange{
@@ -185,7 +185,7 @@ func (i *Inventory) replaceCluster(name string, after *facts.Facts) Affected {
 
 // SetScores takes in a new state of an AddOnPlacementScore; its namespace is the name of the cluster.
 func (i *Inventory) SetScores(object *clusterv1alpha1.AddOnPlacementScore) Affected {
-	set := facts.ScoresOf(object)
+	set := clusterinfo.NewScoreSet(object)
 
 	return i.replaceScores(object.Namespace, object.Name, &set)
 }
@@ -195,7 +195,7 @@ func (i *Inventory) DeleteScores(cluster, name string) Affected {
 	return i.replaceScores(cluster, name, nil)
 }
 
-func (i *Inventory) replaceScores(cluster, name string, set *facts.ScoreSet) Affected {
+func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSet) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -204,7 +204,7 @@ func (i *Inventory) replaceScores(cluster, name string, set *facts.ScoreSet) Aff
 		delete(scores, name)
 	} else {
 		if scores == nil {
-			scores = map[string]facts.ScoreSet{}
+			scores = map[string]clusterinfo.ScoreSet{}
 		}
 
 		scores[name] = *set
@@ -247,7 +247,7 @@ func (i *Inventory) Rebuild() {
 	for slot, f := range i.eachCluster {
 		i.alive.set(slot, !f.Terminating)
 		i.tainted.set(slot, len(f.Taints) > 0)
-		i.doubtful.set(slot, f.Doubtful())
+		i.doubtful.set(slot, f.HasUnreadable())
 	}
 
 	i.decisions.recount()

@@ -9,7 +9,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -93,7 +93,7 @@ func TestClusterSetsHold(t *testing.T) {
 
 			for _, c := range []*clusterv1.ManagedCluster{managed("a1", "a", "region", "eu"), managed("a2", "a"),
 				managed("b1", "b", "region", "eu")} {
-				if set.Holds(facts.Of(c, nil)) {
+				if set.Contains(clusterinfo.New(c, nil)) {
 					got = append(got, c.Name)
 				}
 			}
@@ -175,7 +175,7 @@ func TestElsewhere(t *testing.T) {
 		{"a placement without decisions", NewPlacementKey(V1beta1, "ns", "new"), map[string]int{"c1": 4, "c2": 1, "c3": 2, "gone": 1}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, inventory.Snapshot().Elsewhere(tc.key)); diff != "" {
+			if diff := cmp.Diff(tc.want, inventory.Snapshot().DecisionCounts(tc.key)); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
 			}
 		})
@@ -187,11 +187,11 @@ func TestElsewhere(t *testing.T) {
 	inventory.SetDecision(decided("ns", "p-decision-1", "q", "c2"))
 
 	if diff := cmp.Diff(map[string]int{"c1": 1, "c2": 1, "c3": 1, "gone": 1},
-		inventory.Snapshot().Elsewhere(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
+		inventory.Snapshot().DecisionCounts(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
 		t.Errorf("after a page went and one changed hands (-want +got):\n%s", diff)
 	}
 
-	if diff := cmp.Diff(map[string]int{"c1": 3, "c3": 1, "gone": 1}, before.Elsewhere(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
+	if diff := cmp.Diff(map[string]int{"c1": 3, "c3": 1, "gone": 1}, before.DecisionCounts(NewPlacementKey(V1beta1, "ns", "p"))); diff != "" {
 		t.Errorf("a snapshot changed (-want +got):\n%s", diff)
 	}
 }
@@ -221,7 +221,7 @@ func TestNeighbours(t *testing.T) {
 		{"a namespace without others", NewPlacementKey(V1beta1, "other", "p"), map[string]int{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, inventory.Snapshot().Neighbours(tc.key)); diff != "" {
+			if diff := cmp.Diff(tc.want, inventory.Snapshot().NamespaceDecisionCounts(tc.key)); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
 			}
 		})

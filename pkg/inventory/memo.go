@@ -7,7 +7,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -51,11 +51,11 @@ func (o oddity) same(other oddity) bool {
 }
 
 func newMemo(s *selector.Selector) *memo {
-	return &memo{selector: s, oddities: map[uint]oddity{}, share: selector.PassCost}
+	return &memo{selector: s, oddities: map[uint]oddity{}, share: selector.MaxCost}
 }
 
 // ask is what the selector says of a cluster as it was at a generation, as if it was asked in the pass.
-func (m *memo) ask(slot uint, f *facts.Facts, generation uint64, pass *selector.Pass) selector.Verdict {
+func (m *memo) ask(slot uint, f *clusterinfo.ClusterInfo, generation uint64, pass *selector.EvalContext) selector.Verdict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -73,14 +73,14 @@ func (m *memo) ask(slot uint, f *facts.Facts, generation uint64, pass *selector.
 	}
 
 	pass.Charge(uint64(said.cost))
-	pass.Wake(odd.until)
+	pass.RequeueAfterChange(odd.until)
 
 	return selector.Verdict{Matched: said.matched, Err: odd.err, Expression: odd.expression}
 }
 
 // recall finds those of the candidates that are known to match, as if they and those that are known not to were asked in the pass. It
 // leaves the candidates that have to be asked one by one.
-func (m *memo) recall(candidates Members, generation uint64, pass *selector.Pass) (matching, left Members) {
+func (m *memo) recall(candidates Members, generation uint64, pass *selector.EvalContext) (matching, left Members) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -116,16 +116,16 @@ func (m *memo) answer(slot uint) answer {
 	return answer{}
 }
 
-func (m *memo) evaluate(f *facts.Facts, now time.Time) (answer, oddity) {
+func (m *memo) evaluate(f *clusterinfo.ClusterInfo, now time.Time) (answer, oddity) {
 	if now.After(m.latest) {
 		m.latest = now
 	}
 
-	pass := &selector.Pass{Now: now}
+	pass := &selector.EvalContext{Now: now}
 	verdict := m.selector.Match(f, pass)
-	odd := oddity{err: verdict.Err, expression: verdict.Expression, since: pass.Since(), until: pass.WakeAt()}
+	odd := oddity{err: verdict.Err, expression: verdict.Expression, since: pass.StableSince(), until: pass.RequeueAt()}
 
-	return answer{cost: uint32(min(pass.Spent(), math.MaxUint32)), known: true, matched: verdict.Matched, odd: !odd.same(oddity{})}, odd
+	return answer{cost: uint32(min(pass.Cost(), math.MaxUint32)), known: true, matched: verdict.Matched, odd: !odd.same(oddity{})}, odd
 }
 
 func (m *memo) remember(slot uint, from uint64, said answer, odd oddity) {
@@ -152,7 +152,7 @@ const dear = 10_000
 // have changed. Of a cluster that nobody asked about nothing is known, so that it may; and so of one for which asking is dear, which is left
 // to those who evaluate. So it is where the last answer held for a time only:
 // an evaluation that began before the change may be at a later time, at which other facts are read.
-func (m *memo) change(slot uint, after *facts.Facts, generation uint64) bool {
+func (m *memo) change(slot uint, after *clusterinfo.ClusterInfo, generation uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -190,7 +190,7 @@ func (m *memo) together(selectors int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	m.share = min(m.share, selector.PassCost/uint64(max(selectors, 1)))
+	m.share = min(m.share, selector.MaxCost/uint64(max(selectors, 1)))
 }
 
 // forget drops all that is remembered.

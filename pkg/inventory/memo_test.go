@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -18,7 +18,7 @@ func TestEventsDoNotWaitForDearAnswers(t *testing.T) {
 		t.Fatal(errs)
 	}
 
-	cluster := facts.Of(managed("c1", "a", "region", "eu"), nil)
+	cluster := clusterinfo.New(managed("c1", "a", "region", "eu"), nil)
 
 	for _, tc := range []struct {
 		reason         string

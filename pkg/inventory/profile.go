@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // SetProfile takes in that a ClusterProfile stands for a cluster.
-func (i *Inventory) SetProfile(cluster string, profile facts.Profile) Affected {
+func (i *Inventory) SetProfile(cluster string, profile clusterinfo.Profile) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -25,7 +25,7 @@ func (i *Inventory) SetProfile(cluster string, profile facts.Profile) Affected {
 	i.profileOf[profile] = cluster
 
 	profiles := append(slices.Clone(i.profiles[cluster]), profile) // The facts of the cluster share the old list.
-	slices.SortFunc(profiles, func(a, b facts.Profile) int {
+	slices.SortFunc(profiles, func(a, b clusterinfo.Profile) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 
@@ -36,7 +36,7 @@ func (i *Inventory) SetProfile(cluster string, profile facts.Profile) Affected {
 }
 
 // DeleteProfile takes in that a ClusterProfile is gone, or stands for no cluster of the hub any more.
-func (i *Inventory) DeleteProfile(profile facts.Profile) Affected {
+func (i *Inventory) DeleteProfile(profile clusterinfo.Profile) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -50,13 +50,13 @@ func (i *Inventory) DeleteProfile(profile facts.Profile) Affected {
 	return i.removeProfile(cluster, profile)
 }
 
-func (i *Inventory) removeProfile(cluster string, profile facts.Profile) Affected {
-	return i.replaceProfiles(cluster, slices.DeleteFunc(slices.Clone(i.profiles[cluster]), func(other facts.Profile) bool {
+func (i *Inventory) removeProfile(cluster string, profile clusterinfo.Profile) Affected {
+	return i.replaceProfiles(cluster, slices.DeleteFunc(slices.Clone(i.profiles[cluster]), func(other clusterinfo.Profile) bool {
 		return other == profile
 	}))
 }
 
-func (i *Inventory) replaceProfiles(cluster string, profiles []facts.Profile) Affected {
+func (i *Inventory) replaceProfiles(cluster string, profiles []clusterinfo.Profile) Affected {
 	if len(profiles) == 0 {
 		delete(i.profiles, cluster)
 	} else {

@@ -15,7 +15,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -28,14 +28,14 @@ type objects struct {
 	decisions map[DecisionKey]Page
 	// assumed are the clusters of the placements whose results are assumed.
 	assumed  map[PlacementKey][]string
-	profiles map[facts.Profile]string
+	profiles map[clusterinfo.Profile]string
 }
 
 func noObjects() *objects {
 	return &objects{
 		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
 		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
-		decisions: map[DecisionKey]Page{}, assumed: map[PlacementKey][]string{}, profiles: map[facts.Profile]string{},
+		decisions: map[DecisionKey]Page{}, assumed: map[PlacementKey][]string{}, profiles: map[clusterinfo.Profile]string{},
 	}
 }
 
@@ -98,7 +98,7 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 		o.bindings[inNamespace(set)] = binding(namespace, set)
 		i.SetBinding(o.bindings[inNamespace(set)].DeepCopy())
 	case "profile":
-		profile := facts.Profile{Namespace: namespace, Name: pick(t, "profile", "p1", "p2")}
+		profile := clusterinfo.Profile{Namespace: namespace, Name: pick(t, "profile", "p1", "p2")}
 		if gone {
 			delete(o.profiles, profile)
 			i.DeleteProfile(profile)
@@ -203,7 +203,7 @@ func viewOf(s *Snapshot) said {
 	})
 
 	for _, owner := range owners {
-		load := s.Load(owner)
+		load := s.CountsOfOthers(owner)
 		v.Counts[owner], v.Highest[owner] = map[string]int{}, load.Highest
 
 		for slot := range s.slotsOfNames() {
@@ -220,7 +220,7 @@ func viewOf(s *Snapshot) said {
 	s.sets.Root().Walk(func(name []byte, set *ClusterSet) bool {
 		v.Sets = append(v.Sets, fmt.Sprint(string(name), set.Name, set.exclusive, set.selector, set.Err))
 		if set.members != nil {
-			v.Members[set.Name] = s.namesOf(s.Matching(set.members, s.alive))
+			v.Members[set.Name] = s.namesOf(s.Match(set.members, s.alive))
 		}
 
 		return false
@@ -231,8 +231,8 @@ func viewOf(s *Snapshot) said {
 
 func (s *Snapshot) namesOf(members Members) []string {
 	names := []string{}
-	for _, slot := range s.InOrder(members) {
-		names = append(names, s.Facts(slot).Name)
+	for _, slot := range s.SortedByName(members) {
+		names = append(names, s.ClusterInfo(slot).Name)
 	}
 
 	return names
@@ -252,7 +252,7 @@ func (s *Snapshot) slotsOfNames() iter.Seq[uint] {
 // checkAgainstPlain compares what is found by index with what is found by looking at everything.
 func (v said) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 	for _, owner := range owners {
-		plain := s.Elsewhere(owner)
+		plain := s.DecisionCounts(owner)
 		if diff := cmp.Diff(plain, v.Counts[owner]); diff != "" {
 			t.Fatalf("counts without %v (-plain +index):\n%s", owner, diff)
 		}
@@ -266,7 +266,7 @@ func (v said) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 		scope, plain := s.Scope(namespace, nil), []string{}
 
 		for _, f := range s.Clusters() {
-			if scope.Holds(f) && !f.Terminating {
+			if scope.Contains(f) && !f.Terminating {
 				plain = append(plain, f.Name)
 			}
 		}
@@ -313,7 +313,7 @@ func TestSnapshotForgetsHistory(t *testing.T) {
 			t.Fatalf("snapshot (-of the objects +after the events):\n%s", diff)
 		}
 
-		if !slices.EqualFunc(fresh.Clusters(), taken.Clusters(), func(a, b *facts.Facts) bool { return len(facts.Diff(a, b)) == 0 }) {
+		if !slices.EqualFunc(fresh.Clusters(), taken.Clusters(), func(a, b *clusterinfo.ClusterInfo) bool { return len(clusterinfo.ChangedProperties(a, b)) == 0 }) {
 			t.Fatal("the facts of a cluster differ")
 		}
 	})

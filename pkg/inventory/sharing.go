@@ -88,10 +88,10 @@ func newAnswerCache(s *subscribers, limit int) *answerCache {
 	return &answerCache{subscribers: s, limit: limit, answers: map[string]map[string]*list.Element{}, recent: list.New()}
 }
 
-// Recall returns the answer of find for a request in the snapshot, or the one that was found before, as long as nothing has changed in the
+// Memoize returns the answer of find for a request in the snapshot, or the one that was found before, as long as nothing has changed in the
 // world but decisions. The rest tells apart the answers for requests of one identity. Answers are kept while at least two enrolled placements
 // have a request of the identity; their size in bytes is an estimate.
-func Recall[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
+func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
 	once, shared := s.answers.entry(identity, rest, func(entry *answerEntry) any {
 		return sync.OnceValue(func() T {
 			answer := find()

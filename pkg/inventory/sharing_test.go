@@ -12,7 +12,7 @@ import (
 )
 
 // asking is a placement of ns that asks for a region.
-func asking(t *testing.T, name, region string) (PlacementKey, Interest) {
+func asking(t *testing.T, name, region string) (PlacementKey, Dependencies) {
 	t.Helper()
 
 	predicate, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{
@@ -22,7 +22,7 @@ func asking(t *testing.T, name, region string) (PlacementKey, Interest) {
 		t.Fatal(err)
 	}
 
-	return NewPlacementKey(V1beta1, "ns", name), Interest{Predicates: []*selector.Selector{predicate}}
+	return NewPlacementKey(V1beta1, "ns", name), Dependencies{Predicates: []*selector.Selector{predicate}}
 }
 
 // subscribe makes a placement known and takes a snapshot for it.
@@ -30,7 +30,7 @@ func (i *Inventory) subscribe(t *testing.T, name, region string) (key PlacementK
 	t.Helper()
 
 	key, interest := asking(t, name, region)
-	i.SetPlacement(key, interest)
+	i.Subscribe(key, interest)
 	i.Snapshot(key)
 
 	return key, RequestIdentity(interest.ClusterSets, interest.Predicates)
@@ -60,7 +60,7 @@ func TestRecall(t *testing.T) {
 
 			key, _ := i.subscribe(t, "p", "eu")
 			i.subscribe(t, "q", "eu")
-			i.DeletePlacement(key)
+			i.Unsubscribe(key)
 		}, 2},
 		{"one of two asks something else now", func(t *testing.T, i *Inventory) {
 			t.Helper()
@@ -72,7 +72,7 @@ func TestRecall(t *testing.T) {
 			t.Helper()
 			i.subscribe(t, "p", "eu")
 			key, interest := asking(t, "p", "eu")
-			i.Follow(key, interest)
+			i.UpdateDependencies(key, interest)
 		}, 2},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestRecall(t *testing.T) {
 			identity, finds := RequestIdentity(nil, interest.Predicates), 0
 
 			for range 2 {
-				got := Recall(i.Snapshot(), identity, "rest", func() int { finds++; return 7 }, func(int) int { return 8 })
+				got := Memoize(i.Snapshot(), identity, "rest", func() int { finds++; return 7 }, func(int) int { return 8 })
 				if got != 7 {
 					t.Errorf("recalled %d, want 7", got)
 				}
@@ -106,7 +106,7 @@ func TestRecallForgets(t *testing.T) {
 		{"nothing", func(*Inventory, PlacementKey) {}, 2},
 		{"decisions change", func(i *Inventory, _ PlacementKey) { i.SetDecision(decided("ns", "p-1", "p", "c1")) }, 2},
 		{"a cluster comes", func(i *Inventory, _ PlacementKey) { i.SetCluster(managed("c1", "a")) }, 0},
-		{"one placement goes", func(i *Inventory, one PlacementKey) { i.DeletePlacement(one) }, 0},
+		{"one placement goes", func(i *Inventory, one PlacementKey) { i.Unsubscribe(one) }, 0},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
@@ -114,7 +114,7 @@ func TestRecallForgets(t *testing.T) {
 			i.subscribe(t, "q", "eu")
 
 			for _, rest := range []string{"", "causes"} {
-				Recall(i.Snapshot(), identity, rest, func() int { return 1 }, func(int) int { return 100 })
+				Memoize(i.Snapshot(), identity, rest, func() int { return 1 }, func(int) int { return 100 })
 			}
 
 			tc.happen(i, key)
@@ -145,7 +145,7 @@ func TestAnswersStayWithinTheLimit(t *testing.T) {
 				size := rapid.IntRange(0, 1200).Draw(t, "size")
 				want := identity + "/" + rest
 
-				if got := Recall(snapshot, identity, rest, func() string { return want }, func(string) int { return size }); got != want {
+				if got := Memoize(snapshot, identity, rest, func() string { return want }, func(string) int { return size }); got != want {
 					t.Fatalf("asked for %q, got %q", want, got)
 				}
 			},
@@ -190,10 +190,10 @@ func TestRecallAtOnce(t *testing.T) {
 
 	for n := range askers {
 		done.Go(func() {
-			Recall(i.Snapshot(), identity, "", func() int { finds++; return 1 }, func(int) int { return 1 })
+			Memoize(i.Snapshot(), identity, "", func() int { finds++; return 1 }, func(int) int { return 1 })
 
 			if n >= fewestSubscribers {
-				i.DeletePlacement(NewPlacementKey(V1beta1, "ns", fmt.Sprintf("p%d", n)))
+				i.Unsubscribe(NewPlacementKey(V1beta1, "ns", fmt.Sprintf("p%d", n)))
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -18,11 +18,11 @@ type Snapshot struct {
 	Generation, DecisionsGeneration uint64
 
 	clusters                 *iradix.Tree[uint]
-	facts                    frozen[*facts.Facts]
+	facts                    frozen[*clusterinfo.ClusterInfo]
 	names                    frozen[string]
 	alive, tainted, doubtful Members
 	order                    func() *order
-	sorted                   func() []*facts.Facts
+	sorted                   func() []*clusterinfo.ClusterInfo
 
 	sets     *iradix.Tree[*ClusterSet]
 	bindings *iradix.Tree[[]string]
@@ -98,8 +98,8 @@ func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 	return s
 }
 
-func (s *Snapshot) sort() []*facts.Facts {
-	clusters := make([]*facts.Facts, 0, s.clusters.Len())
+func (s *Snapshot) sort() []*clusterinfo.ClusterInfo {
+	clusters := make([]*clusterinfo.ClusterInfo, 0, s.clusters.Len())
 
 	s.clusters.Root().Walk(func(_ []byte, slot uint) bool {
 		clusters = append(clusters, s.facts.get(slot))
@@ -111,10 +111,10 @@ func (s *Snapshot) sort() []*facts.Facts {
 }
 
 // Clusters are all clusters, terminating ones too, sorted by name. The list is shared and must not be changed.
-func (s *Snapshot) Clusters() []*facts.Facts { return s.sorted() }
+func (s *Snapshot) Clusters() []*clusterinfo.ClusterInfo { return s.sorted() }
 
 // Cluster is what is known of a cluster; nil when it does not exist.
-func (s *Snapshot) Cluster(name string) *facts.Facts {
+func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
 	slot, exists := s.clusters.Get([]byte(name))
 	if !exists {
 		return nil
@@ -136,7 +136,7 @@ type Scope struct {
 func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	var scope Scope
 
-	interest := Interest{ClusterSets: clusterSets}
+	interest := Dependencies{ClusterSets: clusterSets}
 	bound, _ := s.bindings.Get([]byte(namespace))
 
 	for _, name := range bound {
@@ -155,9 +155,9 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	return scope
 }
 
-// Holds reports whether one of the eligible sets holds the cluster.
-func (s Scope) Holds(f *facts.Facts) bool {
-	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Holds(f) })
+// Contains reports whether one of the eligible sets holds the cluster.
+func (s Scope) Contains(f *clusterinfo.ClusterInfo) bool {
+	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Contains(f) })
 }
 
 // Candidates are the clusters that a scope holds and that are not terminating, and how many it holds that are. The answer belongs to the
@@ -181,15 +181,15 @@ func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int)
 	return candidates, terminating
 }
 
-// Matching are those of the candidates that a selector without CEL matches: at once if it is a predicate of a placement that the snapshot
+// Match are those of the candidates that a selector without CEL matches: at once if it is a predicate of a placement that the snapshot
 // was taken for, and by asking it about every candidate if not. The answer belongs to the caller.
-func (s *Snapshot) Matching(by *selector.Selector, candidates Members) Members {
+func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 	if v, known := s.views.Get([]byte(by.Identity())); known {
 		return candidates.Intersection(v.matches)
 	}
 
 	matching := bitset.New(candidates.Len())
-	pass := &selector.Pass{}
+	pass := &selector.EvalContext{}
 
 	for slot := range candidates.EachSet() {
 		if by.Matches(s.facts.get(slot), pass) {
@@ -200,10 +200,10 @@ func (s *Snapshot) Matching(by *selector.Selector, candidates Members) Members {
 	return matching
 }
 
-// Ask finds those of the candidates that a selector with CEL matches, in a pass, and tells of those on which it failed. Answers are
+// MatchCEL finds those of the candidates that a selector with CEL matches, in a pass, and tells of those on which it failed. Answers are
 // remembered if it is a predicate of a placement that the snapshot was taken for. It ends early when the pass is exhausted. The answer
 // belongs to the caller.
-func (s *Snapshot) Ask(by *selector.Selector, candidates Members, pass *selector.Pass, failed func(*facts.Facts, selector.Verdict)) Members {
+func (s *Snapshot) MatchCEL(by *selector.Selector, candidates Members, pass *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict)) Members {
 	matching, left := bitset.New(candidates.Len()), candidates
 
 	v, known := s.views.Get([]byte(by.Identity()))
@@ -237,20 +237,20 @@ func (s *Snapshot) Ask(by *selector.Selector, candidates Members, pass *selector
 	return matching
 }
 
-// Facts are those of a cluster by its number.
-func (s *Snapshot) Facts(slot uint) *facts.Facts { return s.facts.get(slot) }
+// ClusterInfo are those of a cluster by its number.
+func (s *Snapshot) ClusterInfo(slot uint) *clusterinfo.ClusterInfo { return s.facts.get(slot) }
 
 // Tainted are those of the candidates with taints. The answer belongs to the caller.
 func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Intersection(s.tainted) }
 
-// Doubtful are those of the candidates of which something could not be decoded. The answer belongs to the caller.
-func (s *Snapshot) Doubtful(candidates Members) Members { return candidates.Intersection(s.doubtful) }
+// Unreadable are those of the candidates of which something could not be decoded. The answer belongs to the caller.
+func (s *Snapshot) Unreadable(candidates Members) Members { return candidates.Intersection(s.doubtful) }
 
 // fewToSort are so few clusters that they are sorted by their names, and not by the order of all clusters, which has to be found first.
 const fewToSort = 32
 
-// InOrder are the numbers of clusters that exist in the order of their names.
-func (s *Snapshot) InOrder(members Members) []uint {
+// SortedByName are the numbers of clusters that exist in the order of their names.
+func (s *Snapshot) SortedByName(members Members) []uint {
 	count := members.Count()
 	sorted := make([]uint, 0, count)
 

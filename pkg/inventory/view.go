@@ -1,7 +1,7 @@
 package inventory
 
 import (
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -34,7 +34,7 @@ type views struct {
 	// byValue has the views by the values that they ask for, byKey by what they read in any other way. Those that ask for no value are
 	// unanchored: a cluster may match whatever it has.
 	byValue    map[anchor]map[*view]struct{}
-	byKey      map[facts.Key]map[*view]struct{}
+	byKey      map[clusterinfo.Property]map[*view]struct{}
 	unanchored map[*view]struct{}
 	changed    map[*view]struct{}
 	anchors    *anchors
@@ -44,17 +44,17 @@ type views struct {
 // population is a way to the clusters that exist.
 type population struct {
 	each  clusters
-	facts func(slot uint) *facts.Facts
+	facts func(slot uint) *clusterinfo.ClusterInfo
 	slot  func(name string) (uint, bool)
 }
 
 // clusters visits clusters with their numbers.
-type clusters = func(yield func(uint, *facts.Facts) bool)
+type clusters = func(yield func(uint, *clusterinfo.ClusterInfo) bool)
 
 func newViews(of population) *views {
 	return &views{
 		table: newTable[frozenView](), known: map[string]*view{}, byValue: map[anchor]map[*view]struct{}{},
-		byKey: map[facts.Key]map[*view]struct{}{}, unanchored: map[*view]struct{}{}, changed: map[*view]struct{}{},
+		byKey: map[clusterinfo.Property]map[*view]struct{}{}, unanchored: map[*view]struct{}{}, changed: map[*view]struct{}{},
 		anchors: newAnchors(), clusters: of,
 	}
 }
@@ -65,15 +65,15 @@ func (v *views) use(s *selector.Selector) *view {
 
 	known := v.known[identity]
 	if known == nil {
-		known = &view{selector: s, static: s.Static(), identity: identity, readers: map[*placement]struct{}{}}
+		known = &view{selector: s, static: s.WithoutCEL(), identity: identity, readers: map[*placement]struct{}{}}
 		v.known[identity] = known
 		v.eachPlace(known, func(in map[*view]struct{}) { in[known] = struct{}{} })
 
-		if s.Dynamic() {
+		if s.HasCEL() {
 			known.memo = newMemo(s)
 		}
 
-		v.eachAnchor(known, func(key facts.Key) { v.anchors.use(key, v.clusters.each) })
+		v.eachAnchor(known, func(key clusterinfo.Property) { v.anchors.use(key, v.clusters.each) })
 		v.build(known)
 
 		v.changed[known] = struct{}{}
@@ -86,7 +86,7 @@ func (v *views) use(s *selector.Selector) *view {
 
 // build asks the selector about the clusters that can match.
 func (v *views) build(made *view) {
-	pass := &selector.Pass{}
+	pass := &selector.EvalContext{}
 	made.matches = newFlags()
 
 	for slot, f := range v.clustersThatCanMatch(made.static) {
@@ -102,7 +102,7 @@ func (v *views) clustersThatCanMatch(s *selector.Selector) clusters {
 		return v.clusters.each
 	}
 
-	return func(yield func(uint, *facts.Facts) bool) {
+	return func(yield func(uint, *clusterinfo.ClusterInfo) bool) {
 		for _, slot := range slots {
 			if !yield(uint(slot), v.clusters.facts(uint(slot))) {
 				return
@@ -112,10 +112,10 @@ func (v *views) clustersThatCanMatch(s *selector.Selector) clusters {
 }
 
 // eachAnchor visits the labels and claims that a view asks a value of.
-func (v *views) eachAnchor(of *view, visit func(facts.Key)) {
-	asked, _ := of.selector.Anchors()
+func (v *views) eachAnchor(of *view, visit func(clusterinfo.Property)) {
+	asked, _ := of.selector.RequiredValues()
 	for _, one := range asked {
-		if one.Key.Kind != facts.Name {
+		if one.Key.Kind != clusterinfo.Name {
 			visit(one.Key)
 		}
 	}
@@ -137,7 +137,7 @@ func (v *views) drop(unused *view) {
 
 // eachPlace visits the places of the index where the view stands.
 func (v *views) eachPlace(of *view, visit func(map[*view]struct{})) {
-	anchors, rest := of.selector.Anchors()
+	anchors, rest := of.selector.RequiredValues()
 
 	for _, asked := range anchors {
 		for _, value := range asked.Values {
@@ -156,7 +156,7 @@ func (v *views) eachPlace(of *view, visit func(map[*view]struct{})) {
 
 // tidy forgets the places where nothing stands any more.
 func (v *views) tidy(gone *view) {
-	anchors, rest := gone.selector.Anchors()
+	anchors, rest := gone.selector.RequiredValues()
 
 	for _, asked := range anchors {
 		for _, value := range asked.Values {
@@ -185,7 +185,7 @@ func forgetEmpty[K, V comparable](index map[K]map[V]struct{}, key K) {
 }
 
 // change brings the views up to date with a change of one cluster, and returns those that say something else of it now.
-func (v *views) change(slot uint, before, after *facts.Facts, changes []facts.Key, generation uint64) map[*view]struct{} {
+func (v *views) change(slot uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, generation uint64) map[*view]struct{} {
 	v.anchors.change(slot, before, after, changes)
 
 	flipped := map[*view]struct{}{}
@@ -207,8 +207,8 @@ func (v *views) change(slot uint, before, after *facts.Facts, changes []facts.Ke
 	return flipped
 }
 
-func (v *view) change(slot uint, after *facts.Facts, generation uint64) bool {
-	was, is := v.matches.bits.Test(slot), after != nil && v.static.Matches(after, &selector.Pass{})
+func (v *view) change(slot uint, after *clusterinfo.ClusterInfo, generation uint64) bool {
+	was, is := v.matches.bits.Test(slot), after != nil && v.static.Matches(after, &selector.EvalContext{})
 	flips := v.matches.set(slot, is)
 
 	if v.memo == nil || !was && !is {
@@ -219,7 +219,7 @@ func (v *view) change(slot uint, after *facts.Facts, generation uint64) bool {
 }
 
 // eachTouched visits the views that may say something else after the changes; some of them more than once.
-func (v *views) eachTouched(before, after *facts.Facts, changes []facts.Key, visit func(*view)) {
+func (v *views) eachTouched(before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, visit func(*view)) {
 	visitAll := func(views map[*view]struct{}) {
 		for touched := range views {
 			visit(touched)
@@ -235,7 +235,7 @@ func (v *views) eachTouched(before, after *facts.Facts, changes []facts.Key, vis
 	}
 
 	for _, key := range changes {
-		for _, f := range []*facts.Facts{before, after} {
+		for _, f := range []*clusterinfo.ClusterInfo{before, after} {
 			if value, has := f.Value(key); has {
 				visitAll(v.byValue[anchor{key, value}])
 			}
@@ -246,32 +246,32 @@ func (v *views) eachTouched(before, after *facts.Facts, changes []facts.Key, vis
 }
 
 // eachReader visits who reads a key: by its name, by its kind, or with everything else.
-func eachReader[V comparable](index map[facts.Key]map[V]struct{}, changed facts.Key, visit func(map[V]struct{})) {
+func eachReader[V comparable](index map[clusterinfo.Property]map[V]struct{}, changed clusterinfo.Property, visit func(map[V]struct{})) {
 	visit(index[changed])
 
 	if changed.Name != "" {
-		visit(index[facts.Key{Kind: changed.Kind}])
+		visit(index[clusterinfo.Property{Kind: changed.Kind}])
 	}
 
-	if changed.Kind != facts.Any {
-		visit(index[facts.Key{Kind: facts.Any}])
+	if changed.Kind != clusterinfo.Any {
+		visit(index[clusterinfo.Property{Kind: clusterinfo.Any}])
 	}
 }
 
 // eachOf visits the views that ask for a value that a cluster has.
-func (v *views) eachOf(f *facts.Facts, visit func(map[*view]struct{})) {
+func (v *views) eachOf(f *clusterinfo.ClusterInfo, visit func(map[*view]struct{})) {
 	if f == nil {
 		return
 	}
 
-	visit(v.byValue[anchor{facts.Key{Kind: facts.Name, Name: f.Name}, f.Name}])
+	visit(v.byValue[anchor{clusterinfo.Property{Kind: clusterinfo.Name, Name: f.Name}, f.Name}])
 
 	for name, value := range f.Labels {
-		visit(v.byValue[anchor{facts.Key{Kind: facts.Label, Name: name}, value}])
+		visit(v.byValue[anchor{clusterinfo.Property{Kind: clusterinfo.Label, Name: name}, value}])
 	}
 
 	for name, value := range f.Claims {
-		visit(v.byValue[anchor{facts.Key{Kind: facts.Claim, Name: name}, value}])
+		visit(v.byValue[anchor{clusterinfo.Property{Kind: clusterinfo.Claim, Name: name}, value}])
 	}
 }
 

@@ -138,18 +138,18 @@ func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string
 		placement := olderPlacementOf(drawOlderSpec(t))
 		placement.Namespace, placement.Name = namespace, name
 
-		return LowerV1alpha1(compiler, placement)
+		return ConvertV1alpha1(compiler, placement)
 	}
 
 	placement := placementOf(drawSpec(t))
 	placement.Namespace, placement.Name = namespace, name
 
-	return LowerV1beta1(compiler, placement)
+	return ConvertV1beta1(compiler, placement)
 }
 
 // told is all that is written of a result or decides when it is looked at again.
 func told(r *Result) string {
-	lines := []string{fmt.Sprint(r.Held(), len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.WakeAt, r.EvaluationErrors, r.Spreads)}
+	lines := []string{fmt.Sprint(r.Stalled(), len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads)}
 
 	for _, f := range r.Selected {
 		line := f.Name
@@ -168,7 +168,7 @@ func told(r *Result) string {
 		lines = append(lines, broken.Err.Error())
 	}
 
-	if r.TellsCauses() {
+	if r.ListsRejections() {
 		lines = append(lines, causesOf(r)...)
 	}
 
@@ -185,7 +185,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 
 		for n := range rapid.IntRange(1, 5).Draw(t, "placements") {
 			request := drawRequest(t, compiler, pick(t, "namespace", "ns1", "ns2"), fmt.Sprintf("p%d", n))
-			i.SetPlacement(request.Key, request.Interest())
+			i.Subscribe(request.Key, request.Dependencies())
 
 			requests, keys = append(requests, request), append(keys, request.Key)
 		}
@@ -206,7 +206,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 			for n, request := range requests {
 				result := same(t, request, snapshot, incumbents)
 				before[n] = told(result)
-				i.Follow(request.Key, result.Interest())
+				i.UpdateDependencies(request.Key, result.Dependencies())
 			}
 
 			affected := drawEvent(t, i)

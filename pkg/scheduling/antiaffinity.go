@@ -3,7 +3,7 @@ package scheduling
 import (
 	"fmt"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // withoutKey is the Verdict.apart of a cluster that has no value of the anti-affinity key.
@@ -15,7 +15,7 @@ const withoutKey = -1
 // However many are wanted, taking the first of those left finds as many clusters as there can be, for no answer has two of one value.
 // Spread constraints come after: their domains are those of the clusters left here, and when they forbid the best cluster of a value, no
 // other of that value is tried in its place.
-func keepApart(key *facts.Key, ranked []Verdict) []Verdict {
+func keepApart(key *clusterinfo.Property, ranked []Verdict) []Verdict {
 	if key == nil {
 		return ranked
 	}
@@ -42,7 +42,7 @@ func keepApart(key *facts.Key, ranked []Verdict) []Verdict {
 }
 
 // apartClause says why anti-affinity keeps out one of the feasible clusters.
-func apartClause(key facts.Key, v Verdict, feasible []Verdict) string {
+func apartClause(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
 	value, found := v.Cluster.Value(key)
 
 	switch {
@@ -55,7 +55,7 @@ func apartClause(key facts.Key, v Verdict, feasible []Verdict) string {
 	}
 }
 
-func apartReason(key facts.Key, v Verdict, feasible []Verdict) string {
+func apartReason(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
 	clause := apartClause(key, v, feasible)
 	if v.apart == withoutKey {
 		return clause

@@ -11,18 +11,18 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 var (
-	byZone = &facts.Key{Kind: facts.Label, Name: "zone"}
-	byRack = &facts.Key{Kind: facts.Claim, Name: "rack"}
+	byZone = &clusterinfo.Property{Kind: clusterinfo.Label, Name: "zone"}
+	byRack = &clusterinfo.Property{Kind: clusterinfo.Claim, Name: "rack"}
 )
 
 // apart is a question with an anti-affinity key and spread constraints over which the names decide.
-func apart(wanted *int32, key *facts.Key, constraints ...clusterv1beta1.SpreadConstraintsTerm) *Request {
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{
+func apart(wanted *int32, key *clusterinfo.Property, constraints ...clusterv1beta1.SpreadConstraintsTerm) *Request {
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{
 		NumberOfClusters: wanted, PrioritizerPolicy: exact(), SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: constraints},
 	}))
 	request.AntiAffinity = key
@@ -70,7 +70,7 @@ func TestAntiAffinity(t *testing.T) {
 			"b1": "AntiAffinity: claim rack=x is taken by a1, rank 1", "n1": "AntiAffinity: claim rack=y is taken by a2, rank 2",
 			"b2": "AntiAffinity: has no claim rack, which must differ between the selected clusters",
 		}},
-		{"a key that nobody has", apart(ptr.To[int32](1), &facts.Key{Kind: facts.Label, Name: "planet"}), []string{}, 1, nil},
+		{"a key that nobody has", apart(ptr.To[int32](1), &clusterinfo.Property{Kind: clusterinfo.Label, Name: "planet"}), []string{}, 1, nil},
 		{"spreading sees the best of each value: racks x of a1 and b1, z of c1",
 			apart(ptr.To[int32](2), byZone, softly(clusterv1beta1.TopologyKeyTypeClaim, "rack")), []string{"a1", "c1"}, 0, map[string]string{
 				"a2": takenA1, "b1": "Rank: rank 3 of 6, 2 wanted, the spread constraints prefer the domains of c1",
@@ -119,7 +119,7 @@ func TestAntiAffinityBeforeSpread(t *testing.T) {
 func TestAntiAffinityKeepsIncumbents(t *testing.T) {
 	w := newWorld(located("a1", "a", ""), located("a2", "a", ""), located("b1", "b", ""), located("b2", "b", ""))
 	w.incumbents = map[string]bool{"a2": true, "b1": true}
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 	request.AntiAffinity = byZone
 
 	expect(t, "selected", []string{"a2", "b1"}, selected(w.ask(t, request)))
@@ -155,8 +155,8 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 			incumbents[clusters[i].Name] = rapid.Bool().Draw(t, "incumbent")
 		}
 
-		request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
-		request.AntiAffinity = rapid.SampledFrom([]*facts.Key{byZone, byRack}).Draw(t, "key")
+		request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
+		request.AntiAffinity = rapid.SampledFrom([]*clusterinfo.Property{byZone, byRack}).Draw(t, "key")
 
 		if rapid.Bool().Draw(t, "limited") {
 			request.Wanted = ptr.To(rapid.Int32Range(0, 5).Draw(t, "wanted"))
@@ -220,7 +220,7 @@ func checkApart(t *rapid.T, result *Result) {
 
 // bestApart tries every set of the ranked clusters: of those whose values all differ, the greatest that are no greater than wanted, and of
 // those the one with the lexicographically smallest ranks.
-func bestApart(ranked []Verdict, key facts.Key, wanted *int32) []int {
+func bestApart(ranked []Verdict, key clusterinfo.Property, wanted *int32) []int {
 	best := []int{}
 
 	for set := range 1 << len(ranked) {

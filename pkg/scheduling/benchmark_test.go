@@ -68,8 +68,8 @@ var fleet = sync.OnceValue(func() *inventory.Inventory {
 		byLabel("team", "t0"), byLabel("region", "r0"), byLabel("fleet", "g"), byClaim(compare("platform", metav1.LabelSelectorOpIn, "p0")),
 	}})
 	other.Namespace = "others"
-	request := LowerV1beta1(selector.NewCompiler(), other)
-	i.SetPlacement(request.Key, request.Interest())
+	request := ConvertV1beta1(selector.NewCompiler(), other)
+	i.Subscribe(request.Key, request.Dependencies())
 	i.Snapshot(request.Key)
 
 	return i
@@ -120,8 +120,8 @@ var fleetPlacements = []struct {
 
 // fleetRequest is a placement of the fleet, made known; its decisions are its incumbents.
 func fleetRequest(i *inventory.Inventory, spec placementSpec) (*Request, map[string]bool) {
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(spec))
-	i.SetPlacement(request.Key, request.Interest())
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(spec))
+	i.Subscribe(request.Key, request.Dependencies())
 
 	incumbents := map[string]bool{}
 	for _, f := range Schedule(request, i.Snapshot(request.Key), nil, now).Selected {
@@ -166,8 +166,8 @@ func BenchmarkScheduleRecalled(b *testing.B) {
 			request, incumbents := fleetRequest(i, placement.spec)
 			twin := placementOf(placement.spec)
 			twin.Name = "twin"
-			shared := LowerV1beta1(selector.NewCompiler(), twin)
-			i.SetPlacement(shared.Key, shared.Interest())
+			shared := ConvertV1beta1(selector.NewCompiler(), twin)
+			i.Subscribe(shared.Key, shared.Dependencies())
 
 			snapshot := i.Snapshot(request.Key, shared.Key)
 
@@ -177,7 +177,7 @@ func BenchmarkScheduleRecalled(b *testing.B) {
 				Schedule(request, snapshot, incumbents, now)
 			}
 
-			i.DeletePlacement(shared.Key)
+			i.Unsubscribe(shared.Key)
 		})
 	}
 }
@@ -220,14 +220,14 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 	for _, placement := range fleetPlacements {
 		b.Run(placement.name, func(b *testing.B) {
 			i := fleet()
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(placement.spec))
-			interest := request.Interest()
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placement.spec))
+			interest := request.Dependencies()
 
 			b.ReportAllocs()
 
 			for b.Loop() {
-				i.DeletePlacement(request.Key)
-				i.SetPlacement(request.Key, interest)
+				i.Unsubscribe(request.Key)
+				i.Subscribe(request.Key, interest)
 				i.Snapshot(request.Key)
 			}
 		})

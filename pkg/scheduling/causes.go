@@ -12,8 +12,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Cause is why some clusters in scope were not selected: one stage and one clause, told without what is particular to a cluster.
-type Cause struct {
+// Rejection is why some clusters in scope were not selected: one stage and one clause, told without what is particular to a cluster.
+type Rejection struct {
 	Stage Stage
 	// Clause is that of Result.Reason, without what the cluster has instead or which other cluster has its place.
 	Clause string
@@ -25,7 +25,7 @@ type Cause struct {
 const longestClause = 200
 
 // Short is the clause in one line that is not too long, for a text that tells more than one.
-func (c Cause) Short() string {
+func (c Rejection) Short() string {
 	clause := strings.Join(strings.Fields(c.Clause), " ")
 	if len(clause) <= longestClause {
 		return clause
@@ -43,11 +43,11 @@ const foremost = 3
 // beingDeleted is the clause of terminating clusters.
 const beingDeleted = "being deleted"
 
-// Causes are why the clusters in scope that were not selected were not: the cause of most clusters first, then by stage and clause. Each
+// Rejections are why the clusters in scope that were not selected were not: the cause of most clusters first, then by stage and clause. Each
 // of those clusters is counted once. There are none when the result is Held. They are found when they are first asked for.
-func (r *Result) Causes() []Cause {
+func (r *Result) Rejections() []Rejection {
 	switch {
-	case r.Held():
+	case r.Stalled():
 		return nil
 	case r.causes != nil:
 		return r.causes()
@@ -65,9 +65,9 @@ func (r *Result) Causes() []Cause {
 	return h.causes()
 }
 
-// Tell is "predicate 1 label region In [eu] (12), being deleted (6), other causes (2)": the first causes, each with its clause in one line
+// Summarize is "predicate 1 label region In [eu] (12), being deleted (6), other causes (2)": the first causes, each with its clause in one line
 // that is not too long, and how many clusters have others. It is empty when there are none.
-func Tell(causes []Cause) string {
+func Summarize(causes []Rejection) string {
 	texts := make([]string, 0, foremost+1)
 	others := 0
 
@@ -101,7 +101,7 @@ func (r *Result) clause(v Verdict, constraints []barrier) string {
 }
 
 func (r *Result) predicateClause(v Verdict) string {
-	pass := &selector.Pass{Now: r.now}
+	pass := &selector.EvalContext{Now: r.now}
 
 	return r.Request.noneMatches(func(i int) string { return r.Request.Predicates[i].Selector.Match(v.Cluster, pass).Clause() })
 }
@@ -147,9 +147,9 @@ func predicateText(index int, text string) string {
 }
 
 // causes are those of the verdicts that Reference has, found by sets of clusters.
-func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
+func (e *evaluation) causes(scope inventory.Scope, p *passing) []Rejection {
 	h := histogram{}
-	for _, cause := range recall(e, "causes of ", func() []Cause { return e.outsiders(scope, p).causes() }, causesBytes) {
+	for _, cause := range recall(e, "causes of ", func() []Rejection { return e.outsiders(scope, p).causes() }, causesBytes) {
 		h.add(cause.Stage, cause.Clause, cause.Clusters)
 	}
 
@@ -173,7 +173,7 @@ func (e *evaluation) causes(scope inventory.Scope, p *passing) []Cause {
 }
 
 // causesBytes estimates what causes take.
-func causesBytes(causes []Cause) int {
+func causesBytes(causes []Rejection) int {
 	const fixed, perCause = 64, 32
 
 	bytes := fixed
@@ -240,12 +240,12 @@ func (e *evaluation) divide(whole part, by *selector.Selector) []part {
 			break
 		}
 
-		matching := e.snapshot.Matching(clause, left)
+		matching := e.snapshot.Match(clause, left)
 		failing(left.Difference(matching), clause.String())
 		left = matching
 	}
 
-	failing(left, by.DynamicClause())
+	failing(left, by.CELClause())
 
 	return parts
 }
@@ -255,7 +255,7 @@ func (e *evaluation) forbidden(h histogram, p *passing) {
 	counts := map[clusterv1.Taint]int{}
 
 	for slot := range p.tainted.EachSet() {
-		f := e.snapshot.Facts(slot)
+		f := e.snapshot.ClusterInfo(slot)
 		if i := e.judge(f).forbids; i >= 0 {
 			counts[clusterv1.Taint{Key: f.Taints[i].Key, Value: f.Taints[i].Value, Effect: f.Taints[i].Effect}]++
 		}
@@ -266,22 +266,22 @@ func (e *evaluation) forbidden(h histogram, p *passing) {
 	}
 }
 
-// TellsCauses reports whether causes are a part of what is written: while the placement is not satisfied (docs/spec/differences.md E2), and
+// ListsRejections reports whether causes are a part of what is written: while the placement is not satisfied (docs/spec/differences.md E2), and
 // those of what would leave it while its answer is Withheld.
-func (r *Result) TellsCauses() bool { return r.Answered() && !r.Satisfied() }
+func (r *Result) ListsRejections() bool { return r.Valid() && !r.Satisfied() }
 
-// Interest is what a placement looks at once this is its answer. While that tells causes, they are a part of it.
-func (r *Result) Interest() inventory.Interest {
-	interest := r.Request.Interest()
-	interest.Tells = r.TellsCauses()
+// Dependencies is what a placement looks at once this is its answer. While that tells causes, they are a part of it.
+func (r *Result) Dependencies() inventory.Dependencies {
+	interest := r.Request.Dependencies()
+	interest.WatchRejected = r.ListsRejections()
 
-	if !interest.Tells || !r.Request.tellsApart() {
+	if !interest.WatchRejected || !r.Request.tellsApart() {
 		return interest
 	}
 
 	for _, predicate := range r.Request.Predicates {
 		clauses := predicate.Selector.Clauses()
-		if len(clauses) > 1 || predicate.Selector.Dynamic() {
+		if len(clauses) > 1 || predicate.Selector.HasCEL() {
 			interest.Clauses = append(interest.Clauses, clauses)
 		}
 	}
@@ -290,23 +290,23 @@ func (r *Result) Interest() inventory.Interest {
 }
 
 // histogram counts clusters by cause.
-type histogram map[Cause]int
+type histogram map[Rejection]int
 
 func (h histogram) add(stage Stage, clause string, clusters int) {
 	if clusters > 0 {
-		h[Cause{Stage: stage, Clause: clause}] += clusters
+		h[Rejection{Stage: stage, Clause: clause}] += clusters
 	}
 }
 
-func (h histogram) causes() []Cause {
-	causes := make([]Cause, 0, len(h))
+func (h histogram) causes() []Rejection {
+	causes := make([]Rejection, 0, len(h))
 
 	for cause, clusters := range h {
 		cause.Clusters = clusters
 		causes = append(causes, cause)
 	}
 
-	slices.SortFunc(causes, func(a, b Cause) int {
+	slices.SortFunc(causes, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Clause, b.Clause))
 	})
 

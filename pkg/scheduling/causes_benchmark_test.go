@@ -40,7 +40,7 @@ func BenchmarkCauses(b *testing.B) {
 			i := fleet()
 			placement.spec.NumberOfClusters = ptr.To[int32](fleetSize + 1)
 			request, incumbents := fleetRequest(i, placement.spec)
-			i.Follow(request.Key, Schedule(request, i.Snapshot(request.Key), incumbents, now).Interest())
+			i.UpdateDependencies(request.Key, Schedule(request, i.Snapshot(request.Key), incumbents, now).Dependencies())
 
 			version := int32(0)
 
@@ -56,7 +56,7 @@ func BenchmarkCauses(b *testing.B) {
 
 				b.StartTimer()
 
-				if len(result.Causes()) == 0 {
+				if len(result.Rejections()) == 0 {
 					b.Fatal("no cause was found")
 				}
 			}
@@ -76,7 +76,7 @@ func BenchmarkCausesOfReference(b *testing.B) {
 			b.ReportAllocs()
 
 			for b.Loop() {
-				Reference(request, snapshot, incumbents, now).Causes()
+				Reference(request, snapshot, incumbents, now).Rejections()
 			}
 		})
 	}

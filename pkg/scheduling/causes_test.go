@@ -15,7 +15,7 @@ import (
 // causesOf are the causes as text, such as "2 Terminating: being deleted".
 func causesOf(r *Result) []string {
 	texts := []string{}
-	for _, cause := range r.Causes() {
+	for _, cause := range r.Rejections() {
 		texts = append(texts, fmt.Sprintf("%d %s: %s", cause.Clusters, cause.Stage, cause.Clause))
 	}
 
@@ -72,7 +72,7 @@ func TestCauses(t *testing.T) {
 		})
 	}
 
-	broken := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL("1")}}))
+	broken := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL("1")}}))
 	expect(t, "causes of a result that is held", []string{}, causesOf(Schedule(broken, w.inventory.Snapshot(), nil, now)))
 }
 

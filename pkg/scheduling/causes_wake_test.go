@@ -46,12 +46,12 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 	} {
 		for wanted, satisfied := range map[int32]bool{1: true, 2: false} {
 			i := newWorld(named("e1", "region", "eu", "zone", "a"), named("u1", "region", "us"), named("u2", "region", "us")).inventory
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{
 				Predicates: anyOf{byLabel("region", "eu", "zone", "a")}, NumberOfClusters: ptr.To(wanted),
 			}))
-			i.SetPlacement(request.Key, request.Interest())
+			i.Subscribe(request.Key, request.Dependencies())
 			before := same(t, request, i.Snapshot(request.Key), nil)
-			i.Follow(request.Key, before.Interest())
+			i.UpdateDependencies(request.Key, before.Dependencies())
 
 			affected := tc.event(i)
 			after := same(t, request, i.Snapshot(request.Key), nil)
@@ -85,14 +85,14 @@ func TestInterestOfAnAnswer(t *testing.T) {
 		})}, NumberOfClusters: three}, true, []string{"label region In [eu]"}},
 		{"too many predicates to tell apart", placementSpec{Predicates: anyOf{two, two, two}}, true, nil},
 	} {
-		interest := w.schedule(t, tc.spec).Interest()
+		interest := w.schedule(t, tc.spec).Dependencies()
 
 		var clauses []string
 		for _, clause := range slices.Concat(interest.Clauses...) {
 			clauses = append(clauses, clause.String())
 		}
 
-		expect(t, tc.reason+": tells", tc.tells, interest.Tells)
+		expect(t, tc.reason+": tells", tc.tells, interest.WatchRejected)
 		expect(t, tc.reason+": clauses", tc.clauses, clauses)
 	}
 }
@@ -110,11 +110,11 @@ func TestCausesWakeInTime(t *testing.T) {
 
 	unsatisfied := w.schedule(t, spec)
 	expect(t, "at first", []string{"1 Taint: taint gpu:NoSelect not tolerated"}, causesOf(unsatisfied))
-	expect(t, "wakes", now.Add(10*time.Second), unsatisfied.WakeAt)
+	expect(t, "wakes", now.Add(10*time.Second), unsatisfied.RequeueAt)
 
-	later := Schedule(unsatisfied.Request, w.inventory.Snapshot(), nil, unsatisfied.WakeAt)
+	later := Schedule(unsatisfied.Request, w.inventory.Snapshot(), nil, unsatisfied.RequeueAt)
 	expect(t, "then", []string{"1 Taint: taint full:NoSelect not tolerated"}, causesOf(later))
 
 	spec.NumberOfClusters = ptr.To[int32](1)
-	expect(t, "a satisfied placement has nothing to wait for", time.Time{}, w.schedule(t, spec).WakeAt)
+	expect(t, "a satisfied placement has nothing to wait for", time.Time{}, w.schedule(t, spec).RequeueAt)
 }

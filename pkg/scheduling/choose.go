@@ -5,7 +5,7 @@ import (
 	"container/heap"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // wanted is how many clusters are to be taken of so many feasible ones.
@@ -37,7 +37,7 @@ func (e *evaluation) take(ranked []Verdict) []int {
 
 // settle ranks the feasible clusters and takes of them what is to be selected; chosen are the indices of those, best first. What kept out
 // the others is not said yet.
-func (e *evaluation) settle(field *contest) (ranked []Verdict, chosen []int) {
+func (e *evaluation) settle(field *candidates) (ranked []Verdict, chosen []int) {
 	ranked = field.ranked()
 	chosen = e.take(ranked)
 
@@ -46,7 +46,7 @@ func (e *evaluation) settle(field *contest) (ranked []Verdict, chosen []int) {
 		e.result.Selected = append(e.result.Selected, ranked[i].Cluster)
 	}
 
-	slices.SortFunc(e.result.Selected, func(a, b *facts.Facts) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(e.result.Selected, func(a, b *clusterinfo.ClusterInfo) int { return cmp.Compare(a.Name, b.Name) })
 
 	return ranked, chosen
 }
@@ -84,7 +84,7 @@ func (e *evaluation) countMissing(wanted, taken int) {
 }
 
 // pick is choose without the verdicts: where nothing depends on the ranks of all, they are not found.
-func (e *evaluation) pick(field *contest) {
+func (e *evaluation) pick(field *candidates) {
 	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
 		e.ranked, _ = e.settle(field)
 		e.keepOut(e.ranked)
@@ -109,7 +109,7 @@ func (e *evaluation) pick(field *contest) {
 }
 
 // top are the best clusters, sorted by name.
-func (c *contest) top(wanted int) []*facts.Facts {
+func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
 	kept := &worstFirst{better: c.better()}
 
 	for i := range c.clusters {
@@ -124,7 +124,7 @@ func (c *contest) top(wanted int) []*facts.Facts {
 
 	slices.Sort(kept.indices)
 
-	top := make([]*facts.Facts, 0, wanted)
+	top := make([]*clusterinfo.ClusterInfo, 0, wanted)
 	for _, i := range kept.indices {
 		top = append(top, c.clusters[i])
 	}

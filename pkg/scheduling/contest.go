@@ -8,24 +8,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// contest is what is left of the clusters after predicates and taints, with what the prioritizers need to know. The reference and the
+// candidates is what is left of the clusters after predicates and taints, with what the prioritizers need to know. The reference and the
 // indexed engine make it in two ways; what follows from it stands here once.
-type contest struct {
+type candidates struct {
 	request    *Request
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
-	watch      Stopwatch
+	watch      Recorder
 
 	// clusters are the feasible ones, sorted by name; avoid says by name how many taints ask to prefer others, where there are any.
-	clusters []*facts.Facts
+	clusters []*clusterinfo.ClusterInfo
 	avoid    map[string]int
 	// candidates are the clusters in scope that are not terminating, in no order.
-	candidates iter.Seq[*facts.Facts]
+	candidates iter.Seq[*clusterinfo.ClusterInfo]
 	// load counts, by index in clusters, in how many decisions of others a cluster stands; highest is the greatest count of any cluster.
 	load func() (of func(i int) int, highest int)
 	// totals are the weighted sums of the scores, by index in clusters.
@@ -33,13 +33,13 @@ type contest struct {
 }
 
 // open makes the contest ready to be asked.
-func (c *contest) open() *contest {
+func (c *candidates) open() *candidates {
 	c.totals = sync.OnceValue(c.add)
 
 	return c
 }
 
-func (c *contest) add() []int64 {
+func (c *candidates) add() []int64 {
 	totals := make([]int64, len(c.clusters))
 
 	for _, prioritizer := range c.request.Prioritizers {
@@ -60,7 +60,7 @@ func (c *contest) add() []int64 {
 
 // better compares two clusters by their index: those with the fewest taints that ask to prefer others come first
 // (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then the names decide.
-func (c *contest) better() func(a, b int) int {
+func (c *candidates) better() func(a, b int) int {
 	totals, kept := c.totals(), c.kept()
 
 	return func(a, b int) int {
@@ -84,7 +84,7 @@ func (c *contest) better() func(a, b int) int {
 	}
 }
 
-func (c *contest) avoids(i int) int {
+func (c *candidates) avoids(i int) int {
 	if len(c.avoid) == 0 {
 		return 0
 	}
@@ -93,7 +93,7 @@ func (c *contest) avoids(i int) int {
 }
 
 // ranked are the verdicts of all that take part, best first.
-func (c *contest) ranked() []Verdict {
+func (c *candidates) ranked() []Verdict {
 	order := make([]int, len(c.clusters))
 	for i := range order {
 		order[i] = i
@@ -114,8 +114,8 @@ func (c *contest) ranked() []Verdict {
 }
 
 // expire counts the scores that do not count any more, and tells until when each is valid (docs/spec/differences.md C3).
-func (c *contest) expire(wake func(validUntil time.Time)) (expired int) {
-	c.eachScoreSet(func(_ Prioritizer, _ *facts.Facts, set facts.ScoreSet) {
+func (c *candidates) expire(wake func(validUntil time.Time)) (expired int) {
+	c.eachScoreSet(func(_ Prioritizer, _ *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
 		wake(set.ValidUntil)
 
 		if set.Expired(c.now) {
@@ -126,7 +126,7 @@ func (c *contest) expire(wake func(validUntil time.Time)) (expired int) {
 	return expired
 }
 
-func (c *contest) eachScoreSet(visit func(Prioritizer, *facts.Facts, facts.ScoreSet)) {
+func (c *candidates) eachScoreSet(visit func(Prioritizer, *clusterinfo.ClusterInfo, clusterinfo.ScoreSet)) {
 	for _, prioritizer := range c.request.Prioritizers {
 		if prioritizer.BuiltIn != "" {
 			continue
@@ -140,10 +140,10 @@ func (c *contest) eachScoreSet(visit func(Prioritizer, *facts.Facts, facts.Score
 	}
 }
 
-func (c *contest) warnings() []Warning {
+func (c *candidates) warnings() []Warning {
 	var warnings []Warning
 
-	c.eachScoreSet(func(p Prioritizer, f *facts.Facts, set facts.ScoreSet) {
+	c.eachScoreSet(func(p Prioritizer, f *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
 		if set.Expired(c.now) {
 			warnings = append(warnings, Warning{
 				Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", f.Name, p.Resource),

@@ -34,7 +34,7 @@ func TestClustersAreCountedByStage(t *testing.T) {
 	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""),
 		tainted, terminating(located("g1", "a", "x")))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)
-	lower := func(spec placementSpec) *Request { return LowerV1beta1(selector.NewCompiler(), placementOf(spec)) }
+	lower := func(spec placementSpec) *Request { return ConvertV1beta1(selector.NewCompiler(), placementOf(spec)) }
 
 	for _, tc := range []struct {
 		reason  string
@@ -79,7 +79,7 @@ func TestExpiredScoresAreCounted(t *testing.T) {
 	w.inventory.SetScores(scoreOf("c2", "load", ptr.To(metav1.NewTime(now))))
 	w.inventory.SetScores(scoreOf("c3", "other", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
 
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 	request.Prioritizers = []Prioritizer{{Resource: "load", Score: "cpu", Weight: 1}, {Resource: "load", Score: "memory", Weight: 1}}
 
 	result := w.ask(t, request)
@@ -93,8 +93,8 @@ func TestTheCostOfCELIsTold(t *testing.T) {
 	plain := w.schedule(t, placementSpec{Predicates: anyOf{byLabel("a", "b")}})
 	expect(t, "cost without CEL", uint64(0), plain.Cost)
 
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(`managedCluster.metadata.name != "c2"`)}}))
-	w.inventory.SetPlacement(request.Key, request.Interest())
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(`managedCluster.metadata.name != "c2"`)}}))
+	w.inventory.Subscribe(request.Key, request.Dependencies())
 	snapshot := w.inventory.Snapshot(request.Key)
 	first, again := Schedule(request, snapshot, nil, now), Schedule(request, snapshot, nil, now)
 
@@ -130,7 +130,7 @@ func TestAStopwatchIsToldOfTheSteps(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			told := &diary{}
-			ScheduleWatched(LowerV1beta1(selector.NewCompiler(), placementOf(tc.spec)), w.inventory.Snapshot(), nil, now, told)
+			ScheduleRecorded(ConvertV1beta1(selector.NewCompiler(), placementOf(tc.spec)), w.inventory.Snapshot(), nil, now, told)
 			expect(t, "told", tc.want, []string(*told))
 		})
 	}

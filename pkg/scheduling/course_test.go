@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -137,7 +137,7 @@ func (c *course) bindingEvent(t *rapid.T, gone bool) happening {
 }
 
 func (c *course) profileEvent(t *rapid.T, gone bool) happening {
-	profile := facts.Profile{Namespace: pick(t, "namespace", courseNamespaces...), Name: "profile"}
+	profile := clusterinfo.Profile{Namespace: pick(t, "namespace", courseNamespaces...), Name: "profile"}
 	if gone {
 		return c.remove("profile "+profile.Namespace, c.inventory.DeleteProfile(profile))
 	}
@@ -173,7 +173,7 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 	if gone {
 		key := inventory.NewPlacementKey(rapid.SampledFrom(courseAPIs).Draw(t, "API"), pick(t, "namespace", courseNamespaces...), name)
 		delete(c.requests, key)
-		c.inventory.DeletePlacement(key)
+		c.inventory.Unsubscribe(key)
 
 		return
 	}
@@ -198,15 +198,15 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 		if older {
 			placement := olderPlacementOf(olderSpec)
 			placement.Namespace, placement.Name = namespace, name
-			request = LowerV1alpha1(c.compiler, placement)
+			request = ConvertV1alpha1(c.compiler, placement)
 		} else {
 			placement := placementOf(spec)
 			placement.Namespace, placement.Name = namespace, name
-			request = LowerV1beta1(c.compiler, placement)
+			request = ConvertV1beta1(c.compiler, placement)
 		}
 
 		c.requests[request.Key] = request
-		c.inventory.SetPlacement(request.Key, request.Interest())
+		c.inventory.Subscribe(request.Key, request.Dependencies())
 	}
 }
 
@@ -230,7 +230,7 @@ func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 	i := inventory.New(c.compiler)
 
 	for key, request := range c.requests {
-		i.SetPlacement(key, request.Interest())
+		i.Subscribe(key, request.Dependencies())
 	}
 
 	early := rapid.Bool().Draw(t, "early")
@@ -272,7 +272,7 @@ func written(r *Result, incumbents map[string]bool) string {
 	lines := []string{told(r)}
 
 	for _, f := range r.Selected {
-		group := slices.IndexFunc(r.Request.Groups, func(g GroupRule) bool { return g.Selector.Matches(f, &selector.Pass{}) })
+		group := slices.IndexFunc(r.Request.Groups, func(g GroupRule) bool { return g.Selector.Matches(f, &selector.EvalContext{}) })
 		lines = append(lines, fmt.Sprintf("%s is in group %d", f.Name, group))
 	}
 

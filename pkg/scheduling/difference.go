@@ -23,7 +23,7 @@ func Difference(indexed, reference *Result) string {
 // lines are all that a result says, but for the verdicts, which are always those of the reference.
 func (r *Result) lines() []string {
 	lines := []string{
-		fmt.Sprintf("held: %v %v", r.Held(), r.Mistakes.ToAggregate()),
+		fmt.Sprintf("held: %v %v", r.Stalled(), r.Errors.ToAggregate()),
 		fmt.Sprintf("scope: %q of %q, %d clusters", r.Eligible, r.Bound, r.Available),
 		fmt.Sprintf("unscheduled: %d of %d feasible", r.Unscheduled, r.Feasible()),
 		fmt.Sprintf("stages: %v", r.stages),
@@ -31,8 +31,8 @@ func (r *Result) lines() []string {
 	}
 
 	// When an evaluation that was given up is to be tried again depends on which clusters it came to first.
-	if !r.Held() {
-		lines = append(lines, fmt.Sprintf("wake at: %v", r.WakeAt))
+	if !r.Stalled() {
+		lines = append(lines, fmt.Sprintf("wake at: %v", r.RequeueAt))
 	}
 
 	for _, f := range r.Selected {
@@ -59,8 +59,8 @@ func (r *Result) lines() []string {
 		lines = append(lines, fmt.Sprintf("spread: %s %v without %q", spread.Constraint.Key, spread.Selected, spread.Without))
 	}
 
-	if r.TellsCauses() {
-		for _, cause := range r.Causes() {
+	if r.ListsRejections() {
+		for _, cause := range r.Rejections() {
 			lines = append(lines, fmt.Sprintf("cause: %s %s, %d clusters", cause.Stage, cause.Clause, cause.Clusters))
 		}
 	}

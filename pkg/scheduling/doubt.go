@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // doubts reports whether a predicate lets a cluster pass whatever its CEL expressions say: the cluster is in the decisions, and the expressions may
 // read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
-func (e *evaluation) doubts(predicate Predicate, f *facts.Facts) bool {
-	if !predicate.Selector.Dynamic() || !e.incumbents[f.Name] || !f.Doubtful() {
+func (e *evaluation) doubts(predicate Predicate, f *clusterinfo.ClusterInfo) bool {
+	if !predicate.Selector.HasCEL() || !e.incumbents[f.Name] || !f.HasUnreadable() {
 		return false
 	}
 
@@ -20,17 +20,17 @@ func (e *evaluation) doubts(predicate Predicate, f *facts.Facts) bool {
 
 	for name, set := range f.Scores {
 		// A score that the predicate does not read wakes nobody when it can be read again.
-		if len(set.Unreadable) > 0 && facts.Touched(predicate.Selector.Reads(), []facts.Key{{Kind: facts.Score, Name: name}}) {
+		if len(set.Unreadable) > 0 && clusterinfo.Affects(predicate.Selector.Reads(), []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}) {
 			unread = true
 		}
 	}
 
-	return unread && predicate.Selector.Static().Matches(f, &selector.Pass{})
+	return unread && predicate.Selector.WithoutCEL().Matches(f, &selector.EvalContext{})
 }
 
 // kept are the feasible clusters by index that are in the decisions and whose score may be wrong because something it is made of could not be
 // decoded; nil when there are none. Such a cluster comes before the others, so that it does not leave for that.
-func (c *contest) kept() map[int]bool {
+func (c *candidates) kept() map[int]bool {
 	var kept map[int]bool
 
 	for i, f := range c.clusters {
@@ -47,7 +47,7 @@ func (c *contest) kept() map[int]bool {
 }
 
 // unreadable are the fields of the cluster, and of the scores that the prioritizers read, that could not be decoded.
-func (c *contest) unreadable(f *facts.Facts) unreadable.Fields {
+func (c *candidates) unreadable(f *clusterinfo.ClusterInfo) unreadable.Fields {
 	fields := f.Unreadable
 
 	for _, prioritizer := range c.request.Prioritizers {

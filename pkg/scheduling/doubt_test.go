@@ -151,7 +151,7 @@ func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 		}
 
 		spec.ClusterSets = nil
-		request := LowerV1beta1(compiler, placementOf(spec))
+		request := ConvertV1beta1(compiler, placementOf(spec))
 		before := newWorld(clusters...)
 		incumbents := map[string]bool{}
 

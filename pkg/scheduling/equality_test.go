@@ -39,7 +39,7 @@ func (c *course) look(t rapid.TB, snapshot *inventory.Snapshot) *moment {
 			t.Fatalf("the indexed engine says of %v: %s", key, different)
 		}
 
-		c.inventory.Follow(key, result.Interest())
+		c.inventory.UpdateDependencies(key, result.Dependencies())
 
 		m.answers[key], m.written[key] = strings.Join(result.lines(), "\n"), written(result, m.incumbents[key])
 	}

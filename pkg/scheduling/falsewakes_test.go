@@ -67,7 +67,7 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 		for name, spec := range h.specs() {
 			placement := placementOf(spec)
 			placement.Namespace, placement.Name = namespace, name
-			h.place(LowerV1beta1(selector.NewCompiler(), placement))
+			h.place(ConvertV1beta1(selector.NewCompiler(), placement))
 		}
 
 		older := olderPlacementOf(olderSpec{
@@ -75,7 +75,7 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 			AntiAffinity: placementv1alpha1.AntiAffinity{TopologyKey: "zone", TopologyKeyType: "Label"},
 		})
 		older.Namespace = namespace
-		h.place(LowerV1alpha1(selector.NewCompiler(), older))
+		h.place(ConvertV1alpha1(selector.NewCompiler(), older))
 	}
 
 	for key := range h.requests {
@@ -116,17 +116,17 @@ func (h *hub) specs() map[string]placementSpec {
 }
 
 func (h *hub) place(request *Request) {
-	if len(request.Mistakes) > 0 {
-		h.t.Fatal(request.Mistakes.ToAggregate())
+	if len(request.Errors) > 0 {
+		h.t.Fatal(request.Errors.ToAggregate())
 	}
 
 	h.requests[request.Key] = request
-	h.inventory.SetPlacement(request.Key, request.Interest())
+	h.inventory.Subscribe(request.Key, request.Dependencies())
 }
 
 func (h *hub) ask(key inventory.PlacementKey) string {
 	result := Schedule(h.requests[key], h.inventory.Snapshot(key), nil, now)
-	h.inventory.Follow(key, result.Interest())
+	h.inventory.UpdateDependencies(key, result.Dependencies())
 
 	return written(result, nil)
 }

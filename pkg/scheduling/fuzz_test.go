@@ -27,7 +27,7 @@ func FuzzLowerV1beta1(f *testing.F) {
 			return
 		}
 
-		checkRequest(t, LowerV1beta1(selector.NewCompiler(), placement), snapshot)
+		checkRequest(t, ConvertV1beta1(selector.NewCompiler(), placement), snapshot)
 	})
 }
 
@@ -44,7 +44,7 @@ func FuzzLowerV1alpha1(f *testing.F) {
 			return
 		}
 
-		checkRequest(t, LowerV1alpha1(selector.NewCompiler(), placement), snapshot)
+		checkRequest(t, ConvertV1alpha1(selector.NewCompiler(), placement), snapshot)
 	})
 }
 
@@ -52,7 +52,7 @@ func FuzzLowerV1alpha1(f *testing.F) {
 func checkRequest(t *testing.T, request *Request, snapshot *inventory.Snapshot) {
 	t.Helper()
 
-	for _, mistake := range request.Mistakes {
+	for _, mistake := range request.Errors {
 		if mistake.Field == "" || mistake.Error() == "" {
 			t.Errorf("a mistake without a place: %v", mistake)
 		}
@@ -72,11 +72,11 @@ func checkRequest(t *testing.T, request *Request, snapshot *inventory.Snapshot) 
 func checkResult(t *testing.T, result *Result) {
 	t.Helper()
 
-	if len(result.Request.Mistakes) > 0 && !result.Held() {
+	if len(result.Request.Errors) > 0 && !result.Stalled() {
 		t.Error("there is an answer in spite of the mistakes")
 	}
 
-	if wanted := result.Request.Wanted; !result.Held() && wanted != nil && len(result.Selected)+result.Unscheduled != int(*wanted) {
+	if wanted := result.Request.Wanted; !result.Stalled() && wanted != nil && len(result.Selected)+result.Unscheduled != int(*wanted) {
 		t.Errorf("%d selected and %d unscheduled of %d", len(result.Selected), result.Unscheduled, *wanted)
 	}
 

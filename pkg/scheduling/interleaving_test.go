@@ -33,8 +33,8 @@ func TestWhatChangesUnderAnEvaluationWakesThePlacement(t *testing.T) {
 			w := newWorld(named("c1", "fallback", "yes"))
 			w.inventory.SetScores(scoreOf("c1", "demo", &until, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: 1}))
 
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(tc.expression)}}))
-			w.inventory.SetPlacement(request.Key, request.Interest())
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(tc.expression)}}))
+			w.inventory.Subscribe(request.Key, request.Dependencies())
 
 			first := Schedule(request, w.inventory.Snapshot(request.Key), nil, now)
 			expect(t, "selected at first", tc.first, len(first.Selected))

@@ -4,27 +4,27 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Fits reports whether a cluster passed predicates and taints, so that it could be selected if no other were better.
-func (r *Result) Fits(cluster string) bool {
+// IsFeasible reports whether a cluster passed predicates and taints, so that it could be selected if no other were better.
+func (r *Result) IsFeasible(cluster string) bool {
 	if r.field == nil {
 		return false
 	}
 
-	_, fits := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *facts.Facts, name string) int { return cmp.Compare(f.Name, name) })
+	_, fits := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *clusterinfo.ClusterInfo, name string) int { return cmp.Compare(f.Name, name) })
 
 	return fits
 }
 
-// CausesOf are why these clusters are not selected, counted as Causes are. They need not be in scope, nor exist any more; one that is being
+// RejectionsOf are why these clusters are not selected, counted as Causes are. They need not be in scope, nor exist any more; one that is being
 // deleted counts with those that are gone, so that nothing changes when the last finalizer goes. Only these clusters are looked at, unless
 // one of them fits. There are none without an answer.
-func (r *Result) CausesOf(clusters []string) []Cause {
+func (r *Result) RejectionsOf(clusters []string) []Rejection {
 	h := histogram{}
-	if !r.Answered() {
+	if !r.Valid() {
 		return h.causes()
 	}
 
@@ -40,7 +40,7 @@ func (r *Result) CausesOf(clusters []string) []Cause {
 			continue
 		}
 
-		e.pass = &selector.Pass{Now: r.now}
+		e.pass = &selector.EvalContext{Now: r.now}
 		verdict := e.judgeOne(scope, f)
 
 		switch verdict.Stage {

@@ -20,19 +20,19 @@ func TestCausesOfClusters(t *testing.T) {
 	clusters := []string{"tainted", "leaving", "us", "gone", "worse"}
 	w := newWorld(tainted, leaving, named("us", "region", "us"), named("better", "region", "eu"), named("worse", "region", "eu"))
 
-	expect(t, "causes", []Cause{
+	expect(t, "causes", []Rejection{
 		{StageTerminating, "deleted", 2}, {StagePredicate, "predicate 1 label region In [eu]", 1},
 		{StageTaint, "taint gpu:NoSelect not tolerated", 1}, {StageRank, "not needed, 1 wanted", 1},
-	}, w.schedule(t, spec).CausesOf(clusters))
+	}, w.schedule(t, spec).RejectionsOf(clusters))
 
 	w.inventory.DeleteBinding("ns", "all")
-	expect(t, "causes out of scope", []Cause{
+	expect(t, "causes out of scope", []Rejection{
 		{StageScope, "no cluster set is bound to the namespace", 3}, {StageTerminating, "deleted", 2},
-	}, w.schedule(t, spec).CausesOf(clusters))
+	}, w.schedule(t, spec).RejectionsOf(clusters))
 
 	spec.NumberOfClusters = ptr.To[int32](-1)
-	broken := Schedule(LowerV1beta1(selector.NewCompiler(), placementOf(spec)), w.inventory.Snapshot(), nil, now)
-	expect(t, "causes without an answer", []Cause{}, broken.CausesOf(clusters))
+	broken := Schedule(ConvertV1beta1(selector.NewCompiler(), placementOf(spec)), w.inventory.Snapshot(), nil, now)
+	expect(t, "causes without an answer", []Rejection{}, broken.RejectionsOf(clusters))
 }
 
 // A cluster fits when it is feasible, and what is said of one cluster alone is what is said of it among all.
@@ -58,16 +58,16 @@ func TestCausesOfAreThoseOfAll(t *testing.T) {
 func checkCausesOf(t *rapid.T, result *Result) {
 	for _, verdict := range result.Verdicts() {
 		name := verdict.Cluster.Name
-		if fits := verdict.Rank > 0; result.Fits(name) != fits {
-			t.Fatalf("%s fits: %v, want %v", name, result.Fits(name), fits)
+		if fits := verdict.Rank > 0; result.IsFeasible(name) != fits {
+			t.Fatalf("%s fits: %v, want %v", name, result.IsFeasible(name), fits)
 		}
 
 		if verdict.Stage == StageScope || verdict.Cluster.Terminating || verdict.Stage == StageSelected {
 			continue
 		}
 
-		want := Cause{verdict.Stage, result.clause(verdict, barriers(result.Spreads)), 1}
-		if causes := result.CausesOf([]string{name}); len(causes) != 1 || causes[0] != want {
+		want := Rejection{verdict.Stage, result.clause(verdict, barriers(result.Spreads)), 1}
+		if causes := result.RejectionsOf([]string{name}); len(causes) != 1 || causes[0] != want {
 			t.Fatalf("%s: got %v, want %v", name, causes, want)
 		}
 	}
@@ -78,27 +78,27 @@ func TestWithheld(t *testing.T) {
 	result := newWorld(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 
-	held := result.Withheld(late)
-	if !held.Held() || !held.Answered() || len(held.Selected) != 0 || len(held.Causes()) != 0 || held.Count(StageSelected) != 0 ||
-		!held.WakeAt.Equal(late) {
+	held := result.Blocked(late)
+	if !held.Stalled() || !held.Valid() || len(held.Selected) != 0 || len(held.Rejections()) != 0 || held.Count(StageSelected) != 0 ||
+		!held.RequeueAt.Equal(late) {
 		t.Errorf("got %+v", held)
 	}
 
-	if result.Held() || len(result.Selected) != 1 || result.Count(StageSelected) != 1 {
+	if result.Stalled() || len(result.Selected) != 1 || result.Count(StageSelected) != 1 {
 		t.Errorf("the answer has become %+v", result)
 	}
 
 	for _, tc := range []struct{ known, again, want time.Time }{
 		{known: late, again: soon, want: soon}, {known: soon, again: late, want: soon}, {known: soon, want: soon}, {again: soon, want: soon},
 	} {
-		result.WakeAt = tc.known
-		expect(t, "wakes", tc.want, result.Withheld(tc.again).WakeAt)
+		result.RequeueAt = tc.known
+		expect(t, "wakes", tc.want, result.Blocked(tc.again).RequeueAt)
 	}
 
 	// Why it is withheld is told, although the answer itself is satisfied.
-	expect(t, "the answer tells causes", false, result.Interest().Tells)
-	expect(t, "withheld it tells causes", true, held.Interest().Tells)
+	expect(t, "the answer tells causes", false, result.Dependencies().WatchRejected)
+	expect(t, "withheld it tells causes", true, held.Dependencies().WatchRejected)
 
 	result.forbidsUntil = soon
-	expect(t, "wakes when a cause changes", soon, result.Withheld(late).WakeAt)
+	expect(t, "wakes when a cause changes", soon, result.Blocked(late).RequeueAt)
 }

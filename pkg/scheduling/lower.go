@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -15,7 +15,7 @@ type lowering struct {
 }
 
 func (l *lowering) mistake(errs ...*field.Error) {
-	l.request.Mistakes = append(l.request.Mistakes, errs...)
+	l.request.Errors = append(l.request.Errors, errs...)
 }
 
 // name must fit into the label of the decisions (docs/spec/differences.md A2).
@@ -55,10 +55,10 @@ const (
 // topologyKey reads the fields topologyKey and topologyKeyType of the struct at path. A claim may have any name
 // (docs/spec/differences.md C1). A label may not, and since no cluster can have a label with a wrong key, it is a mistake and not a
 // question that nobody answers.
-func (l *lowering) topologyKey(path *field.Path, name, kind string) facts.Key {
-	key := facts.Key{Kind: facts.Label, Name: name}
+func (l *lowering) topologyKey(path *field.Path, name, kind string) clusterinfo.Property {
+	key := clusterinfo.Property{Kind: clusterinfo.Label, Name: name}
 	if kind == topologyClaim {
-		key.Kind = facts.Claim
+		key.Kind = clusterinfo.Claim
 	}
 
 	if name == "" {

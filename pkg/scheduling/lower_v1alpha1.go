@@ -12,9 +12,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// LowerV1alpha1 makes a Request of a placement.open-cluster-management.io/v1alpha1 Placement (docs/spec/placement-v1alpha1.md P1). Whatever
+// ConvertV1alpha1 makes a Request of a placement.open-cluster-management.io/v1alpha1 Placement (docs/spec/placement-v1alpha1.md P1). Whatever
 // is wrong with the placement is found here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
-func LowerV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *Request {
+func ConvertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *Request {
 	l := lowering{compiler: compiler, request: &Request{
 		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
 		ClusterSets:  slices.Clone(placement.Spec.ClusterSets),

@@ -10,7 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -27,7 +27,7 @@ func olderPlacementOf(spec olderSpec) *placementv1alpha1.Placement {
 func (w *world) scheduleOlder(t *testing.T, spec olderSpec) *Result {
 	t.Helper()
 
-	return w.ask(t, LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
+	return w.ask(t, ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
 }
 
 func labelled(expressions ...metav1.LabelSelectorRequirement) placementv1alpha1.ClusterPredicate {
@@ -145,7 +145,7 @@ func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 
 // The parts of the question that the API does not have are as they are by default.
 func TestOlderPlacementLowersTo(t *testing.T) {
-	got := LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{ClusterSets: []string{"b", "a"}, NumberOfClusters: ptr.To[int32](3)}))
+	got := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{ClusterSets: []string{"b", "a"}, NumberOfClusters: ptr.To[int32](3)}))
 	want := &Request{
 		Key: inventory.NewPlacementKey(inventory.V1alpha1, "ns", "p"), ClusterSets: []string{"b", "a"}, Wanted: ptr.To[int32](3),
 		Prioritizers: []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}, Availability: true, NoneIsEnough: true,
@@ -217,21 +217,21 @@ func TestOlderMistakes(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := olderPlacementOf(tc.spec)
 			placement.Name = tc.name
-			result := Schedule(LowerV1alpha1(selector.NewCompiler(), placement), inventory.New(selector.NewCompiler()).Snapshot(), nil, now)
+			result := Schedule(ConvertV1alpha1(selector.NewCompiler(), placement), inventory.New(selector.NewCompiler()).Snapshot(), nil, now)
 
-			got := make([]string, 0, len(result.Mistakes))
-			for _, mistake := range result.Mistakes {
+			got := make([]string, 0, len(result.Errors))
+			for _, mistake := range result.Errors {
 				got = append(got, mistake.Error())
 			}
 
 			expect(t, "mistakes", tc.want, got)
-			expect(t, "held", len(tc.want) > 0, result.Held())
+			expect(t, "held", len(tc.want) > 0, result.Stalled())
 		})
 	}
 }
 
 func TestOlderLoweredInterest(t *testing.T) {
-	request := LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{
+	request := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{
 		ClusterSets: []string{"b", "a"},
 		Predicates: oneOf{
 			{ClusterName: "c4"}, labelled(compare("region", metav1.LabelSelectorOpExists)),
@@ -239,20 +239,20 @@ func TestOlderLoweredInterest(t *testing.T) {
 		},
 		AntiAffinity: placementv1alpha1.AntiAffinity{TopologyKey: "rack", TopologyKeyType: placementv1alpha1.TopologyKeyTypeClaim},
 	}))
-	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
-		{Kind: facts.Taint}, {Kind: facts.Claim, Name: "rack"}, {Kind: facts.Availability},
-	}}, []string{"name is c4", "label region Exists", "claim id In [x] and claim url Exists"}, request.Interest())
+	expectInterest(t, inventory.Dependencies{ClusterSets: []string{"b", "a"}, Reads: []clusterinfo.Property{
+		{Kind: clusterinfo.Taint}, {Kind: clusterinfo.Claim, Name: "rack"}, {Kind: clusterinfo.Availability},
+	}}, []string{"name is c4", "label region Exists", "claim id In [x] and claim url Exists"}, request.Dependencies())
 }
 
 // docs/spec/placement-v1alpha1.md P14: available follows the condition, so a flip wakes the placements whose decisions tell of it, and no
 // others.
 func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 	w := newWorld(named("c1"))
-	older, newer := LowerV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{})), LowerV1beta1(selector.NewCompiler(),
+	older, newer := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{})), ConvertV1beta1(selector.NewCompiler(),
 		placementOf(placementSpec{}))
 
 	for _, request := range []*Request{older, newer} {
-		w.inventory.SetPlacement(request.Key, request.Interest())
+		w.inventory.Subscribe(request.Key, request.Dependencies())
 	}
 
 	w.inventory.Snapshot(older.Key, newer.Key)

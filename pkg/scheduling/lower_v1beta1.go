@@ -17,9 +17,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// LowerV1beta1 makes a Request of a cluster.open-cluster-management.io/v1beta1 Placement. Whatever is wrong with the placement is found
+// ConvertV1beta1 makes a Request of a cluster.open-cluster-management.io/v1beta1 Placement. Whatever is wrong with the placement is found
 // here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
-func LowerV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
+func ConvertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
 	l := lowering{compiler: compiler, request: &Request{
 		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
 		ClusterSets: slices.Clone(placement.Spec.ClusterSets),

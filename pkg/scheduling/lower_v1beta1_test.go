@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -155,17 +155,17 @@ func TestMistakes(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(tc.spec))
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(tc.spec))
 			result := Schedule(request, inventory.New(selector.NewCompiler()).Snapshot(), nil, now)
 
-			got := make([]string, 0, len(result.Mistakes))
-			for _, mistake := range result.Mistakes {
+			got := make([]string, 0, len(result.Errors))
+			for _, mistake := range result.Errors {
 				got = append(got, mistake.Error())
 			}
 
 			expect(t, "mistakes", tc.want, got)
 
-			if !result.Held() || len(result.Selected) > 0 || len(result.Verdicts()) > 0 {
+			if !result.Stalled() || len(result.Selected) > 0 || len(result.Verdicts()) > 0 {
 				t.Error("there is an answer in spite of the mistakes")
 			}
 		})
@@ -186,7 +186,7 @@ func TestNames(t *testing.T) {
 		placement.Name = tc.name
 
 		got := ""
-		if err := LowerV1beta1(selector.NewCompiler(), placement).Mistakes.ToAggregate(); err != nil {
+		if err := ConvertV1beta1(selector.NewCompiler(), placement).Errors.ToAggregate(); err != nil {
 			got = err.Error()
 		}
 
@@ -225,9 +225,9 @@ func TestGroupLength(t *testing.T) {
 		{"of none, a number", intstr.FromInt32(4), 0, 1},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{DecisionStrategy: groupsOfSize(tc.size)}))
-			if len(request.Mistakes) > 0 {
-				t.Fatal(request.Mistakes.ToAggregate())
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{DecisionStrategy: groupsOfSize(tc.size)}))
+			if len(request.Errors) > 0 {
+				t.Fatal(request.Errors.ToAggregate())
 			}
 
 			expect(t, "length", tc.want, request.GroupLength.Of(tc.selected))
@@ -251,9 +251,9 @@ func TestOrder(t *testing.T) {
 		{"the longest there is", placementSpec{ScoreRateLimit: "2562047h"}, ByName, "name", 2562047 * time.Hour},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(tc.spec))
-			if len(request.Mistakes) > 0 {
-				t.Fatal(request.Mistakes.ToAggregate())
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(tc.spec))
+			if len(request.Errors) > 0 {
+				t.Fatal(request.Errors.ToAggregate())
 			}
 
 			expect(t, "order", tc.order, request.Order)
@@ -276,7 +276,7 @@ func TestMistakesInScoreRateLimit(t *testing.T) {
 		strings.Repeat("9", 30) + "x": form,
 	} {
 		got := ""
-		if err := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{ScoreRateLimit: limit})).Mistakes.ToAggregate(); err != nil {
+		if err := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{ScoreRateLimit: limit})).Errors.ToAggregate(); err != nil {
 			got = err.Error()
 		}
 
@@ -301,26 +301,26 @@ func TestLoweredInterest(t *testing.T) {
 		}}),
 	}
 	predicates := []string{"label region In [eu]", "claim id Exists", `CEL managedCluster.scores("cel").size() > 0`}
-	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
-		{Kind: facts.Taint}, {Kind: facts.Score, Name: "demo"}, {Kind: facts.Label, Name: "canary"},
-	}}, predicates, LowerV1beta1(selector.NewCompiler(), placementOf(spec)).Interest())
+	expectInterest(t, inventory.Dependencies{ClusterSets: []string{"b", "a"}, Reads: []clusterinfo.Property{
+		{Kind: clusterinfo.Taint}, {Kind: clusterinfo.Score, Name: "demo"}, {Kind: clusterinfo.Label, Name: "canary"},
+	}}, predicates, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)).Dependencies())
 
 	spec.NumberOfClusters = ptr.To[int32](3) // Now it matters which ones are the best.
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(spec))
-	expectInterest(t, inventory.Interest{ClusterSets: []string{"b", "a"}, Reads: []facts.Key{
-		{Kind: facts.Taint}, {Kind: facts.Resource, Name: "cpu"}, {Kind: facts.Resource, Name: "memory"}, {Kind: facts.Score, Name: "demo"},
-		{Kind: facts.Label, Name: "canary"},
-	}}, predicates, request.Interest())
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(spec))
+	expectInterest(t, inventory.Dependencies{ClusterSets: []string{"b", "a"}, Reads: []clusterinfo.Property{
+		{Kind: clusterinfo.Taint}, {Kind: clusterinfo.Resource, Name: "cpu"}, {Kind: clusterinfo.Resource, Name: "memory"}, {Kind: clusterinfo.Score, Name: "demo"},
+		{Kind: clusterinfo.Label, Name: "canary"},
+	}}, predicates, request.Dependencies())
 
 	spread := placementSpec{PrioritizerPolicy: additive(builtIn(SpreadScore, 1))}
 	spread.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{softly(clusterv1beta1.TopologyKeyTypeLabel, "zone")}
-	zone := facts.Key{Kind: facts.Label, Name: "zone"}
-	expectInterest(t, inventory.Interest{Reads: []facts.Key{{Kind: facts.Taint}, zone}, ScopeReads: []facts.Key{zone}}, nil,
-		LowerV1beta1(selector.NewCompiler(), placementOf(spread)).Interest())
+	zone := clusterinfo.Property{Kind: clusterinfo.Label, Name: "zone"}
+	expectInterest(t, inventory.Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}, zone}, ScopeReads: []clusterinfo.Property{zone}}, nil,
+		ConvertV1beta1(selector.NewCompiler(), placementOf(spread)).Dependencies())
 }
 
 // expectInterest compares predicates by what they say.
-func expectInterest(t *testing.T, want inventory.Interest, predicates []string, got inventory.Interest) {
+func expectInterest(t *testing.T, want inventory.Dependencies, predicates []string, got inventory.Dependencies) {
 	t.Helper()
 
 	var texts []string
@@ -339,13 +339,13 @@ func TestSwitchedOffIsNoMistake(t *testing.T) {
 	off := func(c *clusterv1beta1.ScoreCoordinate) clusterv1beta1.PrioritizerConfig {
 		return clusterv1beta1.PrioritizerConfig{ScoreCoordinate: c}
 	}
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: additive(
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: additive(
 		off(&clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeBuiltIn, BuiltIn: "Customize"}),
 		off(&clusterv1beta1.ScoreCoordinate{Type: clusterv1beta1.ScoreCoordinateTypeAddOn}),
 	)}))
-	expect(t, "mistakes", 0, len(request.Mistakes))
+	expect(t, "mistakes", 0, len(request.Errors))
 	expect(t, "prioritizers", 2, len(request.Prioritizers))
 
-	request = LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: additive(off(nil))}))
-	expect(t, "mistakes of a coordinate that is not there", 1, len(request.Mistakes))
+	request = ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: additive(off(nil))}))
+	expect(t, "mistakes of a coordinate that is not there", 1, len(request.Errors))
 }

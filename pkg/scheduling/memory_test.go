@@ -32,7 +32,7 @@ func broad(compiler *selector.Compiler, n int, team string) *Request {
 	}})}})
 	placement.Name = fmt.Sprintf("p%d", n)
 
-	return LowerV1beta1(compiler, placement)
+	return ConvertV1beta1(compiler, placement)
 }
 
 // A placement that nobody shares an answer with costs as much memory after its evaluation as before, apart from its view, and nothing once
@@ -55,7 +55,7 @@ func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 
 	evaluate := func(n int) inventory.PlacementKey {
 		request := broad(compiler, n, fmt.Sprintf("nobody-%d", n))
-		i.SetPlacement(request.Key, request.Interest())
+		i.Subscribe(request.Key, request.Dependencies())
 
 		if result := Schedule(request, i.Snapshot(request.Key), nil, now); len(result.Selected) == 0 {
 			t.Fatal("no cluster is selected")
@@ -66,7 +66,7 @@ func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 
 	keys := make([]inventory.PlacementKey, 0, placements)
 
-	i.DeletePlacement(evaluate(0))
+	i.Unsubscribe(evaluate(0))
 
 	before := heapInUse()
 
@@ -79,11 +79,11 @@ func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 	}
 
 	for _, key := range keys {
-		i.DeletePlacement(key)
+		i.Unsubscribe(key)
 	}
 
 	for n := range placements {
-		i.DeletePlacement(evaluate(placements + n))
+		i.Unsubscribe(evaluate(placements + n))
 	}
 
 	if grown := heapInUse() - before; grown > placements*answer/16 {

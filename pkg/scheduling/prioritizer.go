@@ -5,7 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // The built-in prioritizers (docs/spec/upstream-placement.md 1.8).
@@ -48,22 +48,22 @@ func (p Prioritizer) sameCoordinate(other Prioritizer) bool {
 	return p.BuiltIn == other.BuiltIn && p.Resource == other.Resource && p.Score == other.Score
 }
 
-func (p Prioritizer) reads() []facts.Key {
+func (p Prioritizer) reads() []clusterinfo.Property {
 	switch p.BuiltIn {
 	case ResourceAllocatableCPU:
-		return []facts.Key{{Kind: facts.Resource, Name: string(corev1.ResourceCPU)}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(corev1.ResourceCPU)}}
 	case ResourceAllocatableMemory:
-		return []facts.Key{{Kind: facts.Resource, Name: string(corev1.ResourceMemory)}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(corev1.ResourceMemory)}}
 	case "":
-		return []facts.Key{{Kind: facts.Score, Name: p.Resource}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Score, Name: p.Resource}}
 	default: // The others read decisions, which are no facts of a cluster.
 		return nil
 	}
 }
 
 // scopeReads are the facts that it reads of every cluster in scope: Spread counts the decisions in a domain, whoever stands there.
-func (p Prioritizer) scopeReads(r *Request) []facts.Key {
-	var keys []facts.Key
+func (p Prioritizer) scopeReads(r *Request) []clusterinfo.Property {
+	var keys []clusterinfo.Property
 
 	if p.BuiltIn == SpreadScore {
 		for _, constraint := range r.Spread {
@@ -76,7 +76,7 @@ func (p Prioritizer) scopeReads(r *Request) []facts.Key {
 
 // scores rates the feasible clusters, in their order, each in [-100, 100]: the sum of as many weighted scores as an object has room for is far
 // from the bounds of int64.
-func (p Prioritizer) scores(c *contest) []int64 {
+func (p Prioritizer) scores(c *candidates) []int64 {
 	switch p.BuiltIn {
 	case Balance:
 		return c.balance()
@@ -94,7 +94,7 @@ func (p Prioritizer) scores(c *contest) []int64 {
 }
 
 // rates reports whether it gives the cluster a score. A cluster without one counts as one with 0, and shows none, as upstream.
-func (p Prioritizer) rates(f *facts.Facts) bool {
+func (p Prioritizer) rates(f *clusterinfo.ClusterInfo) bool {
 	reported := true
 
 	switch p.BuiltIn {
@@ -110,7 +110,7 @@ func (p Prioritizer) rates(f *facts.Facts) bool {
 // normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
 // has no amount, which is said by NaN, has 0.
 //
-// The distance of any two amounts must be finite, as it is for facts.Resources: then the quotient is in [0, 1], and the conversion to an
+// The distance of any two amounts must be finite, as it is for clusterinfo.Resources: then the quotient is in [0, 1], and the conversion to an
 // integer is the same on every architecture. No product is added to anything here, so that no compiler fuses two operations into one, which
 // would round in another way.
 func normalise(amounts []float64) []int64 {

@@ -3,7 +3,7 @@ package scheduling
 import "math"
 
 // allocatable prefers clusters with much of a resource to allocate. A cluster that does not report it has no score.
-func (c *contest) allocatable(resource string) []int64 {
+func (c *candidates) allocatable(resource string) []int64 {
 	amounts := make([]float64, len(c.clusters))
 
 	for i, f := range c.clusters {

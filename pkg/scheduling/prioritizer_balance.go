@@ -1,7 +1,7 @@
 package scheduling
 
 // balance prefers clusters that stand in few decisions of other placements, hub-wide.
-func (c *contest) balance() []int64 {
+func (c *candidates) balance() []int64 {
 	load, highest := c.load()
 	scores := make([]int64, len(c.clusters))
 

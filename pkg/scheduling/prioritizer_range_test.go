@@ -52,7 +52,7 @@ func checkRanges(t interface {
 		w.inventory.SetDecision(pageOf("ns", "q-decision-1", "q", "c0", name))
 	}
 
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{
 		PrioritizerPolicy: every(weight), SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{
 			softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"),
 		}},

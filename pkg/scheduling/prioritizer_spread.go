@@ -3,7 +3,7 @@ package scheduling
 import (
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // spreadScore prefers clusters whose domains hold few decisions of the other placements of the namespace (docs/spec/differences.md D3), so
@@ -19,14 +19,14 @@ import (
 // zero, and all have 100 when their loads are equal. Without spread constraints there are no domains to tell apart, and all have 0.
 //
 // As with Balance, decisions that change elsewhere do not wake a placement: it sees them when it is evaluated next.
-func (c *contest) spreadScore() []int64 {
+func (c *candidates) spreadScore() []int64 {
 	keys := c.spreadKeys()
 	if len(keys) == 0 {
 		return make([]int64, len(c.clusters))
 	}
 
 	room := make([]float64, len(c.clusters))
-	neighbours := c.snapshot.Neighbours(c.request.Key)
+	neighbours := c.snapshot.NamespaceDecisionCounts(c.request.Key)
 
 	for _, key := range keys {
 		for i, load := range c.domainLoads(key, neighbours) {
@@ -38,8 +38,8 @@ func (c *contest) spreadScore() []int64 {
 }
 
 // spreadKeys are the keys of the spread constraints, each once.
-func (c *contest) spreadKeys() []facts.Key {
-	var keys []facts.Key
+func (c *candidates) spreadKeys() []clusterinfo.Property {
+	var keys []clusterinfo.Property
 
 	for _, constraint := range c.request.Spread {
 		if !slices.Contains(keys, constraint.Key) {
@@ -51,7 +51,7 @@ func (c *contest) spreadKeys() []facts.Key {
 }
 
 // domainLoads counts for each feasible cluster the decisions in its domain of a key.
-func (c *contest) domainLoads(key facts.Key, decisions map[string]int) []int {
+func (c *candidates) domainLoads(key clusterinfo.Property, decisions map[string]int) []int {
 	domains := map[string]int{}
 
 	for f := range c.candidates {

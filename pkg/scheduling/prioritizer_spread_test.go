@@ -14,7 +14,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -183,12 +183,12 @@ func spreadScores(request *Request, clusters []*clusterv1.ManagedCluster, pages 
 
 // loadsByCounting goes through the decisions one by one.
 func loadsByCounting(constraints []SpreadConstraint, clusters []*clusterv1.ManagedCluster, pages []inventory.Page) map[string]int {
-	loads, known := map[string]int{}, map[string]*facts.Facts{}
+	loads, known := map[string]int{}, map[string]*clusterinfo.ClusterInfo{}
 	for _, cluster := range clusters {
-		known[cluster.Name] = facts.Of(cluster, nil)
+		known[cluster.Name] = clusterinfo.New(cluster, nil)
 	}
 
-	keys := map[facts.Key]bool{}
+	keys := map[clusterinfo.Property]bool{}
 	for _, constraint := range constraints {
 		keys[constraint.Key] = true
 	}

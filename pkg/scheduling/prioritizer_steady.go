@@ -1,7 +1,7 @@
 package scheduling
 
 // steady prefers the clusters that this placement has selected already.
-func (c *contest) steady() []int64 {
+func (c *candidates) steady() []int64 {
 	scores := make([]int64, len(c.clusters))
 
 	for i, f := range c.clusters {

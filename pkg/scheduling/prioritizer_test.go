@@ -200,7 +200,7 @@ func TestAddOnScores(t *testing.T) {
 			scores, result := only(t, w, addOn("demo", "cpu", 1))
 			expect(t, "scores", tc.want, scores)
 			expect(t, "order", tc.order, selected(result))
-			expect(t, "wake-up", tc.wakeAt, result.WakeAt)
+			expect(t, "wake-up", tc.wakeAt, result.RequeueAt)
 			expect(t, "warnings", tc.warnings, result.Warnings())
 		})
 	}
@@ -242,9 +242,9 @@ func TestWeights(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: tc.policy}))
-			if len(request.Mistakes) > 0 {
-				t.Fatal(request.Mistakes.ToAggregate())
+			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{PrioritizerPolicy: tc.policy}))
+			if len(request.Errors) > 0 {
+				t.Fatal(request.Errors.ToAggregate())
 			}
 
 			got := request.Prioritizers

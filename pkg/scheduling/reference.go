@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -16,7 +16,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	e := newEvaluation(request, snapshot, incumbents, now)
 	scope := e.scope()
 
-	if e.result.Held() {
+	if e.result.Stalled() {
 		return e.result
 	}
 
@@ -28,7 +28,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	field := e.contest()
 	field.candidates = candidatesOf(verdicts)
 	field.load = func() (func(int) int, int) {
-		counts := snapshot.Elsewhere(request.Key)
+		counts := snapshot.DecisionCounts(request.Key)
 		highest := 0
 
 		for _, count := range counts {
@@ -48,12 +48,12 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 		}
 	}
 
-	e.result.Expired = field.expire(e.pass.WakeAfterExpiry)
+	e.result.Expired = field.expire(e.pass.RequeueAfterExpiry)
 
 	found := &details{verdicts: verdicts, prioritizers: field.prioritizers()}
 	e.choose(field, found)
 	e.result.details = func() *details { return found }
-	e.result.WakeAt = e.wakeAt()
+	e.result.RequeueAt = e.wakeAt()
 
 	return e.result
 }
@@ -76,11 +76,11 @@ func (e *evaluation) judgeAll(scope inventory.Scope) []Verdict {
 }
 
 // judgeOne takes a cluster through scope, predicates and taints.
-func (e *evaluation) judgeOne(scope inventory.Scope, f *facts.Facts) Verdict {
+func (e *evaluation) judgeOne(scope inventory.Scope, f *clusterinfo.ClusterInfo) Verdict {
 	verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
 
 	switch {
-	case !scope.Holds(f):
+	case !scope.Contains(f):
 		verdict.Stage = StageScope
 	case f.Terminating:
 		verdict.Stage = StageTerminating
@@ -91,7 +91,7 @@ func (e *evaluation) judgeOne(scope inventory.Scope, f *facts.Facts) Verdict {
 	return verdict
 }
 
-func (e *evaluation) check(f *facts.Facts, verdict *Verdict) {
+func (e *evaluation) check(f *clusterinfo.ClusterInfo, verdict *Verdict) {
 	if !e.passesPredicates(f) {
 		verdict.Stage = StagePredicate
 
@@ -108,10 +108,10 @@ func (e *evaluation) check(f *facts.Facts, verdict *Verdict) {
 		return
 	}
 
-	e.pass.Wake(taints.until)
+	e.pass.RequeueAfterChange(taints.until)
 }
 
-func (e *evaluation) passesPredicates(f *facts.Facts) bool {
+func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 	passes := len(e.request.Predicates) == 0
 
 	for _, predicate := range e.request.Predicates {
@@ -136,8 +136,8 @@ func (e *evaluation) passesPredicates(f *facts.Facts) bool {
 	return passes
 }
 
-func candidatesOf(verdicts []Verdict) iter.Seq[*facts.Facts] {
-	return func(yield func(*facts.Facts) bool) {
+func candidatesOf(verdicts []Verdict) iter.Seq[*clusterinfo.ClusterInfo] {
+	return func(yield func(*clusterinfo.ClusterInfo) bool) {
 		for _, verdict := range verdicts {
 			if verdict.Stage != StageScope && verdict.Stage != StageTerminating && !yield(verdict.Cluster) {
 				return
@@ -147,7 +147,7 @@ func candidatesOf(verdicts []Verdict) iter.Seq[*facts.Facts] {
 }
 
 // prioritizers are the scores of each prioritizer by the names of the clusters.
-func (c *contest) prioritizers() []PrioritizerScores {
+func (c *candidates) prioritizers() []PrioritizerScores {
 	scores := make([]PrioritizerScores, 0, len(c.request.Prioritizers))
 
 	for _, prioritizer := range c.request.Prioritizers {
@@ -165,7 +165,7 @@ func (c *contest) prioritizers() []PrioritizerScores {
 }
 
 // choose selects among the feasible clusters, and says of the others what kept them out.
-func (e *evaluation) choose(field *contest, found *details) {
+func (e *evaluation) choose(field *candidates, found *details) {
 	ranked, chosen := e.settle(field)
 	e.keepOut(ranked)
 

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -70,7 +70,7 @@ func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 
 		spec := drawOlderSpec(t)
 		ranked := rankByRules(t, spec, bound, clusters, incumbents, decisions)
-		result := Schedule(LowerV1alpha1(compiler, olderPlacementOf(spec)), w.inventory.Snapshot(), incumbents, now)
+		result := Schedule(ConvertV1alpha1(compiler, olderPlacementOf(spec)), w.inventory.Snapshot(), incumbents, now)
 
 		want := []string{}
 		for _, rank := range takenByRules(spec, ranked) {
@@ -104,7 +104,7 @@ func rankByRules(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*
 	for _, cluster := range clusters {
 		set := cluster.Labels["cluster.open-cluster-management.io/clusterset"]
 		asked := len(spec.ClusterSets) == 0 || slices.Contains(spec.ClusterSets, set)
-		verdict := Verdict{Cluster: facts.Of(cluster, nil)}
+		verdict := Verdict{Cluster: clusterinfo.New(cluster, nil)}
 		fits := bound[set] && asked && cluster.DeletionTimestamp == nil && fitsByRules(t, spec.Predicates, cluster)
 
 		for _, taint := range cluster.Spec.Taints {
@@ -167,10 +167,10 @@ func fitsByRules(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedCluster
 func takenByRules(spec olderSpec, ranked []Verdict) []int {
 	switch spec.AntiAffinity.TopologyKeyType {
 	case placementv1alpha1.TopologyKeyTypeLabel:
-		return bestApart(ranked, facts.Key{Kind: facts.Label, Name: spec.AntiAffinity.TopologyKey}, spec.NumberOfClusters)
+		return bestApart(ranked, clusterinfo.Property{Kind: clusterinfo.Label, Name: spec.AntiAffinity.TopologyKey}, spec.NumberOfClusters)
 	case placementv1alpha1.TopologyKeyTypeClaim:
-		return bestApart(ranked, facts.Key{Kind: facts.Claim, Name: spec.AntiAffinity.TopologyKey}, spec.NumberOfClusters)
+		return bestApart(ranked, clusterinfo.Property{Kind: clusterinfo.Claim, Name: spec.AntiAffinity.TopologyKey}, spec.NumberOfClusters)
 	default: // Every cluster has its own name.
-		return bestApart(ranked, facts.Key{Kind: facts.Name}, spec.NumberOfClusters)
+		return bestApart(ranked, clusterinfo.Property{Kind: clusterinfo.Name}, spec.NumberOfClusters)
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -28,7 +28,7 @@ type Request struct {
 	// Prioritizers are run in this order; the total score is the weighted sum.
 	Prioritizers []Prioritizer
 	// AntiAffinity is a label or a claim whose values must all differ between the selected clusters; nil for none.
-	AntiAffinity *facts.Key
+	AntiAffinity *clusterinfo.Property
 	// Spread are the constraints on where the selected clusters lie, in this order.
 	Spread []SpreadConstraint
 	// Groups divide the selected clusters, in this order; what none of them takes is the rest.
@@ -45,8 +45,8 @@ type Request struct {
 	Availability bool
 	// NoneIsEnough says that the answer is satisfactory when no cluster fits, unless a number of them is wanted.
 	NoneIsEnough bool
-	// Mistakes are what is wrong with the question, by field. A request with mistakes has no answer.
-	Mistakes field.ErrorList
+	// Errors are what is wrong with the question, by field. A request with mistakes has no answer.
+	Errors field.ErrorList
 }
 
 // Order is how decisions are sorted (docs/spec/differences.md D4).
@@ -119,9 +119,9 @@ func (r *Request) selectors() []*selector.Selector {
 	return selectors
 }
 
-// Interest is what the placement looks at.
-func (r *Request) Interest() inventory.Interest {
-	interest := inventory.Interest{ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []facts.Key{{Kind: facts.Taint}}}
+// Dependencies is what the placement looks at.
+func (r *Request) Dependencies() inventory.Dependencies {
+	interest := inventory.Dependencies{ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}
 
 	for _, prioritizer := range r.Prioritizers {
 		// Scores that decide nothing are still watched for their expiry, of which the user is warned (docs/spec/differences.md C3).
@@ -145,7 +145,7 @@ func (r *Request) Interest() inventory.Interest {
 	}
 
 	if r.Availability {
-		interest.Reads = append(interest.Reads, facts.Key{Kind: facts.Availability})
+		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.Availability})
 	}
 
 	return interest
@@ -153,12 +153,14 @@ func (r *Request) Interest() inventory.Interest {
 
 // ReadsScores reports whether AddOnPlacementScores can change the answer.
 func (r *Request) ReadsScores() bool {
-	interest := r.Interest()
+	interest := r.Dependencies()
 	reads := slices.Concat(interest.Reads, interest.ScopeReads)
 
 	for _, predicate := range interest.Predicates {
 		reads = append(reads, predicate.Reads()...)
 	}
 
-	return slices.ContainsFunc(reads, func(read facts.Key) bool { return read.Kind == facts.Score || read.Kind == facts.Any })
+	return slices.ContainsFunc(reads, func(read clusterinfo.Property) bool {
+		return read.Kind == clusterinfo.Score || read.Kind == clusterinfo.Any
+	})
 }

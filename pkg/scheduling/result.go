@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -35,7 +35,7 @@ func (s Stage) String() string {
 // Verdict is what became of one cluster.
 type Verdict struct {
 	// Cluster is what was known of the cluster.
-	Cluster *facts.Facts
+	Cluster *clusterinfo.ClusterInfo
 	// Stage says how far it came.
 	Stage Stage
 	// Rank counts from 1 over the feasible clusters, best first; 0 for clusters that were not feasible.
@@ -83,9 +83,9 @@ type Result struct {
 	Request    *Request
 	Generation uint64
 
-	// Mistakes are what is wrong with the question; BrokenSets are the sets it needs whose selector is wrong. With either, the result
+	// Errors are what is wrong with the question; BrokenSets are the sets it needs whose selector is wrong. With either, the result
 	// is Held.
-	Mistakes   field.ErrorList
+	Errors     field.ErrorList
 	BrokenSets []*inventory.ClusterSet
 
 	// Bound, Eligible and Available count what the question could look at: the existing sets bound to the namespace, those of them it
@@ -94,7 +94,7 @@ type Result struct {
 	Available       int
 
 	// Selected are the chosen clusters, sorted by name. It is empty when the result is Held. The list may be shared and must not be changed.
-	Selected []*facts.Facts
+	Selected []*clusterinfo.ClusterInfo
 	// Unscheduled is how many clusters are wanted and were not found.
 	Unscheduled int
 
@@ -109,23 +109,23 @@ type Result struct {
 	// Expired counts the AddOnPlacementScores of feasible clusters that a prioritizer reads and that are past their validUntil.
 	Expired int
 
-	// WakeAt is the earliest time at which the answer can change by itself; zero means never.
-	WakeAt time.Time
+	// RequeueAt is the earliest time at which the answer can change by itself; zero means never.
+	RequeueAt time.Time
 
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
-	// withheld says that the answer is not to be carried out, and postponement why, if it is because of an old view.
-	withheld     bool
+	// blocked says that the answer is not to be carried out, and postponement why, if it is because of an old view.
+	blocked      bool
 	postponement *Postponement
 	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
 	forbidsUntil time.Time
 	// field is nil when the result is Held.
-	field   *contest
+	field   *candidates
 	stages  stageCounts
 	details func() *details
 	// causes is nil where they are counted over the verdicts.
-	causes func() []Cause
+	causes func() []Rejection
 }
 
 // stageCounts counts clusters by stage.
@@ -140,20 +140,20 @@ type details struct {
 }
 
 // Cluster is what was known of a cluster, whatever became of it; nil when it did not exist.
-func (r *Result) Cluster(name string) *facts.Facts { return r.snapshot.Cluster(name) }
+func (r *Result) Cluster(name string) *clusterinfo.ClusterInfo { return r.snapshot.Cluster(name) }
 
-// Held reports whether there is no answer, or none that is to be carried out, so that the last good decisions stay.
-func (r *Result) Held() bool { return r.withheld || !r.Answered() }
+// Stalled reports whether there is no answer, or none that is to be carried out, so that the last good decisions stay.
+func (r *Result) Stalled() bool { return r.blocked || !r.Valid() }
 
-// Answered reports whether there is an answer, be it one that is Withheld.
-func (r *Result) Answered() bool { return len(r.Mistakes) == 0 && len(r.BrokenSets) == 0 }
+// Valid reports whether there is an answer, be it one that is Withheld.
+func (r *Result) Valid() bool { return len(r.Errors) == 0 && len(r.BrokenSets) == 0 }
 
-// Withheld is the same answer when it is not to be carried out: it is Held and selects nothing. It is to be asked for again at a time,
+// Blocked is the same answer when it is not to be carried out: it is Held and selects nothing. It is to be asked for again at a time,
 // unless that is zero, and when its causes can change.
-func (r *Result) Withheld(again time.Time) *Result {
+func (r *Result) Blocked(again time.Time) *Result {
 	withheld := *r
-	withheld.withheld, withheld.Selected, withheld.stages = true, nil, stageCounts{}
-	withheld.WakeAt = earliest(earliest(r.WakeAt, again), r.forbidsUntil)
+	withheld.blocked, withheld.Selected, withheld.stages = true, nil, stageCounts{}
+	withheld.RequeueAt = earliest(earliest(r.RequeueAt, again), r.forbidsUntil)
 
 	return &withheld
 }
@@ -168,7 +168,7 @@ type Postponement struct {
 // Postponed returns the result when its removals must wait: it is Withheld until it is computed again at a time, or earlier when its causes
 // change.
 func (r *Result) Postponed(why Postponement, again time.Time) *Result {
-	postponed := r.Withheld(again)
+	postponed := r.Blocked(again)
 	postponed.postponement = &why
 
 	return postponed
@@ -179,7 +179,7 @@ func (r *Result) Postponement() *Postponement { return r.postponement }
 
 // Satisfied reports whether as many clusters are selected as the question wants. A result that is Held is not.
 func (r *Result) Satisfied() bool {
-	return !r.Held() && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
+	return !r.Stalled() && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
 }
 
 // Feasible is how many clusters passed predicates and taints.
@@ -197,8 +197,8 @@ func (r *Result) Count(stage Stage) int { return r.stages[stage] }
 
 // Scores are the feasible clusters by name with their scores, which are the weighted sums of the prioritizers. They are found when they are
 // first asked for.
-func (r *Result) Scores() iter.Seq2[*facts.Facts, int64] {
-	return func(yield func(*facts.Facts, int64) bool) {
+func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
+	return func(yield func(*clusterinfo.ClusterInfo, int64) bool) {
 		if r.field == nil {
 			return
 		}
@@ -219,7 +219,7 @@ func (r *Result) Score(cluster string) int64 {
 		return 0
 	}
 
-	at, found := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *facts.Facts, name string) int { return cmp.Compare(f.Name, name) })
+	at, found := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *clusterinfo.ClusterInfo, name string) int { return cmp.Compare(f.Name, name) })
 	if !found {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -20,10 +20,10 @@ type evaluation struct {
 	request    *Request
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
-	pass       *selector.Pass
+	pass       *selector.EvalContext
 	result     *Result
 	// watch is told of the steps.
-	watch Stopwatch
+	watch Recorder
 
 	// ranked are the feasible clusters, best first, where the selection needs to know of each, each with the stage it came to.
 	ranked []Verdict
@@ -31,9 +31,9 @@ type evaluation struct {
 
 func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
 	return &evaluation{
-		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.Pass{Now: now}, watch: Unwatched,
+		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.EvalContext{Now: now}, watch: NopRecorder,
 		result: &Result{
-			Request: request, Generation: snapshot.Generation, Mistakes: request.Mistakes, snapshot: snapshot, incumbents: incumbents, now: now,
+			Request: request, Generation: snapshot.Generation, Errors: request.Errors, snapshot: snapshot, incumbents: incumbents, now: now,
 			details: func() *details { return &details{} },
 		},
 	}
@@ -42,18 +42,18 @@ func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents ma
 // Schedule answers the request on a snapshot. The incumbents are the clusters in the placement's present decisions; now is the time of
 // the evaluation, and the result says when the answer can change by the passing of time alone.
 func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
-	return ScheduleWatched(request, snapshot, incumbents, now, Unwatched)
+	return ScheduleRecorded(request, snapshot, incumbents, now, NopRecorder)
 }
 
-// ScheduleWatched is Schedule, and tells a stopwatch of its steps.
-func ScheduleWatched(
-	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch Stopwatch,
+// ScheduleRecorded is Schedule, and tells a stopwatch of its steps.
+func ScheduleRecorded(
+	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch Recorder,
 ) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
 	e.watch = watch
 	scope := e.scope()
 
-	if e.result.Held() {
+	if e.result.Stalled() {
 		return e.result
 	}
 
@@ -71,28 +71,28 @@ func ScheduleWatched(
 	e.result.stages[StageTaint] = len(p.slots) - len(left.slots)
 
 	field := e.contest()
-	e.pass.Wake(left.until)
+	e.pass.RequeueAfterChange(left.until)
 	field.clusters, field.avoid = left.clusters, left.avoid
-	field.candidates = func(yield func(*facts.Facts) bool) {
+	field.candidates = func(yield func(*clusterinfo.ClusterInfo) bool) {
 		candidates, _ := snapshot.Candidates(scope)
 		for slot := range candidates.EachSet() {
-			if !yield(snapshot.Facts(slot)) {
+			if !yield(snapshot.ClusterInfo(slot)) {
 				return
 			}
 		}
 	}
 	field.load = func() (func(int) int, int) {
-		load := snapshot.Load(request.Key)
+		load := snapshot.CountsOfOthers(request.Key)
 
 		return func(i int) int { return load.Of(left.slots[i]) }, load.Highest
 	}
 
-	e.result.Expired = field.expire(e.pass.WakeAfterExpiry)
+	e.result.Expired = field.expire(e.pass.RequeueAfterExpiry)
 	e.pick(field)
-	e.result.WakeAt = e.wakeAt()
+	e.result.RequeueAt = e.wakeAt()
 
-	if e.result.TellsCauses() {
-		e.result.causes = sync.OnceValue(func() []Cause { return e.causes(scope, p) })
+	if e.result.ListsRejections() {
+		e.result.causes = sync.OnceValue(func() []Rejection { return e.causes(scope, p) })
 	}
 
 	e.result.details = sync.OnceValue(func() *details { return Reference(request, snapshot, incumbents, now).details() })
@@ -119,21 +119,21 @@ func (e *evaluation) scope() inventory.Scope {
 // the first of them changes by itself.
 func (e *evaluation) hold() *Result {
 	held := *e.result
-	held.Available, held.EvaluationErrors, held.WakeAt = 0, nil, e.pass.WakeAt()
-	held.Cost, held.stages = e.pass.Spent(), stageCounts{}
-	held.Mistakes = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
+	held.Available, held.EvaluationErrors, held.RequeueAt = 0, nil, e.pass.RequeueAt()
+	held.Cost, held.stages = e.pass.Cost(), stageCounts{}
+	held.Errors = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
 		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
-			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.PassCost)))}
+			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.MaxCost)))}
 
 	return &held
 }
 
 // contest is opened for the clusters that are left.
-func (e *evaluation) contest() *contest {
-	c := &contest{
+func (e *evaluation) contest() *candidates {
+	c := &candidates{
 		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.pass.Now, avoid: map[string]int{}, watch: e.watch,
 	}
-	e.result.Cost = e.pass.Spent()
+	e.result.Cost = e.pass.Cost()
 	e.result.field = c.open()
 
 	return c
@@ -163,13 +163,13 @@ type passing struct {
 
 	tainted  inventory.Members
 	slots    []uint
-	clusters []*facts.Facts
+	clusters []*clusterinfo.ClusterInfo
 }
 
 // remaining are the clusters that pass scope, predicates and taints, in the order of their names.
 type remaining struct {
 	slots    []uint
-	clusters []*facts.Facts
+	clusters []*clusterinfo.ClusterInfo
 	avoid    map[string]int
 	until    time.Time
 }
@@ -202,20 +202,20 @@ func recall[T any](e *evaluation, about string, find func() T, size func(T) int)
 
 	identity := inventory.RequestIdentity(e.request.ClusterSets, e.request.selectors())
 
-	return inventory.Recall(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
+	return inventory.Memoize(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
 }
 
 // wakeAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
 func (e *evaluation) wakeAt() time.Time {
-	if e.result.TellsCauses() {
-		e.pass.Wake(e.result.forbidsUntil)
+	if e.result.ListsRejections() {
+		e.pass.RequeueAfterChange(e.result.forbidsUntil)
 	}
 
-	return e.pass.WakeAt()
+	return e.pass.RequeueAt()
 }
 
 func (e *evaluation) dynamic() bool {
-	return slices.ContainsFunc(e.request.Predicates, func(p Predicate) bool { return p.Selector.Dynamic() })
+	return slices.ContainsFunc(e.request.Predicates, func(p Predicate) bool { return p.Selector.HasCEL() })
 }
 
 // bytes estimates what the clusters take, without their facts.
@@ -234,16 +234,16 @@ func (e *evaluation) passing(scope inventory.Scope) *passing {
 	}
 
 	p.tainted = e.snapshot.Tainted(members)
-	p.slots = e.snapshot.InOrder(members)
+	p.slots = e.snapshot.SortedByName(members)
 	p.clusters = e.factsOf(p.slots)
 
 	return p
 }
 
-func (e *evaluation) factsOf(slots []uint) []*facts.Facts {
-	clusters := make([]*facts.Facts, 0, len(slots))
+func (e *evaluation) factsOf(slots []uint) []*clusterinfo.ClusterInfo {
+	clusters := make([]*clusterinfo.ClusterInfo, 0, len(slots))
 	for _, slot := range slots {
-		clusters = append(clusters, e.snapshot.Facts(slot))
+		clusters = append(clusters, e.snapshot.ClusterInfo(slot))
 	}
 
 	return clusters
@@ -263,19 +263,19 @@ func (e *evaluation) anyOf(candidates inventory.Members) inventory.Members {
 }
 
 func (e *evaluation) matching(predicate Predicate, candidates inventory.Members) inventory.Members {
-	if !predicate.Selector.Dynamic() {
-		return e.snapshot.Matching(predicate.Selector, candidates)
+	if !predicate.Selector.HasCEL() {
+		return e.snapshot.Match(predicate.Selector, candidates)
 	}
 
 	e.watch.Begin(StepCEL)
 	defer e.watch.End(StepCEL)
 
-	matching := e.snapshot.Ask(predicate.Selector, candidates, e.pass, func(f *facts.Facts, verdict selector.Verdict) {
+	matching := e.snapshot.MatchCEL(predicate.Selector, candidates, e.pass, func(f *clusterinfo.ClusterInfo, verdict selector.Verdict) {
 		e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
 	})
 
-	for slot := range e.snapshot.Doubtful(candidates).EachSet() {
-		if e.doubts(predicate, e.snapshot.Facts(slot)) {
+	for slot := range e.snapshot.Unreadable(candidates).EachSet() {
+		if e.doubts(predicate, e.snapshot.ClusterInfo(slot)) {
 			matching.Set(slot)
 		}
 	}
@@ -290,7 +290,7 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 	var forbidden inventory.Members
 
 	for slot := range p.tainted.EachSet() {
-		f := e.snapshot.Facts(slot)
+		f := e.snapshot.ClusterInfo(slot)
 		taints := e.judge(f)
 
 		switch {
@@ -319,9 +319,9 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 }
 
 // without are the clusters without some, in their order.
-func (p *passing) without(forbidden inventory.Members) (slots []uint, clusters []*facts.Facts) {
+func (p *passing) without(forbidden inventory.Members) (slots []uint, clusters []*clusterinfo.ClusterInfo) {
 	most := len(p.slots) - int(forbidden.Count())
-	slots, clusters = make([]uint, 0, most), make([]*facts.Facts, 0, most)
+	slots, clusters = make([]uint, 0, most), make([]*clusterinfo.ClusterInfo, 0, most)
 
 	for i, slot := range p.slots {
 		if !forbidden.Test(slot) {

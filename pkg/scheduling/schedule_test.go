@@ -120,7 +120,7 @@ func TestCELBudgetOfAPass(t *testing.T) {
 			}
 
 			result := w.schedule(t, placementSpec{Predicates: anyOf{byCEL(expression)}})
-			expect(t, "held", tc.held, result.Held())
+			expect(t, "held", tc.held, result.Stalled())
 
 			if !tc.held {
 				expect(t, "selected", tc.clusters, len(result.Selected))
@@ -131,7 +131,7 @@ func TestCELBudgetOfAPass(t *testing.T) {
 			expect(t, "selected", 0, len(result.Selected))
 			expect(t, "mistakes", "spec.predicates: Forbidden: the CEL expressions cost more than the 50000000 that one evaluation over all "+
 				"clusters may cost: narrow the clusters by labelSelector, claimSelector or clusterSets first, or make the expressions cheaper",
-				result.Mistakes.ToAggregate().Error())
+				result.Errors.ToAggregate().Error())
 		})
 	}
 }
@@ -206,7 +206,7 @@ func TestScopeOfSchedule(t *testing.T) {
 			expect(t, "eligible", tc.eligible, result.Eligible)
 			expect(t, "available", tc.available, result.Available)
 			expect(t, "broken", tc.broken, broken)
-			expect(t, "held", len(tc.broken) > 0, result.Held())
+			expect(t, "held", len(tc.broken) > 0, result.Stalled())
 		})
 	}
 }
@@ -233,7 +233,7 @@ func TestSelection(t *testing.T) {
 			expect(t, "selected", tc.want, selected(result))
 			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
 			expect(t, "feasible", 4, result.Feasible())
-			expect(t, "wake-up", time.Time{}, result.WakeAt)
+			expect(t, "wake-up", time.Time{}, result.RequeueAt)
 			expect(t, "generation", w.inventory.Snapshot().Generation, result.Generation)
 		})
 	}
@@ -298,6 +298,6 @@ func TestReasons(t *testing.T) {
 	w.inventory.DeleteBinding("ns", "all")
 	expect(t, "no binding", "OutOfScope: no cluster set is bound to the namespace", reasons(w.schedule(t, spec))["a"])
 
-	_, known = w.ask(t, LowerV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
+	_, known = w.ask(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
 	expect(t, "an unknown cluster", false, known)
 }

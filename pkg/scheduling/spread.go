@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // SpreadConstraint asks to spread the selected clusters evenly over the values of a label or a claim (docs/spec/differences.md D2).
 type SpreadConstraint struct {
 	// Key is the label or claim whose values are the domains.
-	Key facts.Key
+	Key clusterinfo.Property
 	// MaxSkew is how many more selected clusters a domain may have than the one with the fewest; at least 1.
 	MaxSkew int
 	// Hard says that the skew is never exceeded (DoNotSchedule); else it is a wish (ScheduleAnyway).
@@ -20,7 +20,7 @@ type SpreadConstraint struct {
 }
 
 // domain is the domain of a cluster; false when the cluster does not have the key.
-func (c SpreadConstraint) domain(f *facts.Facts) (string, bool) { return f.Value(c.Key) }
+func (c SpreadConstraint) domain(f *clusterinfo.ClusterInfo) (string, bool) { return f.Value(c.Key) }
 
 // Spread is how the selected clusters are spread over the domains of one constraint.
 type Spread struct {
@@ -98,7 +98,7 @@ func barriers(spreads []Spread) []barrier {
 }
 
 // clause says why the constraint forbids one more cluster; empty when it does not.
-func (b barrier) clause(f *facts.Facts) string {
+func (b barrier) clause(f *clusterinfo.ClusterInfo) string {
 	domain, found := b.Constraint.domain(f)
 
 	switch {
@@ -112,7 +112,7 @@ func (b barrier) clause(f *facts.Facts) string {
 }
 
 // blockedClause is the first clause for which a constraint does not let the cluster in, with that constraint; empty when all do.
-func blockedClause(constraints []barrier, f *facts.Facts) (clause string, by barrier) {
+func blockedClause(constraints []barrier, f *clusterinfo.ClusterInfo) (clause string, by barrier) {
 	for _, by := range constraints {
 		if clause := by.clause(f); clause != "" {
 			return clause, by
@@ -123,7 +123,7 @@ func blockedClause(constraints []barrier, f *facts.Facts) (clause string, by bar
 }
 
 // blocked is the blockedClause with what is in the domains.
-func blocked(spreads []Spread, f *facts.Facts) string {
+func blocked(spreads []Spread, f *clusterinfo.ClusterInfo) string {
 	clause, by := blockedClause(barriers(spreads), f)
 
 	domain, found := by.Constraint.domain(f)
@@ -136,7 +136,7 @@ func blocked(spreads []Spread, f *facts.Facts) string {
 }
 
 // outside reports whether a hard constraint never lets the cluster in, because it is in no domain.
-func outside(spreads []Spread, f *facts.Facts) bool {
+func outside(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(spreads, func(s Spread) bool {
 		if !s.Constraint.Hard {
 			return false
@@ -149,7 +149,7 @@ func outside(spreads []Spread, f *facts.Facts) bool {
 }
 
 // before is how the selected clusters lay before a cluster was taken.
-func before(spreads []Spread, taken *facts.Facts) []Spread {
+func before(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 	earlier := slices.Clone(spreads)
 
 	for i, spread := range earlier {
@@ -163,7 +163,7 @@ func before(spreads []Spread, taken *facts.Facts) []Spread {
 }
 
 // load is how full the domains of a cluster are, in the order of the constraints; a domain that it does not have counts as fullest.
-func load(spreads []Spread, f *facts.Facts) []int {
+func load(spreads []Spread, f *clusterinfo.ClusterInfo) []int {
 	load := make([]int, 0, len(spreads))
 
 	for _, spread := range spreads {

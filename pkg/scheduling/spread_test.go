@@ -10,7 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 func over(kind clusterv1beta1.TopologyKeyType, key string, skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction,
@@ -107,7 +107,7 @@ func TestSpreadIsTheRule(t *testing.T) {
 		for i := range rapid.IntRange(0, 9).Draw(t, "clusters") {
 			zone := rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "zone")
 			rack := rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "rack")
-			ranked = append(ranked, Verdict{Cluster: facts.Of(located(fmt.Sprintf("c%d", i), zone, rack), nil)})
+			ranked = append(ranked, Verdict{Cluster: clusterinfo.New(located(fmt.Sprintf("c%d", i), zone, rack), nil)})
 		}
 
 		wanted := rapid.IntRange(0, len(ranked)).Draw(t, "wanted")
@@ -143,7 +143,7 @@ func TestSpreadIsTheRule(t *testing.T) {
 }
 
 func drawConstraints(t *rapid.T) []SpreadConstraint {
-	keys := []facts.Key{{Kind: facts.Label, Name: "zone"}, {Kind: facts.Claim, Name: "rack"}}
+	keys := []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "zone"}, {Kind: clusterinfo.Claim, Name: "rack"}}
 	constraints := []SpreadConstraint{}
 
 	for range rapid.IntRange(1, 2).Draw(t, "constraints") {
@@ -172,7 +172,7 @@ func bestByTrial(counts []Spread, ranked []Verdict, taken []int) int {
 	return best
 }
 
-func allowedByTrial(counts []Spread, f *facts.Facts) bool {
+func allowedByTrial(counts []Spread, f *clusterinfo.ClusterInfo) bool {
 	for _, s := range counts {
 		if !s.Constraint.Hard {
 			continue
@@ -211,7 +211,7 @@ func newSpreads(constraints []SpreadConstraint, feasible []Verdict) []Spread {
 	return spreads
 }
 
-func take(spreads []Spread, f *facts.Facts) {
+func take(spreads []Spread, f *clusterinfo.ClusterInfo) {
 	for i := range spreads {
 		if domain, found := spreads[i].Constraint.domain(f); found {
 			spreads[i].Selected[domain]++

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // spreadOut takes clusters one by one out of the ranked ones: of those that no hard constraint forbids, the one whose domains have the
@@ -56,7 +56,7 @@ type layout struct {
 // noDomain is the number of the domain of a cluster that does not have the key.
 const noDomain = -1
 
-func (l *layout) domain(f *facts.Facts) int {
+func (l *layout) domain(f *clusterinfo.ClusterInfo) int {
 	name, found := l.constraint.domain(f)
 	if !found {
 		return noDomain
@@ -163,7 +163,7 @@ func (b *bucket) load(l *layout, constraint int) int {
 	return l.selected[b.domains[constraint]]
 }
 
-func (b *bucket) take(layouts []layout, f *facts.Facts) {
+func (b *bucket) take(layouts []layout, f *clusterinfo.ClusterInfo) {
 	b.left = b.left[1:]
 
 	for i, domain := range b.domains {

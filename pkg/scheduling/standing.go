@@ -7,31 +7,31 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// SetStanding is how one set stands to the question and to a cluster. A cluster is in scope when a set is Bound, Asked for and Holds it.
-type SetStanding struct {
+// SetState is how one set stands to the question and to a cluster. A cluster is in scope when a set is Bound, Asked for and Holds it.
+type SetState struct {
 	// Set is the set.
 	Set *inventory.ClusterSet
 	// Bound says that it is bound to the namespace of the placement, Asked that the placement names it or names none, and Holds that the
 	// cluster is in it.
-	Bound, Asked, Holds bool
+	Bound, Asked, Contains bool
 }
 
 // Sets are all sets by name, with how each stands to the question and to a cluster.
-func (r *Result) Sets(f *facts.Facts) []SetStanding {
+func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 	sets := r.snapshot.ClusterSets()
-	standings := make([]SetStanding, 0, len(sets))
+	standings := make([]SetState, 0, len(sets))
 
 	for _, set := range sets {
-		standings = append(standings, SetStanding{
-			Set:   set,
-			Bound: slices.Contains(r.Bound, set.Name),
-			Asked: len(r.Request.ClusterSets) == 0 || slices.Contains(r.Request.ClusterSets, set.Name),
-			Holds: set.Holds(f),
+		standings = append(standings, SetState{
+			Set:      set,
+			Bound:    slices.Contains(r.Bound, set.Name),
+			Asked:    len(r.Request.ClusterSets) == 0 || slices.Contains(r.Request.ClusterSets, set.Name),
+			Contains: set.Contains(f),
 		})
 	}
 
@@ -39,12 +39,12 @@ func (r *Result) Sets(f *facts.Facts) []SetStanding {
 }
 
 // Clauses are the verdicts of every clause of every predicate on a cluster; an empty list of clauses matches.
-func (r *Result) Clauses(f *facts.Facts) [][]selector.Clause {
-	pass := &selector.Pass{Now: r.now}
+func (r *Result) Clauses(f *clusterinfo.ClusterInfo) [][]selector.Clause {
+	pass := &selector.EvalContext{Now: r.now}
 	clauses := make([][]selector.Clause, 0, len(r.Request.Predicates))
 
 	for _, predicate := range r.Request.Predicates {
-		clauses = append(clauses, predicate.Selector.Ask(f, pass))
+		clauses = append(clauses, predicate.Selector.Explain(f, pass))
 	}
 
 	return clauses
@@ -64,12 +64,12 @@ type Tolerance struct {
 }
 
 // Tolerances are the taints of a cluster in their order. There are none when the result is Held.
-func (r *Result) Tolerances(f *facts.Facts) []Tolerance {
+func (r *Result) Tolerances(f *clusterinfo.ClusterInfo) []Tolerance {
 	if r.field == nil {
 		return nil
 	}
 
-	e := evaluation{request: r.Request, incumbents: r.field.incumbents, pass: &selector.Pass{Now: r.now}}
+	e := evaluation{request: r.Request, incumbents: r.field.incumbents, pass: &selector.EvalContext{Now: r.now}}
 	tolerances := make([]Tolerance, 0, len(f.Taints))
 
 	for _, taint := range f.Taints {

@@ -20,7 +20,7 @@ func TestSetsStandToQuestionAndCluster(t *testing.T) {
 
 	var texts []string
 	for _, s := range result.Sets(result.Cluster("c1")) {
-		texts = append(texts, fmt.Sprintf("%s bound %v asked %v holds %v", s.Set.Name, s.Bound, s.Asked, s.Holds))
+		texts = append(texts, fmt.Sprintf("%s bound %v asked %v holds %v", s.Set.Name, s.Bound, s.Asked, s.Contains))
 	}
 
 	expect(t, "sets", []string{

@@ -37,21 +37,21 @@ func (s Step) Filter() bool { return s < StepCEL }
 // Prioritizer reports whether the step is a prioritizer.
 func (s Step) Prioritizer() bool { return s > StepCEL }
 
-// Stopwatch is told when a step of an evaluation begins and when it has ended, so that somebody who has a clock can time it. Steps do not
+// Recorder is told when a step of an evaluation begins and when it has ended, so that somebody who has a clock can time it. Steps do not
 // overlap, but for StepCEL; StepTaintToleration begins as soon as StepPredicate has ended. Prioritizers are told of when scores are first
 // asked for, which may be after the evaluation or never, and then perhaps by another goroutine.
-type Stopwatch interface {
+type Recorder interface {
 	Begin(step Step)
 	End(step Step)
 }
 
-// Unwatched is for whoever does not want to know.
-var Unwatched Stopwatch = unwatched{}
+// NopRecorder is for whoever does not want to know.
+var NopRecorder Recorder = nopRecorder{}
 
-type unwatched struct{}
+type nopRecorder struct{}
 
-func (unwatched) Begin(Step) {}
-func (unwatched) End(Step)   {}
+func (nopRecorder) Begin(Step) {}
+func (nopRecorder) End(Step)   {}
 
 // step is the step of the prioritizer. What clusters report has one for all its scores, whose names anybody may choose.
 func (p Prioritizer) step() Step {

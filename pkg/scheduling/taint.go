@@ -7,7 +7,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // longestToleration is the greatest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
@@ -24,7 +24,7 @@ type judgement struct {
 	until time.Time
 }
 
-func (e *evaluation) judge(f *facts.Facts) judgement {
+func (e *evaluation) judge(f *clusterinfo.ClusterInfo) judgement {
 	j := judgement{forbids: -1}
 
 	for i, taint := range f.Taints {
@@ -82,7 +82,7 @@ func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (by int, u
 			continue // Expired before it began.
 		}
 
-		if seconds > longestToleration || facts.UnknownTime(taint) {
+		if seconds > longestToleration || clusterinfo.HasUnreadableTime(taint) {
 			return i, time.Time{}
 		}
 

@@ -97,7 +97,7 @@ func TestTaintAndToleration(t *testing.T) {
 			}
 
 			expect(t, "stages", map[string]string{"c1": want}, stages(result))
-			expect(t, "wake-up", time.Time{}, result.WakeAt)
+			expect(t, "wake-up", time.Time{}, result.RequeueAt)
 		})
 	}
 }
@@ -195,7 +195,7 @@ func TestTolerationSeconds(t *testing.T) {
 			result := newWorld(cluster).schedule(t, placementSpec{Tolerations: tc.tolerations})
 
 			expect(t, "selected", tc.want, len(result.Selected) == 1)
-			expect(t, "wake-up", tc.wakeAt, result.WakeAt)
+			expect(t, "wake-up", tc.wakeAt, result.RequeueAt)
 		})
 	}
 }
@@ -214,5 +214,5 @@ func TestWakeUpAtTheEarliestEnd(t *testing.T) {
 		{Key: "gpu", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(int64(10))},
 	}})
 	expect(t, "selected", []string{"c1", "c2", "c4"}, selected(result))
-	expect(t, "wake-up", now.Add(2*time.Second), result.WakeAt)
+	expect(t, "wake-up", now.Add(2*time.Second), result.RequeueAt)
 }

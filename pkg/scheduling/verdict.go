@@ -65,7 +65,7 @@ func (r *Result) scopeReason() string {
 }
 
 func (r *Result) predicateReason(v Verdict) string {
-	pass := &selector.Pass{Now: r.now}
+	pass := &selector.EvalContext{Now: r.now}
 	reasons := make([]string, 0, len(r.Request.Predicates))
 
 	for i, predicate := range r.Request.Predicates {

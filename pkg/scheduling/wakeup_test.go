@@ -41,27 +41,27 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 		spec.Tolerations = append(spec.Tolerations, clusterv1beta1.Toleration{
 			Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To(rapid.Int64Range(58, 62).Draw(t, "seconds")),
 		})
-		request := LowerV1beta1(compiler, placementOf(spec))
+		request := ConvertV1beta1(compiler, placementOf(spec))
 		snapshot := i.Snapshot()
 
 		first := Schedule(request, snapshot, map[string]bool{"c1": true}, now)
 		until := now.Add(24 * time.Hour)
 
-		if !first.WakeAt.IsZero() {
-			if !first.WakeAt.After(now) {
-				t.Fatalf("asks to be woken at %v, which is not after %v", first.WakeAt, now)
+		if !first.RequeueAt.IsZero() {
+			if !first.RequeueAt.After(now) {
+				t.Fatalf("asks to be woken at %v, which is not after %v", first.RequeueAt, now)
 			}
 
-			until = first.WakeAt.Add(-1)
+			until = first.RequeueAt.Add(-1)
 		}
 
 		last := Schedule(request, snapshot, map[string]bool{"c1": true}, until)
-		if !last.WakeAt.Equal(first.WakeAt) {
-			t.Fatalf("asks to be woken at %v, and at %v to be woken at %v", first.WakeAt, until, last.WakeAt)
+		if !last.RequeueAt.Equal(first.RequeueAt) {
+			t.Fatalf("asks to be woken at %v, and at %v to be woken at %v", first.RequeueAt, until, last.RequeueAt)
 		}
 
 		if was, is := told(first), told(last); was != is {
-			t.Fatalf("at %v it was\n%s\nand before the wake-up at %v it is\n%s", now, was, first.WakeAt, is)
+			t.Fatalf("at %v it was\n%s\nand before the wake-up at %v it is\n%s", now, was, first.RequeueAt, is)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 		w.inventory.SetScores(scoreOf(name, "demo", &until, items...))
 	}
 
-	request := LowerV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{
+	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{
 		byCEL(`managedCluster.scores("demo").all(s, managedCluster.scores("demo").size() > 0)`),
 	}}))
 	snapshot := w.inventory.Snapshot()
@@ -93,8 +93,8 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 		"indexed": Schedule, "reference": Reference,
 	} {
 		held := engine(request, snapshot, nil, now)
-		expect(t, name+" is held", true, held.Held())
-		expect(t, name+" wakes at", until.Add(1), held.WakeAt)
+		expect(t, name+" is held", true, held.Stalled())
+		expect(t, name+" wakes at", until.Add(1), held.RequeueAt)
 	}
 
 	expect(t, "selected once the scores have expired", 80, len(Schedule(request, snapshot, nil, until.Add(1)).Selected))

@@ -46,13 +46,13 @@ func newWorld(clusters ...*clusterv1.ManagedCluster) *world {
 func (w *world) schedule(t *testing.T, spec placementSpec) *Result {
 	t.Helper()
 
-	return w.ask(t, LowerV1beta1(selector.NewCompiler(), placementOf(spec)))
+	return w.ask(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)))
 }
 
 func (w *world) ask(t *testing.T, request *Request) *Result {
 	t.Helper()
 
-	for _, mistake := range request.Mistakes {
+	for _, mistake := range request.Errors {
 		t.Errorf("unexpected mistake: %v", mistake)
 	}
 

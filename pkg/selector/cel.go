@@ -16,7 +16,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 	"k8s.io/utils/lru"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 const (
@@ -47,7 +47,7 @@ func NewCompiler() *Compiler {
 type program struct {
 	source  string
 	program cel.Program
-	reads   []facts.Key
+	reads   []clusterinfo.Property
 }
 
 // String is the clause as it is told.
@@ -169,12 +169,12 @@ func issueText(issues *cel.Issues) string {
 type clusterValue struct {
 	traits.Mapper
 
-	facts *facts.Facts
-	pass  *Pass
+	facts *clusterinfo.ClusterInfo
+	pass  *EvalContext
 }
 
 // evaluate runs the expression for one cluster and books its cost on the pass.
-func (p *program) evaluate(f *facts.Facts, pass *Pass) (bool, error) {
+func (p *program) evaluate(f *clusterinfo.ClusterInfo, pass *EvalContext) (bool, error) {
 	result, err := p.value(f, pass)
 	if err != nil {
 		return false, err
@@ -188,11 +188,11 @@ func (p *program) evaluate(f *facts.Facts, pass *Pass) (bool, error) {
 	return holds, nil
 }
 
-func (p *program) value(f *facts.Facts, pass *Pass) (ref.Val, error) {
+func (p *program) value(f *clusterinfo.ClusterInfo, pass *EvalContext) (ref.Val, error) {
 	return p.valueOf(&clusterValue{Mapper: sparseCluster(f), facts: f, pass: pass}, pass)
 }
 
-func (p *program) valueOf(cluster *clusterValue, pass *Pass) (ref.Val, error) {
+func (p *program) valueOf(cluster *clusterValue, pass *EvalContext) (ref.Val, error) {
 	result, details, err := p.program.Eval(map[string]any{clusterVariable: cluster})
 
 	cost := uint64(expressionCost)

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func cluster() *facts.Facts {
-	return facts.Of(&clusterv1.ManagedCluster{
+func cluster() *clusterinfo.ClusterInfo {
+	return clusterinfo.New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "version": "1.30.4"}},
 		Status: clusterv1.ManagedClusterStatus{
 			ClusterClaims: []clusterv1.ManagedClusterClaim{
@@ -23,7 +23,7 @@ func cluster() *facts.Facts {
 				{Name: "json", Value: `{"gpus": [{"kind": "a100", "count": 2}]}`},
 			},
 		},
-	}, map[string]facts.ScoreSet{
+	}, map[string]clusterinfo.ScoreSet{
 		"demo":    {Names: []string{"cpu", "mem"}, Values: map[string]int32{"cpu": 90, "mem": -3}},
 		"expires": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 90}, ValidUntil: now.Add(time.Minute)},
 		"expired": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 90}, ValidUntil: now.Add(-time.Minute)},
@@ -44,37 +44,37 @@ func TestCELEvaluation(t *testing.T) {
 		name, expression, err string
 		want                  bool
 		wakeAt                time.Time
-		reads                 []facts.Key
+		reads                 []clusterinfo.Property
 	}{
 		{name: "label", expression: `managedCluster.metadata.labels["region"] == "eu"`, want: true,
-			reads: []facts.Key{{Kind: facts.Label, Name: "region"}, {Kind: facts.Field, Name: "metadata.labels"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "region"}, {Kind: clusterinfo.Field, Name: "metadata.labels"}}},
 		{name: "claim", expression: `managedCluster.status.clusterClaims.exists(c, c.name == "arn" && c.value.startsWith("arn:aws"))`,
-			want: true, reads: []facts.Key{{Kind: facts.Field, Name: "status.clusterClaims"}}},
+			want: true, reads: []clusterinfo.Property{{Kind: clusterinfo.Field, Name: "status.clusterClaims"}}},
 		{name: "typo is a run-time error", expression: `managedCluster.metadata.lables["region"] == "eu"`, err: "no such key: lables",
-			reads: []facts.Key{{Kind: facts.Any}}},
-		{name: "optional", expression: `managedCluster.?spec.?nothing.orValue("x") == "x"`, want: true, reads: []facts.Key{{Kind: facts.Any}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}},
+		{name: "optional", expression: `managedCluster.?spec.?nothing.orValue("x") == "x"`, want: true, reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}},
 		{name: "semver", expression: `semver(managedCluster.metadata.labels["version"]).isGreaterThan(semver("1.29.0"))`, want: true,
-			reads: []facts.Key{{Kind: facts.Label, Name: "version"}, {Kind: facts.Field, Name: "metadata.labels"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "version"}, {Kind: clusterinfo.Field, Name: "metadata.labels"}}},
 		{name: "a string function of unknown cost", expression: `managedCluster.metadata.name.substring(1) == "1"`, want: true,
-			reads: []facts.Key{{Kind: facts.Field, Name: "metadata.name"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Field, Name: "metadata.name"}}},
 		{name: "scores", expression: `managedCluster.scores("demo").filter(s, s.name == "cpu").all(s, s.value > 80)`, want: true,
-			reads: []facts.Key{{Kind: facts.Score, Name: "demo"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Score, Name: "demo"}}},
 		{name: "scores missing", expression: `managedCluster.scores("none").size() == 0`,
-			err: `AddOnPlacementScore "none" of cluster c1 does not exist`, reads: []facts.Key{{Kind: facts.Score, Name: "none"}}},
+			err: `AddOnPlacementScore "none" of cluster c1 does not exist`, reads: []clusterinfo.Property{{Kind: clusterinfo.Score, Name: "none"}}},
 		{name: "scores valid for now", expression: `managedCluster.scores("expires").exists(s, s.value > 80)`, want: true,
-			wakeAt: now.Add(time.Minute + 1), reads: []facts.Key{{Kind: facts.Score, Name: "expires"}}},
+			wakeAt: now.Add(time.Minute + 1), reads: []clusterinfo.Property{{Kind: clusterinfo.Score, Name: "expires"}}},
 		{name: "scores expired", expression: `managedCluster.scores("expired").size() == 0`, want: true,
-			reads: []facts.Key{{Kind: facts.Score, Name: "expired"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Score, Name: "expired"}}},
 		{name: "parseJSON", expression: `managedCluster.status.clusterClaims.exists(c, c.name == "json" && ` +
 			`c.value.parseJSON().gpus.exists(g, g.kind == "a100" && g.count == 2.0))`, want: true,
-			reads: []facts.Key{{Kind: facts.Field, Name: "status.clusterClaims"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Field, Name: "status.clusterClaims"}}},
 		{name: "cost", err: "operation cancelled: actual cost limit exceeded",
 			expression: `[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, ` +
 				`[1,2,3,4,5,6,7,8,9,10].all(c, [1,2,3,4,5,6,7,8,9,10].all(d, managedCluster.metadata.name.matches("c.*") && ` +
 				`[1,2,3,4,5,6,7,8,9,10].all(e, [1,2,3,4,5,6,7,8,9,10].all(f, true))))))`,
-			reads: []facts.Key{{Kind: facts.Field, Name: "metadata.name"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Field, Name: "metadata.name"}}},
 		{name: "dynamic non-boolean", expression: `managedCluster.metadata.name`, err: "must be a boolean, but is string",
-			reads: []facts.Key{{Kind: facts.Field, Name: "metadata.name"}}},
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Field, Name: "metadata.name"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, errs := NewCompiler().Compile(paths(), Spec{CEL: []string{tc.expression}})
@@ -82,7 +82,7 @@ func TestCELEvaluation(t *testing.T) {
 				t.Fatal(errs.ToAggregate())
 			}
 
-			pass := &Pass{Now: now}
+			pass := &EvalContext{Now: now}
 			verdict := s.Match(cluster(), pass)
 
 			if verdict.Matched != tc.want {
@@ -98,15 +98,15 @@ func TestCELEvaluation(t *testing.T) {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 
-			if !pass.WakeAt().Equal(tc.wakeAt) {
-				t.Errorf("wakes at %v, want %v", pass.WakeAt(), tc.wakeAt)
+			if !pass.RequeueAt().Equal(tc.wakeAt) {
+				t.Errorf("wakes at %v, want %v", pass.RequeueAt(), tc.wakeAt)
 			}
 
 			if diff := cmp.Diff(tc.reads, s.Reads()); diff != "" {
 				t.Errorf("reads (-want +got):\n%s", diff)
 			}
 
-			if pass.Spent() == 0 {
+			if pass.Cost() == 0 {
 				t.Error("the evaluation cost nothing")
 			}
 		})

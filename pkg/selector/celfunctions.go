@@ -42,7 +42,7 @@ func scores(target, name ref.Val) ref.Val {
 		return types.NewErr("AddOnPlacementScore %q of cluster %s does not exist", resource, cluster.facts.Name)
 	}
 
-	cluster.pass.WakeAfterExpiry(set.ValidUntil)
+	cluster.pass.RequeueAfterExpiry(set.ValidUntil)
 
 	items := make([]ref.Val, 0, len(set.Names))
 

@@ -8,12 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // docs/spec/upstream-placement.md 1.7 lists what an expression may use.
 func TestCELLibraries(t *testing.T) {
-	f := facts.Of(&clusterv1.ManagedCluster{
+	f := clusterinfo.New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Generation: 2},
 		Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true, Taints: []clusterv1.Taint{
 			{Key: "gpu", Value: "a100", Effect: clusterv1.TaintEffectNoSelect},
@@ -22,7 +22,7 @@ func TestCELLibraries(t *testing.T) {
 			Allocatable: clusterv1.ResourceList{"cpu": resource.MustParse("1500m")},
 			Version:     clusterv1.ManagedClusterVersion{Kubernetes: "v1.30.4"},
 		},
-	}, map[string]facts.ScoreSet{"demo": {Names: []string{"b", "a"}, Values: map[string]int32{"a": 1, "b": -2}}})
+	}, map[string]clusterinfo.ScoreSet{"demo": {Names: []string{"b", "a"}, Values: map[string]int32{"a": 1, "b": -2}}})
 
 	for _, tc := range []struct{ library, expression string }{
 		{"standard", `managedCluster.metadata.name.startsWith("c") && size("abc") == 3`},
@@ -51,7 +51,7 @@ func TestCELLibraries(t *testing.T) {
 				t.Fatal(errs.ToAggregate())
 			}
 
-			if verdict := s.Match(f, &Pass{Now: now}); !verdict.Matched {
+			if verdict := s.Match(f, &EvalContext{Now: now}); !verdict.Matched {
 				t.Error(verdict.Failure())
 			}
 		})
@@ -92,7 +92,7 @@ func TestCELFailures(t *testing.T) {
 				t.Fatal(errs.ToAggregate())
 			}
 
-			verdict := s.Match(cluster(), &Pass{Now: now})
+			verdict := s.Match(cluster(), &EvalContext{Now: now})
 			if verdict.Matched || verdict.Err == nil || !strings.Contains(verdict.Err.Error(), tc.want) || verdict.Expression != 1 {
 				t.Errorf("got expression %d: %v, want expression 1: %s", verdict.Expression, verdict.Err, tc.want)
 			}
@@ -136,12 +136,12 @@ func TestPassBooksTheCost(t *testing.T) {
 		t.Fatal(errs.ToAggregate())
 	}
 
-	pass := &Pass{Now: now}
-	pass.Charge(PassCost - 1)
+	pass := &EvalContext{Now: now}
+	pass.Charge(MaxCost - 1)
 	pass.Charge(1)
 
-	if pass.Exhausted() || pass.Spent() != PassCost {
-		t.Fatalf("%d are spent, exhausted = %v: want it over the limit alone", pass.Spent(), pass.Exhausted())
+	if pass.Exhausted() || pass.Cost() != MaxCost {
+		t.Fatalf("%d are spent, exhausted = %v: want it over the limit alone", pass.Cost(), pass.Exhausted())
 	}
 
 	s.Match(cluster(), pass)

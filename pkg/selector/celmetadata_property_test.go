@@ -14,7 +14,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // metadataFields are the names in JSON of all fields of metadata.
@@ -92,16 +92,16 @@ func TestExpressionsOverMetadataReadOnlyWhatADifferenceNames(t *testing.T) {
 		}
 
 		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
-		before := facts.Of(cluster, nil)
+		before := clusterinfo.New(cluster, nil)
 
 		for version := range 20 {
 			cluster = cluster.DeepCopy()
 			cluster.ResourceVersion = strconv.Itoa(version + 1)
 			metadataChanges[rapid.SampledFrom(changes).Draw(t, "changed")](cluster, rapid.Bool().Draw(t, "second"))
 
-			after := before.Next(cluster)
-			changed := facts.Diff(before, after)
-			concerned := facts.Touched(p.reads, changed) || before.Terminating != after.Terminating // The latter concerns everybody.
+			after := before.Update(cluster)
+			changed := clusterinfo.ChangedProperties(before, after)
+			concerned := clusterinfo.Affects(p.reads, changed) || before.Terminating != after.Terminating // The latter concerns everybody.
 
 			if was, is := valueText(p, before), valueText(p, after); was != is && !concerned {
 				t.Fatalf("%s reads %v, which leaves out %v: %q became %q", source, p.reads, changed, was, is)
@@ -114,7 +114,7 @@ func TestExpressionsOverMetadataReadOnlyWhatADifferenceNames(t *testing.T) {
 
 // Whether a cluster matches does not depend on what the API server counts and books.
 func TestBookkeepingIsAbsentForCEL(t *testing.T) {
-	f := facts.Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+	f := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "c1", ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 	}}, nil)
 
@@ -128,7 +128,7 @@ func TestBookkeepingIsAbsentForCEL(t *testing.T) {
 			t.Fatal(errs.ToAggregate())
 		}
 
-		if verdict := s.Match(f, &Pass{Now: now}); verdict.Matched || verdict.Err != nil {
+		if verdict := s.Match(f, &EvalContext{Now: now}); verdict.Matched || verdict.Err != nil {
 			t.Errorf("%s: matched %v with %v, want that the field is absent", expression, verdict.Matched, verdict.Err)
 		}
 	}

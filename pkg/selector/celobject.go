@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // sparse is a map of an object of which most expressions read a field or two: those are made when they are asked for, and the whole only
@@ -23,12 +23,12 @@ type sparse struct {
 var _ traits.Mapper = (*sparse)(nil)
 
 // sparseCluster is a ManagedCluster as a map.
-func sparseCluster(f *facts.Facts) *sparse {
+func sparseCluster(f *clusterinfo.ClusterInfo) *sparse {
 	object := sync.OnceValues(f.Object)
 
 	return &sparse{
 		field: func(name string) (ref.Val, bool) {
-			if !facts.IsPart(name) {
+			if !clusterinfo.IsPart(name) {
 				return nil, false
 			}
 
@@ -39,7 +39,7 @@ func sparseCluster(f *facts.Facts) *sparse {
 }
 
 // sparsePart is the metadata, spec or status of a ManagedCluster.
-func sparsePart(f *facts.Facts, part string, object func() (map[string]any, error)) *sparse {
+func sparsePart(f *clusterinfo.ClusterInfo, part string, object func() (map[string]any, error)) *sparse {
 	return &sparse{
 		field: func(name string) (ref.Val, bool) {
 			if part == "metadata" && name == "labels" && len(f.Labels) > 0 { // Most expressions are about labels, which are a map as they are.

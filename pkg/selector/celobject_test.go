@@ -7,25 +7,25 @@ import (
 	"github.com/google/cel-go/common/types"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // wholly is the value of an expression over the whole cluster as a map, or its error, and what it costs.
-func wholly(t *rapid.T, p *program, f *facts.Facts) string {
+func wholly(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
 	object, err := f.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	pass := &Pass{Now: now}
+	pass := &EvalContext{Now: now}
 	whole := types.NewStringInterfaceMap(types.DefaultTypeAdapter, object)
 
 	result, err := p.valueOf(&clusterValue{Mapper: whole, facts: f, pass: pass}, pass)
 	if err != nil {
-		return fmt.Sprintf("error: %v for %d", err, pass.Spent())
+		return fmt.Sprintf("error: %v for %d", err, pass.Cost())
 	}
 
-	return fmt.Sprintf("%s %v for %d", result.Type().TypeName(), result.Value(), pass.Spent())
+	return fmt.Sprintf("%s %v for %d", result.Type().TypeName(), result.Value(), pass.Cost())
 }
 
 // An expression cannot tell whether the cluster was converted as a whole or field by field.
@@ -51,9 +51,9 @@ func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
 			return
 		}
 
-		f := facts.Of(drawObject(t, "cluster"), drawCluster(t, "scored").Scores)
-		pass := &Pass{Now: now}
-		said := fmt.Sprintf("%s for %d", sparsely(p, f, pass), pass.Spent())
+		f := clusterinfo.New(drawObject(t, "cluster"), drawCluster(t, "scored").Scores)
+		pass := &EvalContext{Now: now}
+		said := fmt.Sprintf("%s for %d", sparsely(p, f, pass), pass.Cost())
 
 		if want := wholly(t, p, f); said != want {
 			t.Fatalf("%s is %s, and over the whole cluster %s", source, said, want)
@@ -61,7 +61,7 @@ func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
 	})
 }
 
-func sparsely(p *program, f *facts.Facts, pass *Pass) string {
+func sparsely(p *program, f *clusterinfo.ClusterInfo, pass *EvalContext) string {
 	result, err := p.value(f, pass)
 	if err != nil {
 		return "error: " + err.Error()

@@ -43,11 +43,11 @@ func TestQuantities(t *testing.T) {
 				continue
 			}
 
-			if verdict := is.Match(cluster(), &Pass{Now: now}); verdict.Matched != tc.isQuantity || verdict.Err != nil {
+			if verdict := is.Match(cluster(), &EvalContext{Now: now}); verdict.Matched != tc.isQuantity || verdict.Err != nil {
 				t.Errorf("isQuantity(%s) is %v with the error %v, want %v", text, verdict.Matched, verdict.Err, tc.isQuantity)
 			}
 
-			verdict := compares.Match(cluster(), &Pass{Now: now})
+			verdict := compares.Match(cluster(), &EvalContext{Now: now})
 			if verdict.Matched != tc.atLeastTwo || (verdict.Err != nil) != (tc.err != "") ||
 				verdict.Err != nil && !strings.Contains(verdict.Err.Error(), tc.err) {
 				t.Errorf("%s is at least 2: %v with the error %v, want %v and %q", text, verdict.Matched, verdict.Err, tc.atLeastTwo, tc.err)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // labelsPath is the one field that is read by parts: each label is a fact of its own.
@@ -15,13 +15,13 @@ const labelsPath = "metadata.labels"
 
 // reads finds out what a checked expression looks at. Every use of the cluster is followed from the variable upwards, as long as the
 // steps are constant, in whichever of their spellings: x.f, x["f"], x.?f, x[?"f"], has(x.f), "f" in x. What is dynamic reads everything.
-func reads(checked *cel.Ast) []facts.Key {
+func reads(checked *cel.Ast) []clusterinfo.Property {
 	root := ast.NavigateAST(checked.NativeRep())
 	uses := ast.MatchDescendants(root, func(e ast.NavigableExpr) bool {
 		// A variable of a macro may shadow the cluster, which then is written with a leading dot.
 		return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == clusterVariable
 	})
-	keys := make([]facts.Key, 0, len(uses))
+	keys := make([]clusterinfo.Property, 0, len(uses))
 
 	for _, use := range uses {
 		keys = append(keys, readsOf(use)...)
@@ -31,9 +31,9 @@ func reads(checked *cel.Ast) []facts.Key {
 }
 
 // readsOf is what one use of the cluster looks at.
-func readsOf(use ast.NavigableExpr) []facts.Key {
+func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	if name, ok := scoresArgument(use); ok {
-		return []facts.Key{{Kind: facts.Score, Name: name}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}
 	}
 
 	path, presence := constantPath(use)
@@ -42,21 +42,21 @@ func readsOf(use ast.NavigableExpr) []facts.Key {
 	case len(path) == 1 && presence && (path[0] == "metadata" || path[0] == "spec" || path[0] == "status"):
 		return nil // They are always there.
 	case len(path) < 2:
-		return []facts.Key{{Kind: facts.Any}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Any}}
 	}
 
-	field, known := facts.FieldKey(path[0] + "." + path[1])
+	field, known := clusterinfo.FieldProperty(path[0] + "." + path[1])
 
 	switch {
 	case !known:
-		return []facts.Key{{Kind: facts.Any}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Any}}
 	case field.Name != labelsPath:
-		return []facts.Key{field}
+		return []clusterinfo.Property{field}
 	case len(path) == 2:
-		return []facts.Key{{Kind: facts.Label}}
+		return []clusterinfo.Property{{Kind: clusterinfo.Label}}
 	default:
 		// Without any label the answer for one of them is not "no such label" but an error.
-		return []facts.Key{{Kind: facts.Label, Name: path[2]}, field}
+		return []clusterinfo.Property{{Kind: clusterinfo.Label, Name: path[2]}, field}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // drawLookup draws a way into the cluster in any of its spellings, now and then a wrong way.
@@ -120,8 +120,8 @@ func withOneChange(t *rapid.T, cluster, other *clusterv1.ManagedCluster) *cluste
 }
 
 // valueText is the value of an expression, or its error.
-func valueText(p *program, f *facts.Facts) string {
-	result, err := p.value(f, &Pass{Now: now})
+func valueText(p *program, f *clusterinfo.ClusterInfo) string {
+	result, err := p.value(f, &EvalContext{Now: now})
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -142,18 +142,18 @@ func TestReadsOfExpressionsAreComplete(t *testing.T) {
 		}
 
 		one := drawObject(t, "before")
-		before := facts.Of(one, drawCluster(t, "before").Scores)
+		before := clusterinfo.New(one, drawCluster(t, "before").Scores)
 
 		for range 20 {
 			one = withOneChange(t, one, drawObject(t, "after"))
-			after := before.Next(one)
+			after := before.Update(one)
 
 			if rapid.IntRange(0, 3).Draw(t, "scores") == 0 {
 				after = before.WithScores(drawCluster(t, "after").Scores)
 			}
 
-			changes := facts.Diff(before, after)
-			if was, is := valueText(p, before), valueText(p, after); was != is && !facts.Touched(p.reads, changes) {
+			changes := clusterinfo.ChangedProperties(before, after)
+			if was, is := valueText(p, before), valueText(p, after); was != is && !clusterinfo.Affects(p.reads, changes) {
 				t.Fatalf("%s reads %v, which leaves out %v: %q became %q", source, p.reads, changes, was, is)
 			}
 

@@ -5,35 +5,35 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // Clause is one clause of a selector with what it says of one cluster.
 type Clause struct {
 	// Text is the clause: "label region In [eu us]", "name is c1", or "CEL " and the expression.
 	Text string
-	// Holds says that the cluster fulfils it; Failure names it and what was found instead, and is empty when it holds.
-	Holds   bool
+	// Matches says that the cluster fulfils it; Failure names it and what was found instead, and is empty when it holds.
+	Matches bool
 	Failure string
 	// Key, Operator and Values are the comparison; all are zero for a CEL expression. The values must not be changed.
-	Key      facts.Key
+	Key      clusterinfo.Property
 	Operator metav1.LabelSelectorOperator
 	Values   []string
 	// Expression is the source of a CEL expression, and Reads is what it looks at; both are empty for a comparison.
 	Expression string
-	Reads      []facts.Key
+	Reads      []clusterinfo.Property
 }
 
-// Ask asks every clause about a cluster, in their order, those behind a failed one too. What a pass has no budget left for does not
+// Explain asks every clause about a cluster, in their order, those behind a failed one too. What a pass has no budget left for does not
 // hold.
-func (s *Selector) Ask(f *facts.Facts, pass *Pass) []Clause {
+func (s *Selector) Explain(f *clusterinfo.ClusterInfo, pass *EvalContext) []Clause {
 	clauses := make([]Clause, 0, len(s.requirements)+len(s.programs))
 
 	for i := range s.requirements {
 		r := &s.requirements[i]
-		clause := Clause{Text: r.String(), Holds: r.matches(f), Key: r.key, Operator: r.operator, Values: r.values}
+		clause := Clause{Text: r.String(), Matches: r.matches(f), Key: r.key, Operator: r.operator, Values: r.values}
 
-		if !clause.Holds {
+		if !clause.Matches {
 			clause.Failure = Verdict{requirement: r, cluster: f}.Failure()
 		}
 
@@ -44,7 +44,7 @@ func (s *Selector) Ask(f *facts.Facts, pass *Pass) []Clause {
 		clause := Clause{Text: "CEL " + p.source, Expression: p.source, Reads: slices.Clone(p.reads)}
 
 		holds, err := p.evaluate(f, pass)
-		if clause.Holds = holds && err == nil; !clause.Holds {
+		if clause.Matches = holds && err == nil; !clause.Matches {
 			clause.Failure = Verdict{Err: err, Expression: i, program: p}.Failure()
 		}
 

@@ -8,12 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // What is told clause by clause is what Match says of the whole; those behind a failed clause are asked too.
 func TestAskTellsOfEveryClause(t *testing.T) {
-	f := facts.Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu"}}}, nil)
+	f := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu"}}}, nil)
 
 	s, errs := NewCompiler().Compile(Paths{}, Spec{
 		Labels: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in("region", "us"), exists("region")}},
@@ -25,10 +25,10 @@ func TestAskTellsOfEveryClause(t *testing.T) {
 
 	var texts []string
 
-	clauses := s.Ask(f, &Pass{})
+	clauses := s.Explain(f, &EvalContext{})
 	for _, clause := range clauses {
-		if clause.Holds != (clause.Failure == "") {
-			t.Errorf("%s holds: %v, and fails with %q", clause.Text, clause.Holds, clause.Failure)
+		if clause.Matches != (clause.Failure == "") {
+			t.Errorf("%s holds: %v, and fails with %q", clause.Text, clause.Matches, clause.Failure)
 		}
 
 		texts = append(texts, clause.Text+" | "+clause.Failure)
@@ -43,11 +43,11 @@ func TestAskTellsOfEveryClause(t *testing.T) {
 		t.Errorf("clauses (-want +got):\n%s", diff)
 	}
 
-	if first := s.Match(f, &Pass{}).Failure(); first != clauses[0].Failure {
+	if first := s.Match(f, &EvalContext{}).Failure(); first != clauses[0].Failure {
 		t.Errorf("Match says %q", first)
 	}
 
-	if region := (facts.Key{Kind: facts.Label, Name: "region"}); !slices.Contains(clauses[2].Reads, region) {
+	if region := (clusterinfo.Property{Kind: clusterinfo.Label, Name: "region"}); !slices.Contains(clauses[2].Reads, region) {
 		t.Errorf("%s reads %v", clauses[2].Text, clauses[2].Reads)
 	}
 }

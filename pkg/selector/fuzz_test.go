@@ -34,7 +34,7 @@ func FuzzCompileCEL(f *testing.F) {
 			return
 		}
 
-		pass := &Pass{Now: now}
+		pass := &EvalContext{Now: now}
 
 		verdict := s.Match(known, pass)
 		if verdict.Matched != (verdict.Failure() == "") || verdict.Matched && verdict.Err != nil {

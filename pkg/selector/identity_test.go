@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 func mustCompile(t *testing.T, spec Spec) *Selector {
@@ -65,7 +65,7 @@ func TestDynamicIsWhatHasExpressions(t *testing.T) {
 		spec Spec
 		want bool
 	}{{Spec{Name: "c1"}, false}, {Spec{Name: "c1", CEL: []string{"true"}}, true}} {
-		if got := mustCompile(t, tc.spec).Dynamic(); got != tc.want {
+		if got := mustCompile(t, tc.spec).HasCEL(); got != tc.want {
 			t.Errorf("%v: dynamic = %v, want %v", tc.spec, got, tc.want)
 		}
 	}
@@ -81,21 +81,21 @@ func TestAnchors(t *testing.T) {
 		Claims: []metav1.LabelSelectorRequirement{in("id", "1"), {Key: "gpu", Operator: metav1.LabelSelectorOpExists}},
 		CEL:    []string{`managedCluster.metadata.labels.x == "a"`},
 	})
-	anchors, rest := s.Anchors()
+	anchors, rest := s.RequiredValues()
 
-	want := []Anchor{
-		{facts.Key{Kind: facts.Name, Name: "c1"}, []string{"c1"}},
-		{facts.Key{Kind: facts.Label, Name: "x"}, []string{"a"}},
-		{facts.Key{Kind: facts.Label, Name: "y"}, []string{"a", "b"}},
-		{facts.Key{Kind: facts.Claim, Name: "id"}, []string{"1"}},
+	want := []RequiredValue{
+		{clusterinfo.Property{Kind: clusterinfo.Name, Name: "c1"}, []string{"c1"}},
+		{clusterinfo.Property{Kind: clusterinfo.Label, Name: "x"}, []string{"a"}},
+		{clusterinfo.Property{Kind: clusterinfo.Label, Name: "y"}, []string{"a", "b"}},
+		{clusterinfo.Property{Kind: clusterinfo.Claim, Name: "id"}, []string{"1"}},
 	}
 	if diff := cmp.Diff(want, anchors); diff != "" {
 		t.Errorf("anchors (-want +got):\n%s", diff)
 	}
 
-	others := []facts.Key{
-		{Kind: facts.Label, Name: "x"}, {Kind: facts.Label, Name: "z"}, {Kind: facts.Claim, Name: "gpu"},
-		{Kind: facts.Field, Name: "metadata.labels"},
+	others := []clusterinfo.Property{
+		{Kind: clusterinfo.Label, Name: "x"}, {Kind: clusterinfo.Label, Name: "z"}, {Kind: clusterinfo.Claim, Name: "gpu"},
+		{Kind: clusterinfo.Field, Name: "metadata.labels"},
 	}
 	if diff := cmp.Diff(others, rest); diff != "" {
 		t.Errorf("the rest (-want +got):\n%s", diff)
@@ -115,8 +115,8 @@ func TestAnchorsHold(t *testing.T) {
 		}
 
 		f := drawCluster(t, "cluster")
-		anchors, rest := s.Anchors()
-		held, keys := true, map[facts.Key]bool{}
+		anchors, rest := s.RequiredValues()
+		held, keys := true, map[clusterinfo.Property]bool{}
 
 		for _, anchor := range anchors {
 			value, found := f.Value(anchor.Key)
@@ -140,7 +140,7 @@ func TestAnchorsHold(t *testing.T) {
 			t.Fatalf("%s does not read %v", s, keys)
 		}
 
-		if matches := s.Matches(f, &Pass{}); matches && !held || held && len(rest) == 0 && !matches {
+		if matches := s.Matches(f, &EvalContext{}); matches && !held || held && len(rest) == 0 && !matches {
 			t.Fatalf("%s: anchors hold = %v, matches = %v", s, held, matches)
 		}
 	})
@@ -148,7 +148,7 @@ func TestAnchorsHold(t *testing.T) {
 
 // What is asked of ten thousand clusters makes no garbage, whether they match or not.
 func TestMatchesDoesNotAllocate(t *testing.T) {
-	f, pass := cluster(), &Pass{Now: now}
+	f, pass := cluster(), &EvalContext{Now: now}
 
 	for _, region := range []string{"eu", "us"} {
 		s := mustCompile(t, Spec{Labels: metav1.LabelSelector{
@@ -163,7 +163,7 @@ func TestMatchesDoesNotAllocate(t *testing.T) {
 
 // BenchmarkMatches is one cluster against one selector.
 func BenchmarkMatches(b *testing.B) {
-	f := facts.Of(&clusterv1.ManagedCluster{
+	f := clusterinfo.New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "stage": "prod", "zone": "a"}},
 		Status:     clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{{Name: "platform", Value: "aws"}}},
 	}, nil)
@@ -186,7 +186,7 @@ func BenchmarkMatches(b *testing.B) {
 				b.Fatal(errs.ToAggregate())
 			}
 
-			pass := &Pass{Now: now}
+			pass := &EvalContext{Now: now}
 
 			b.ReportAllocs()
 
@@ -209,11 +209,11 @@ func TestStatic(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := both.Static(); got.Identity() != plain.Identity() || got.Dynamic() || len(got.Reads()) != 1 {
+	if got := both.WithoutCEL(); got.Identity() != plain.Identity() || got.HasCEL() || len(got.Reads()) != 1 {
 		t.Errorf("got %v, want %v", got, plain)
 	}
 
-	if plain.Static() != plain {
+	if plain.WithoutCEL() != plain {
 		t.Error("a selector without CEL is its own static part")
 	}
 }

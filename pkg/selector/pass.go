@@ -2,12 +2,12 @@ package selector
 
 import "time"
 
-// PassCost is how much CEL one evaluation of a placement may cost over all clusters and expressions, in CEL's own cost units; it is in
+// MaxCost is how much CEL one evaluation of a placement may cost over all clusters and expressions, in CEL's own cost units; it is in
 // the order of ten seconds of one core (docs/spec/differences.md C2).
-const PassCost = 50_000_000
+const MaxCost = 50_000_000
 
-// Pass is what one evaluation of a placement shares between clusters. It belongs to one goroutine.
-type Pass struct {
+// EvalContext is what one evaluation of a placement shares between clusters. It belongs to one goroutine.
+type EvalContext struct {
 	// Now is the time of the evaluation.
 	Now time.Time
 
@@ -17,23 +17,23 @@ type Pass struct {
 }
 
 // Exhausted reports whether the pass has used up PassCost: its verdicts cannot be trusted then.
-func (p *Pass) Exhausted() bool { return p.spent > PassCost }
+func (p *EvalContext) Exhausted() bool { return p.spent > MaxCost }
 
-// Spent is what the pass has used up, in CEL's own cost units.
-func (p *Pass) Spent() uint64 { return p.spent }
+// Cost is what the pass has used up, in CEL's own cost units.
+func (p *EvalContext) Cost() uint64 { return p.spent }
 
 // Charge books a cost: of an evaluation that was made, or of one whose answer was remembered, so that both count the same.
-func (p *Pass) Charge(cost uint64) { p.spent += cost }
+func (p *EvalContext) Charge(cost uint64) { p.spent += cost }
 
-// WakeAt is the earliest time after Now at which an answer given in this pass can change by itself; zero means never.
-func (p *Pass) WakeAt() time.Time { return p.wakeAt }
+// RequeueAt is the earliest time after Now at which an answer given in this pass can change by itself; zero means never.
+func (p *EvalContext) RequeueAt() time.Time { return p.wakeAt }
 
-// Since is the latest time not after Now at which an answer given in this pass has changed by itself; zero means never. The answers are
+// StableSince is the latest time not after Now at which an answer given in this pass has changed by itself; zero means never. The answers are
 // the same for every time from Since on and before WakeAt.
-func (p *Pass) Since() time.Time { return p.since }
+func (p *EvalContext) StableSince() time.Time { return p.since }
 
-// Wake notes that an answer changes at t, or has changed at t if that is past. Zero is no time.
-func (p *Pass) Wake(t time.Time) {
+// RequeueAfterChange notes that an answer changes at t, or has changed at t if that is past. Zero is no time.
+func (p *EvalContext) RequeueAfterChange(t time.Time) {
 	switch {
 	case t.IsZero():
 	case !t.After(p.Now):
@@ -45,9 +45,9 @@ func (p *Pass) Wake(t time.Time) {
 	}
 }
 
-// WakeAfterExpiry notes that something is valid up to and including t; zero is for ever.
-func (p *Pass) WakeAfterExpiry(t time.Time) {
+// RequeueAfterExpiry notes that something is valid up to and including t; zero is for ever.
+func (p *EvalContext) RequeueAfterExpiry(t time.Time) {
 	if !t.IsZero() {
-		p.Wake(t.Add(1))
+		p.RequeueAfterChange(t.Add(1))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 func key() *rapid.Generator[string] { return rapid.SampledFrom([]string{"x", "y", "example.com/z"}) }
@@ -40,7 +40,7 @@ func legal(t *rapid.T, label string) map[string]string {
 	return rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a", "b"}), 0, 3).Draw(t, label)
 }
 
-func drawCluster(t *rapid.T, label string) *facts.Facts {
+func drawCluster(t *rapid.T, label string) *clusterinfo.ClusterInfo {
 	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "c1", Labels: legal(t, label+" labels"), Annotations: legal(t, label+" annotations"),
 	}}
@@ -52,8 +52,8 @@ func drawCluster(t *rapid.T, label string) *facts.Facts {
 		}
 	}
 
-	return facts.Of(c, rapid.MapOfN(key(), rapid.Custom(func(t *rapid.T) facts.ScoreSet {
-		return facts.ScoreSet{
+	return clusterinfo.New(c, rapid.MapOfN(key(), rapid.Custom(func(t *rapid.T) clusterinfo.ScoreSet {
+		return clusterinfo.ScoreSet{
 			Names: []string{"s"}, Values: map[string]int32{"s": rapid.Int32Range(-1, 1).Draw(t, "score")},
 			ValidUntil: now.Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "until"))),
 		}
@@ -79,7 +79,7 @@ func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 		}
 
 		f := drawCluster(t, "cluster")
-		if is, should := got.Matches(f, &Pass{}), want.Matches(labels.Set(f.Labels)); is != should {
+		if is, should := got.Matches(f, &EvalContext{}), want.Matches(labels.Set(f.Labels)); is != should {
 			t.Fatalf("%s on %v: got %v, want %v", got, f.Labels, is, should)
 		}
 	})
@@ -103,7 +103,7 @@ func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
 		}
 
 		f := drawCluster(t, "cluster")
-		if is, should := got.Matches(f, &Pass{}), want.Matches(labels.Set(f.Claims)); is != should {
+		if is, should := got.Matches(f, &EvalContext{}), want.Matches(labels.Set(f.Claims)); is != should {
 			t.Fatalf("%s on %v: got %v, want %v", got, f.Claims, is, should)
 		}
 	})
@@ -140,10 +140,10 @@ func TestReadsAreComplete(t *testing.T) {
 			after = before.WithScores(after.Scores)
 		}
 
-		changes := facts.Diff(before, after)
+		changes := clusterinfo.ChangedProperties(before, after)
 
-		was, is := s.Match(before, &Pass{Now: now}), s.Match(after, &Pass{Now: now})
-		if said(was) != said(is) && !facts.Touched(s.Reads(), changes) {
+		was, is := s.Match(before, &EvalContext{Now: now}), s.Match(after, &EvalContext{Now: now})
+		if said(was) != said(is) && !clusterinfo.Affects(s.Reads(), changes) {
 			t.Fatalf("%s reads %v, which leaves out %v: %s became %s", s, s.Reads(), changes, said(was), said(is))
 		}
 	})
@@ -154,13 +154,13 @@ func said(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Failure()
 // A score that was read and expires wakes the pass, and no earlier time does; one that has expired says since when the answer stands.
 func TestPassWakesAtTheEarliestChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		pass := Pass{Now: now}
+		pass := EvalContext{Now: now}
 
 		var wakeAt, since time.Time
 
 		for _, offset := range rapid.SliceOfN(rapid.IntRange(-3, 3), 0, 5).Draw(t, "offsets") {
 			at := now.Add(time.Duration(offset))
-			pass.WakeAfterExpiry(at)
+			pass.RequeueAfterExpiry(at)
 
 			changes := at.Add(1)
 			if changes.After(now) && (wakeAt.IsZero() || changes.Before(wakeAt)) {
@@ -172,14 +172,14 @@ func TestPassWakesAtTheEarliestChange(t *testing.T) {
 			}
 		}
 
-		pass.WakeAfterExpiry(time.Time{})
-		pass.Wake(time.Time{})
+		pass.RequeueAfterExpiry(time.Time{})
+		pass.RequeueAfterChange(time.Time{})
 
-		if got := pass.WakeAt(); !got.Equal(wakeAt) {
+		if got := pass.RequeueAt(); !got.Equal(wakeAt) {
 			t.Fatalf("wakes at %v, want %v", got, wakeAt)
 		}
 
-		if got := pass.Since(); !got.Equal(since) {
+		if got := pass.StableSince(); !got.Equal(since) {
 			t.Fatalf("since %v, want %v", got, since)
 		}
 	})
@@ -198,18 +198,18 @@ func TestAnswersStandUntilTheyWake(t *testing.T) {
 			t.Fatal(errs.ToAggregate())
 		}
 
-		f, first := drawCluster(t, "cluster"), &Pass{Now: now.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "now")))}
+		f, first := drawCluster(t, "cluster"), &EvalContext{Now: now.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "now")))}
 		verdict := s.Match(f, first)
 
 		for offset := range 9 {
-			later := &Pass{Now: now.Add(time.Duration(offset - 4))}
-			if later.Now.Before(first.Since()) || !first.WakeAt().IsZero() && !later.Now.Before(first.WakeAt()) {
+			later := &EvalContext{Now: now.Add(time.Duration(offset - 4))}
+			if later.Now.Before(first.StableSince()) || !first.RequeueAt().IsZero() && !later.Now.Before(first.RequeueAt()) {
 				continue
 			}
 
 			if again := s.Match(f, later); said(again) != said(verdict) {
 				t.Fatalf("%s stands from %v to %v, but is %q at %v and %q at %v",
-					s, first.Since(), first.WakeAt(), said(verdict), first.Now, said(again), later.Now)
+					s, first.StableSince(), first.RequeueAt(), said(verdict), first.Now, said(again), later.Now)
 			}
 		}
 	})

@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // requirement is one comparison of a label or a claim, with the meaning of a Kubernetes label selector requirement, or of the name.
 type requirement struct {
-	key      facts.Key
+	key      clusterinfo.Property
 	operator metav1.LabelSelectorOperator
 	values   []string // sorted, each once
 }
 
-func (r *requirement) matches(f *facts.Facts) bool {
+func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
 	value, found := f.Value(r.key)
 
 	switch r.operator {
@@ -48,7 +48,7 @@ func (r *requirement) lists(value string) bool {
 // String is "label region In [eu us]", or "name is c1".
 func (r *requirement) String() string {
 	switch {
-	case r.key.Kind == facts.Name:
+	case r.key.Kind == clusterinfo.Name:
 		return "name is " + r.key.Name
 	case len(r.values) == 0:
 		return fmt.Sprintf("%s %s", r.key, r.operator)
@@ -58,7 +58,7 @@ func (r *requirement) String() string {
 }
 
 // found is what a cluster has instead of what the requirement asks, to be read after it: "label region In [eu]" and ": is us".
-func (r *requirement) found(f *facts.Facts) string {
+func (r *requirement) found(f *clusterinfo.ClusterInfo) string {
 	value, found := f.Value(r.key)
 	if !found {
 		return ": not set"
@@ -79,19 +79,19 @@ func nameRequirement(path *field.Path, name string) ([]requirement, field.ErrorL
 		errs = append(errs, field.Invalid(path, name, rule))
 	}
 
-	return []requirement{equals(facts.Key{Kind: facts.Name, Name: name}, name)}, errs
+	return []requirement{equals(clusterinfo.Property{Kind: clusterinfo.Name, Name: name}, name)}, errs
 }
 
 // equals is a comparison with a single value.
-func equals(key facts.Key, value string) requirement {
+func equals(key clusterinfo.Property, value string) requirement {
 	return requirement{key: key, operator: metav1.LabelSelectorOpIn, values: []string{value}}
 }
 
 // equalities compiles the values that labels or claims must have, in the order of their keys.
-func equalities(kind facts.Kind, values map[string]string) []requirement {
+func equalities(kind clusterinfo.PropertyKind, values map[string]string) []requirement {
 	requirements := make([]requirement, 0, len(values))
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		requirements = append(requirements, equals(facts.Key{Kind: kind, Name: key}, values[key]))
+		requirements = append(requirements, equals(clusterinfo.Property{Kind: kind, Name: key}, values[key]))
 	}
 
 	return requirements
@@ -112,9 +112,9 @@ func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requ
 		return nil, errs
 	}
 
-	requirements := equalities(facts.Label, selector.MatchLabels)
+	requirements := equalities(clusterinfo.Label, selector.MatchLabels)
 	for _, expression := range selector.MatchExpressions {
-		requirements = append(requirements, newRequirement(facts.Label, expression))
+		requirements = append(requirements, newRequirement(clusterinfo.Label, expression))
 	}
 
 	return requirements, nil
@@ -126,7 +126,7 @@ func claimValues(path *field.Path, values map[string]string) ([]requirement, fie
 		return nil, field.ErrorList{field.Required(path.Key(""), claimName)}
 	}
 
-	return equalities(facts.Claim, values), nil
+	return equalities(clusterinfo.Claim, values), nil
 }
 
 // claimName is what is missing where a requirement on claims has no key.
@@ -160,15 +160,15 @@ func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequi
 			}))
 		}
 
-		requirements = append(requirements, newRequirement(facts.Claim, expression))
+		requirements = append(requirements, newRequirement(clusterinfo.Claim, expression))
 	}
 
 	return requirements, errs
 }
 
-func newRequirement(kind facts.Kind, expression metav1.LabelSelectorRequirement) requirement {
+func newRequirement(kind clusterinfo.PropertyKind, expression metav1.LabelSelectorRequirement) requirement {
 	return requirement{
-		key: facts.Key{Kind: kind, Name: expression.Key}, operator: expression.Operator,
+		key: clusterinfo.Property{Kind: kind, Name: expression.Key}, operator: expression.Operator,
 		values: slices.Compact(slices.Sorted(slices.Values(expression.Values))),
 	}
 }

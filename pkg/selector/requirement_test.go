@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 const arn = "arn:aws:eks:eu-west-1:123456789012:cluster/a-name-that-is-longer-than-sixty-three-characters"
@@ -31,7 +31,7 @@ func doesNotExist(key string) metav1.LabelSelectorRequirement {
 }
 
 func TestRequirements(t *testing.T) {
-	f := facts.Of(&clusterv1.ManagedCluster{
+	f := clusterinfo.New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "empty": ""}},
 		Status: clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{
 			{Name: "id.k8s.io", Value: arn}, {Name: "https://console?x=1&y=2", Value: "https://api.example.com:6443/path?q=ü"},
@@ -107,8 +107,8 @@ func TestRequirements(t *testing.T) {
 				t.Fatal(errs.ToAggregate())
 			}
 
-			verdict := s.Match(f, &Pass{Now: now})
-			if want := tc.failure == ""; verdict.Matched != want || s.Matches(f, &Pass{Now: now}) != want {
+			verdict := s.Match(f, &EvalContext{Now: now})
+			if want := tc.failure == ""; verdict.Matched != want || s.Matches(f, &EvalContext{Now: now}) != want {
 				t.Errorf("matched = %v, want %v", verdict.Matched, want)
 			}
 
@@ -198,21 +198,21 @@ func TestReads(t *testing.T) {
 		t.Fatal(errs.ToAggregate())
 	}
 
-	want := []facts.Key{
-		{Kind: facts.Name, Name: "c4"}, {Kind: facts.Label, Name: "region"}, {Kind: facts.Claim, Name: "id"}, {Kind: facts.Claim, Name: "region"},
+	want := []clusterinfo.Property{
+		{Kind: clusterinfo.Name, Name: "c4"}, {Kind: clusterinfo.Label, Name: "region"}, {Kind: clusterinfo.Claim, Name: "id"}, {Kind: clusterinfo.Claim, Name: "region"},
 	}
 	if diff := cmp.Diff(want, s.Reads()); diff != "" {
 		t.Errorf("reads (-want +got):\n%s", diff)
 	}
 
-	c4 := facts.Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c4"}}, nil)
-	c1 := facts.Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
+	c4 := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c4"}}, nil)
+	c1 := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
 
-	if comes := facts.Diff(nil, c4); !facts.Touched(s.Reads(), comes) {
+	if comes := clusterinfo.ChangedProperties(nil, c4); !clusterinfo.Affects(s.Reads(), comes) {
 		t.Errorf("not touched by %v", comes)
 	}
 
-	if goes := facts.Diff(c1, nil); facts.Touched(s.Reads(), goes) {
+	if goes := clusterinfo.ChangedProperties(c1, nil); clusterinfo.Affects(s.Reads(), goes) {
 		t.Errorf("touched by %v", goes)
 	}
 }

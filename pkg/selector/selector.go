@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
 // Spec is a requirement as a user wrote it; its parts are ANDed, and an empty part matches every cluster.
@@ -34,7 +34,7 @@ type Paths struct {
 type Selector struct {
 	requirements []requirement
 	programs     []*program
-	reads        []facts.Key
+	reads        []clusterinfo.Property
 	identity     string
 	clauses      []*Selector
 }
@@ -52,7 +52,7 @@ type Verdict struct {
 	selector    *Selector
 	requirement *requirement
 	program     *program
-	cluster     *facts.Facts
+	cluster     *clusterinfo.ClusterInfo
 }
 
 // Failure names the first clause that does not hold and what was found instead; it is empty for a match.
@@ -76,7 +76,7 @@ func (v Verdict) Clause() string {
 	case v.requirement != nil:
 		return v.requirement.String()
 	case v.program != nil:
-		return v.selector.DynamicClause()
+		return v.selector.CELClause()
 	default:
 		return ""
 	}
@@ -120,7 +120,7 @@ func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) 
 
 // split makes a selector of every requirement.
 func (s *Selector) split() []*Selector {
-	if len(s.requirements) == 1 && !s.Dynamic() {
+	if len(s.requirements) == 1 && !s.HasCEL() {
 		return []*Selector{s}
 	}
 
@@ -139,9 +139,9 @@ func (s *Selector) split() []*Selector {
 // it does not match, the DynamicClause. The list must not be changed.
 func (s *Selector) Clauses() []*Selector { return s.clauses }
 
-// DynamicClause tells of all CEL expressions as one clause; empty when there are none. Which of several does not hold is known only by
+// CELClause tells of all CEL expressions as one clause; empty when there are none. Which of several does not hold is known only by
 // evaluating them.
-func (s *Selector) DynamicClause() string {
+func (s *Selector) CELClause() string {
 	switch len(s.programs) {
 	case 0:
 		return ""
@@ -152,10 +152,10 @@ func (s *Selector) DynamicClause() string {
 	}
 }
 
-func (s *Selector) collectReads() []facts.Key {
-	seen := map[facts.Key]bool{}
-	reads := []facts.Key{}
-	add := func(key facts.Key) {
+func (s *Selector) collectReads() []clusterinfo.Property {
+	seen := map[clusterinfo.Property]bool{}
+	reads := []clusterinfo.Property{}
+	add := func(key clusterinfo.Property) {
 		if !seen[key] {
 			seen[key] = true
 
@@ -179,14 +179,14 @@ func (s *Selector) collectReads() []facts.Key {
 // Reads are the facts the selector looks at, each once. For a name that is whether the cluster of that name exists: no change of
 // another cluster, and no other change of that one, has a part in it. A CEL expression reads labels, scores and fields by name where it
 // looks them up by constants, and everything otherwise.
-func (s *Selector) Reads() []facts.Key { return s.reads }
+func (s *Selector) Reads() []clusterinfo.Property { return s.reads }
 
-// Dynamic reports whether the selector has CEL expressions: its answers cost something, and may change with time.
-func (s *Selector) Dynamic() bool { return len(s.programs) > 0 }
+// HasCEL reports whether the selector has CEL expressions: its answers cost something, and may change with time.
+func (s *Selector) HasCEL() bool { return len(s.programs) > 0 }
 
-// Static is the selector without its CEL expressions: a cluster that it does not match, the selector does not match either, at no cost.
-func (s *Selector) Static() *Selector {
-	if !s.Dynamic() {
+// WithoutCEL is the selector without its CEL expressions: a cluster that it does not match, the selector does not match either, at no cost.
+func (s *Selector) WithoutCEL() *Selector {
+	if !s.HasCEL() {
 		return s
 	}
 
@@ -197,10 +197,12 @@ func (s *Selector) Static() *Selector {
 }
 
 // Matches reports whether a cluster matches. It is Match without the reason.
-func (s *Selector) Matches(f *facts.Facts, pass *Pass) bool { return s.Match(f, pass).Matched }
+func (s *Selector) Matches(f *clusterinfo.ClusterInfo, pass *EvalContext) bool {
+	return s.Match(f, pass).Matched
+}
 
 // Match tries the clauses in their order: name, labels, claims, CEL expressions.
-func (s *Selector) Match(f *facts.Facts, pass *Pass) Verdict {
+func (s *Selector) Match(f *clusterinfo.ClusterInfo, pass *EvalContext) Verdict {
 	for i := range s.requirements {
 		if r := &s.requirements[i]; !r.matches(f) {
 			return Verdict{selector: s, requirement: r, cluster: f}
@@ -264,22 +266,22 @@ func (s *Selector) identify() string {
 	return string(text)
 }
 
-// Anchor is a fact that must have one of some values, or the cluster does not match.
-type Anchor struct {
+// RequiredValue is a fact that must have one of some values, or the cluster does not match.
+type RequiredValue struct {
 	// Key is a name, a label or a claim.
-	Key facts.Key
+	Key clusterinfo.Property
 	// Values are sorted, and never none. They must not be changed.
 	Values []string
 }
 
-// Anchors are the facts that must have one of some values, in the order of the clauses, and the keys that other clauses read, each once.
+// RequiredValues are the facts that must have one of some values, in the order of the clauses, and the keys that other clauses read, each once.
 // Every key of Reads is in one of the two, or in both.
-func (s *Selector) Anchors() (anchors []Anchor, rest []facts.Key) {
+func (s *Selector) RequiredValues() (anchors []RequiredValue, rest []clusterinfo.Property) {
 	others := Selector{programs: s.programs}
 
 	for _, r := range s.requirements {
 		if r.operator == metav1.LabelSelectorOpIn {
-			anchors = append(anchors, Anchor{Key: r.key, Values: r.values})
+			anchors = append(anchors, RequiredValue{Key: r.key, Values: r.values})
 		} else {
 			others.requirements = append(others.requirements, r)
 		}

@@ -232,46 +232,46 @@ func TestCitationCheckerFindsDeadEnds(t *testing.T) {
 	}{
 		{
 			reason: "rules that stand in the page, in a comment that goes on in the next line, and URLs",
-			file:   "pkg/facts/a.go",
+			file:   "pkg/clusterinfo/a.go",
 			source: "package a\n\n// One (docs/spec/a.md\n// 1.2, 1.4b and A1), docs/architecture.md law 4: https://x.io/y.md, docs/spec/a.md.\n" +
 				"var one = \"docs/spec/b.md B1; A9: no test name\" // RFC (X9)\n",
 		},
 		{
 			reason: "test names with rules that there are, and strings that only look so",
-			file:   "pkg/facts/a_test.go",
+			file:   "pkg/clusterinfo/a_test.go",
 			source: "package a\n\nvar names = []string{\"A1, B1: it\", \"law 4: it\", \"39: it\", \"1.2 to 1.4b: it\", \"E5 it\", \"http: x\"}\n",
 		},
 		{
 			reason: "a rule of another page, one that nobody wrote, and a page that is not there",
-			file:   "pkg/facts/a.go",
+			file:   "pkg/clusterinfo/a.go",
 			source: "package a\n\n// One: docs/spec/a.md B1, docs/spec/b.md B1 and B2,\n" +
 				"// docs/spec/c.md C1, docs/architecture.md law 9.\nvar one int\n",
 			want: []string{
-				"pkg/facts/a.go: docs/spec/a.md has the rule B1, which does not stand in docs/",
-				"pkg/facts/a.go: docs/spec/b.md has the rule B2, which does not stand in docs/",
-				"pkg/facts/a.go: docs/spec/c.md has the rule C1, which does not stand in docs/",
-				"pkg/facts/a.go: a comment cites docs/spec/c.md, which is not in the tree",
-				"pkg/facts/a.go: docs/architecture.md has the rule law 9, which does not stand in docs/",
+				"pkg/clusterinfo/a.go: docs/spec/a.md has the rule B1, which does not stand in docs/",
+				"pkg/clusterinfo/a.go: docs/spec/b.md has the rule B2, which does not stand in docs/",
+				"pkg/clusterinfo/a.go: docs/spec/c.md has the rule C1, which does not stand in docs/",
+				"pkg/clusterinfo/a.go: a comment cites docs/spec/c.md, which is not in the tree",
+				"pkg/clusterinfo/a.go: docs/architecture.md has the rule law 9, which does not stand in docs/",
 			},
 		},
 		{
 			reason: "a document outside of the tree, and a rule without its page",
-			file:   "pkg/facts/a.go",
+			file:   "pkg/clusterinfo/a.go",
 			source: "package a\n\n// One is as notes.md says (A1, A2).\nvar one int\n",
 			want: []string{
-				"pkg/facts/a.go: a comment cites notes.md, which is not in the tree",
-				"pkg/facts/a.go: a comment cites (A1, A2) without the page; write docs/spec/... A1, A2",
+				"pkg/clusterinfo/a.go: a comment cites notes.md, which is not in the tree",
+				"pkg/clusterinfo/a.go: a comment cites (A1, A2) without the page; write docs/spec/... A1, A2",
 			},
 		},
 		{
 			reason: "test names with rules that there are not",
-			file:   "pkg/facts/a_test.go",
+			file:   "pkg/clusterinfo/a_test.go",
 			source: "package a\n\nvar names = []string{\"A1, A7: it\", \"law 5: it\", \"40: it\", \"1.3: it\"}\n",
 			want: []string{
-				"pkg/facts/a_test.go: a test name has the rule A7, which does not stand in docs/",
-				"pkg/facts/a_test.go: a test name has the rule law 5, which does not stand in docs/",
-				"pkg/facts/a_test.go: a test name has the rule 40, which does not stand in docs/",
-				"pkg/facts/a_test.go: a test name has the rule 1.3, which does not stand in docs/",
+				"pkg/clusterinfo/a_test.go: a test name has the rule A7, which does not stand in docs/",
+				"pkg/clusterinfo/a_test.go: a test name has the rule law 5, which does not stand in docs/",
+				"pkg/clusterinfo/a_test.go: a test name has the rule 40, which does not stand in docs/",
+				"pkg/clusterinfo/a_test.go: a test name has the rule 1.3, which does not stand in docs/",
 			},
 		},
 		{

@@ -10,20 +10,20 @@ import (
 // floors gives each room of pkg/ its height. A room may depend on rooms of lower floors and on itself, never on a
 // neighbour of its own floor or on a higher one.
 var floors = map[string]int{
-	"apis":       0, // types only
-	"quantity":   0,
-	"unreadable": 0,
-	"facts":      1,
-	"lenient":    1,
-	"scope":      1,
-	"selector":   2,
-	"inventory":  3,
-	"scheduling": 4,
-	"decision":   5,
-	"metrics":    6,
-	"webhook":    6, // the controllers keep its certificates
-	"controller": 7,
-	"explain":    7,
+	"apis":        0, // types only
+	"quantity":    0,
+	"unreadable":  0,
+	"clusterinfo": 1,
+	"lenient":     1,
+	"scope":       1,
+	"selector":    2,
+	"inventory":   3,
+	"scheduling":  4,
+	"decision":    5,
+	"metrics":     6,
+	"webhook":     6, // the controllers keep its certificates
+	"controller":  7,
+	"explain":     7,
 }
 
 // upstairs are the directories outside pkg/ that no room of pkg/ may depend on; cmd may depend on any of them.
@@ -101,13 +101,13 @@ func TestOrderCheckerFindsWrongArrows(t *testing.T) {
 			reason: "the order itself is in order, sub-rooms of one room and leaps over floors included",
 			imports: graph{
 				"cmd/placement":         {"pkg/controller", "pkg/explain", "manifests", "test/env"},
-				"pkg/controller":        {"pkg/metrics", "pkg/decision", "pkg/facts", "pkg/apis/placement/v1alpha1"},
+				"pkg/controller":        {"pkg/metrics", "pkg/decision", "pkg/clusterinfo", "pkg/apis/placement/v1alpha1"},
 				"pkg/decision":          {"pkg/scheduling"},
 				"pkg/scheduling":        {"pkg/inventory", "pkg/scheduling/filter"},
-				"pkg/scheduling/filter": {"pkg/facts"},
+				"pkg/scheduling/filter": {"pkg/clusterinfo"},
 				"pkg/inventory":         {"pkg/selector"},
-				"pkg/selector":          {"pkg/facts"},
-				"pkg/facts":             nil,
+				"pkg/selector":          {"pkg/clusterinfo"},
+				"pkg/clusterinfo":       nil,
 				"test/integration":      {"test/env", "pkg/controller"},
 			},
 		},
@@ -118,8 +118,8 @@ func TestOrderCheckerFindsWrongArrows(t *testing.T) {
 		},
 		{
 			reason:  "nor through a package outside of pkg/",
-			imports: graph{"pkg/facts": {"other"}, "other": {"pkg/decision"}, "pkg/decision": nil},
-			want:    []string{"pkg/facts: pkg/facts may depend only on rooms of lower floors: pkg/facts -> other -> pkg/decision"},
+			imports: graph{"pkg/clusterinfo": {"other"}, "other": {"pkg/decision"}, "pkg/decision": nil},
+			want:    []string{"pkg/clusterinfo: pkg/clusterinfo may depend only on rooms of lower floors: pkg/clusterinfo -> other -> pkg/decision"},
 		},
 		{
 			reason:  "neighbours do not know each other",

@@ -20,7 +20,7 @@ func TestPurityCheckerFindsImpureFiles(t *testing.T) {
 	}{
 		{
 			reason: "durations, times given and indirect klog are pure",
-			file:   "pkg/facts/a.go",
+			file:   "pkg/clusterinfo/a.go",
 			source: `import ("time"; "k8s.io/apimachinery/pkg/api/equal")
 var wake = func(now time.Time) time.Time { return equal.Now().Add(time.Minute) }`,
 		},
@@ -36,7 +36,7 @@ var wake = func(now time.Time) time.Time { return equal.Now().Add(time.Minute) }
 		},
 		{
 			reason: "tests of the core may read what they like",
-			file:   "pkg/facts/a_test.go",
+			file:   "pkg/clusterinfo/a_test.go",
 			source: `import "os"; var args = os.Args`,
 		},
 		{

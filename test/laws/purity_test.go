@@ -15,7 +15,7 @@ import (
 )
 
 // pureRooms are the rooms of pkg/ whose answers depend on their arguments alone.
-var pureRooms = []string{"unreadable", "facts", "scope", "selector", "inventory", "scheduling", "decision"}
+var pureRooms = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision"}
 
 // forbiddenImports may not stand in a file of the core, nor may anything below them. klog stands here and not in
 // forbiddenDependencies because k8s.io/apimachinery, whose types the core reads, logs through it.

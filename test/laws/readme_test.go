@@ -138,7 +138,7 @@ func TestReadmeCheckerFindsAWrongTree(t *testing.T) {
 		},
 		{
 			reason: "an indented tree that is right",
-			readme: prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/facts/  facts\n  pkg/selector/\n    deeper/\n  .ci/\n```\n",
+			readme: prose + "```\nplacement-hub/\n  cmd/{a,b}/  binaries\n  pkg/clusterinfo/  facts\n  pkg/selector/\n    deeper/\n  .ci/\n```\n",
 		},
 		{
 			reason: "no tree, though there are other blocks",

@@ -64,7 +64,7 @@ func importGraph(t *testing.T) graph {
 	}
 }
 
-// own lists the packages of this repository as paths below its root ("pkg/facts"), sorted.
+// own lists the packages of this repository as paths below its root ("pkg/clusterinfo"), sorted.
 func (g graph) own() []string {
 	var paths []string
 	for importPath := range g {

@@ -66,7 +66,7 @@ func TestWaitingCheckerFindsSleeps(t *testing.T) {
 		"cmd/a/bubble_test.go": file(`import ("testing/synctest"; "time"); func f() { synctest.Wait(); time.Sleep(1) }`),
 		"cmd/a/other.go":       file(`import "example.com/time/v2"; func f() { other.Sleep(1) }`),
 		"cmd/a/a_test.go":      file(`import "time"; func f() { time.Sleep(1) }`),
-		"pkg/facts/a.go":       file(`import clock "time"; var wait = clock.Sleep`),
+		"pkg/clusterinfo/a.go": file(`import clock "time"; var wait = clock.Sleep`),
 	}
-	expectFindings(t, checkWaiting(t, repository), []string{"cmd/a/a_test.go" + advice, "pkg/facts/a.go" + advice})
+	expectFindings(t, checkWaiting(t, repository), []string{"cmd/a/a_test.go" + advice, "pkg/clusterinfo/a.go" + advice})
 }

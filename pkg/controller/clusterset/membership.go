@@ -7,7 +7,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -105,5 +105,5 @@ func labelledSet(cluster client.Object) string {
 }
 
 func holds(set *inventory.ClusterSet, cluster client.Object) bool {
-	return cluster != nil && set.Holds(&facts.Facts{Name: cluster.GetName(), Labels: cluster.GetLabels()})
+	return cluster != nil && set.Contains(&clusterinfo.ClusterInfo{Name: cluster.GetName(), Labels: cluster.GetLabels()})
 }

@@ -43,10 +43,10 @@ func (r *reconciler) decide(
 // assume has an answer counted before it is written; of one that is held, what stands. An answer that changes nothing is assumed only in the
 // place of an earlier one.
 func (r *reconciler) assume(key inventory.PlacementKey, result *scheduling.Result, incumbents map[string]bool) {
-	changes := !result.Held() && len(result.Selected) != len(incumbents)
+	changes := !result.Stalled() && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
 
-	if result.Held() {
+	if result.Stalled() {
 		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
 	}
 

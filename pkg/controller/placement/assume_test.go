@@ -275,7 +275,7 @@ func TestPlacementsThatDecideTogetherSpreadOut(t *testing.T) {
 func TestAnAssumedResultEndsWithItsEventsOrItsFailure(t *testing.T) {
 	other := inventory.NewPlacementKey(inventory.V1beta1, "ns", "other")
 	total := func(b *balanced) (sum int) {
-		for _, count := range b.inventory.Snapshot().Elsewhere(other) {
+		for _, count := range b.inventory.Snapshot().DecisionCounts(other) {
 			sum += count
 		}
 

@@ -17,7 +17,7 @@ type (
 		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
 	) *scheduling.Result
 	watched func(
-		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Stopwatch,
+		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
 	) *scheduling.Result
 )
 
@@ -33,7 +33,7 @@ type engine struct {
 }
 
 func newEngine(inv *inventory.Inventory) engine {
-	return engine{schedule: scheduling.ScheduleWatched, reference: scheduling.Reference, difference: scheduling.Difference, rebuild: inv.Rebuild}
+	return engine{schedule: scheduling.ScheduleRecorded, reference: scheduling.Reference, difference: scheduling.Difference, rebuild: inv.Rebuild}
 }
 
 // comparer checks the engine against the reference.
@@ -73,7 +73,7 @@ func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (d
 	}
 
 	incumbents, snapshot, now := present.Incumbents(), r.inventory.Snapshot(key), r.clock.Now()
-	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.Unwatched)
+	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
 	want := r.engine.reference(request, snapshot, incumbents, now)
 
 	return r.engine.difference(is, want), true, nil

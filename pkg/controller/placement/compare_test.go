@@ -107,7 +107,7 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 
 		corrupt, right := false, r.engine.schedule
 		r.engine.schedule = func(
-			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Stopwatch,
+			request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
 		) *scheduling.Result {
 			if corrupt {
 				snapshot = inventory.New(nil).Snapshot()

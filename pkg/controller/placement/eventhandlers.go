@@ -21,11 +21,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -302,7 +302,7 @@ func (f *eventHandlers) setProfile(_, after *clusterinventory.ClusterProfile, _ 
 	at := time.Now()
 
 	if cluster, ours := clusterOf(after); ours {
-		f.enqueueAffected(at, f.inventory.SetProfile(cluster, facts.Profile{Namespace: after.Namespace, Name: after.Name}))
+		f.enqueueAffected(at, f.inventory.SetProfile(cluster, clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}))
 	} else {
 		f.deleteProfile(after)
 	}
@@ -310,7 +310,7 @@ func (f *eventHandlers) setProfile(_, after *clusterinventory.ClusterProfile, _ 
 
 func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	at := time.Now()
-	f.enqueueAffected(at, f.inventory.DeleteProfile(facts.Profile{Namespace: last.Namespace, Name: last.Name}))
+	f.enqueueAffected(at, f.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.

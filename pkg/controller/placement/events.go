@@ -122,7 +122,7 @@ func (r *cycleRecorder) send() {
 
 		r.recorder.Eventf(r.placement, related, kind, "DecisionUpdate", "DecisionUpdated", "%s", note)
 
-		if !r.result.Held() && r.result.Feasible() > 0 { // Otherwise there are no scores.
+		if !r.result.Stalled() && r.result.Feasible() > 0 { // Otherwise there are no scores.
 			r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s",
 				words(func() string { return scores(r.result) }))
 		}

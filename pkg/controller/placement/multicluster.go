@@ -8,8 +8,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -83,7 +83,7 @@ func (f multicluster) Read(object runtime.Object) *record.Page {
 	}
 
 	for _, d := range decision.Decisions {
-		profile := facts.Profile{Namespace: d.ClusterProfileRef.Namespace, Name: d.ClusterProfileRef.Name}
+		profile := clusterinfo.Profile{Namespace: d.ClusterProfileRef.Namespace, Name: d.ClusterProfileRef.Name}
 		if profile.Namespace == "" {
 			profile.Namespace = decision.Namespace
 		}

@@ -231,7 +231,7 @@ func (p *cycle) own() *output { return &p.outputs[0] }
 
 // next says when the placement has to be looked at again although nothing happens.
 func (p *cycle) next(now time.Time) reconcile.Result {
-	wake := p.Result.WakeAt
+	wake := p.Result.RequeueAt
 	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
 		wake = due
 	}
@@ -318,7 +318,7 @@ func (r *reconciler) schedule(
 		span.planned(&evaluation)
 		span.end()
 
-		if evaluation.Result.Held() {
+		if evaluation.Result.Stalled() {
 			r.assume(key, evaluation.Result, incumbents)
 		}
 

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -54,15 +54,15 @@ func (r *requests) of(placement *record.Placement) *scheduling.Request {
 
 	r.lowered[key] = loweredRequest{uid: placement.UID, generation: placement.Generation, request: request}
 
-	r.inventory.SetPlacement(key, r.withProfiles(key, request.Interest()))
+	r.inventory.Subscribe(key, r.withProfiles(key, request.Dependencies()))
 
 	return request
 }
 
 // withProfiles is an interest with what is written beside the answer.
-func (r *requests) withProfiles(key inventory.PlacementKey, interest inventory.Interest) inventory.Interest {
+func (r *requests) withProfiles(key inventory.PlacementKey, interest inventory.Dependencies) inventory.Dependencies {
 	if r.outputs.writesProfiles(key) {
-		interest.Reads = append(interest.Reads, facts.Key{Kind: facts.ClusterProfile})
+		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
 	}
 
 	return interest
@@ -75,14 +75,14 @@ func (r *requests) updateDependencies(key inventory.PlacementKey, answer *schedu
 	defer r.mu.Unlock()
 
 	known := r.lowered[key]
-	if known.request != answer.Request || known.watchesRejected == answer.TellsCauses() {
+	if known.request != answer.Request || known.watchesRejected == answer.ListsRejections() {
 		return false // A newer request is evaluated once more.
 	}
 
-	known.watchesRejected = answer.TellsCauses()
+	known.watchesRejected = answer.ListsRejections()
 	r.lowered[key] = known
 
-	return r.inventory.Follow(key, r.withProfiles(key, answer.Interest())) != answer.Generation && known.watchesRejected
+	return r.inventory.UpdateDependencies(key, r.withProfiles(key, answer.Dependencies())) != answer.Generation && known.watchesRejected
 }
 
 // known is the request of a placement if it was lowered before; nil if it was not.
@@ -122,5 +122,5 @@ func (r *requests) forget(key inventory.PlacementKey) {
 	defer r.mu.Unlock()
 
 	delete(r.lowered, key)
-	r.inventory.DeletePlacement(key)
+	r.inventory.Unsubscribe(key)
 }

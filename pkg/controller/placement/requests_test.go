@@ -81,7 +81,7 @@ func TestCausesMissNothing(t *testing.T) {
 	once := sync.OnceFunc(func() { comes("c3") })
 	schedule := r.engine.schedule
 	r.engine.schedule = func(
-		request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Stopwatch,
+		request *scheduling.Request, s *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch scheduling.Recorder,
 	) *scheduling.Result {
 		defer once()
 

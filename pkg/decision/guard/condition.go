@@ -152,7 +152,7 @@ func (r Ruling) text() string {
 
 	return fmt.Sprintf("%s, where %s; causes: %s%s. The decisions stay as they are until that falls below, the spec is changed, or this "+
 		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-		r.Summary(), g.bound(), scheduling.Tell(r.Causes), g.source(), g.placement.API.Name(), g.placement.Name, g.placement.Namespace,
+		r.Summary(), g.bound(), scheduling.Summarize(r.Causes), g.source(), g.placement.API.Name(), g.placement.Name, g.placement.Namespace,
 		ReleaseAnnotation, g.placement.Generation)
 }
 

@@ -18,7 +18,7 @@ type Ruling struct {
 	Removed, Of, Left int
 	// Leaving are the clusters that would leave the decisions now and are not replaced, sorted by name, and Causes say why.
 	Leaving []string
-	Causes  []scheduling.Cause
+	Causes  []scheduling.Rejection
 	// Departures are what has left within the Window once the answer is carried out.
 	Departures Departures
 
@@ -32,7 +32,7 @@ type Ruling struct {
 // the placement records.
 func (g Guard) Judge(result *scheduling.Result, incumbents map[string]bool, now time.Time) Ruling {
 	// Of a result that is postponed nothing is written, as of one without an answer.
-	ruling := Ruling{guard: g, answered: result.Answered() && result.Postponement() == nil}
+	ruling := Ruling{guard: g, answered: result.Valid() && result.Postponement() == nil}
 
 	switch {
 	case !g.On():
@@ -97,7 +97,7 @@ func (g Guard) removesNow(result *scheduling.Result, incumbents map[string]bool,
 func (r Ruling) hold(result *scheduling.Result, incumbents map[string]bool, left Departures, counted tally) Ruling {
 	r.Held, r.Removed, r.Of = true, counted.removed(), counted.base()
 	r.Left = max(0, r.Removed-len(r.Leaving))
-	r.Causes = result.CausesOf(r.Leaving)
+	r.Causes = result.RejectionsOf(r.Leaving)
 	r.Departures, r.reserved = left, left
 	r.WakeAt = r.guard.release(result, incumbents, left, counted)
 
@@ -121,7 +121,7 @@ func (g Guard) release(result *scheduling.Result, incumbents map[string]bool, le
 			case selected[cluster]:
 				counted.past--
 				counted.gained++
-			case result.Fits(cluster):
+			case result.IsFeasible(cluster):
 				counted.past--
 				counted.unused--
 			default:

@@ -74,7 +74,7 @@ func (g Guard) count(result *scheduling.Result, past map[string]bool, others int
 	for cluster := range past {
 		switch {
 		case kept[cluster]:
-		case result.Fits(cluster):
+		case result.IsFeasible(cluster):
 			lost.unused = append(lost.unused, cluster)
 		default:
 			lost.unfit = append(lost.unfit, cluster)

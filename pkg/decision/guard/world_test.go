@@ -108,7 +108,7 @@ func (w *world) condition(reason string, status metav1.ConditionStatus, generati
 
 // answer is what the engine says now.
 func (w *world) answer() *scheduling.Result {
-	request := scheduling.LowerV1beta1(selector.NewCompiler(), w.placement)
+	request := scheduling.ConvertV1beta1(selector.NewCompiler(), w.placement)
 
 	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
 }

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/pkg/facts"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -63,7 +63,7 @@ type Decision struct {
 	// Available is what v1alpha1 says.
 	Available bool
 	// Profile is the ClusterProfile that stands for the cluster where decisions name those.
-	Profile facts.Profile
+	Profile clusterinfo.Profile
 }
 
 // Group names a decision group as its pages do.

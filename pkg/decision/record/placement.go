@@ -41,7 +41,7 @@ func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
 
 	// What could not be decoded is missing in the question, so there is no answer to it.
 	for _, unread := range unreadable.Of(p).Under("spec") {
-		request.Mistakes = append(request.Mistakes, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
+		request.Errors = append(request.Errors, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
 	}
 
 	return request

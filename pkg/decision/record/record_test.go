@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 )
 
 func expect[V any](t rapid.TB, what string, want, got V) {
@@ -50,7 +50,7 @@ var words = rapid.SampledFrom([]string{"", "a", "p-decision-1", "canary"})
 func drawDecision(t *rapid.T) record.Decision {
 	return record.Decision{
 		Cluster: rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "cluster"), Reason: words.Draw(t, "reason"), Score: rapid.Int64().Draw(t, "score"),
-		Available: rapid.Bool().Draw(t, "available"), Profile: facts.Profile{Namespace: words.Draw(t, "namespace"), Name: words.Draw(t, "profile")},
+		Available: rapid.Bool().Draw(t, "available"), Profile: clusterinfo.Profile{Namespace: words.Draw(t, "namespace"), Name: words.Draw(t, "profile")},
 	}
 }
 

@@ -27,7 +27,7 @@ func TestAnUnreadableSpecIsAMistake(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		mistakes := api.Read(object).Request(selector.NewCompiler()).Mistakes
+		mistakes := api.Read(object).Request(selector.NewCompiler()).Errors
 		if len(mistakes) == 0 {
 			t.Fatalf("%s: there is no mistake", api.Name())
 		}

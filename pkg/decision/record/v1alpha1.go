@@ -31,7 +31,7 @@ func (v1alpha1) Read(object runtime.Object) *Placement {
 		Wanted: placement.Spec.NumberOfClusters,
 		Status: Status{Conditions: placement.Status.Conditions},
 		lower: func(compiler *selector.Compiler) *scheduling.Request {
-			return scheduling.LowerV1alpha1(compiler, placement)
+			return scheduling.ConvertV1alpha1(compiler, placement)
 		},
 	}
 }

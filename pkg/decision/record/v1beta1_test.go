@@ -9,14 +9,14 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 var full = record.Decision{
-	Cluster: "c-1", Reason: "because", Score: 7, Available: true, Profile: facts.Profile{Namespace: "fleet", Name: "c-1"},
+	Cluster: "c-1", Reason: "because", Score: 7, Available: true, Profile: clusterinfo.Profile{Namespace: "fleet", Name: "c-1"},
 }
 
 func TestV1beta1Pages(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -34,14 +34,14 @@ func (s *search) overlay(kind, about string, size int, text string, change overl
 	}}
 }
 
-func (s *search) pass() *selector.Pass { return &selector.Pass{Now: s.now} }
+func (s *search) pass() *selector.EvalContext { return &selector.EvalContext{Now: s.now} }
 
 func failing(clauses []selector.Clause) []selector.Clause {
-	return slices.DeleteFunc(clauses, func(clause selector.Clause) bool { return clause.Holds })
+	return slices.DeleteFunc(clauses, func(clause selector.Clause) bool { return clause.Matches })
 }
 
 // towards lets the first of failing clauses hold. The others are left to the next change.
-func (s *search) towards(result *scheduling.Result, f *facts.Facts, failing []selector.Clause, predicate int) []proposal {
+func (s *search) towards(result *scheduling.Result, f *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []proposal {
 	if len(failing) == 0 || len(failing) > together {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (s *search) towards(result *scheduling.Result, f *facts.Facts, failing []se
 		return s.towardsExpression(result, f, clause, predicate)
 	}
 
-	if clause.Key.Kind != facts.Label && clause.Key.Kind != facts.Claim {
+	if clause.Key.Kind != clusterinfo.Label && clause.Key.Kind != clusterinfo.Claim {
 		return nil // Nothing gets another name.
 	}
 
@@ -70,7 +70,7 @@ var literal = regexp.MustCompile(`"([^"\\]*)"|'([^'\\]*)'`)
 
 // towardsExpression tries, for the labels that an expression reads, the texts in it and the values that feasible clusters have. What helps
 // beyond that is that the expression were true.
-func (s *search) towardsExpression(result *scheduling.Result, f *facts.Facts, clause selector.Clause, predicate int) []proposal {
+func (s *search) towardsExpression(result *scheduling.Result, f *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []proposal {
 	texts := make([]string, 0, examples)
 
 	for _, match := range literal.FindAllStringSubmatch(clause.Expression, examples) {
@@ -80,7 +80,7 @@ func (s *search) towardsExpression(result *scheduling.Result, f *facts.Facts, cl
 	var proposals []proposal
 
 	for _, key := range clause.Reads {
-		if key.Kind != facts.Label || key.Name == "" {
+		if key.Kind != clusterinfo.Label || key.Name == "" {
 			continue
 		}
 
@@ -93,7 +93,7 @@ func (s *search) towardsExpression(result *scheduling.Result, f *facts.Facts, cl
 }
 
 // values are proposals that the cluster had one of some values.
-func (s *search) values(f *facts.Facts, key facts.Key, values []string) []proposal {
+func (s *search) values(f *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []proposal {
 	present, has := f.Value(key)
 	known := map[string]bool{}
 
@@ -112,21 +112,21 @@ func (s *search) values(f *facts.Facts, key facts.Key, values []string) []propos
 }
 
 // having is that the cluster had a value, and lacking that it had none.
-func (s *search) having(key facts.Key, value string) proposal {
+func (s *search) having(key clusterinfo.Property, value string) proposal {
 	text := key.String() + " were " + value
 	if value == "" {
 		text = key.String() + " were empty"
 	}
 
-	if key.Kind == facts.Claim {
+	if key.Kind == clusterinfo.Claim {
 		return s.overlay(kindClaim, key.Name, usual, text, overlay.Claim{Cluster: s.cluster, Name: key.Name, Value: value})
 	}
 
 	return s.overlay(kindLabel, key.Name, usual, text, overlay.Label{Cluster: s.cluster, Key: key.Name, Value: value})
 }
 
-func (s *search) lacking(key facts.Key) proposal {
-	if key.Kind == facts.Claim {
+func (s *search) lacking(key clusterinfo.Property) proposal {
+	if key.Kind == clusterinfo.Claim {
 		return s.overlay(kindClaim, key.Name, usual, key.String()+" were not set", overlay.Unclaim{Cluster: s.cluster, Name: key.Name})
 	}
 
@@ -134,7 +134,7 @@ func (s *search) lacking(key facts.Key) proposal {
 }
 
 // seen are the values that feasible clusters have, those of the most clusters first.
-func seen(result *scheduling.Result, key facts.Key) []string {
+func seen(result *scheduling.Result, key clusterinfo.Property) []string {
 	counts := map[string]int{}
 
 	for f := range result.Scores() {

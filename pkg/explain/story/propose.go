@@ -7,8 +7,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -54,18 +54,18 @@ func (s *search) intoScope(result *scheduling.Result, verdict scheduling.Verdict
 	for _, standing := range result.Sets(verdict.Cluster) {
 		set := standing.Set
 
-		if standing.Holds && !standing.Bound {
+		if standing.Contains && !standing.Bound {
 			text := fmt.Sprintf("set %s bound to namespace %s", set.Name, s.key.Namespace)
 			proposals = append(proposals, s.overlay(kindBinding, set.Name, unusual, text,
 				overlay.WithBinding{Namespace: s.key.Namespace, Set: set.Name}))
 		}
 
-		if standing.Holds && !standing.Asked {
+		if standing.Contains && !standing.Asked {
 			proposals = append(proposals, asking(s.key, set.Name))
 		}
 
 		if standing.Bound && standing.Asked && set.Members() != nil {
-			for _, join := range s.towards(result, verdict.Cluster, failing(set.Members().Ask(verdict.Cluster, s.pass())), noPredicate) {
+			for _, join := range s.towards(result, verdict.Cluster, failing(set.Members().Explain(verdict.Cluster, s.pass())), noPredicate) {
 				join.size += unusual
 				proposals = append(proposals, join)
 			}
@@ -220,7 +220,7 @@ func (s *search) elsewhere(result *scheduling.Result, verdict scheduling.Verdict
 }
 
 // unique gives the cluster a value that no cluster has.
-func (s *search) unique(result *scheduling.Result, key facts.Key) proposal {
+func (s *search) unique(result *scheduling.Result, key clusterinfo.Property) proposal {
 	value := "value-of-its-own"
 	for i := 1; slices.ContainsFunc(result.Verdicts(), func(v scheduling.Verdict) bool {
 		other, _ := v.Cluster.Value(key)

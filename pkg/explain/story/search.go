@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -137,11 +137,11 @@ func (s *search) run(at step) (step, bool) {
 	}
 
 	at.result = s.trial.Run(at.world, more...)
-	if at.result == nil || at.result.Held() {
+	if at.result == nil || at.result.Stalled() {
 		return at, false
 	}
 
-	_, at.selected = slices.BinarySearchFunc(at.result.Selected, s.cluster, func(f *facts.Facts, name string) int {
+	_, at.selected = slices.BinarySearchFunc(at.result.Selected, s.cluster, func(f *clusterinfo.ClusterInfo, name string) int {
 		return cmp.Compare(f.Name, name)
 	})
 

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/facts"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -67,11 +67,11 @@ func Tell(evaluation explain.Evaluation, cluster string) (Story, bool) {
 }
 
 // setsOf are the sets that have to do with the cluster or with the placement.
-func setsOf(result *scheduling.Result, f *facts.Facts) []Set {
+func setsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Set {
 	sets := []Set{}
 
 	for _, standing := range result.Sets(f) {
-		set := Set{Name: standing.Set.Name, Holds: standing.Holds, Bound: standing.Bound, Asked: standing.Asked}
+		set := Set{Name: standing.Set.Name, Holds: standing.Contains, Bound: standing.Bound, Asked: standing.Asked}
 		if standing.Set.Err != nil {
 			set.Broken = standing.Set.Err.Error()
 		}
@@ -84,7 +84,7 @@ func setsOf(result *scheduling.Result, f *facts.Facts) []Set {
 	return sets
 }
 
-func predicatesOf(result *scheduling.Result, f *facts.Facts) []Predicate {
+func predicatesOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Predicate {
 	asked := result.Clauses(f)
 	predicates := make([]Predicate, 0, len(asked))
 
@@ -92,8 +92,8 @@ func predicatesOf(result *scheduling.Result, f *facts.Facts) []Predicate {
 		predicate := Predicate{Number: i + 1, Matches: true, Clauses: []Clause{}}
 
 		for _, clause := range clauses {
-			predicate.Matches = predicate.Matches && clause.Holds
-			predicate.Clauses = append(predicate.Clauses, Clause{Text: clause.Text, Holds: clause.Holds, Failure: clause.Failure})
+			predicate.Matches = predicate.Matches && clause.Matches
+			predicate.Clauses = append(predicate.Clauses, Clause{Text: clause.Text, Holds: clause.Matches, Failure: clause.Failure})
 		}
 
 		predicates = append(predicates, predicate)
@@ -102,7 +102,7 @@ func predicatesOf(result *scheduling.Result, f *facts.Facts) []Predicate {
 	return predicates
 }
 
-func taintsOf(result *scheduling.Result, f *facts.Facts) []Taint {
+func taintsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Taint {
 	tolerances := result.Tolerances(f)
 	taints := make([]Taint, 0, len(tolerances))
 
@@ -177,7 +177,7 @@ func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
 	return prioritizers
 }
 
-func newDomain(key facts.Key, f *facts.Facts) Domain {
+func newDomain(key clusterinfo.Property, f *clusterinfo.ClusterInfo) Domain {
 	domain := Domain{Key: key.String(), Selected: map[string]int{}}
 	if value, has := f.Value(key); has {
 		domain.Value = &value
@@ -186,7 +186,7 @@ func newDomain(key facts.Key, f *facts.Facts) Domain {
 	return domain
 }
 
-func spreadOf(result *scheduling.Result, f *facts.Facts) []Domain {
+func spreadOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Domain {
 	domains := make([]Domain, 0, len(result.Spreads))
 
 	for _, spread := range result.Spreads {

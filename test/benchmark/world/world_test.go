@@ -82,9 +82,9 @@ func TestPlacementsSelectAsManyClustersAsTheSizeSays(t *testing.T) {
 				const scopes = 4
 				for scope := range scopes {
 					placement := tc.size.named(scope, kind.name, kind.spec(tc.size, 5+scope))
-					result := scheduling.Reference(scheduling.LowerV1beta1(a.compiler, placement), a.snapshot, nil, time.Now())
-					if result.Held() {
-						t.Errorf("kind %s is refused: %v", kind.name, result.Mistakes)
+					result := scheduling.Reference(scheduling.ConvertV1beta1(a.compiler, placement), a.snapshot, nil, time.Now())
+					if result.Stalled() {
+						t.Errorf("kind %s is refused: %v", kind.name, result.Errors)
 					}
 					selected += len(result.Selected)
 				}
@@ -145,7 +145,7 @@ func TestAHeartbeatChangesNothingThatPlacementsRead(t *testing.T) {
 	inv.SetCluster(cluster)
 	for i := range kinds() {
 		placement := Sizes()[0].named(0, kinds()[i].name, kinds()[i].spec(Sizes()[0], i))
-		if reads := scheduling.LowerV1beta1(compiler, placement).Interest().Reads; len(reads) == 0 && kinds()[i].name != "all" {
+		if reads := scheduling.ConvertV1beta1(compiler, placement).Dependencies().Reads; len(reads) == 0 && kinds()[i].name != "all" {
 			t.Errorf("kind %s reads nothing", kinds()[i].name)
 		}
 	}

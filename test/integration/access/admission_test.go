@@ -59,7 +59,7 @@ func written(f *suite.Fixture, name, spec string) *unstructured.Unstructured {
 
 // engineMistakes is what the engine finds wrong.
 func engineMistakes(placement *clusterv1beta1.Placement) field.ErrorList {
-	return scheduling.LowerV1beta1(selector.NewCompiler(), placement).Mistakes
+	return scheduling.ConvertV1beta1(selector.NewCompiler(), placement).Errors
 }
 
 // sentence is what the engine says, without the list of the names that there are.

@@ -223,7 +223,7 @@ func (r *reference) difference(placement *record.Placement) error {
 		return err
 	}
 
-	if result.Held() {
+	if result.Stalled() {
 		return nil
 	}
 

@@ -114,7 +114,7 @@ func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*s
 		incumbents = nil
 	}
 
-	return scheduling.Reference(scheduling.LowerV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), present
+	return scheduling.Reference(scheduling.ConvertV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), present
 }
 
 // selected are the clusters in the pages of a placement, sorted.

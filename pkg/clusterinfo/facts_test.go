@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"testing"
@@ -19,19 +19,19 @@ func TestOf(t *testing.T) {
 	for _, tc := range []struct {
 		reason  string
 		cluster clusterv1.ManagedCluster
-		want    Facts
+		want    ClusterInfo
 	}{
 		{
 			reason:  "1.4c: a cluster that reports nothing has no facts but its name",
 			cluster: clusterv1.ManagedCluster{},
-			want:    Facts{Claims: map[string]string{}, Resources: map[string]float64{}},
+			want:    ClusterInfo{Claims: map[string]string{}, Resources: map[string]float64{}},
 		},
 		{
 			reason: "1.4c: of two claims of one name the last counts",
 			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{
 				{Name: "id", Value: "old"}, {Name: "id", Value: "new"},
 			}}},
-			want: Facts{Claims: map[string]string{"id": "new"}, Resources: map[string]float64{}},
+			want: ClusterInfo{Claims: map[string]string{"id": "new"}, Resources: map[string]float64{}},
 		},
 		{
 			reason: "1.8: a resource counts when both allocatable and capacity are reported; the amount is the allocatable one",
@@ -39,26 +39,26 @@ func TestOf(t *testing.T) {
 				Allocatable: clusterv1.ResourceList{"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("2Ki")},
 				Capacity:    clusterv1.ResourceList{"cpu": resource.MustParse("4"), "gpu": resource.MustParse("8")},
 			}},
-			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{"cpu": 1.5}},
+			want: ClusterInfo{Claims: map[string]string{}, Resources: map[string]float64{"cpu": 1.5}},
 		},
 		{
 			reason:  "1.4c: a deletion timestamp makes the cluster terminating",
 			cluster: clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}},
-			want:    Facts{Claims: map[string]string{}, Resources: map[string]float64{}, Terminating: true},
+			want:    ClusterInfo{Claims: map[string]string{}, Resources: map[string]float64{}, Terminating: true},
 		},
 		{
 			reason: "only the condition ManagedClusterConditionAvailable=True makes the cluster available",
 			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{
 				{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue},
 			}}},
-			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{}, Available: true},
+			want: ClusterInfo{Claims: map[string]string{}, Resources: map[string]float64{}, Available: true},
 		},
 		{
 			reason: "an Unknown condition does not",
 			cluster: clusterv1.ManagedCluster{Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{
 				{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionUnknown},
 			}}},
-			want: Facts{Claims: map[string]string{}, Resources: map[string]float64{}},
+			want: ClusterInfo{Claims: map[string]string{}, Resources: map[string]float64{}},
 		},
 		{
 			reason: "labels and taints stand as they are, in their order",
@@ -66,7 +66,7 @@ func TestOf(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"region": "eu"}},
 				Spec:       clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "b"}, {Key: "a"}}},
 			},
-			want: Facts{
+			want: ClusterInfo{
 				Labels: map[string]string{"region": "eu"}, Taints: []clusterv1.Taint{{Key: "b"}, {Key: "a"}},
 				Claims: map[string]string{}, Resources: map[string]float64{},
 			},
@@ -75,10 +75,10 @@ func TestOf(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			tc.cluster.Name, tc.want.Name = "c1", "c1"
 
-			got := *Of(&tc.cluster, nil)
+			got := *New(&tc.cluster, nil)
 			got.source = nil
 
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(Facts{})); diff != "" {
+			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(ClusterInfo{})); diff != "" {
 				t.Errorf("facts (-want +got):\n%s", diff)
 			}
 		})
@@ -88,7 +88,7 @@ func TestOf(t *testing.T) {
 func TestScoresOf(t *testing.T) {
 	until := metav1.NewTime(noon)
 
-	got := ScoresOf(&clusterv1alpha1.AddOnPlacementScore{Status: clusterv1alpha1.AddOnPlacementScoreStatus{
+	got := NewScoreSet(&clusterv1alpha1.AddOnPlacementScore{Status: clusterv1alpha1.AddOnPlacementScoreStatus{
 		Scores: []clusterv1alpha1.AddOnPlacementScoreItem{
 			{Name: "mem", Value: -100}, {Name: "cpu", Value: 1}, {Name: "mem", Value: 100},
 		},
@@ -131,7 +131,7 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 			Allocatable: clusterv1.ResourceList{"cpu": resource.MustParse("2000m")},
 		},
 	}
-	of := Of(cluster, nil)
+	of := New(cluster, nil)
 
 	got, err := of.Object()
 	if err != nil {
@@ -176,20 +176,20 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 func TestKeys(t *testing.T) {
 	for _, tc := range []struct {
 		reason        string
-		read, changed Key
+		read, changed Property
 		text          string
 		want          bool
 	}{
-		{"the same fact", Key{Label, "region"}, Key{Label, "region"}, "label region", true},
-		{"another name", Key{Label, "region"}, Key{Label, "zone"}, "label region", false},
-		{"another kind of the same name", Key{Claim, "region"}, Key{Label, "region"}, "claim region", false},
-		{"who reads a whole kind reads each of it", Key{Taint, ""}, Key{Taint, "gpu"}, "taint", true},
-		{"a change of a whole kind changes each of it", Key{Score, "demo"}, Key{Score, ""}, "score demo", true},
-		{"who reads anything reads a label", Key{Any, ""}, Key{Label, "region"}, "any", true},
-		{"who reads a label does not read the rest", Key{Label, "region"}, Key{Any, ""}, "label region", false},
-		{"resources", Key{Resource, "cpu"}, Key{Resource, "memory"}, "resource cpu", false},
-		{"availability", Key{Availability, ""}, Key{Availability, ""}, "availability", true},
-		{"names", Key{Name, "c1"}, Key{Name, "c2"}, "name c1", false},
+		{"the same fact", Property{Label, "region"}, Property{Label, "region"}, "label region", true},
+		{"another name", Property{Label, "region"}, Property{Label, "zone"}, "label region", false},
+		{"another kind of the same name", Property{Claim, "region"}, Property{Label, "region"}, "claim region", false},
+		{"who reads a whole kind reads each of it", Property{Taint, ""}, Property{Taint, "gpu"}, "taint", true},
+		{"a change of a whole kind changes each of it", Property{Score, "demo"}, Property{Score, ""}, "score demo", true},
+		{"who reads anything reads a label", Property{Any, ""}, Property{Label, "region"}, "any", true},
+		{"who reads a label does not read the rest", Property{Label, "region"}, Property{Any, ""}, "label region", false},
+		{"resources", Property{Resource, "cpu"}, Property{Resource, "memory"}, "resource cpu", false},
+		{"availability", Property{Availability, ""}, Property{Availability, ""}, "availability", true},
+		{"names", Property{Name, "c1"}, Property{Name, "c2"}, "name c1", false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			if got := tc.read.Covers(tc.changed); got != tc.want {
@@ -200,8 +200,8 @@ func TestKeys(t *testing.T) {
 				t.Errorf("text is %q, want %q", got, tc.text)
 			}
 
-			other := Key{Kind: Resource, Name: "nobody-reads-it"}
-			if got := Touched([]Key{{Resource, "x"}, tc.read}, []Key{other, tc.changed}); got != tc.want {
+			other := Property{Kind: Resource, Name: "nobody-reads-it"}
+			if got := Affects([]Property{{Resource, "x"}, tc.read}, []Property{other, tc.changed}); got != tc.want {
 				t.Errorf("touched = %v, want %v", got, tc.want)
 			}
 		})
@@ -209,24 +209,24 @@ func TestKeys(t *testing.T) {
 }
 
 func TestValue(t *testing.T) {
-	f := Of(&clusterv1.ManagedCluster{
+	f := New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "empty": ""}},
 		Status:     clusterv1.ManagedClusterStatus{ClusterClaims: []clusterv1.ManagedClusterClaim{{Name: "id", Value: "x"}}},
 	}, nil)
 
 	for _, tc := range []struct {
 		reason string
-		key    Key
+		key    Property
 		want   string
 		found  bool
 	}{
-		{"a label", Key{Label, "region"}, "eu", true},
-		{"an empty label is there", Key{Label, "empty"}, "", true},
-		{"a label that is not there", Key{Label, "id"}, "", false},
-		{"a claim", Key{Claim, "id"}, "x", true},
-		{"a claim that is not there", Key{Claim, "region"}, "", false},
-		{"the name, whichever was asked for", Key{Name, "c2"}, "c1", true},
-		{"a taint is no text", Key{Taint, "region"}, "", false},
+		{"a label", Property{Label, "region"}, "eu", true},
+		{"an empty label is there", Property{Label, "empty"}, "", true},
+		{"a label that is not there", Property{Label, "id"}, "", false},
+		{"a claim", Property{Claim, "id"}, "x", true},
+		{"a claim that is not there", Property{Claim, "region"}, "", false},
+		{"the name, whichever was asked for", Property{Name, "c2"}, "c1", true},
+		{"a taint is no text", Property{Taint, "region"}, "", false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			if got, found := f.Value(tc.key); got != tc.want || found != tc.found {

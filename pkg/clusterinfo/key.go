@@ -1,14 +1,14 @@
-package facts
+package clusterinfo
 
 import "slices"
 
-// Kind is the kind of a readable fact.
-type Kind uint8
+// PropertyKind is the kind of a readable fact.
+type PropertyKind uint8
 
 // The kinds of facts. A Key of kind Any stands for everything there is to know of a cluster; Diff never names it. A Key of kind Field is
 // a field of the ManagedCluster as CEL sees it, whose Name is a path of two levels ("status.version").
 const (
-	Any Kind = iota
+	Any PropertyKind = iota
 	Label
 	Claim
 	Taint
@@ -20,22 +20,22 @@ const (
 	Field
 )
 
-var kindNames = map[Kind]string{
+var kindNames = map[PropertyKind]string{
 	Any: "any", Label: "label", Claim: "claim", Taint: "taint", Resource: "resource", Score: "score", Name: "name", Availability: "availability",
 	ClusterProfile: "profile", Field: "field",
 }
 
 // String is the lower-case name of the kind, as it stands in verdicts.
-func (k Kind) String() string { return kindNames[k] }
+func (k PropertyKind) String() string { return kindNames[k] }
 
-// Key is one readable fact. An empty Name means every fact of that kind.
-type Key struct {
-	Kind Kind
+// Property is one readable fact. An empty Name means every fact of that kind.
+type Property struct {
+	Kind PropertyKind
 	Name string
 }
 
 // String is "label region", or "taint" for a whole kind.
-func (k Key) String() string {
+func (k Property) String() string {
 	if k.Name == "" {
 		return k.Kind.String()
 	}
@@ -44,7 +44,7 @@ func (k Key) String() string {
 }
 
 // Covers reports whether a reader of k may get another answer when changed has changed.
-func (k Key) Covers(changed Key) bool {
+func (k Property) Covers(changed Property) bool {
 	if k.Kind == Any {
 		return true
 	}
@@ -52,8 +52,8 @@ func (k Key) Covers(changed Key) bool {
 	return k.Kind == changed.Kind && (k.Name == "" || changed.Name == "" || k.Name == changed.Name)
 }
 
-// Touched reports whether a reader of any of reads may get another answer after the changes.
-func Touched(reads, changes []Key) bool {
+// Affects reports whether a reader of any of reads may get another answer after the changes.
+func Affects(reads, changes []Property) bool {
 	for _, read := range reads {
 		if slices.ContainsFunc(changes, read.Covers) {
 			return true

@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ var bookkeeping = map[string]bool{"managedFields": true, "resourceVersion": true
 // Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion, kind,
 // metadata.resourceVersion and metadata.managedFields are absent, empty fields are absent, quantities and times are strings. It is made anew
 // by each call, and is several times as big as the cluster; PartField has single fields of it.
-func (f *Facts) Object() (map[string]any, error) {
+func (f *ClusterInfo) Object() (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f.source.cluster)
 	if err != nil {
 		return nil, fmt.Errorf("converting ManagedCluster %s: %w", f.source.cluster.Name, err)
@@ -60,7 +60,7 @@ var parts = sync.OnceValue(func() map[string]map[string]int {
 func IsPart(name string) bool { return parts()[name] != nil }
 
 // PartField is Object()[part][name] without the rest of it; false when it is absent.
-func (f *Facts) PartField(part, name string) (value any, found bool, err error) {
+func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err error) {
 	number, exists := parts()[part][name]
 	if !exists || part == metadataPart && bookkeeping[name] {
 		return nil, false, nil

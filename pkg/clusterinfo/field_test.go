@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"fmt"
@@ -47,7 +47,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 	for _, known := range fields {
 		got = append(got, known.path)
 
-		if key, found := FieldKey(known.path); !found || key != (Key{Field, known.path}) {
+		if key, found := FieldProperty(known.path); !found || key != (Property{Field, known.path}) {
 			t.Errorf("FieldKey(%q) is %v, %v", known.path, key, found)
 		}
 	}
@@ -57,7 +57,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 	}
 
 	for _, path := range append([]string{"", "status", "metadata.lables"}, unnamed...) {
-		if key, found := FieldKey(path); found {
+		if key, found := FieldProperty(path); found {
 			t.Errorf("FieldKey(%q) is %v, want none", path, key)
 		}
 	}
@@ -161,12 +161,12 @@ func TestEveryLeafOfAFieldCounts(t *testing.T) {
 func expectField(t *testing.T, path string, before, after *clusterv1.ManagedCluster, same bool) {
 	t.Helper()
 
-	changes := Diff(Of(before, nil), Of(after.DeepCopy(), nil))
+	changes := ChangedProperties(New(before, nil), New(after.DeepCopy(), nil))
 	if len(changes) == 1 && changes[0].Kind == Name {
 		return // The cluster starts to terminate: that stands for all.
 	}
 
-	var got, want []Key
+	var got, want []Property
 
 	for _, change := range changes {
 		if change.Kind == Field {
@@ -175,7 +175,7 @@ func expectField(t *testing.T, path string, before, after *clusterv1.ManagedClus
 	}
 
 	if !same {
-		want = []Key{{Field, path}}
+		want = []Property{{Field, path}}
 	}
 
 	if path == fieldLabels && len(before.Labels) > 0 && len(after.Labels) > 0 {
@@ -189,7 +189,7 @@ func expectField(t *testing.T, path string, before, after *clusterv1.ManagedClus
 
 // Readers of CEL rely on it: the presence of these parts never changes.
 func TestThePartsOfAnObjectAreAlwaysThere(t *testing.T) {
-	object, err := Of(&clusterv1.ManagedCluster{}, nil).Object()
+	object, err := New(&clusterv1.ManagedCluster{}, nil).Object()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"reflect"
@@ -14,13 +14,13 @@ func TestNextIsWhatTheClusterSays(t *testing.T) {
 		before := clusterFacts(t, "before").WithProfiles([]Profile{{"ns", "c1"}})
 		cluster := clusterFacts(t, "after").source.cluster
 
-		got, want := before.Next(cluster), Of(cluster, before.Scores).WithProfiles(before.Profiles)
+		got, want := before.Update(cluster), New(cluster, before.Scores).WithProfiles(before.Profiles)
 		if got.source.cluster != cluster {
 			t.Fatal("CEL would see another state")
 		}
 
 		got.source = want.source
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Facts{}), cmp.Comparer(func(a, b *source) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(ClusterInfo{}), cmp.Comparer(func(a, b *source) bool { return a == b })); diff != "" {
 			t.Fatalf("facts (-of the cluster +next to the state before):\n%s", diff)
 		}
 	})
@@ -28,11 +28,11 @@ func TestNextIsWhatTheClusterSays(t *testing.T) {
 
 // A heartbeat costs no copy of what it does not change.
 func TestNextSharesWhatIsEqual(t *testing.T) {
-	before := Of(realistic(), nil)
+	before := New(realistic(), nil)
 	shared := func(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
 
 	for _, event := range events {
-		after := before.Next(event.after())
+		after := before.Update(event.after())
 		if !shared(before.Claims, after.Claims) || !shared(before.Resources, after.Resources) {
 			t.Errorf("%s: claims or resources were copied", event.name)
 		}

@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func TestDiff(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		change func(*clusterv1.ManagedCluster)
-		want   []Key
+		want   []Property
 	}{
 		{"nothing", func(*clusterv1.ManagedCluster) {}, nil},
 		{"the bookkeeping of the API server says nothing about the cluster", func(c *clusterv1.ManagedCluster) {
@@ -39,52 +39,52 @@ func TestDiff(t *testing.T) {
 		{"empty is the same as absent", func(c *clusterv1.ManagedCluster) {
 			c.Annotations, c.Spec.Taints = map[string]string{}, []clusterv1.Taint{}
 		}, nil},
-		{"a label set to nothing is not a label removed", func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "" }, []Key{{Label, "region"}}},
+		{"a label set to nothing is not a label removed", func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "" }, []Property{{Label, "region"}}},
 		{"labels by name", func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"zone": "a"} },
-			[]Key{{Label, "region"}, {Label, "zone"}}},
+			[]Property{{Label, "region"}, {Label, "zone"}}},
 		{"an annotation is something CEL can read", func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} },
-			[]Key{{Field, "metadata.annotations"}}},
+			[]Property{{Field, "metadata.annotations"}}},
 		{"the way a quantity is written is something CEL can read", func(c *clusterv1.ManagedCluster) {
 			c.Status.Allocatable["memory"] = resource.MustParse("1Ki")
-		}, []Key{{Field, "status.allocatable"}}},
+		}, []Property{{Field, "status.allocatable"}}},
 		{"capacity alone is not what prioritizers read", func(c *clusterv1.ManagedCluster) {
 			c.Status.Capacity["memory"] = resource.MustParse("2Ki")
-		}, []Key{{Field, "status.capacity"}}},
+		}, []Property{{Field, "status.capacity"}}},
 		{"but reported or not is", func(c *clusterv1.ManagedCluster) { c.Status.Capacity = nil },
-			[]Key{{Resource, "memory"}, {Field, "status.capacity"}}},
+			[]Property{{Resource, "memory"}, {Field, "status.capacity"}}},
 		{"CEL sees whether there are labels at all", func(c *clusterv1.ManagedCluster) { c.Labels = nil },
-			[]Key{{Label, "region"}, {Field, "metadata.labels"}}},
+			[]Property{{Label, "region"}, {Field, "metadata.labels"}}},
 		{"CEL sees claims as a list, duplicates and all", func(c *clusterv1.ManagedCluster) {
 			c.Status.ClusterClaims = slices.Insert(c.Status.ClusterClaims, 0, clusterv1.ManagedClusterClaim{Name: "id", Value: "0"})
-		}, []Key{{Field, "status.clusterClaims"}}},
+		}, []Property{{Field, "status.clusterClaims"}}},
 		{"CEL tells a list of no conditions from none", func(c *clusterv1.ManagedCluster) { c.Status.Conditions = []metav1.Condition{} },
-			[]Key{{Field, "status.conditions"}}},
+			[]Property{{Field, "status.conditions"}}},
 		{"a heartbeat", func(c *clusterv1.ManagedCluster) {
 			c.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionTrue}}
-		}, []Key{{Field, "status.conditions"}}},
-		{"a new generation", func(c *clusterv1.ManagedCluster) { c.Generation++ }, []Key{{Field, "metadata.generation"}}},
+		}, []Property{{Field, "status.conditions"}}},
+		{"a new generation", func(c *clusterv1.ManagedCluster) { c.Generation++ }, []Property{{Field, "metadata.generation"}}},
 		{"kinds come in their order", func(c *clusterv1.ManagedCluster) {
 			c.Spec.Taints = []clusterv1.Taint{{Key: "gpu"}}
 			c.Labels["a"] = "b"
 			c.Status.ClusterClaims = append(c.Status.ClusterClaims, clusterv1.ManagedClusterClaim{Name: "gpus", Value: "1"})
 			c.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
-		}, []Key{
+		}, []Property{
 			{Label, "a"}, {Claim, "gpus"}, {Taint, "gpu"}, {Kind: Availability},
 			{Field, "spec.taints"}, {Field, "status.clusterClaims"}, {Field, "status.conditions"},
 		}},
 		{"who starts to terminate changes everything", func(c *clusterv1.ManagedCluster) {
 			c.DeletionTimestamp, c.Labels = &metav1.Time{Time: noon}, nil
-		}, []Key{{Name, "c1"}}},
+		}, []Property{{Name, "c1"}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			changed := base()
 			tc.change(changed)
 
-			if diff := cmp.Diff(tc.want, Diff(Of(base(), nil), Of(base(), nil).Next(changed))); diff != "" {
+			if diff := cmp.Diff(tc.want, ChangedProperties(New(base(), nil), New(base(), nil).Update(changed))); diff != "" {
 				t.Errorf("there (-want +got):\n%s", diff)
 			}
 
-			if diff := cmp.Diff(tc.want, Diff(Of(changed, nil), Of(base(), nil))); diff != "" {
+			if diff := cmp.Diff(tc.want, ChangedProperties(New(changed, nil), New(base(), nil))); diff != "" {
 				t.Errorf("and back (-want +got):\n%s", diff)
 			}
 		})
@@ -92,43 +92,43 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffOfExistence(t *testing.T) {
-	f := Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
-	want := []Key{{Name, "c1"}}
+	f := New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
+	want := []Property{{Name, "c1"}}
 
-	if diff := cmp.Diff(want, Diff(nil, f)); diff != "" {
+	if diff := cmp.Diff(want, ChangedProperties(nil, f)); diff != "" {
 		t.Errorf("a cluster appears (-want +got):\n%s", diff)
 	}
 
-	if diff := cmp.Diff(want, Diff(f, nil)); diff != "" {
+	if diff := cmp.Diff(want, ChangedProperties(f, nil)); diff != "" {
 		t.Errorf("a cluster goes (-want +got):\n%s", diff)
 	}
 
-	if got := Diff(nil, nil); got != nil {
+	if got := ChangedProperties(nil, nil); got != nil {
 		t.Errorf("nothing and nothing differ by %v", got)
 	}
 }
 
 // docs/spec/differences.md C3: scores are facts too, and so is their expiry.
 func TestDiffOfScores(t *testing.T) {
-	f := Of(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}, map[string]ScoreSet{
+	f := New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}, map[string]ScoreSet{
 		"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}, ValidUntil: noon},
 	})
 
 	for _, tc := range []struct {
 		reason string
 		scores map[string]ScoreSet
-		want   []Key
+		want   []Property
 	}{
 		{"equal", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1},
 			ValidUntil: noon.In(time.FixedZone("", 3600))}}, nil},
 		{"value", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 2}, ValidUntil: noon}},
-			[]Key{{Score, "demo"}}},
-		{"expiry", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}}}, []Key{{Score, "demo"}}},
-		{"another object", map[string]ScoreSet{"other": {}}, []Key{{Score, "demo"}, {Score, "other"}}},
-		{"none", nil, []Key{{Score, "demo"}}},
+			[]Property{{Score, "demo"}}},
+		{"expiry", map[string]ScoreSet{"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}}}, []Property{{Score, "demo"}}},
+		{"another object", map[string]ScoreSet{"other": {}}, []Property{{Score, "demo"}, {Score, "other"}}},
+		{"none", nil, []Property{{Score, "demo"}}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, Diff(f, f.WithScores(tc.scores))); diff != "" {
+			if diff := cmp.Diff(tc.want, ChangedProperties(f, f.WithScores(tc.scores))); diff != "" {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
@@ -150,7 +150,7 @@ func amounts(t *rapid.T, label string) clusterv1.ResourceList {
 }
 
 // clusterFacts draws a cluster out of a small world, so that two of them are often equal or nearly so.
-func clusterFacts(t *rapid.T, label string) *Facts {
+func clusterFacts(t *rapid.T, label string) *ClusterInfo {
 	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "c1", Labels: words(t, label+" labels"), Annotations: words(t, label+" annotations"),
 		Generation: rapid.Int64Range(0, 1).Draw(t, label+" generation"),
@@ -181,11 +181,11 @@ func clusterFacts(t *rapid.T, label string) *Facts {
 		}
 	}), 0, 2).Draw(t, label+" scores")
 
-	return Of(c, scores)
+	return New(c, scores)
 }
 
 // withAspect is before with one aspect of other.
-func withAspect(t *rapid.T, before, other *Facts) *Facts {
+func withAspect(t *rapid.T, before, other *ClusterInfo) *ClusterInfo {
 	changed, from, scores := before.source.cluster.DeepCopy(), other.source.cluster, before.Scores
 
 	switch rapid.SampledFrom([]string{"nothing", "labels", "annotations", "claims", "taints", "resources", "scores"}).Draw(t, "aspect") {
@@ -203,11 +203,11 @@ func withAspect(t *rapid.T, before, other *Facts) *Facts {
 		return before.WithScores(other.Scores)
 	}
 
-	return Of(changed, scores)
+	return New(changed, scores)
 }
 
 // text is everything a reader can see, as one string.
-func text(t *rapid.T, f *Facts) string {
+func text(t *rapid.T, f *ClusterInfo) string {
 	object, err := f.Object()
 	if err != nil {
 		t.Fatal(err)
@@ -222,31 +222,31 @@ func text(t *rapid.T, f *Facts) string {
 }
 
 // answers are the values behind every key that can be asked for by name.
-func answers(t *rapid.T, f *Facts) map[Key]string {
+func answers(t *rapid.T, f *ClusterInfo) map[Property]string {
 	object, err := f.Object()
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	all := map[Key]string{{Kind: Availability}: toText(f.Available)}
+	all := map[Property]string{{Kind: Availability}: toText(f.Available)}
 	for name, value := range f.Labels {
-		all[Key{Label, name}] = toText(value)
+		all[Property{Label, name}] = toText(value)
 	}
 
 	for name, value := range f.Claims {
-		all[Key{Claim, name}] = toText(value)
+		all[Property{Claim, name}] = toText(value)
 	}
 
 	for _, taint := range f.Taints {
-		all[Key{Taint, taint.Key}] += toText(taint)
+		all[Property{Taint, taint.Key}] += toText(taint)
 	}
 
 	for name, value := range f.Resources {
-		all[Key{Resource, name}] = toText(value)
+		all[Property{Resource, name}] = toText(value)
 	}
 
 	for name, value := range f.Scores {
-		all[Key{Score, name}] = toText(value)
+		all[Property{Score, name}] = toText(value)
 	}
 
 	for _, path := range fields {
@@ -258,7 +258,7 @@ func answers(t *rapid.T, f *Facts) map[Key]string {
 			value = there
 		}
 
-		all[Key{Field, path.path}] = toText(value)
+		all[Property{Field, path.path}] = toText(value)
 	}
 
 	return all
@@ -283,7 +283,7 @@ func TestDiffIsComplete(t *testing.T) {
 			after = withAspect(t, before, after)
 		}
 
-		changes := Diff(before, after)
+		changes := ChangedProperties(before, after)
 		if same := text(t, before) == text(t, after); same != (len(changes) == 0) {
 			t.Fatalf("equal = %v, but the difference is %v", same, changes)
 		}
@@ -297,16 +297,16 @@ func TestDiffIsComplete(t *testing.T) {
 		maps.Copy(both, was)
 
 		for key := range both {
-			if is[key] != was[key] && !Touched([]Key{key}, changes) {
+			if is[key] != was[key] && !Affects([]Property{key}, changes) {
 				t.Fatalf("%v is %s and was %s, but the difference is %v", key, is[key], was[key], changes)
 			}
 
-			if is[key] == was[key] && Touched([]Key{key}, changes) {
+			if is[key] == was[key] && Affects([]Property{key}, changes) {
 				t.Fatalf("%v did not change, but the difference is %v", key, changes)
 			}
 		}
 
-		sorted := slices.IsSortedFunc(changes, func(a, b Key) int {
+		sorted := slices.IsSortedFunc(changes, func(a, b Property) int {
 			if a.Kind != b.Kind {
 				return int(a.Kind) - int(b.Kind)
 			}

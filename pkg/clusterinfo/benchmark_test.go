@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"fmt"
@@ -75,19 +75,19 @@ func BenchmarkOf(b *testing.B) {
 	b.ReportAllocs()
 
 	for b.Loop() {
-		Of(cluster, nil)
+		New(cluster, nil)
 	}
 }
 
 func BenchmarkNext(b *testing.B) {
 	for _, event := range events {
 		b.Run(event.name, func(b *testing.B) {
-			before, after := Of(realistic(), nil), event.after()
+			before, after := New(realistic(), nil), event.after()
 
 			b.ReportAllocs()
 
 			for b.Loop() {
-				before.Next(after)
+				before.Update(after)
 			}
 		})
 	}
@@ -96,13 +96,13 @@ func BenchmarkNext(b *testing.B) {
 func BenchmarkDiff(b *testing.B) {
 	for _, event := range events {
 		b.Run(event.name, func(b *testing.B) {
-			before := Of(realistic(), nil)
-			after := before.Next(event.after())
+			before := New(realistic(), nil)
+			after := before.Update(event.after())
 
 			b.ReportAllocs()
 
 			for b.Loop() {
-				Diff(before, after)
+				ChangedProperties(before, after)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"bytes"
@@ -77,21 +77,21 @@ const (
 	fieldConditions  = "status.conditions"
 )
 
-// FieldKey is the Key of a field of the ManagedCluster as CEL sees it, by its path of two levels ("status.version"). It is false for a
+// FieldProperty is the Key of a field of the ManagedCluster as CEL sees it, by its path of two levels ("status.version"). It is false for a
 // path that Diff never names: what is no field, metadata.resourceVersion and metadata.managedFields.
-func FieldKey(path string) (Key, bool) {
+func FieldProperty(path string) (Property, bool) {
 	_, found := slices.BinarySearchFunc(fields, path, func(f field, path string) int { return cmp.Compare(f.path, path) })
 
-	return Key{Kind: Field, Name: path}, found
+	return Property{Kind: Field, Name: path}, found
 }
 
 // changedFields names the fields that do not read the same, in the order of their paths.
-func changedFields(a, b *clusterv1.ManagedCluster) []Key {
-	var changed []Key
+func changedFields(a, b *clusterv1.ManagedCluster) []Property {
+	var changed []Property
 
 	for i := range fields {
 		if !fields[i].same(a, b) {
-			changed = append(changed, Key{Kind: Field, Name: fields[i].path})
+			changed = append(changed, Property{Kind: Field, Name: fields[i].path})
 		}
 	}
 

@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"maps"
@@ -7,7 +7,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// Diff names the keys whose answer may differ between two states of one cluster; a nil state means that the cluster is not there. It is
+// ChangedProperties names the keys whose answer may differ between two states of one cluster; a nil state means that the cluster is not there. It is
 // empty when nothing that can be read has changed. The keys are sorted by kind, in the order in which the kinds are declared, and name.
 //
 // A fact and the field that it is taken from are both named: a claim beside the field status.clusterClaims, where CEL sees order and
@@ -16,17 +16,17 @@ import (
 //
 // A cluster that appears, goes, or starts to terminate changes everything: the answer then is the single key Name with the name of the
 // cluster, and who maps it treats it as a change of every scope that holds the cluster.
-func Diff(before, after *Facts) []Key {
+func ChangedProperties(before, after *ClusterInfo) []Property {
 	switch {
 	case before == after:
 		return nil
 	case before == nil:
-		return []Key{{Kind: Name, Name: after.Name}}
+		return []Property{{Kind: Name, Name: after.Name}}
 	case after == nil || before.Terminating != after.Terminating:
-		return []Key{{Kind: Name, Name: before.Name}}
+		return []Property{{Kind: Name, Name: before.Name}}
 	}
 
-	var changes, changed []Key
+	var changes, changed []Property
 
 	if !sameVersion(before, after) {
 		changed = changedFields(before.source.cluster, after.source.cluster)
@@ -48,11 +48,11 @@ func Diff(before, after *Facts) []Key {
 	changes = diffMaps(changes, Score, before.Scores, after.Scores, equalScores)
 
 	if before.Available != after.Available {
-		changes = append(changes, Key{Kind: Availability})
+		changes = append(changes, Property{Kind: Availability})
 	}
 
 	if !slices.Equal(before.Profiles, after.Profiles) {
-		changes = append(changes, Key{Kind: ClusterProfile})
+		changes = append(changes, Property{Kind: ClusterProfile})
 	}
 
 	if len(changes) == 0 {
@@ -62,8 +62,8 @@ func Diff(before, after *Facts) []Key {
 	return append(changes, changed...)
 }
 
-func names(changed []Key, path string) bool {
-	return slices.Contains(changed, Key{Kind: Field, Name: path})
+func names(changed []Property, path string) bool {
+	return slices.Contains(changed, Property{Kind: Field, Name: path})
 }
 
 func equalValues[V comparable](a, b V) bool { return a == b }
@@ -73,7 +73,7 @@ func equalScores(a, b ScoreSet) bool {
 		slices.Equal(a.Unreadable, b.Unreadable)
 }
 
-func diffMaps[V any](changes []Key, kind Kind, before, after map[string]V, equal func(a, b V) bool) []Key {
+func diffMaps[V any](changes []Property, kind PropertyKind, before, after map[string]V, equal func(a, b V) bool) []Property {
 	var names []string
 
 	for name, was := range before {
@@ -92,7 +92,7 @@ func diffMaps[V any](changes []Key, kind Kind, before, after map[string]V, equal
 	slices.Sort(names)
 
 	for _, name := range names {
-		changes = append(changes, Key{Kind: kind, Name: name})
+		changes = append(changes, Property{Kind: kind, Name: name})
 	}
 
 	return changes
@@ -108,7 +108,7 @@ func taintsByKey(taints []clusterv1.Taint) map[string][]clusterv1.Taint {
 }
 
 // sameVersion holds for a resync, and for two facts of one object that differ in what other objects say.
-func sameVersion(a, b *Facts) bool {
+func sameVersion(a, b *ClusterInfo) bool {
 	x, y := a.source.cluster, b.source.cluster
 
 	return x == y || (x.ResourceVersion != "" && x.ResourceVersion == y.ResourceVersion && x.UID == y.UID)

@@ -1,4 +1,4 @@
-package facts
+package clusterinfo
 
 import (
 	"slices"
@@ -13,8 +13,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// Facts is what the hub knows of one ManagedCluster. It must not be changed once made.
-type Facts struct {
+// ClusterInfo is what the hub knows of one ManagedCluster. It must not be changed once made.
+type ClusterInfo struct {
 	// Name is the name of the ManagedCluster.
 	Name string
 	// Labels are its metadata.labels.
@@ -67,16 +67,16 @@ type source struct {
 	cluster *clusterv1.ManagedCluster
 }
 
-// Of makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
-func Of(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *Facts {
-	return (&Facts{
+// New makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
+func New(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *ClusterInfo {
+	return (&ClusterInfo{
 		Claims: claimsOf(cluster), Resources: resourcesOf(cluster), Scores: scores,
 	}).take(cluster)
 }
 
-// Next makes the Facts of a later state of the same cluster, with the scores and profiles it had. What is equal is shared with the state
+// Update makes the Facts of a later state of the same cluster, with the scores and profiles it had. What is equal is shared with the state
 // before. It keeps a reference to the cluster, which must not change any more.
-func (f *Facts) Next(cluster *clusterv1.ManagedCluster) *Facts {
+func (f *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	was, next := f.source.cluster, *f
 
 	if !sameClaims(was, cluster) {
@@ -91,7 +91,7 @@ func (f *Facts) Next(cluster *clusterv1.ManagedCluster) *Facts {
 }
 
 // take sets what is taken as it stands in the cluster.
-func (f *Facts) take(cluster *clusterv1.ManagedCluster) *Facts {
+func (f *ClusterInfo) take(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	f.Name, f.Labels, f.Unreadable = cluster.Name, cluster.Labels, unreadable.Of(cluster)
 	f.Taints = taintsOf(cluster, f.Unreadable)
 	f.Terminating = !cluster.DeletionTimestamp.IsZero()
@@ -133,9 +133,9 @@ func amountOf(quantity resource.Quantity) float64 {
 // unknownTime stands for a time that could not be read.
 var unknownTime = metav1.NewTime(time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC))
 
-// UnknownTime reports whether the time of a taint could not be read. A toleration of so many seconds after it does not end: to take the time as
+// HasUnreadableTime reports whether the time of a taint could not be read. A toleration of so many seconds after it does not end: to take the time as
 // zero would end the toleration at once and take the cluster away.
-func UnknownTime(taint clusterv1.Taint) bool { return taint.TimeAdded.Equal(&unknownTime) }
+func HasUnreadableTime(taint clusterv1.Taint) bool { return taint.TimeAdded.Equal(&unknownTime) }
 
 // taintsOf adds a taint to a cluster with unreadable fields, and says of the taints that may lack their time that it is unknown.
 func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clusterv1.Taint {
@@ -155,8 +155,8 @@ func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clu
 	return append(taints, clusterv1.Taint{Key: unreadable.Taint, Effect: clusterv1.TaintEffectNoSelectIfNew})
 }
 
-// ScoresOf normalises one AddOnPlacementScore object.
-func ScoresOf(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
+// NewScoreSet normalises one AddOnPlacementScore object.
+func NewScoreSet(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 	if fields := unreadable.Of(object); len(fields) > 0 {
 		return ScoreSet{Unreadable: fields}
 	}
@@ -178,7 +178,7 @@ func ScoresOf(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 }
 
 // WithScores is a copy of the facts with other scores.
-func (f *Facts) WithScores(scores map[string]ScoreSet) *Facts {
+func (f *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
 	changed := *f
 	changed.Scores = scores
 
@@ -186,15 +186,15 @@ func (f *Facts) WithScores(scores map[string]ScoreSet) *Facts {
 }
 
 // WithProfiles is a copy of the facts with other ClusterProfiles.
-func (f *Facts) WithProfiles(profiles []Profile) *Facts {
+func (f *ClusterInfo) WithProfiles(profiles []Profile) *ClusterInfo {
 	changed := *f
 	changed.Profiles = profiles
 
 	return &changed
 }
 
-// Doubtful reports whether something of the cluster or of its scores could not be decoded, so that an expression over all of it may be wrong.
-func (f *Facts) Doubtful() bool {
+// HasUnreadable reports whether something of the cluster or of its scores could not be decoded, so that an expression over all of it may be wrong.
+func (f *ClusterInfo) HasUnreadable() bool {
 	if len(f.Unreadable) > 0 {
 		return true
 	}
@@ -210,7 +210,7 @@ func (f *Facts) Doubtful() bool {
 
 // Value is what the cluster has for a key that stands for a text: a label, a claim, or the name. It is false when the cluster has no
 // such label or claim, and for keys of other kinds.
-func (f *Facts) Value(key Key) (string, bool) {
+func (f *ClusterInfo) Value(key Property) (string, bool) {
 	var values map[string]string
 
 	switch key.Kind {
