@@ -46,7 +46,7 @@ func (n *clusterNames) at(i int) string {
 // find finds a name between two places.
 func (n *clusterNames) find(name string, low, high int) (at int, found bool) {
 	for low < high {
-		middle := (low + high) / 2 //nolint:mnd // a half
+		middle := (low + high) / 2
 		if n.at(middle) < name {
 			low = middle + 1
 		} else {

@@ -103,6 +103,7 @@ func (o *occupancy) watch(states []*pageState) {
 		}
 
 		p.within, before = within, p
+
 		if p.open {
 			within.open = append(within.open, p)
 		}

@@ -26,7 +26,11 @@ const confirmedAnnotation = "placement-hub.open-cluster-management.io/confirmed"
 
 // withoutTouches are the writes of a plan in which no page gives a cluster away.
 func withoutTouches(planned []plannedWrite) []Write {
-	var writes []Write
+	if len(planned) == 0 {
+		return nil
+	}
+
+	writes := make([]Write, 0, len(planned))
 	for i := range planned {
 		writes = append(writes, planned[i].Write)
 	}

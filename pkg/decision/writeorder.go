@@ -73,7 +73,9 @@ func newWriteOrder(e *existing, pages []desiredPage, length int) *writeOrder {
 
 // hold reports whether the desired pages are the existing ones, and each holds its clusters in their order and keeps its group.
 func hold(e *existing, pages []desiredPage) bool {
-	return len(pages) == len(e.Pages) && !slices.ContainsFunc(pages, func(page desiredPage) bool { return page.renamed() || !page.holdsItsClusters() })
+	changes := func(page desiredPage) bool { return page.renamed() || !page.holdsItsClusters() }
+
+	return len(pages) == len(e.Pages) && !slices.ContainsFunc(pages, changes)
 }
 
 // makeRooms finds the indices that have pages of another group than they are to have.
