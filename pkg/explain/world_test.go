@@ -110,7 +110,7 @@ func TestImports(t *testing.T) {
 
 	for dir, rooms := range map[string][]string{
 		".": {
-			"pkg/scope", "pkg/facts", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record",
+			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record",
 			"pkg/decision/guard",
 		},
 		"worldfile": {"pkg/explain", "pkg/inventory", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
