@@ -183,7 +183,7 @@ var _ = Describe("The ClusterRoles of a set", func() {
 		expectRules(ctx, foreign, rules(f)["bind"]...)
 	})
 
-	It("cost one request each, and none at a restart", Serial, func(ctx SpecContext) {
+	It("cost one request each, and none at a restart", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		set := f.UnboundSet(ctx, "set")
 		roles := []*rbacv1.ClusterRole{setRole(f, "admin"), setRole(f, "bind"), setRole(f, "view")}

@@ -62,7 +62,7 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 		suite.ExpectSetCondition(ctx, set, empty)
 	})
 
-	It("46, 48: global holds every cluster", Serial, func(ctx SpecContext) {
+	It("46, 48: global holds every cluster", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		global := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "global"}}
 		count := func(g Gomega) int {
@@ -82,7 +82,7 @@ var _ = Describe("Life cycle of sets and bindings", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 
-	DescribeTable("47, 48: the sets every hub has", Serial,
+	DescribeTable("47, 48: the sets every hub has",
 		func(ctx SpecContext, name string, standard clusterv1beta2.ManagedClusterSelector) {
 			set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name}}
 			read := func(g Gomega) *clusterv1beta2.ManagedClusterSet {
