@@ -44,7 +44,7 @@ func SeparateAPIServer(ctx context.Context, prefix string, change func([]*unstru
 	Expect(err).NotTo(HaveOccurred())
 
 	sharedPlane, sharedHub, stopShared := ControlPlane, Client, StopHub
-	ControlPlane, Client, StopHub = another, api, StartHub(HubConfig(ctx, another)) //nolint:contextcheck // It runs until stopHub.
+	ControlPlane, Client, StopHub = another, api, StartHub(HubConfig(ctx, another)) //nolint:contextcheck // It runs until StopHub.
 
 	DeferCleanup(func() {
 		StopHub()
