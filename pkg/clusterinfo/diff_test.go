@@ -39,7 +39,10 @@ func TestDiff(t *testing.T) {
 		{"empty is the same as absent", func(c *clusterv1.ManagedCluster) {
 			c.Annotations, c.Spec.Taints = map[string]string{}, []clusterv1.Taint{}
 		}, nil},
-		{"a label set to nothing is not a label removed", func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "" }, []Property{{Label, "region"}}},
+		{
+			"a label set to nothing is not a label removed",
+			func(c *clusterv1.ManagedCluster) { c.Labels["region"] = "" }, []Property{{Label, "region"}},
+		},
 		{"labels by name", func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"zone": "a"} },
 			[]Property{{Label, "region"}, {Label, "zone"}}},
 		{"an annotation is something CEL can read", func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} },

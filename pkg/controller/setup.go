@@ -38,7 +38,8 @@ const defaultNamespace = "open-cluster-management-hub"
 // Names lists every controller of this hub.
 func Names() []string {
 	return []string{
-		placement.Name, placement.V1alpha1Name, clusterset.ClusterSet, clusterset.ClusterSetBinding, clusterset.ClusterSetBindingRBAC, clusterset.ClusterSetRoles,
+		placement.Name, placement.V1alpha1Name,
+		clusterset.ClusterSet, clusterset.ClusterSetBinding, clusterset.ClusterSetBindingRBAC, clusterset.ClusterSetRoles,
 		managedcluster.ManagedClusterTaints, webhookconfig.Defaults, managedcluster.Vocabulary,
 	}
 }
@@ -113,9 +114,7 @@ func Setup(mgr manager.Manager, o Options) error {
 		names []string // any of them has it set up
 		setup func(manager.Manager, queue.Settings) error
 	}{
-		{[]string{placement.Name, placement.V1alpha1Name}, func(mgr manager.Manager, s queue.Settings) error {
-			return placement.Setup(mgr, s, o.placement(enabled))
-		}},
+		{[]string{placement.Name, placement.V1alpha1Name}, o.placement(enabled).Setup},
 		{[]string{clusterset.ClusterSet}, clusterset.SetupClusterSet},
 		{[]string{clusterset.ClusterSetBinding}, clusterset.SetupClusterSetBinding},
 		{[]string{clusterset.ClusterSetBindingRBAC}, clusterset.SetupClusterSetBindingRBAC},

@@ -27,6 +27,6 @@
 //     (docs/spec/differences.md B4, B5).
 //   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be brought up to date again
 //     (docs/spec/differences.md B7); then clusters move between the pages of their group, by the same safe order.
-//   - For a Held result the present decisions stay, and only a placement that has none gets an empty one (docs/spec/differences.md A1). A result that would remove
-//     too much for causes outside of the placement is held too: package guard says what that is.
+//   - For a Stalled result the present decisions stay, and only a placement that has none gets an empty one (docs/spec/differences.md A1).
+//     A result that would remove too much for causes outside of the placement is stalled too: see package guard.
 package decision

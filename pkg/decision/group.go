@@ -21,8 +21,8 @@ type desiredGroup struct {
 }
 
 // groups cuts every partition into groups of at most so many members, and gives every group its index: first all groups of the first
-// partition, then those of the second, and so on (docs/spec/differences.md B8). A partition without clusters makes no group; when nothing is desired there
-// is one empty group without a name.
+// partition, then those of the second, and so on (docs/spec/differences.md B8). A partition without clusters makes no group; when nothing
+// is desired there is one empty group without a name.
 //
 // Where nothing exists yet, members follow the order of the partition. From then on a group that exists keeps its index while that is one
 // of its partition's, and otherwise moves as a whole to an index of its partition that has no group of it. A partition that has more groups

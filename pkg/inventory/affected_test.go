@@ -34,7 +34,9 @@ func world() *Inventory {
 	}{
 		{"eu", "all", Dependencies{}},
 		{"ns", "all", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}},
-		{"ns", "b1", Dependencies{ClusterSets: []string{"b"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Availability}, {Kind: clusterinfo.Name, Name: "b1"}}}},
+		{"ns", "b1", Dependencies{
+			ClusterSets: []string{"b"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Availability}, {Kind: clusterinfo.Name, Name: "b1"}},
+		}},
 		{"ns", "only-b", Dependencies{ClusterSets: []string{"b"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}}},
 		{"ns", "region", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "region"}}}},
 		{"ns", "score", Dependencies{ClusterSets: []string{"a"}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Score, Name: "demo"}}}},

@@ -75,9 +75,8 @@ func (i *Inventory) Subscribe(key PlacementKey, interest Dependencies) {
 	i.placements.known[key] = &placement{key: key, interest: interest}
 }
 
-// UpdateDependencies has a placement, whose answer stands, look at something else from now on, and returns the generation of this moment: what happened
-// up to it is told of as the placement looked before. What is known of its predicates is kept. It does nothing about a placement that has
-// never been set.
+// UpdateDependencies replaces the dependencies of a subscribed placement, and returns the generation from which on they hold: Affected has
+// judged changes up to that generation by the old ones. What is known of its predicates is kept. A placement that never subscribed is ignored.
 func (i *Inventory) UpdateDependencies(key PlacementKey, interest Dependencies) (generation uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

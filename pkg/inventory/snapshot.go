@@ -203,7 +203,9 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 // MatchCEL finds those of the candidates that a selector with CEL matches, in a pass, and tells of those on which it failed. Answers are
 // remembered if it is a predicate of a placement that the snapshot was taken for. It ends early when the pass is exhausted. The answer
 // belongs to the caller.
-func (s *Snapshot) MatchCEL(by *selector.Selector, candidates Members, pass *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict)) Members {
+func (s *Snapshot) MatchCEL(
+	by *selector.Selector, candidates Members, pass *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict),
+) Members {
 	matching, left := bitset.New(candidates.Len()), candidates
 
 	v, known := s.views.Get([]byte(by.Identity()))

@@ -149,7 +149,9 @@ func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string
 
 // told is all that is written of a result or decides when it is looked at again.
 func told(r *Result) string {
-	lines := []string{fmt.Sprint(r.Stalled(), len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads)}
+	lines := []string{fmt.Sprint(
+		r.Stalled(), len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads,
+	)}
 
 	for _, f := range r.Selected {
 		line := f.Name

@@ -1,10 +1,8 @@
 package scheduling
 
 import (
-	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
@@ -14,7 +12,7 @@ func (r *Result) IsFeasible(cluster string) bool {
 		return false
 	}
 
-	_, fits := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *clusterinfo.ClusterInfo, name string) int { return cmp.Compare(f.Name, name) })
+	_, fits := slices.BinarySearchFunc(r.field.clusters, cluster, compareName)
 
 	return fits
 }

@@ -308,15 +308,17 @@ func TestLoweredInterest(t *testing.T) {
 	spec.NumberOfClusters = ptr.To[int32](3) // Now it matters which ones are the best.
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(spec))
 	expectInterest(t, inventory.Dependencies{ClusterSets: []string{"b", "a"}, Reads: []clusterinfo.Property{
-		{Kind: clusterinfo.Taint}, {Kind: clusterinfo.Resource, Name: "cpu"}, {Kind: clusterinfo.Resource, Name: "memory"}, {Kind: clusterinfo.Score, Name: "demo"},
+		{Kind: clusterinfo.Taint}, {Kind: clusterinfo.Resource, Name: "cpu"}, {Kind: clusterinfo.Resource, Name: "memory"},
+		{Kind: clusterinfo.Score, Name: "demo"},
 		{Kind: clusterinfo.Label, Name: "canary"},
 	}}, predicates, request.Dependencies())
 
 	spread := placementSpec{PrioritizerPolicy: additive(builtIn(SpreadScore, 1))}
 	spread.SpreadPolicy.SpreadConstraints = []clusterv1beta1.SpreadConstraintsTerm{softly(clusterv1beta1.TopologyKeyTypeLabel, "zone")}
 	zone := clusterinfo.Property{Kind: clusterinfo.Label, Name: "zone"}
-	expectInterest(t, inventory.Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}, zone}, ScopeReads: []clusterinfo.Property{zone}}, nil,
-		ConvertV1beta1(selector.NewCompiler(), placementOf(spread)).Dependencies())
+	expectInterest(t, inventory.Dependencies{
+		Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}, zone}, ScopeReads: []clusterinfo.Property{zone},
+	}, nil, ConvertV1beta1(selector.NewCompiler(), placementOf(spread)).Dependencies())
 }
 
 // expectInterest compares predicates by what they say.

@@ -121,34 +121,36 @@ func (r *Request) selectors() []*selector.Selector {
 
 // Dependencies is what the placement looks at.
 func (r *Request) Dependencies() inventory.Dependencies {
-	interest := inventory.Dependencies{ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}
+	dependencies := inventory.Dependencies{
+		ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}},
+	}
 
 	for _, prioritizer := range r.Prioritizers {
 		// Scores that decide nothing are still watched for their expiry, of which the user is warned (docs/spec/differences.md C3).
 		if r.Ranks() || prioritizer.BuiltIn == "" {
-			interest.Reads = append(interest.Reads, prioritizer.reads()...)
+			dependencies.Reads = append(dependencies.Reads, prioritizer.reads()...)
 		}
 
-		interest.ScopeReads = append(interest.ScopeReads, prioritizer.scopeReads(r)...)
+		dependencies.ScopeReads = append(dependencies.ScopeReads, prioritizer.scopeReads(r)...)
 	}
 
 	if r.AntiAffinity != nil {
-		interest.Reads = append(interest.Reads, *r.AntiAffinity)
+		dependencies.Reads = append(dependencies.Reads, *r.AntiAffinity)
 	}
 
 	for _, constraint := range r.Spread {
-		interest.Reads = append(interest.Reads, constraint.Key)
+		dependencies.Reads = append(dependencies.Reads, constraint.Key)
 	}
 
 	for _, group := range r.Groups {
-		interest.Reads = append(interest.Reads, group.Selector.Reads()...)
+		dependencies.Reads = append(dependencies.Reads, group.Selector.Reads()...)
 	}
 
 	if r.Availability {
-		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.Availability})
+		dependencies.Reads = append(dependencies.Reads, clusterinfo.Property{Kind: clusterinfo.Availability})
 	}
 
-	return interest
+	return dependencies
 }
 
 // ReadsScores reports whether AddOnPlacementScores can change the answer.

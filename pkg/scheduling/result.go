@@ -219,7 +219,7 @@ func (r *Result) Score(cluster string) int64 {
 		return 0
 	}
 
-	at, found := slices.BinarySearchFunc(r.field.clusters, cluster, func(f *clusterinfo.ClusterInfo, name string) int { return cmp.Compare(f.Name, name) })
+	at, found := slices.BinarySearchFunc(r.field.clusters, cluster, compareName)
 	if !found {
 		return 0
 	}
@@ -245,3 +245,7 @@ func (r *Result) Best() []Verdict { return r.details().best }
 
 // Prioritizers are the scores in the order they were asked for.
 func (r *Result) Prioritizers() []PrioritizerScores { return r.details().prioritizers }
+
+func compareName(cluster *clusterinfo.ClusterInfo, name string) int {
+	return cmp.Compare(cluster.Name, name)
+}

@@ -52,7 +52,10 @@ func TestCELEvaluation(t *testing.T) {
 			want: true, reads: []clusterinfo.Property{{Kind: clusterinfo.Field, Name: "status.clusterClaims"}}},
 		{name: "typo is a run-time error", expression: `managedCluster.metadata.lables["region"] == "eu"`, err: "no such key: lables",
 			reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}},
-		{name: "optional", expression: `managedCluster.?spec.?nothing.orValue("x") == "x"`, want: true, reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}},
+		{
+			name: "optional", expression: `managedCluster.?spec.?nothing.orValue("x") == "x"`, want: true,
+			reads: []clusterinfo.Property{{Kind: clusterinfo.Any}},
+		},
 		{name: "semver", expression: `semver(managedCluster.metadata.labels["version"]).isGreaterThan(semver("1.29.0"))`, want: true,
 			reads: []clusterinfo.Property{{Kind: clusterinfo.Label, Name: "version"}, {Kind: clusterinfo.Field, Name: "metadata.labels"}}},
 		{name: "a string function of unknown cost", expression: `managedCluster.metadata.name.substring(1) == "1"`, want: true,

@@ -199,7 +199,8 @@ func TestReads(t *testing.T) {
 	}
 
 	want := []clusterinfo.Property{
-		{Kind: clusterinfo.Name, Name: "c4"}, {Kind: clusterinfo.Label, Name: "region"}, {Kind: clusterinfo.Claim, Name: "id"}, {Kind: clusterinfo.Claim, Name: "region"},
+		{Kind: clusterinfo.Name, Name: "c4"}, {Kind: clusterinfo.Label, Name: "region"}, {Kind: clusterinfo.Claim, Name: "id"},
+		{Kind: clusterinfo.Claim, Name: "region"},
 	}
 	if diff := cmp.Diff(want, s.Reads()); diff != "" {
 		t.Errorf("reads (-want +got):\n%s", diff)

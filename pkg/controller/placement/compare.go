@@ -83,5 +83,7 @@ func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (d
 func (r *reconciler) diverged(key inventory.PlacementKey) {
 	r.engine.rebuild()
 	r.enqueue(queue.PriorityUser, "divergence", key)
-	r.enqueue(queue.PriorityRecheck, "divergence", slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })...)
+
+	others := slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })
+	r.enqueue(queue.PriorityRecheck, "divergence", others...)
 }

@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Setup adds the controllers to the manager.
-func Setup(mgr manager.Manager, settings queue.Settings, o Options) error {
+func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	return service{o.outputs(), o.View}.setup(mgr, settings)
 }
 

@@ -42,7 +42,8 @@ func (f *eventHandlers) sweep(ctx context.Context) {
 }
 
 func sweep[T metav1.Object](
-	ctx context.Context, f *eventHandlers, writes *assumecache.Cache[inventory.PlacementKey, T], empty func(T) client.Object, read func(runtime.Object) T,
+	ctx context.Context, f *eventHandlers, writes *assumecache.Cache[inventory.PlacementKey, T],
+	empty func(T) client.Object, read func(runtime.Object) T,
 ) {
 	for _, write := range writes.Expired(maxConfirmed) {
 		cached, key := empty(write.Object), keyOf(write.Object)

@@ -25,7 +25,8 @@ type house struct {
 
 func newHouse() *house {
 	h := &house{
-		PriorityQueue: NewPriorityQueue[string](), queue: priorityqueue.New[string]("wakeups"), start: time.Now(), looks: map[string][]time.Duration{},
+		PriorityQueue: NewPriorityQueue[string](), queue: priorityqueue.New[string]("keys"), start: time.Now(),
+		looks: map[string][]time.Duration{},
 	}
 	h.SetQueue(h.queue)
 
@@ -222,8 +223,8 @@ func TestPrioritiesAreTakenInTheirOrder(t *testing.T) {
 func TestEveryWakeUpIsFollowedByALook(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		waits := rapid.SliceOfN(rapid.SampledFrom([]time.Duration{0, ms, 20 * ms, 50 * ms, 300 * ms}), 1, 30).Draw(rt, "waits")
-		priorities := rapid.SliceOfN(rapid.SampledFrom([]int{PriorityUser, PriorityFleet, PriorityFleet, PriorityFleet, PriorityInitial, PriorityRecheck}), len(waits), len(waits)).
-			Draw(rt, "priorities")
+		all := []int{PriorityUser, PriorityFleet, PriorityFleet, PriorityFleet, PriorityInitial, PriorityRecheck}
+		priorities := rapid.SliceOfN(rapid.SampledFrom(all), len(waits), len(waits)).Draw(rt, "priorities")
 
 		inHouse(t, func(h *house) {
 			for n, wait := range waits {

@@ -50,7 +50,8 @@ var words = rapid.SampledFrom([]string{"", "a", "p-decision-1", "canary"})
 func drawDecision(t *rapid.T) record.Decision {
 	return record.Decision{
 		Cluster: rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "cluster"), Reason: words.Draw(t, "reason"), Score: rapid.Int64().Draw(t, "score"),
-		Available: rapid.Bool().Draw(t, "available"), Profile: clusterinfo.Profile{Namespace: words.Draw(t, "namespace"), Name: words.Draw(t, "profile")},
+		Available: rapid.Bool().Draw(t, "available"),
+		Profile:   clusterinfo.Profile{Namespace: words.Draw(t, "namespace"), Name: words.Draw(t, "profile")},
 	}
 }
 

@@ -39,11 +39,9 @@ type person struct {
 
 // ways are those in which a person can come to the API server.
 var ways = map[string]func(ctx context.Context, f *suite.Fixture, short string) *person{
-	"a client certificate": func(_ context.Context, f *suite.Fixture, short string) *person { return certified(f, short) },
-	"impersonation":        func(_ context.Context, f *suite.Fixture, short string) *person { return impersonated(f, short) },
-	"a ServiceAccount's token": func(ctx context.Context, f *suite.Fixture, short string) *person {
-		return serviceAccount(ctx, f, short)
-	},
+	"a client certificate":     func(_ context.Context, f *suite.Fixture, short string) *person { return certified(f, short) },
+	"impersonation":            func(_ context.Context, f *suite.Fixture, short string) *person { return impersonated(f, short) },
+	"a ServiceAccount's token": serviceAccount,
 }
 
 // certified comes with a client certificate.

@@ -100,7 +100,7 @@ func as(ctx context.Context, f *suite.Fixture, short string, grants ...grant) *c
 	Expect(err).NotTo(HaveOccurred())
 
 	for i, g := range grants {
-		give(ctx, f, user, fmt.Sprintf("%s-%d", user, i), g)
+		give(ctx, user, fmt.Sprintf("%s-%d", user, i), g)
 	}
 
 	for _, g := range grants {
@@ -113,7 +113,7 @@ func as(ctx context.Context, f *suite.Fixture, short string, grants ...grant) *c
 }
 
 // give makes a ClusterRole of a grant, and binds the user to it until the end of the spec.
-func give(ctx context.Context, f *suite.Fixture, user, name string, g grant) {
+func give(ctx context.Context, user, name string, g grant) {
 	GinkgoHelper()
 
 	reference := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}

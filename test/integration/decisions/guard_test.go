@@ -36,7 +36,7 @@ var _ = Describe("The guard against mass removal", func() {
 
 		for _, name := range names {
 			f.Annotate(ctx, name, guard.PercentAnnotation, "30")
-			expectRemoval(ctx, f, f.PlacementNamed(name), metav1.ConditionFalse, guard.ReasonNothingHeld)
+			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionFalse, guard.ReasonNothingHeld)
 			f.ExpectSelected(ctx, name, suite.AllScheduled, suite.Shorts(1, 10)...)
 		}
 
@@ -44,7 +44,7 @@ var _ = Describe("The guard against mass removal", func() {
 		suite.Edit(ctx, older, func(p *placementv1alpha1.Placement) {
 			p.Annotations = map[string]string{guard.PercentAnnotation: "30"}
 		})
-		expectRemoval(ctx, f, older, metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, older, metav1.ConditionFalse, guard.ReasonNothingHeld)
 		f.ExpectAlpha(ctx, "older", suite.AllScheduled, suite.Shorts(1, 10)...)
 		f.ExpectSelected(ctx, "free", suite.AllScheduled, suite.Shorts(1, 10)...)
 
@@ -55,15 +55,15 @@ var _ = Describe("The guard against mass removal", func() {
 
 		for _, name := range names {
 			expectHeld(ctx, f, name)
-			expectRemoval(ctx, f, f.PlacementNamed(name), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		}
 
-		expectRemoval(ctx, f, older, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, older, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		f.ExpectAlpha(ctx, "older", suite.NotAllScheduled, f.LookAlpha(ctx, Default, "older").Selected...)
 
 		By("releasing it by the annotation")
 		f.Annotate(ctx, "annotated", guard.ReleaseAnnotation, "1")
-		expectRemoval(ctx, f, f.PlacementNamed("annotated"), metav1.ConditionFalse, guard.ReasonReleased)
+		expectRemoval(ctx, f.PlacementNamed("annotated"), metav1.ConditionFalse, guard.ReasonReleased)
 		f.ExpectSelected(ctx, "annotated", suite.AllSetsEmpty)
 		suite.Edit(ctx, older, func(p *placementv1alpha1.Placement) {
 			p.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(p.Generation, 10)
@@ -73,7 +73,7 @@ var _ = Describe("The guard against mass removal", func() {
 		By("releasing it by a changed spec")
 		f.EditPlacement(ctx, "changed", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
 		f.ExpectSelected(ctx, "changed", suite.AllSetsEmpty)
-		expectRemoval(ctx, f, f.PlacementNamed("changed"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		By("watching what was held")
 		Expect(film.Seen()).To(Succeed())
@@ -96,14 +96,14 @@ var _ = Describe("The guard against mass removal", func() {
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.Annotate(ctx, "p", guard.PercentAnnotation, "10")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002", "c003", "c004", "d1")
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		all := f.Selected(f.Pages(ctx, Default, "p"))
 		film := f.RecordPages(ctx)
 		film.Require(f.Names(all...)...)
 
 		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		Expect(f.Message(ctx, Default, "p", guard.Condition)).To(And(
 			HavePrefix("The decisions would lose 1 of 5 clusters: "+f.Name("d1")+", where no more than 10 % may leave"),
 			ContainSubstring("causes: not in a bound set (1). "),
@@ -123,13 +123,13 @@ var _ = Describe("The guard against mass removal", func() {
 		}))
 
 		f.Bind(ctx, "set2")
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		for _, name := range suite.Shorts(1, 4) {
 			f.EditCluster(ctx, name, func(c *clusterv1.ManagedCluster) { delete(c.Labels, "cluster.open-cluster-management.io/clusterset") })
 		}
 
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", guard.Condition) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(HavePrefix("The decisions would lose 4 of 5 clusters: "))
 		f.ExpectSilence(ctx)
@@ -148,7 +148,7 @@ var _ = Describe("The window of the guard", func() {
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.Annotate(ctx, "p", guard.PercentAnnotation, "30")
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		By("losing two of ten, which is few enough")
 		f.DeleteCluster(ctx, "c001")
@@ -164,7 +164,7 @@ var _ = Describe("The window of the guard", func() {
 		f.DeleteCluster(ctx, "c004")
 		resume()
 
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		Expect(f.Message(ctx, Default, "p", guard.Condition)).To(
 			HavePrefix("The decisions would lose 4 of 10 clusters, 2 of which have left already: " + f.Name("c003") + ", " + f.Name("c004")))
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(3, 10)))
@@ -172,7 +172,7 @@ var _ = Describe("The window of the guard", func() {
 		By("changing the spec, which begins anew")
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(5, 10)...)
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 		Expect(meta.FindStatusCondition(statusOf(ctx, f, "p").Conditions, guard.RecordCondition)).To(BeNil())
 	})
 
@@ -185,7 +185,7 @@ var _ = Describe("The window of the guard", func() {
 		f.Annotate(ctx, "p", guard.PercentAnnotation, "50")
 		f.Annotate(ctx, "p", guard.CountReplacedAnnotation, "true")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 4)...)
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		resume := suite.PauseHub(ctx)
 		for _, name := range suite.Shorts(1, 3) {
@@ -193,7 +193,7 @@ var _ = Describe("The window of the guard", func() {
 		}
 		resume()
 
-		expectRemoval(ctx, f, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(1, 4)))
 
 		f.Annotate(ctx, "p", guard.CountReplacedAnnotation, "false")
@@ -212,7 +212,7 @@ func statusOf(ctx context.Context, f *suite.Fixture, name string) clusterv1beta1
 }
 
 // expectRemoval waits until a placement of any API says this of removals, about its present generation and after the other conditions.
-func expectRemoval(ctx context.Context, f *suite.Fixture, object client.Object, status metav1.ConditionStatus, reason string) {
+func expectRemoval(ctx context.Context, object client.Object, status metav1.ConditionStatus, reason string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())

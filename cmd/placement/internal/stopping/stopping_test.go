@@ -40,10 +40,13 @@ func TestLogger(t *testing.T) {
 			true, 0, nil,
 		},
 		{
-			"an event handler that was stopped before it was in sync", fmt.Errorf("failed to wait for caches to sync: %w", errors.New(handlerStopped)),
-			true, 0, nil,
+			"an event handler that was stopped before it was in sync",
+			fmt.Errorf("failed to wait for caches to sync: %w", errors.New(handlerStopped)), true, 0, nil,
 		},
-		{"an event handler that does not get in sync", errors.New(handlerStopped), false, 0, []string{`n "msg"="m" "error"="handler did not sync" "k"="v"`}},
+		{
+			"an event handler that does not get in sync", errors.New(handlerStopped), false, 0,
+			[]string{`n "msg"="m" "error"="handler did not sync" "k"="v"`},
+		},
 		{"a lease that is lost at work", errors.New(leaseReleased), false, 0, []string{`n "msg"="m" "error"="leader election lost" "k"="v"`}},
 		{"a lease that is handed over", errors.New(leaseReleased), true, 0, nil},
 		{"at a stop the hub can fail, too", errors.New("disk full"), true, 0, []string{`n "msg"="m" "error"="disk full" "k"="v"`}},
