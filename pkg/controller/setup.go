@@ -148,11 +148,11 @@ func DefaultWorkers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
 // settings are what the controllers have in common, with defaults for what was left out.
 func (o Options) settings() queue.Settings {
 	settings := queue.Settings{
-		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Patience: max(o.Patience, 0), Clock: o.Clock,
+		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Timeout: max(o.Patience, 0), Clock: o.Clock,
 		Tracing: o.Tracing,
 	}
 	settings.Workers = cmp.Or(settings.Workers, DefaultWorkers())
-	settings.Patience = cmp.Or(settings.Patience, defaultPatience)
+	settings.Timeout = cmp.Or(settings.Timeout, defaultPatience)
 
 	if settings.Clock == nil {
 		settings.Clock = clock.RealClock{}

@@ -31,7 +31,7 @@ const ClusterSet = "clusterset"
 type clusterSetReconciler struct {
 	client   client.Client
 	members  *membership
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -40,7 +40,7 @@ type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
 func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
 	compiler := selector.NewCompiler()
 	r := &clusterSetReconciler{
-		client: mgr.GetClient(), outdated: queue.NewRetry[reconcile.Request](),
+		client: mgr.GetClient(), outdated: queue.NewConflictBackoff[reconcile.Request](),
 		members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
 			return inventory.NewClusterSet(compiler, set)
 		}),
@@ -51,7 +51,7 @@ func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
 							Watches(&clusterv1beta2.ManagedClusterSet{}, r.setChanges()).
 							Watches(&clusterv1.ManagedCluster{}, r.clusterChanges()).
 							WatchesRawSource(standardSetsSource{}).
-							WithOptions(queue.Queue[reconcile.Request](s)).
+							WithOptions(queue.Options[reconcile.Request](s)).
 							Complete(r)
 }
 
@@ -65,7 +65,7 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if apierrors.IsNotFound(err) {
-		return r.outdated.Settle(ctx, request, r.createStandard(ctx, request.Name))
+		return r.outdated.Result(ctx, request, r.createStandard(ctx, request.Name))
 	}
 
 	if !set.DeletionTimestamp.IsZero() {
@@ -73,10 +73,10 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if rolledBack, err := r.rollBack(ctx, set); err != nil || rolledBack {
-		return r.outdated.Settle(ctx, request, err) // The event of the roll-back comes next.
+		return r.outdated.Result(ctx, request, err) // The event of the roll-back comes next.
 	}
 
-	return r.outdated.Settle(ctx, request, r.writeEmpty(ctx, set))
+	return r.outdated.Result(ctx, request, r.writeEmpty(ctx, set))
 }
 
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {

@@ -30,12 +30,12 @@ const bindingSetField = "spec.clusterSet"
 // clusterSetBindingReconciler writes the condition Bound of every binding: whether its set exists.
 type clusterSetBindingReconciler struct {
 	client   client.Client
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupClusterSetBinding adds the controller ClusterSetBinding to the manager.
 func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
-	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: queue.NewRetry[reconcile.Request]()}
+	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: queue.NewConflictBackoff[reconcile.Request]()}
 
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta2.ManagedClusterSetBinding{}, bindingSetField,
 		func(object client.Object) []string {
@@ -57,7 +57,7 @@ func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
 							For(&clusterv1beta2.ManagedClusterSetBinding{}).
 							Watches(&clusterv1beta2.ManagedClusterSet{}, handler.EnqueueRequestsFromMapFunc(r.bindingsOf),
 			builder.WithPredicates(existence)).
-		WithOptions(queue.Queue[reconcile.Request](s)).
+		WithOptions(queue.Options[reconcile.Request](s)).
 		Complete(r)
 }
 
@@ -117,5 +117,5 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 		err = fmt.Errorf("writing the status of ManagedClusterSetBinding %s: %w", request, err)
 	}
 
-	return r.outdated.Settle(ctx, request, err)
+	return r.outdated.Result(ctx, request, err)
 }

@@ -28,12 +28,12 @@ const ClusterSetRoles = "clusterset-roles"
 // the garbage collector deletes them after it.
 type clusterSetRolesReconciler struct {
 	client   client.Client
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupClusterSetRoles adds the controller ClusterSetRoles to the manager.
 func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
-	r := &clusterSetRolesReconciler{client: mgr.GetClient(), outdated: queue.NewRetry[reconcile.Request]()}
+	r := &clusterSetRolesReconciler{client: mgr.GetClient(), outdated: queue.NewConflictBackoff[reconcile.Request]()}
 
 	// The roles of a set depend on nothing but which set it is. A set that was deleted and made again may show as one that changed.
 	identity := predicate.Funcs{
@@ -45,7 +45,7 @@ func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
 							Named(ClusterSetRoles).
 							For(&clusterv1beta2.ManagedClusterSet{}, builder.WithPredicates(identity)).
 							Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(setOfRole), builder.WithPredicates(roleStrays())).
-							WithOptions(queue.Queue[reconcile.Request](s)).
+							WithOptions(queue.Options[reconcile.Request](s)).
 							Complete(r)
 }
 
@@ -95,7 +95,7 @@ func (r *clusterSetRolesReconciler) Reconcile(ctx context.Context, request recon
 		}
 	}
 
-	return r.outdated.Settle(ctx, request, errors.Join(errs...))
+	return r.outdated.Result(ctx, request, errors.Join(errs...))
 }
 
 // keep makes a role that is not there, puts back one that is ours, and leaves one that is not.

@@ -206,7 +206,7 @@ func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 	}
 
 	set.DeletionTimestamp, set.Finalizers = leaving, []string{"example.com/hold"}
-	r = &clusterSetRolesReconciler{client: refusing(t, set), outdated: queue.NewRetry[reconcile.Request]()}
+	r = &clusterSetRolesReconciler{client: refusing(t, set), outdated: queue.NewConflictBackoff[reconcile.Request]()}
 
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: set.Name}}); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ type rbacBindingReconciler struct {
 	doubts   *doubts
 	reviews  *recurringReviews
 	review   review
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 // newRBACBindingReconciler reads from the cache of api, and where that may be behind, from live.
@@ -45,7 +45,7 @@ func newRBACBindingReconciler(api client.Client, live client.Reader, c clock.Pas
 		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c, versionOfBinding(live)), doubts: newDoubts(c),
 		reviews:  newRecurringReviews(c),
 		review:   reviewer(api),
-		outdated: queue.NewRetry[reconcile.Request](),
+		outdated: queue.NewConflictBackoff[reconcile.Request](),
 	}
 }
 
@@ -59,7 +59,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		r.doubts.forget(namespace)
 		r.reviews.forget(namespace)
 
-		return r.outdated.Settle(ctx, request, nil)
+		return r.outdated.Result(ctx, request, nil)
 	}
 
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		wait = earliest(wait, unseenFor)
 	}
 
-	result, err := r.outdated.Settle(ctx, request, err)
+	result, err := r.outdated.Result(ctx, request, err)
 	if err == nil {
 		result.RequeueAfter = earliest(earliest(wait, r.reviews.wait(namespace)), result.RequeueAfter)
 	}

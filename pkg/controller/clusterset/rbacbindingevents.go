@@ -51,7 +51,7 @@ func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
 							WatchesRawSource(watch(mgr, r, &rbacv1.ClusterRole{}, false, r.clusterRoleChange)).
 							WatchesRawSource(watch(mgr, r, &clusterv1beta2.ManagedClusterSet{}, false, r.setChange)).
 							WatchesRawSource(watch(mgr, r, &corev1.Namespace{}, false, r.namespaceChange)).
-							WithOptions(queue.Queue[reconcile.Request](manyWriters(s))).
+							WithOptions(queue.Options[reconcile.Request](manyWriters(s))).
 							Complete(r)
 }
 

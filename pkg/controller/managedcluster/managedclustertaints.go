@@ -26,12 +26,12 @@ const ManagedClusterTaints = "managedcluster-taints"
 type managedClusterTaintsReconciler struct {
 	client   client.Client
 	clock    clock.PassiveClock
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupManagedClusterTaints adds the controller ManagedClusterTaints to the manager.
 func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
-	r := &managedClusterTaintsReconciler{client: mgr.GetClient(), clock: s.Clock, outdated: queue.NewRetry[reconcile.Request]()}
+	r := &managedClusterTaintsReconciler{client: mgr.GetClient(), clock: s.Clock, outdated: queue.NewConflictBackoff[reconcile.Request]()}
 	// A heartbeat wakes nobody, and whoever takes a taint away does.
 	wrong := predicate.NewPredicateFuncs(func(object client.Object) bool {
 		cluster, ok := object.(*clusterv1.ManagedCluster)
@@ -42,7 +42,7 @@ func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ManagedClusterTaints).
 							For(&clusterv1.ManagedCluster{}, builder.WithPredicates(wrong)).
-							WithOptions(queue.Queue[reconcile.Request](s)).
+							WithOptions(queue.Options[reconcile.Request](s)).
 							Complete(r)
 }
 
@@ -60,10 +60,10 @@ func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request 
 	}
 
 	if err := r.retaint(ctx, cluster); err != nil {
-		return r.outdated.Settle(ctx, request, fmt.Errorf("writing the taints of ManagedCluster %s: %w", request.Name, err))
+		return r.outdated.Result(ctx, request, fmt.Errorf("writing the taints of ManagedCluster %s: %w", request.Name, err))
 	}
 
-	return r.outdated.Settle(ctx, request, nil)
+	return r.outdated.Result(ctx, request, nil)
 }
 
 // retaint sends the taints that follow from the condition. A taint without a time would have every toleration with tolerationSeconds

@@ -41,13 +41,13 @@ type vocabularyReconciler struct {
 	clock    clock.PassiveClock
 	key      types.NamespacedName
 	next     time.Time // not to look again before
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupVocabulary adds the controller Vocabulary to the manager.
 func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 	r := &vocabularyReconciler{
-		client: mgr.GetClient(), clock: s.Clock, outdated: queue.NewRetry[reconcile.Request](),
+		client: mgr.GetClient(), clock: s.Clock, outdated: queue.NewConflictBackoff[reconcile.Request](),
 		key: types.NamespacedName{Namespace: s.Namespace, Name: VocabularyConfigMap},
 	}
 	request := reconcile.Request{NamespacedName: r.key}
@@ -69,7 +69,7 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: saysOther})).
 							Watches(&clusterv1beta2.ManagedClusterSetBinding{}, enqueue, builder.WithPredicates(existence)).
 							Watches(&corev1.ConfigMap{}, enqueue, builder.WithPredicates(ours)).
-							WithOptions(queue.OneAtATime[reconcile.Request](s)).
+							WithOptions(queue.SingleWorkerOptions[reconcile.Request](s)).
 							Complete(r)
 }
 
@@ -106,17 +106,17 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if maps.Equal(known.Data, data) {
-		return r.outdated.Settle(ctx, request, nil)
+		return r.outdated.Result(ctx, request, nil)
 	}
 
 	changed := known.DeepCopy()
 	changed.Data = data
 
 	if err := r.client.Update(ctx, changed); err != nil {
-		return r.outdated.Settle(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
+		return r.outdated.Result(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
 	}
 
-	return r.outdated.Settle(ctx, request, nil)
+	return r.outdated.Result(ctx, request, nil)
 }
 
 func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Request, data map[string]string) (reconcile.Result, error) {
@@ -131,7 +131,7 @@ func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Req
 		err = fmt.Errorf("creating ConfigMap %s: %w", r.key, err)
 	}
 
-	return r.outdated.Settle(ctx, request, err)
+	return r.outdated.Result(ctx, request, err)
 }
 
 // look reads the words of the whole fleet from the cache.

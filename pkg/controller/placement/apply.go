@@ -13,10 +13,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-// graceTimeout bounds what comes after the writes of a placement's own decisions.
+// graceTimeout bounds what follows the writes of the decisions in the API of the Placement.
 const graceTimeout = 5 * time.Second
 
-// applyTraced is carryOut with a span, and learns what was refused.
+// applyTraced calls apply in a span, and reads the objects again that conflicted.
 func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
 	err := r.apply(ctx, p)
@@ -28,8 +28,8 @@ func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 	return err
 }
 
-// apply has the placement's own decisions written first, and then the other forms of them. What goes wrong in one form holds nothing up
-// in another.
+// apply writes the decisions in the API of the Placement first, and then the mirrored formats. An error in one format does not keep the
+// others from being written.
 func (r *reconciler) apply(ctx context.Context, p *cycle) error {
 	err := r.applyOwn(ctx, p)
 	if decision.Outdated(err) || decision.Terminating(err) {
@@ -45,8 +45,8 @@ func (r *reconciler) apply(ctx context.Context, p *cycle) error {
 	return err
 }
 
-// applyOwn writes the plan in its order: pages, the status of the placement, surplus deletes. When a page cannot be written, the status
-// tells so, so that it is never empty and never claims what does not stand (docs/spec/differences.md A5, A7).
+// applyOwn writes the plan in its order: pages, the status of the Placement, surplus deletions. When a page cannot be written, the status
+// reports the failure, so that it is never empty and never claims decisions that do not exist (docs/spec/differences.md A5, A7).
 func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 	start := r.clock.Now()
 	own := p.own()
@@ -93,7 +93,7 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 	return err
 }
 
-// applyMirror writes the decisions in another form, in a time of its own: nobody waits for long for what is said twice.
+// applyMirror writes the decisions in a mirrored format, with a timeout of its own.
 func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) error {
 	ctx, cancel := grace(ctx)
 	defer cancel()
@@ -108,7 +108,7 @@ func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) 
 	return r.delete(ctx, p, output, written, observe)
 }
 
-// delete removes surplus pages.
+// delete deletes surplus pages.
 func (r *reconciler) delete(
 	ctx context.Context, p *cycle, output *output, written decision.Written, observe decision.Observer,
 ) error {
@@ -117,7 +117,7 @@ func (r *reconciler) delete(
 	return r.writer.Delete(ctx, output.plan, written, observe)
 }
 
-// grace is a short time for what is still to be done, also when that of the evaluation is over because nobody answered.
+// grace returns a context with graceTimeout, also when the deadline of the reconcile has passed.
 func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		ctx = context.WithoutCancel(ctx)
@@ -126,7 +126,7 @@ func grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, graceTimeout)
 }
 
-// reportFailure says in the status that pages could not be written. What goes wrong with that is for the retry of the failure to mend.
+// reportFailure writes the failure to the status. Its own error is logged; the caller retries.
 func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRecorder, failure error) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
@@ -146,7 +146,7 @@ func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRec
 	}
 }
 
-// writeStatus writes the status if it differs, and has told what begins with it.
+// writeStatus writes the status if it differs, and sends the events that belong to it.
 func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecorder, status record.Status) error {
 	if _, err := r.patchStatus(ctx, p, status); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecor
 	return nil
 }
 
-// observer remembers, counts and reports every write of a page; without a report it is no news.
+// observer returns a function that assumes, counts and records every write of a page; without a recorder no event is sent.
 func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, news *cycleRecorder) decision.Observer {
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.

@@ -13,8 +13,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// decide asks the engine, and assumes its answer. Where the answer depends on the decisions of others, these do not change between its
-// snapshot and its assumption, so that no two such answers are found on the same counts (docs/spec/differences.md B9).
+// decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
+// snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
 func (r *reconciler) decide(
 	request *scheduling.Request, key inventory.PlacementKey, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
@@ -40,8 +40,8 @@ func (r *reconciler) decide(
 	return result
 }
 
-// assume has an answer counted before it is written; of one that is held, what stands. An answer that changes nothing is assumed only in the
-// place of an earlier one.
+// assume counts a result before it is written; of a stalled result it counts the existing decisions. A result that changes nothing is
+// assumed only to replace an earlier one.
 func (r *reconciler) assume(key inventory.PlacementKey, result *scheduling.Result, incumbents map[string]bool) {
 	changes := !result.Stalled() && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
@@ -60,7 +60,7 @@ func (r *reconciler) assume(key inventory.PlacementKey, result *scheduling.Resul
 	}
 }
 
-// restore has what stands in the pages of a placement counted, when an answer that is assumed was not written, or not as a whole.
+// restore counts the decisions that exist on the pages, after an assumed result was not written completely.
 func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 	key := placement.Key()
 	if !r.inventory.Assumed(key) {
@@ -86,8 +86,8 @@ func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 	r.inventory.Assume(key, clusters)
 }
 
-// countWritten has the pages of a placement counted again as its watch shows them, once the events of all that was written of them are handled,
-// and unless the placement is being evaluated.
+// countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
+// reconciled.
 func (m *state) countWritten(key inventory.PlacementKey) {
 	m.pages[m.api(key).Form()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }

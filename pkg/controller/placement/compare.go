@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// evaluate answers a request, and watched does so while a stopwatch is told of the steps.
+// evaluate computes a Result; watched does so and records the duration of each step.
 type (
 	evaluate func(
 		request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time,
@@ -21,14 +21,14 @@ type (
 	) *scheduling.Result
 )
 
-// engine is how placements are evaluated, and what that is checked with.
+// engine is the scheduler, and the oracle that it is compared with.
 type engine struct {
-	// schedule is the engine itself, and reference the straightforward one, which answers the same.
+	// schedule is the indexed scheduler, and reference the naive one, which must return the same result.
 	schedule  watched
 	reference evaluate
-	// difference says how two answers differ; empty when they do not.
+	// difference describes how two results differ; it is empty when they do not.
 	difference func(schedule, reference *scheduling.Result) string
-	// rebuild makes anew what the engine keeps.
+	// rebuild derives the indexes of the inventory anew.
 	rebuild func()
 }
 
@@ -36,14 +36,14 @@ func newEngine(inv *inventory.Inventory) engine {
 	return engine{schedule: scheduling.ScheduleRecorded, reference: scheduling.Reference, difference: scheduling.Difference, rebuild: inv.Rebuild}
 }
 
-// comparer checks the engine against the reference.
+// comparer compares the scheduler with the reference from time to time.
 func (r *reconciler) comparer() *comparer.Comparer {
 	return &comparer.Comparer{
 		Placements: r.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.queue.Busy,
 	}
 }
 
-// compare evaluates a placement with both engines. It writes nothing: what is not as it was at the last evaluation is left to the next one.
+// compare evaluates a Placement with both schedulers, and writes nothing.
 func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (difference string, compared bool, err error) {
 	if !r.synced.Load() {
 		return "", false, nil
@@ -79,7 +79,7 @@ func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (d
 	return r.engine.difference(is, want), true, nil
 }
 
-// diverged mends what the engine keeps. All other answers of it are in doubt, too.
+// diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.
 func (r *reconciler) diverged(key inventory.PlacementKey) {
 	r.engine.rebuild()
 	r.enqueue(queue.PriorityUser, "divergence", key)

@@ -8,8 +8,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// contents remembers, as hashes, which clusters this process has written into PlacementDecisions, to tell pages that somebody else has edited. A
-// page that it has not written counts as unedited. It is safe for concurrent use.
+// contents has hashes of the clusters that this process has written into PlacementDecisions, to find pages that others have edited. A page
+// that it has not written counts as unedited. It is safe for concurrent use.
 type contents struct {
 	seed maphash.Seed
 
@@ -34,7 +34,7 @@ func (c *contents) hash(page *record.Page) uint64 {
 	return h.Sum64()
 }
 
-// wrote notes the answer to a write of a page; deleted says that the page was deleted.
+// wrote records the response to a write or deletion of a page.
 func (c *contents) wrote(owner inventory.PlacementKey, page *record.Page, deleted bool) {
 	hash := c.hash(page)
 
@@ -51,7 +51,7 @@ func (c *contents) wrote(owner inventory.PlacementKey, page *record.Page, delete
 	}
 }
 
-// edited returns the names of the pages that hold other clusters than were written.
+// edited returns the names of the pages that hold other clusters than this process has written.
 func (c *contents) edited(owner inventory.PlacementKey, pages []*record.Page) map[string]bool {
 	edited := map[string]bool{}
 
@@ -67,7 +67,7 @@ func (c *contents) edited(owner inventory.PlacementKey, pages []*record.Page) ma
 	return edited
 }
 
-// forget drops what was written for a placement.
+// forget drops the hashes of a Placement.
 func (c *contents) forget(owner inventory.PlacementKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -32,25 +32,25 @@ import (
 
 type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
 
-// eventHandlers is the source of the placement controller: it takes the events of all kinds into the inventory, and puts the placements that
-// they concern into the queue. What somebody did to a placement or its decisions goes first, then what changes of clusters, sets and bindings
-// concern, then what belongs to the initial lists.
+// eventHandlers is the source of the controller: it updates the inventory with the events of all kinds, and enqueues the Placements that
+// they concern. Changes of a Placement or its decisions have the highest priority, then changes of clusters, sets and bindings, then the
+// initial lists.
 type eventHandlers struct {
 	*state
 
 	cache cache.Cache
-	// live reads from the API server itself.
+	// live reads from the API server, not from the cache.
 	live client.Reader
-	// elected is closed when somebody works on the queue.
+	// elected is closed when this process becomes the leader, whose workers take keys from the queue.
 	elected <-chan struct{}
-	// checker is told of the election; nil for an observer.
+	// checker is notified of the election; nil for an observer.
 	checker *freshness.Checker
-	// recorder warns of unreadable objects from then on.
+	// recorder sends events about unreadable objects from the election on.
 	recorder events.EventRecorder
 	done     chan error
 }
 
-// Start begins to listen; WaitForSync tells when the initial lists are in.
+// Start registers the event handlers and returns. WaitForSync waits for the initial lists.
 func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
 	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.PlacementKey])
 	if !ok {
@@ -72,8 +72,8 @@ func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
 	return nil
 }
 
-// open has placements woken from the election on, and then every placement that there is: on a standby nobody would take them from the queue.
-// What comes meanwhile is either among them or wakes by itself, since it is known before it wakes.
+// open enables the queue at the election, and then enqueues every Placement that is known: on a standby no worker takes keys from the
+// queue. A Placement that appears meanwhile is either among them or enqueued by its own event, because it is known before it is enqueued.
 func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
 	select {
 	case <-f.elected:
@@ -85,7 +85,7 @@ func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[
 	}
 }
 
-// WaitForSync returns when every object that existed at the start is in the inventory.
+// WaitForSync returns when the inventory has every object of the initial lists.
 func (f *eventHandlers) WaitForSync(ctx context.Context) error {
 	select {
 	case err := <-f.done:
@@ -95,19 +95,19 @@ func (f *eventHandlers) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// kind is one kind of objects to listen to.
+// kind is a kind of objects with its event handler.
 type kind struct {
 	object  client.Object
 	handler toolscache.ResourceEventHandler
 }
 
-// kinds are all that are listened to.
+// kinds returns all kinds that are watched.
 func (f *eventHandlers) kinds() []kind {
 	kinds := []kind{
-		{&clusterv1.ManagedCluster{}, observe(f, freshness.Clusters, on(f.setCluster, f.deleteCluster))},
-		{&clusterv1beta2.ManagedClusterSet{}, observe(f, freshness.ClusterSets, on(f.setClusterSet, f.deleteClusterSet))},
-		{&clusterv1beta2.ManagedClusterSetBinding{}, observe(f, freshness.Bindings, on(f.setBinding, f.deleteBinding))},
-		{&clusterv1alpha1.AddOnPlacementScore{}, observe(f, freshness.Scores, on(f.setScores, f.deleteScores))},
+		{&clusterv1.ManagedCluster{}, observe(f, freshness.Clusters, on(f.updateCluster, f.deleteCluster))},
+		{&clusterv1beta2.ManagedClusterSet{}, observe(f, freshness.ClusterSets, on(f.updateClusterSet, f.deleteClusterSet))},
+		{&clusterv1beta2.ManagedClusterSetBinding{}, observe(f, freshness.Bindings, on(f.updateBinding, f.deleteBinding))},
+		{&clusterv1alpha1.AddOnPlacementScore{}, observe(f, freshness.Scores, on(f.updateScores, f.deleteScores))},
 	}
 
 	for _, api := range f.apis {
@@ -119,7 +119,7 @@ func (f *eventHandlers) kinds() []kind {
 	}
 
 	if f.profiles {
-		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.setProfile, f.deleteProfile)})
+		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.updateProfile, f.deleteProfile)})
 	}
 
 	return kinds
@@ -169,7 +169,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 	return nil
 }
 
-// tellSynced tells when the initial list of a kind is in, until the feed ends.
+// tellSynced sets the gauge of a kind when its initial list was handled, and resets it when the source ends.
 func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.DoneChecker) {
 	select {
 	case <-synced.Done():
@@ -181,8 +181,8 @@ func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.Do
 	told.Set(0)
 }
 
-// on makes an event handler of two functions; the old state is nil for an object that appears, and initial says that it was there
-// before the controller.
+// on returns an event handler that calls set and gone with typed objects. The old state is nil for an added object; initial reports that
+// the object is from the initial list.
 func on[T client.Object](set func(before, after T, initial bool), gone func(T)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, initial bool) {
@@ -210,10 +210,10 @@ func on[T client.Object](set func(before, after T, initial bool), gone func(T)) 
 	}
 }
 
-// placements listens to the placements of an API.
+// placements returns the event handler of the Placements of an API.
 func (f *eventHandlers) placements(api record.API) toolscache.ResourceEventHandler {
 	return on(func(before, after record.Object, initial bool) {
-		f.setPlacement(readOr(api.Read, before), api.Read(after), initial)
+		f.updatePlacement(readOr(api.Read, before), api.Read(after), initial)
 	}, func(last record.Object) {
 		key := api.Read(last).Key()
 		f.forget(key)
@@ -221,7 +221,7 @@ func (f *eventHandlers) placements(api record.API) toolscache.ResourceEventHandl
 	})
 }
 
-// readOr reads an object that may not be there.
+// readOr reads an object; nil for none.
 func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
 	if object == nil {
 		return nil
@@ -230,7 +230,7 @@ func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
 	return read(object)
 }
 
-func (f *eventHandlers) setPlacement(before, after *record.Placement, initial bool) {
+func (f *eventHandlers) updatePlacement(before, after *record.Placement, initial bool) {
 	at, key := time.Now(), after.Key()
 	if before != nil && before.UID != after.UID {
 		f.forget(key) // It was deleted and made again while the watch was broken.
@@ -258,7 +258,7 @@ func (f *eventHandlers) setPlacement(before, after *record.Placement, initial bo
 	f.enqueueChanged(initial || resync, "placement", at, key)
 }
 
-func (f *eventHandlers) setCluster(_, after *clusterv1.ManagedCluster, _ bool) {
+func (f *eventHandlers) updateCluster(_, after *clusterv1.ManagedCluster, _ bool) {
 	at := time.Now()
 	f.enqueueAffected(at, f.inventory.SetCluster(after))
 }
@@ -268,7 +268,7 @@ func (f *eventHandlers) deleteCluster(last *clusterv1.ManagedCluster) {
 	f.enqueueAffected(at, f.inventory.DeleteCluster(last.Name))
 }
 
-func (f *eventHandlers) setClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
+func (f *eventHandlers) updateClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
 	at := time.Now()
 	f.enqueueAffected(at, f.inventory.SetClusterSet(after))
 }
@@ -278,7 +278,7 @@ func (f *eventHandlers) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet)
 	f.enqueueAffected(at, f.inventory.DeleteClusterSet(last.Name))
 }
 
-func (f *eventHandlers) setBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
+func (f *eventHandlers) updateBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
 	at := time.Now()
 	f.enqueueAffected(at, f.inventory.SetBinding(after))
 }
@@ -288,7 +288,7 @@ func (f *eventHandlers) deleteBinding(last *clusterv1beta2.ManagedClusterSetBind
 	f.enqueueAffected(at, f.inventory.DeleteBinding(last.Namespace, last.Name))
 }
 
-func (f *eventHandlers) setScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
+func (f *eventHandlers) updateScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
 	at := time.Now()
 	f.enqueueAffected(at, f.inventory.SetScores(after))
 }
@@ -298,7 +298,7 @@ func (f *eventHandlers) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) 
 	f.enqueueAffected(at, f.inventory.DeleteScores(last.Namespace, last.Name))
 }
 
-func (f *eventHandlers) setProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
+func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	at := time.Now()
 
 	if cluster, ours := clusterOf(after); ours {
@@ -313,11 +313,12 @@ func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	f.enqueueAffected(at, f.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
-// decisions listens to the decisions of a form, and wakes whose page it is, and whose it was, unless it shows what was written here.
+// decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
+// that it belonged to, unless the event shows an own write.
 func (f *eventHandlers) decisions(form record.Form) toolscache.ResourceEventHandler {
 	return on(func(before, after record.Object, initial bool) {
 		page := form.Read(after)
-		f.count(form, page)
+		f.countDecisions(form, page)
 
 		keys := owners(form, page)
 		if before := readOr(form.Read, before); before != nil {
@@ -333,8 +334,8 @@ func (f *eventHandlers) decisions(form record.Form) toolscache.ResourceEventHand
 	})
 }
 
-// count books a page of an API of placements. Other forms repeat what stands in those.
-func (f *eventHandlers) count(form record.Form, page *record.Page) {
+// countDecisions updates the decision counts of the inventory. It ignores mirrored formats, which repeat decisions.
+func (f *eventHandlers) countDecisions(form record.Form, page *record.Page) {
 	for _, api := range f.apis {
 		if api.Form() == form {
 			f.inventory.SetDecision(record.Counted(api, page))
@@ -371,15 +372,15 @@ func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
 	return keys
 }
 
-// enqueueAffected wakes whom a change of the world concerns. Nobody has an answer before the initial lists are in, and every placement is
-// woken by being in one: until then there is nothing to say.
+// enqueueAffected enqueues the Placements that a change concerns. Until the initial lists were handled it does nothing, because every
+// Placement is enqueued by its initial list.
 func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
 	if f.synced.Load() {
 		f.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Placements...)
 	}
 }
 
-// enqueueChanged wakes a placement for what somebody just did to it or its decisions, or for what was there before.
+// enqueueChanged enqueues a Placement for a change of itself or its decisions, or for an event of the initial list.
 func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
 	if initial {
 		f.enqueue(queue.PriorityInitial, cause, key)
@@ -388,7 +389,7 @@ func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time,
 	}
 }
 
-// managed reports whether the placement is ours to schedule.
+// managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.
 func managed(placement *record.Placement) bool {
 	managed, _ := placement.Managed()
 

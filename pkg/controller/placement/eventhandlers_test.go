@@ -104,10 +104,10 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		happen func(*eventHandlers)
 		want   int
 	}{
-		{"a placement that was there before", func(f *eventHandlers) { f.setPlacement(nil, placement("7"), true) }, queue.PriorityInitial},
-		{"a resync of a placement", func(f *eventHandlers) { f.setPlacement(placement("7"), placement("7"), false) }, queue.PriorityInitial},
-		{"a new placement", func(f *eventHandlers) { f.setPlacement(nil, placement("7"), false) }, queue.PriorityUser},
-		{"a change of a placement", func(f *eventHandlers) { f.setPlacement(placement("7"), placement("8"), false) }, queue.PriorityUser},
+		{"a placement that was there before", func(f *eventHandlers) { f.updatePlacement(nil, placement("7"), true) }, queue.PriorityInitial},
+		{"a resync of a placement", func(f *eventHandlers) { f.updatePlacement(placement("7"), placement("7"), false) }, queue.PriorityInitial},
+		{"a new placement", func(f *eventHandlers) { f.updatePlacement(nil, placement("7"), false) }, queue.PriorityUser},
+		{"a change of a placement", func(f *eventHandlers) { f.updatePlacement(placement("7"), placement("8"), false) }, queue.PriorityUser},
 		{
 			"a decision that was there before",
 			func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, queue.PriorityInitial,
@@ -117,7 +117,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
 		},
 		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, queue.PriorityUser},
-		{"a new cluster", func(f *eventHandlers) { f.setCluster(nil, cluster, false) }, queue.PriorityFleet},
+		{"a new cluster", func(f *eventHandlers) { f.updateCluster(nil, cluster, false) }, queue.PriorityFleet},
 		{"a cluster that goes", func(f *eventHandlers) {
 			f.inventory.SetCluster(cluster)
 			f.deleteCluster(cluster)
@@ -156,10 +156,10 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
 
-	f.setClusterSet(nil, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, true)
-	f.setBinding(nil, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}, true)
-	f.setPlacement(nil, record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
-	f.setCluster(nil, &clusterv1.ManagedCluster{
+	f.updateClusterSet(nil, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, true)
+	f.updateBinding(nil, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}, true)
+	f.updatePlacement(nil, record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
+	f.updateCluster(nil, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}, true)
 

@@ -29,12 +29,12 @@ const (
 	update = "Update"
 )
 
-// recorders tells the users of a placement what was written (docs/spec/upstream-placement.md 1.12).
+// recorders sends events about the decisions of a Placement (docs/spec/upstream-placement.md 1.12).
 type recorders struct {
 	recorder events.EventRecorder
 }
 
-// recorderOf makes a recorder for a manager that writes while the manager leads, behind what else there is to do.
+// recorderOf returns a recorder that sends events while the manager leads and has nothing more urgent to do.
 func recorderOf(mgr manager.Manager, busy func() bool) (events.EventRecorder, error) {
 	sink, err := eventwriter.NewSink(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
@@ -49,24 +49,23 @@ func recorderOf(mgr manager.Manager, busy func() bool) (events.EventRecorder, er
 	return writer, nil
 }
 
-// cycleRecorder tells what comes of one evaluation of a placement. It is collected while pages are written and sent when that is over: one event
-// for each thing that was done, with all the pages that it was done to.
+// cycleRecorder collects the page changes of one reconcile, and sends one event for each kind of change with all pages that it concerns.
 type cycleRecorder struct {
 	recorder  events.EventRecorder
 	placement *corev1.ObjectReference
 	result    *scheduling.Result
 	done      []pageChange
-	// edited are the names of the pages that somebody else had changed before.
+	// edited are the names of the pages that others had edited.
 	edited map[string]bool
 }
 
-// pageChange is what was done to some pages, in the order in which they were written.
+// pageChange is one kind of change with its pages in the order of the writes.
 type pageChange struct {
 	reason, verb string
 	pages        []*record.Page
 }
 
-// forCycle begins the report of an evaluation.
+// forCycle returns the recorder of one reconcile.
 func (r recorders) forCycle(placement *record.Placement, result *scheduling.Result) *cycleRecorder {
 	owner := placement.API.Form().Owner()
 
@@ -79,7 +78,7 @@ func (r recorders) forCycle(placement *record.Placement, result *scheduling.Resu
 	}
 }
 
-// record takes down what was done with a page.
+// record adds a change of a page.
 func (r *cycleRecorder) record(action decision.Action, page *record.Page) {
 	switch action {
 	case decision.ActionCreate:
@@ -102,7 +101,7 @@ func (r *cycleRecorder) add(reason, verb string, page *record.Page) {
 	r.done[at].pages = append(r.done[at].pages, page)
 }
 
-// send tells all that was noted.
+// send sends the events.
 func (r *cycleRecorder) send() {
 	for _, done := range r.done {
 		related := r.related(done.pages[0])
@@ -129,14 +128,14 @@ func (r *cycleRecorder) send() {
 	}
 }
 
-// related refers to a page.
+// related returns a reference to a page.
 func (r *cycleRecorder) related(page *record.Page) *corev1.ObjectReference {
 	return &corev1.ObjectReference{
 		APIVersion: r.placement.APIVersion, Kind: decisionKind, Namespace: page.Namespace, Name: page.Name, UID: page.UID,
 	}
 }
 
-// subject is "Decision p-decision-1 is", or "Decisions p-decision-1, p-decision-2 and 82 more are".
+// subject returns "Decision p-decision-1 is", or "Decisions p-decision-1, p-decision-2 and 82 more are".
 func subject(pages []*record.Page) string {
 	if len(pages) == 1 {
 		return "Decision " + pages[0].Name + " is"
@@ -156,13 +155,13 @@ func subject(pages []*record.Page) string {
 	return "Decisions " + strings.Join(names[:last], ", ") + " and " + names[last] + " are"
 }
 
-// words are a text that is made when it is asked for.
+// words is a text that is rendered when it is needed.
 type words func() string
 
-// String makes the text.
+// String renders the text.
 func (w words) String() string { return w() }
 
-// scores is "c1:200 c2:145 " of the feasible clusters, by name.
+// scores returns "c1:200 c2:145 " for the feasible clusters by name.
 func scores(result *scheduling.Result) string {
 	var text strings.Builder
 

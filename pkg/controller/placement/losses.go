@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// warnOfHold tells once that a removal is held, when the status says so.
+// warnOfHold sends an event when the status begins to report a blocked removal.
 func (r *cycleRecorder) warnOfHold(p *cycle) {
 	if p.holdBegins() {
 		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, guard.Condition, "DecisionsKept", "%s; they are kept: see the condition %s",
@@ -19,7 +19,7 @@ func (r *cycleRecorder) warnOfHold(p *cycle) {
 	}
 }
 
-// warnOfLosses tells when the pages have lost more than a share of the clusters that they had, whatever the cause.
+// warnOfLosses sends an event when the pages have lost more than a percentage of their clusters, for whatever cause.
 func (r *cycleRecorder) warnOfLosses(before decision.Present, percent int) {
 	if len(r.done) == 0 || percent >= guard.Off || !r.mayLose(before.Pages, percent) {
 		return
@@ -32,7 +32,7 @@ func (r *cycleRecorder) warnOfLosses(before decision.Present, percent int) {
 	}
 }
 
-// mayLose reports whether the pages to which something was done had so many clusters. Mostly that is one of many.
+// mayLose reports whether the changed pages had so many clusters, which is cheap to check and mostly false.
 func (r *cycleRecorder) mayLose(before []*record.Page, percent int) bool {
 	touched, all := 0, 0
 
@@ -49,7 +49,7 @@ func (r *cycleRecorder) mayLose(before []*record.Page, percent int) bool {
 	return touched*guard.Off > percent*all
 }
 
-// after are the pages as they are after what was done to them.
+// after returns the pages after the changes.
 func (r *cycleRecorder) after(before []*record.Page) []*record.Page {
 	pages := make(map[string]*record.Page, len(before))
 	for _, page := range before {
@@ -73,8 +73,8 @@ func (r *cycleRecorder) after(before []*record.Page) []*record.Page {
 	return slices.Collect(maps.Values(pages))
 }
 
-// lost are the clusters that were in the pages and are in none any more, by name, and how many there were. What leaves pages that somebody else
-// had edited, and was in no other page, is not counted: it may never have been decided.
+// lost returns, by name, the clusters that were in a page and are in none any more, and how many there were. Clusters that only a page had
+// that others edited are not counted: the hub may never have selected them.
 func lost(before, after []*record.Page, edited map[string]bool) (lost []string, all int) {
 	own := slices.DeleteFunc(slices.Clone(before), func(page *record.Page) bool { return edited[page.Name] })
 	was, is := members(own), members(after)

@@ -13,14 +13,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// SchedulerName is who the PlacementDecisions of multicluster.x-k8s.io say they are from.
+// SchedulerName is the scheduler name in PlacementDecisions of multicluster.x-k8s.io.
 const SchedulerName = "placement-hub"
 
-// clusterManager is the name of the cluster manager whose ClusterProfiles stand for ManagedClusters.
+// clusterManager is the name of the cluster manager whose ClusterProfiles represent ManagedClusters.
 const clusterManager = "open-cluster-management"
 
-// clusterOf is the ManagedCluster that a ClusterProfile stands for; false when it is of another cluster manager. Open Cluster Management
-// labels its profiles with the name of the cluster, which is their own name too.
+// clusterOf returns the ManagedCluster that a ClusterProfile represents; false if it belongs to another cluster manager. Open Cluster
+// Management labels its profiles with the name of the cluster, which is also their own name.
 func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
 	if profile.Spec.ClusterManager.Name != clusterManager {
 		return "", false
@@ -33,9 +33,9 @@ func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
 	return profile.Name, true
 }
 
-// multicluster is the form of the PlacementDecisions of multicluster.x-k8s.io, which SIG Multicluster defines. They are owned by a
-// v1beta1 Placement. A slice is what a decision group of one page is elsewhere: its index counts from 0 without gaps. A cluster is called
-// by its ClusterProfile, because that is all that can be read back.
+// multicluster is the format of the PlacementDecisions of multicluster.x-k8s.io, which SIG Multicluster defines. A v1beta1 Placement owns
+// them. Each slice is a decision group of one page, and its index counts from 0 without gaps. Decisions name a cluster by its
+// ClusterProfile.
 type multicluster struct{}
 
 var _ record.Form = multicluster{}

@@ -9,12 +9,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// observe has a handler of events note the versions that it has taken in.
+// observe wraps an event handler so that it records the resourceVersions that it has handled.
 func observe(f *eventHandlers, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
 	return observing{ResourceEventHandler: handler, resource: resource, observed: f.observed}
 }
 
-// observing is an event handler that notes the versions that it has taken in.
+// observing is an event handler that records the resourceVersions that it has handled.
 type observing struct {
 	toolscache.ResourceEventHandler
 
@@ -22,21 +22,21 @@ type observing struct {
 	observed *freshness.Observed
 }
 
-// OnAdd handles an object that appears.
+// OnAdd handles an added object.
 func (o observing) OnAdd(object any, initial bool) {
 	defer o.begin(object)()
 
 	o.ResourceEventHandler.OnAdd(object, initial)
 }
 
-// OnUpdate handles a new state of an object.
+// OnUpdate handles a changed object.
 func (o observing) OnUpdate(before, after any) {
 	defer o.begin(after)()
 
 	o.ResourceEventHandler.OnUpdate(before, after)
 }
 
-// OnDelete handles an object that is gone.
+// OnDelete handles a deleted object.
 func (o observing) OnDelete(last any) {
 	object := last
 	if tombstone, ok := last.(toolscache.DeletedFinalStateUnknown); ok {
@@ -64,7 +64,7 @@ func (o observing) name(meta metav1.Object) freshness.Object {
 	return freshness.Object{Resource: o.resource, NamespacedName: keyOf(meta)}
 }
 
-// placements is the resource of the placements of an API.
+// placements returns the resource of the Placements of an API.
 func placements(api record.API) schema.GroupVersionResource {
 	owner := api.Form().Owner()
 

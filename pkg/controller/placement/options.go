@@ -38,7 +38,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	return service{o.outputs(), o.View}.setup(mgr, settings)
 }
 
-// outputs are what is written for placements.
+// outputs returns the APIs to serve and the formats to write.
 func (o Options) outputs() servedAPIs {
 	limit := guard.Limit{
 		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, guard.Off)),

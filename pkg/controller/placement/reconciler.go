@@ -37,20 +37,20 @@ const (
 	longestWait = 10 * time.Minute
 )
 
-// reconciler keeps the decisions and the status of placements.
+// reconciler writes the decisions and the status of Placements.
 type reconciler struct {
 	*state
 
 	client client.Client
 	// live reads from the API server itself, and not from the cache.
-	live     client.Reader
-	engine   engine
-	writer   decision.Writer
-	reporter recorders
-	tracer   tracer
-	clock    clock.PassiveClock
-	outdated queue.Retry[inventory.PlacementKey]
-	removals removals
+	live      client.Reader
+	engine    engine
+	writer    decision.Writer
+	reporter  recorders
+	tracer    tracer
+	clock     clock.PassiveClock
+	conflicts queue.ConflictBackoff[inventory.PlacementKey]
+	removals  removals
 }
 
 // service is what is written for placements, and who is shown what is known for that.
@@ -82,16 +82,16 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	r := &reconciler{
-		state:    shared,
-		removals: newRemovals(checker),
-		client:   mgr.GetClient(),
-		live:     live,
-		engine:   newEngine(shared.inventory),
-		writer:   decision.Writer{Client: mgr.GetClient()},
-		reporter: recorders{recorder: recorder},
-		tracer:   newTracer(settings.Tracing),
-		clock:    settings.Clock,
-		outdated: queue.NewRetry[inventory.PlacementKey](),
+		state:     shared,
+		removals:  newRemovals(checker),
+		client:    mgr.GetClient(),
+		live:      live,
+		engine:    newEngine(shared.inventory),
+		writer:    decision.Writer{Client: mgr.GetClient()},
+		reporter:  recorders{recorder: recorder},
+		tracer:    newTracer(settings.Tracing),
+		clock:     settings.Clock,
+		conflicts: queue.NewConflictBackoff[inventory.PlacementKey](),
 	}
 
 	if err := r.index(context.Background(), mgr); err != nil {
@@ -100,7 +100,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 
 	s.view.connect(r)
 
-	typed := queue.Queue[inventory.PlacementKey](settings)
+	typed := queue.Options[inventory.PlacementKey](settings)
 	typed.Reconciler = r
 	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.PlacementKey) []any {
 		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API}
@@ -161,11 +161,11 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) 
 	case placement == nil:
 		r.forget(key)
 
-		return r.outdated.Settle(ctx, key, nil)
+		return r.conflicts.Result(ctx, key, nil)
 	case !managed(placement):
 		r.skip(placement)
 
-		return r.outdated.Settle(ctx, key, nil)
+		return r.conflicts.Result(ctx, key, nil)
 	}
 
 	carriedOut := false
@@ -198,30 +198,30 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) 
 	if decision.Terminating(err) {
 		klog.FromContext(ctx).V(2).Info("The namespace is being deleted; nothing is left to do")
 
-		return r.outdated.Settle(ctx, key, nil)
+		return r.conflicts.Result(ctx, key, nil)
 	}
 
-	if again, err := r.outdated.Settle(ctx, key, err); err != nil || again.RequeueAfter > 0 {
+	if again, err := r.conflicts.Result(ctx, key, err); err != nil || again.RequeueAfter > 0 {
 		return again, err
 	}
 
 	return pass.next(r.clock.Now()), nil
 }
 
-// cycle is one evaluation of a placement, and what comes of it.
+// cycle is one reconcile of a Placement.
 type cycle struct {
 	decision.Evaluation
 
-	// placement is the placement with its status as it was last written.
+	// placement is the Placement with its latest known status.
 	placement *record.Placement
-	// outputs are the plans by form, those of the placement's own API first.
+	// outputs are the plans by format; the first one is in the API of the Placement.
 	outputs []output
-	// stats is what was written so far, and refused what could not be because it was not as it was believed to be.
+	// stats has what was written so far, and refused the objects that conflicted.
 	stats   writeStats
 	refused refused
 }
 
-// output is what to write in one form.
+// output is what to write in one format.
 type output struct {
 	present decision.Present
 	plan    decision.Plan
@@ -229,7 +229,7 @@ type output struct {
 
 func (p *cycle) own() *output { return &p.outputs[0] }
 
-// next says when the placement has to be looked at again although nothing happens.
+// next returns when the Placement has to be reconciled again without an event.
 func (p *cycle) next(now time.Time) reconcile.Result {
 	wake := p.Result.RequeueAt
 	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
@@ -253,7 +253,7 @@ func (p *cycle) next(now time.Time) reconcile.Result {
 	return reconcile.Result{RequeueAfter: min(max(wake.Sub(now), time.Nanosecond), longestWait)}
 }
 
-// plan asks the engine, and compares the answer with what exists.
+// plan evaluates the Placement and compares the result with the existing decisions.
 func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cycle, error) {
 	present, err := r.present(ctx, placement.API.Form(), placement)
 	if err != nil {
@@ -290,8 +290,8 @@ func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cy
 	return p, nil
 }
 
-// schedule asks the engine, has the removals of its answer proved, and makes an evaluation of the answer. One that depends on more than the
-// placement was told of until now is found once more if something has happened meanwhile.
+// schedule runs the scheduler, proves the removals of the result, and evaluates it. If the status needs new subscriptions and an event
+// arrived before they were made, it runs again.
 func (r *reconciler) schedule(
 	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time,
 ) (decision.Evaluation, error) {
@@ -328,7 +328,7 @@ func (r *reconciler) schedule(
 	}
 }
 
-// placement reads the placement, with our own last status even if the cache does not have it yet; nil when there is none.
+// placement returns a Placement with the last status that was written, or nil if there is none.
 func (r *reconciler) placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
 	api := r.api(key)
 	cached := api.Empty()
@@ -349,7 +349,7 @@ func (r *reconciler) placement(ctx context.Context, key inventory.PlacementKey) 
 	return nil, nil // It is gone; the cache does not know it yet.
 }
 
-// present collects the PlacementDecisions of a form that exist for the placement, with our own last writes.
+// present returns the existing PlacementDecisions of a Placement in a format, with the last own writes.
 func (r *reconciler) present(ctx context.Context, form record.Form, placement *record.Placement) (decision.Present, error) {
 	list, ok := form.EmptyList().(client.ObjectList)
 	if !ok {

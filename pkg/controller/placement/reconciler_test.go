@@ -46,7 +46,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	api, shared := store.Build(), newState(o, clock.RealClock{})
 	r := &reconciler{
 		state: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
-		reporter: recorders{recorder: &events.FakeRecorder{}}, outdated: queue.NewRetry[inventory.PlacementKey](),
+		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.PlacementKey](),
 		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
 	}
 	r.synced.Store(true)
@@ -100,7 +100,7 @@ func TestAPlacementThatIsGoneHasNoRetries(t *testing.T) {
 	var waits []time.Duration
 
 	for range 2 {
-		result, err := r.outdated.Settle(t.Context(), key, outdated)
+		result, err := r.conflicts.Result(t.Context(), key, outdated)
 		if err != nil {
 			t.Fatal(err)
 		}

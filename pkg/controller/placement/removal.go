@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	// firstPostponed and longestPostponed bound how long a removal waits for the next attempt to prove it.
+	// firstPostponed and longestPostponed bound the backoff of a removal that could not be proved.
 	firstPostponed   = time.Second
 	longestPostponed = 30 * time.Second
-	// provingAttempts is how often a result is proved within one reconcile while what decides about it keeps changing.
+	// provingAttempts is how often one reconcile proves a result while the objects that decide about it keep changing.
 	provingAttempts = 5
 )
 
-// removals proves the removals of results before they are written (docs/spec/differences.md B10).
+// removals proves that the view is fresh before a result removes clusters (docs/spec/differences.md B10).
 type removals struct {
 	checker *freshness.Checker
 	backoff workqueue.TypedRateLimiter[inventory.PlacementKey]
@@ -42,8 +42,8 @@ func newRemovals(checker *freshness.Checker) removals {
 	}
 }
 
-// newChecker compares the observed versions with the API server of a manager. Its reads have no bound of their rate: they are few, and each
-// of them delays a removal.
+// newChecker returns a Checker that reads from the API server of a manager. Its reads are not rate limited: they are few, and each delays a
+// removal.
 func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.Checker, error) {
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.QPS, config.Burst, config.RateLimiter = -1, 0, nil
@@ -56,9 +56,9 @@ func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.C
 	return freshness.New(api, observed), nil
 }
 
-// proved returns a result of find that takes no cluster away, or one that was computed on the latest state of all that decides about the
-// clusters that leave. If that cannot be proved, the result is postponed. The error is freshness.ErrPlacementChanged when the
-// placement itself has to be read again.
+// proved returns a result of find that removes no cluster, or that was computed on the latest state of everything that decides about the
+// removed clusters. If that cannot be proved, it returns the postponed result. The error is freshness.ErrPlacementChanged when the
+// Placement has to be read again.
 func (r *reconciler) proved(
 	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
@@ -95,7 +95,7 @@ func (r *reconciler) proved(
 	}
 }
 
-// removalOf describes what a result takes away; false when it takes nothing away.
+// removalOf returns the removal that a result leads to; false if it removes no cluster.
 func removalOf(placement *record.Placement, present decision.Present, result *scheduling.Result) (freshness.Removal, bool) {
 	clusters := decision.Deciding(result, present)
 	if len(clusters) == 0 {
@@ -108,13 +108,12 @@ func removalOf(placement *record.Placement, present decision.Present, result *sc
 	}, true
 }
 
-// placementObject names a placement as the API server does.
+// placementObject returns the Placement as an object of the API server.
 func placementObject(placement *record.Placement) freshness.Object {
 	return freshness.Object{Resource: placements(placement.API), NamespacedName: keyOf(placement)}
 }
 
-// postponement is what users are told of an error of a proof. It names no object and no version, so that it does not change with every
-// attempt.
+// postponement returns the reason and message for users. They name no object and no version, so that they do not change with every attempt.
 func postponement(err error) scheduling.Postponement {
 	behind, ok := errors.AsType[*freshness.BehindError](err)
 	if !ok {

@@ -11,18 +11,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// DefaultWarnRemovalPercent is the share of its clusters that a placement may lose at once without a warning, unless Options say otherwise.
+// DefaultWarnRemovalPercent is the percentage of its clusters that a Placement may lose at once without a warning, unless Options set
+// another one.
 const DefaultWarnRemovalPercent = 50
 
-// removalLimits bound what may leave the decisions of a placement.
+// removalLimits bound how many clusters may leave the decisions of a Placement.
 type removalLimits struct {
-	// limit is what may leave before more is held; what only the hub that is looked at knows is nil.
+	// limit is the removal budget; nil fields are unknown to this process.
 	limit guard.Limit
 	// warned is the percentage that may leave without a warning; nil is the default.
 	warned *int
 }
 
-// warnPercent is the share above which users are warned.
+// warnPercent returns the percentage above which an event warns users.
 func (s removalLimits) warnPercent() int {
 	if s.warned == nil {
 		return DefaultWarnRemovalPercent
@@ -31,17 +32,17 @@ func (s removalLimits) warnPercent() int {
 	return *s.warned
 }
 
-// deletesForNewSpec reports whether pages are deleted for a changed spec, after the status that tells what is selected. Until they are gone
-// the guard is not armed, and once they are there is a condition to write.
+// deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
+// budget is not in force, and once they are gone a condition has to be written.
 func (p *cycle) deletesForNewSpec() bool { return p.Ruling.Disarmed() && len(p.own().plan.Deletes) > 0 }
 
-// holdBegins reports whether a removal is held that was not held before.
+// holdBegins reports whether a removal is blocked that was not blocked before.
 func (p *cycle) holdBegins() bool {
 	return p.Ruling.Held && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, guard.Condition)
 }
 
-// reserve records in the status which clusters are about to leave, before a page loses them. Where the process ends on the way, the next one
-// counts them as removed. Without a guard, and while nothing leaves, nothing is written.
+// reserve records in the status which clusters are about to leave, before a page loses them: if the process ends meanwhile, the next leader
+// counts them as removed. It writes nothing without a budget, or while nothing leaves.
 func (r *reconciler) reserve(ctx context.Context, p *cycle) error {
 	status, needed := p.Reserve(p.placement, metav1.Time{Time: r.clock.Now()})
 	if !needed {
@@ -56,7 +57,7 @@ func (r *reconciler) reserve(ctx context.Context, p *cycle) error {
 	return err
 }
 
-// patchStatus writes the status if it differs, and returns the placement as it is then; nil when nothing was to do.
+// patchStatus writes the status if it differs, and returns the written Placement; nil if nothing was written.
 func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status record.Status) (*record.Placement, error) {
 	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
 	if err != nil {

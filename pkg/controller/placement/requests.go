@@ -14,29 +14,30 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// requests lowers every placement once per generation, and tells the inventory what it looks at. It is safe for concurrent use.
+// requests converts every Placement once per generation into a Request, and subscribes it to what the Request reads. It is safe for
+// concurrent use.
 type requests struct {
 	compiler  *selector.Compiler
 	inventory *inventory.Inventory
-	outputs   servedAPIs
+	served    servedAPIs
 
-	mu      sync.Mutex
-	lowered map[inventory.PlacementKey]loweredRequest
+	mu        sync.Mutex
+	converted map[inventory.PlacementKey]convertedRequest
 }
 
-type loweredRequest struct {
+type convertedRequest struct {
 	uid        types.UID
 	generation int64
 	request    *scheduling.Request
-	// watchesRejected says that the placement is told of every cluster in scope, because what is written of its last answer tells of them.
+	// watchesRejected reports that the last status lists rejection reasons, so that events of rejected clusters must enqueue the Placement.
 	watchesRejected bool
 }
 
 func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o servedAPIs) *requests {
-	return &requests{compiler: compiler, inventory: inv, outputs: o, lowered: map[inventory.PlacementKey]loweredRequest{}}
+	return &requests{compiler: compiler, inventory: inv, served: o, converted: map[inventory.PlacementKey]convertedRequest{}}
 }
 
-// of is the request of a placement. The answer for an older generation than the last one does not replace it.
+// of returns the Request of a Placement. A Request of an older generation does not replace the known one.
 func (r *requests) of(placement *record.Placement) *scheduling.Request {
 	if request := r.known(placement); request != nil {
 		return request
@@ -48,49 +49,49 @@ func (r *requests) of(placement *record.Placement) *scheduling.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if known, found := r.lowered[key]; found && known.uid == placement.UID && known.generation > placement.Generation {
+	if known, found := r.converted[key]; found && known.uid == placement.UID && known.generation > placement.Generation {
 		return request
 	}
 
-	r.lowered[key] = loweredRequest{uid: placement.UID, generation: placement.Generation, request: request}
+	r.converted[key] = convertedRequest{uid: placement.UID, generation: placement.Generation, request: request}
 
 	r.inventory.Subscribe(key, r.withProfiles(key, request.Dependencies()))
 
 	return request
 }
 
-// withProfiles is an interest with what is written beside the answer.
+// withProfiles adds ClusterProfiles to the dependencies of a Placement whose decisions are mirrored as references to them.
 func (r *requests) withProfiles(key inventory.PlacementKey, interest inventory.Dependencies) inventory.Dependencies {
-	if r.outputs.writesProfiles(key) {
+	if r.served.writesProfiles(key) {
 		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
 	}
 
 	return interest
 }
 
-// updateDependencies has the placement told of what its answer depends on from now on. It reports whether something of that may have happened since
-// the answer was found.
+// updateDependencies subscribes the Placement to what the status of a result depends on. It returns true if an event may have been missed
+// between the snapshot of the result and the subscription.
 func (r *requests) updateDependencies(key inventory.PlacementKey, answer *scheduling.Result) (missed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	known := r.lowered[key]
+	known := r.converted[key]
 	if known.request != answer.Request || known.watchesRejected == answer.ListsRejections() {
 		return false // A newer request is evaluated once more.
 	}
 
 	known.watchesRejected = answer.ListsRejections()
-	r.lowered[key] = known
+	r.converted[key] = known
 
 	return r.inventory.UpdateDependencies(key, r.withProfiles(key, answer.Dependencies())) != answer.Generation && known.watchesRejected
 }
 
-// known is the request of a placement if it was lowered before; nil if it was not.
+// known returns the Request of a Placement if it was converted before, or nil.
 func (r *requests) known(placement *record.Placement) *scheduling.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	known, found := r.lowered[placement.Key()]
+	known, found := r.converted[placement.Key()]
 	if !found || known.uid != placement.UID || known.generation != placement.Generation {
 		return nil
 	}
@@ -98,29 +99,29 @@ func (r *requests) known(placement *record.Placement) *scheduling.Request {
 	return known.request
 }
 
-// keys are the placements that were lowered and are not forgotten, in any order.
+// keys returns the known Placements in any order.
 func (r *requests) keys() []inventory.PlacementKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return slices.Collect(maps.Keys(r.lowered))
+	return slices.Collect(maps.Keys(r.converted))
 }
 
-// remembers reports whether something is known of a placement.
+// remembers reports whether a Placement is known.
 func (r *requests) remembers(key inventory.PlacementKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	_, found := r.lowered[key]
+	_, found := r.converted[key]
 
 	return found
 }
 
-// forget drops a placement that is gone, or that others schedule.
+// forget unsubscribes a Placement that is gone or not managed.
 func (r *requests) forget(key inventory.PlacementKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	delete(r.lowered, key)
+	delete(r.converted, key)
 	r.inventory.Unsubscribe(key)
 }

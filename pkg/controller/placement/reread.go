@@ -10,21 +10,21 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// refused are the objects that the API server has in other states than an evaluation believed.
+// refused are the objects for which requests conflicted.
 type refused struct {
 	pages []refusedPage
-	// status says that the placement is one of them.
+	// status reports that the Placement is one of them.
 	status bool
 }
 
-// refusedPage is a page of a form, in the state that the evaluation believed; known is nil where it believed that there is none.
+// refusedPage is a page in a format; known is its expected state, or nil if it was expected not to exist.
 type refusedPage struct {
 	form  record.Form
 	page  *record.Page
 	known *record.Page
 }
 
-// note remembers a page for which a request failed, if the error says that the page is not as it was believed to be.
+// note adds a page if the error is a conflict.
 func (r *refused) note(present decision.Present, page *record.Page, err error) {
 	if !decision.Outdated(err) {
 		return
@@ -38,8 +38,8 @@ func (r *refused) note(present decision.Present, page *record.Page, err error) {
 	r.pages = append(r.pages, refused)
 }
 
-// reread reads the objects that were not as the evaluation believed from the API server, so that the next evaluation knows them even where
-// the cache is far behind. All else that was written is remembered on: it was not refused.
+// reread reads the objects that conflicted from the API server and assumes them, so that the next reconcile knows them even where the cache
+// is far behind. Other assumed writes stay.
 func (r *reconciler) reread(ctx context.Context, p *cycle) {
 	if len(p.refused.pages) == 0 && !p.refused.status {
 		return

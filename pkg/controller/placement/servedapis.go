@@ -8,19 +8,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// servedAPIs are the APIs whose placements are served, and the ways in which their decisions are written.
+// servedAPIs has the APIs whose Placements are served, and the formats in which their decisions are written.
 type servedAPIs struct {
-	// shares bound what may leave the decisions.
+	// removalLimits bound how many clusters may leave the decisions.
 	removalLimits
 
 	apis []record.API
-	// profiles writes the decisions of v1beta1 a second time, as references to ClusterProfiles.
+	// profiles mirrors the decisions of v1beta1 as references to ClusterProfiles.
 	profiles bool
-	// outside says that another process writes, and that it is not known whether it writes profiles.
+	// outside reports that another process writes, so that it is unknown whether decisions are mirrored.
 	outside bool
 }
 
-// options are how placements are evaluated.
+// options returns how Placements are evaluated.
 func (o servedAPIs) options() decision.Options {
 	options := decision.Options{Limit: o.limit}
 	if !o.outside {
@@ -30,7 +30,7 @@ func (o servedAPIs) options() decision.Options {
 	return options
 }
 
-// forms are all ways in which decisions are written.
+// forms returns all formats in which decisions are written.
 func (o servedAPIs) forms() []record.Form {
 	forms := make([]record.Form, 0, len(o.apis)+1)
 	for _, api := range o.apis {
@@ -44,14 +44,14 @@ func (o servedAPIs) forms() []record.Form {
 	return forms
 }
 
-// api is the API of a placement.
+// api returns the API of a Placement.
 func (o servedAPIs) api(key inventory.PlacementKey) record.API {
 	i := slices.IndexFunc(o.apis, func(api record.API) bool { return api.Name() == key.API })
 
 	return o.apis[i]
 }
 
-// writesProfiles reports whether the placement's decisions are written as references to ClusterProfiles too.
+// writesProfiles reports whether the decisions of the Placement are mirrored as references to ClusterProfiles.
 func (o servedAPIs) writesProfiles(key inventory.PlacementKey) bool {
 	return o.profiles && key.API == record.V1beta1.Name()
 }

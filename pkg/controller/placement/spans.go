@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// tracer begins the spans of evaluations. Without traces it does nothing, and costs nothing.
+// tracer starts the spans of reconciles. Without a provider it does nothing.
 type tracer struct {
 	spans trace.Tracer // nil without traces
 }
@@ -27,12 +27,12 @@ func newTracer(provider trace.TracerProvider) tracer {
 	return tracer{spans: provider.Tracer("github.com/placement-hub/placement-hub/pkg/controller")}
 }
 
-// span is a part of an evaluation.
+// span is a part of a reconcile.
 type span struct {
 	trace.Span // nil without a trace of this evaluation
 }
 
-// reconcile begins the span of an evaluation, which lasts from the change that it is for, and tells of that.
+// reconcile starts the span of a reconcile, which begins with the change that caused it.
 func (t tracer) reconcile(ctx context.Context, key inventory.PlacementKey, change queue.Change) (context.Context, span) {
 	if t.spans == nil {
 		return ctx, span{}
@@ -56,7 +56,7 @@ func (t tracer) reconcile(ctx context.Context, key inventory.PlacementKey, chang
 	return ctx, span{whole}
 }
 
-// begin begins a part of an evaluation.
+// begin starts the span of a part of a reconcile.
 func (t tracer) begin(ctx context.Context, name string, key inventory.PlacementKey) (context.Context, span) {
 	if t.spans == nil || !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, span{}
@@ -80,7 +80,7 @@ func (s span) end() {
 	}
 }
 
-// answered says what the engine answers.
+// answered adds the result of the scheduler.
 func (s span) answered(result *scheduling.Result) {
 	if s.Span == nil {
 		return
@@ -93,7 +93,7 @@ func (s span) answered(result *scheduling.Result) {
 	)
 }
 
-// planned says what is to be written.
+// planned adds the plan.
 func (s span) planned(evaluation *decision.Evaluation) {
 	if s.Span == nil {
 		return
@@ -103,7 +103,7 @@ func (s span) planned(evaluation *decision.Evaluation) {
 	s.SetAttributes(attribute.Int("writes", len(evaluation.Plan.Writes)+len(evaluation.Plan.Deletes)))
 }
 
-// wrote says what was written, and what went wrong with it.
+// wrote adds the requests and their error.
 func (s span) wrote(p *cycle, err error) {
 	if s.Span == nil {
 		return
@@ -117,7 +117,7 @@ func (s span) wrote(p *cycle, err error) {
 	}
 }
 
-// failed says what went wrong.
+// failed adds an error.
 func (s span) failed(err error) {
 	if s.Span != nil {
 		s.RecordError(err)

@@ -58,13 +58,13 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
 
-		f.setClusterSet(nil, set, false)
+		f.updateClusterSet(nil, set, false)
 
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
-			f.setPlacement(nil, record.V1beta1.Read(named(name)), false)
+			f.updatePlacement(nil, record.V1beta1.Read(named(name)), false)
 			f.inventory.Snapshot(placementKey(name)) // So that changes concern it.
-			f.setBinding(nil, binding, false)
+			f.updateBinding(nil, binding, false)
 			f.deleteBinding(binding)
 
 			if i > 1 {
@@ -90,7 +90,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		}
 
 		f.queue.Get(placementKey("p0"))
-		f.setPlacement(nil, record.V1beta1.Read(named("p0")), false)
+		f.updatePlacement(nil, record.V1beta1.Read(named("p0")), false)
 
 		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityUser}, drained(q)); diff != "" {
 			t.Errorf("woken after the election (-want +got):\n%s", diff)
@@ -113,7 +113,7 @@ func TestNothingIsMissedAroundTheElection(t *testing.T) {
 					go elect()
 				}
 
-				f.setPlacement(nil, record.V1beta1.Read(named(name)), false)
+				f.updatePlacement(nil, record.V1beta1.Read(named(name)), false)
 			}
 
 			synctest.Wait()

@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// state is what feed and reconciler of the placements share.
+// state is what the event handlers and the reconciler share.
 type state struct {
 	servedAPIs
 
@@ -25,19 +25,19 @@ type state struct {
 	pages     map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]
 	statuses  *assumecache.Cache[inventory.PlacementKey, *record.Placement]
 	queue     *queue.PriorityQueue[inventory.PlacementKey]
-	// standings are how the placements stand, for the metrics.
+	// standings are the states of the Placements for the gauges.
 	standings *metrics.Standings[inventory.PlacementKey]
-	// observed are the versions of the objects that are in the inventory.
+	// observed has the resourceVersions of the objects in the inventory.
 	observed *freshness.Observed
 	// unreadables are the objects with fields that could not be decoded.
 	unreadables *unreadables
-	// contents tell which decisions others have edited.
+	// contents finds pages that others have edited.
 	contents *contents
-	// deciding is held while an answer that was read from the decisions of others is assumed (docs/spec/differences.md B9). Nothing is read or
-	// written meanwhile.
+	// deciding is locked while a result that depends on the decisions of others is computed and assumed (docs/spec/differences.md B9). No
+	// request is sent under the lock.
 	deciding sync.Mutex
-	// synced is set once the initial lists are in the inventory. Before that there is no answer: a world that is half known would
-	// empty decisions.
+	// synced is set once the inventory has the initial lists. Before that, nothing is evaluated: an incomplete inventory would empty
+	// decisions.
 	synced atomic.Bool
 }
 
@@ -65,7 +65,7 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 	}
 }
 
-// forget drops all that is remembered of a placement that is gone, or that others schedule.
+// forget drops the state of a Placement that is gone or not managed.
 func (m *state) forget(key inventory.PlacementKey) {
 	m.requests.forget(key)
 	m.forgetWrites(key)
@@ -74,7 +74,7 @@ func (m *state) forget(key inventory.PlacementKey) {
 	m.contents.forget(key)
 }
 
-// skip drops what is remembered of a placement that is not ours to schedule, but that there is one.
+// skip drops the state of a Placement that is not managed, except that it exists.
 func (m *state) skip(placement *record.Placement) {
 	reason := "disabled"
 	if !placement.DeletionTimestamp.IsZero() {
@@ -85,13 +85,13 @@ func (m *state) skip(placement *record.Placement) {
 	m.standings.Note(placement.Key(), metrics.Standing{Skipped: reason})
 }
 
-// enqueue puts placements into the queue for a cause that is no change.
+// enqueue enqueues Placements for a cause that is not a change of an object.
 func (m *state) enqueue(priority int, cause string, keys ...inventory.PlacementKey) {
 	m.enqueueFor(priority, cause, time.Time{}, keys...)
 }
 
-// enqueueFor puts placements into the queue for a change that arrived at a time; zero for what was there before. While there is no queue it does
-// nothing.
+// enqueueFor enqueues Placements for a change that arrived at a time; the zero time is for objects of the initial lists. It does nothing
+// before the election.
 func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
 	if len(keys) == 0 || !m.queue.Open() {
 		return
@@ -102,7 +102,8 @@ func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inv
 	change.Cause.Woke(put, len(keys)-put)
 }
 
-// pause puts off what events about the objects of a placement mean until release, while it is evaluated and they are being written.
+// pause defers the handling of events of own objects while a Placement is reconciled, because an event may arrive before the response to
+// the write.
 func (m *state) pause(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		pages.Pause(key)
@@ -111,7 +112,7 @@ func (m *state) pause(key inventory.PlacementKey) {
 	m.statuses.Pause(key)
 }
 
-// resume wakes the placement if others have changed its objects since hold.
+// resume ends pause, and enqueues the Placement if others have changed its objects meanwhile.
 func (m *state) resume(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		if pages.Resume(key) {
@@ -126,7 +127,7 @@ func (m *state) resume(key inventory.PlacementKey) {
 	m.countWritten(key)
 }
 
-// forgetWrites drops what was written for a placement, when the API server has shown that it is not so.
+// forgetWrites drops the assumed writes of a Placement.
 func (m *state) forgetWrites(key inventory.PlacementKey) {
 	for _, pages := range m.pages {
 		pages.Forget(key)

@@ -18,28 +18,29 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// due is the cause of an evaluation that no change has woken: a toleration or a score has expired, or a time was set for it.
+// due is the cause of a reconcile without a change: a toleration or a score has expired.
 var due = metrics.CauseOf("time")
 
-// writeStats is what an evaluation has written.
+// writeStats has what a reconcile has written.
 type writeStats struct {
 	clock clock.PassiveClock
-	// at is when the last request was answered, or the next one may be sent; last is when the last one that changed something was.
+	// at is when the last response arrived or the next request may be sent; last is when the last successful response arrived.
 	at, last time.Time
 	writes   int
-	// pages are the clusters of the pages that were written, as they are now, and before what stood in all pages; nil until one was written.
+	// pages has the clusters of the pages of the own API as they are now, and before the page of each cluster before the writes; nil until
+	// a page was written.
 	pages  map[string][]string
 	before map[string]string
 }
 
-// begin is said before the requests of a plan.
+// begin notes the time before the requests of a plan.
 func (d *writeStats) begin(plan decision.Plan) {
 	if !plan.Empty() {
 		d.at = d.clock.Now()
 	}
 }
 
-// count books a request that was answered.
+// count counts a request.
 func (d *writeStats) count(kind string, err error) {
 	now, result := d.clock.Now(), metrics.WriteOK
 
@@ -57,7 +58,7 @@ func (d *writeStats) count(kind string, err error) {
 	d.at = now
 }
 
-// page notes what stands in a page of the placement's own API from now on.
+// page notes the clusters of a page of the own API.
 func (d *writeStats) page(present decision.Present, page *record.Page, deleted bool) {
 	if d.pages == nil {
 		d.before, d.pages = map[string]string{}, make(map[string][]string, len(present.Pages))
@@ -77,7 +78,7 @@ func (d *writeStats) page(present decision.Present, page *record.Page, deleted b
 	}
 }
 
-// changes are how many clusters the decisions gained and lost, and how many of the others have changed their page.
+// changes returns how many clusters the decisions gained and lost, and how many others moved to another page.
 func (d *writeStats) changes() (gained, lost, moved int) {
 	after := make(map[string]string, len(d.before))
 
@@ -107,14 +108,14 @@ func (d *writeStats) changes() (gained, lost, moved int) {
 	return gained, lost, moved
 }
 
-// stepTimer observes how long the steps of one evaluation take.
+// stepTimer records the duration of each step of the scheduler.
 type stepTimer struct {
 	clock clock.PassiveClock
-	// last is when the last step but StepCEL, which is a part of another one, began or ended, and cel when that one began.
+	// last is when the last step other than StepCEL began or ended; cel is when StepCEL, which is a part of another step, began.
 	last, cel time.Time
 }
 
-// Begin notes the time.
+// Begin notes the time at which a step begins.
 func (s *stepTimer) Begin(step scheduling.Step) {
 	switch step {
 	case scheduling.StepTaintToleration: // Begins as soon as the step before it has ended.
@@ -125,7 +126,7 @@ func (s *stepTimer) Begin(step scheduling.Step) {
 	}
 }
 
-// End observes the time since Begin.
+// End records the time since Begin.
 func (s *stepTimer) End(step scheduling.Step) {
 	now := s.clock.Now()
 
@@ -139,7 +140,7 @@ func (s *stepTimer) End(step scheduling.Step) {
 	s.last = now
 }
 
-// fail books an evaluation that did not come to an answer, and returns why.
+// fail counts a failed reconcile, keeps its change for the retry, and returns the error.
 func (r *reconciler) fail(key inventory.PlacementKey, change queue.Change, span span, err error) error {
 	r.queue.Requeue(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
@@ -148,7 +149,7 @@ func (r *reconciler) fail(key inventory.PlacementKey, change queue.Change, span 
 	return err
 }
 
-// recordMetrics books what came of an evaluation.
+// recordMetrics counts a reconcile by its cause and outcome.
 func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err error) {
 	span.wrote(p, err)
 
@@ -190,7 +191,7 @@ func causeOf(change queue.Change) *metrics.Cause {
 	return change.Cause
 }
 
-// standing is how a placement stands with a status that was written.
+// standing returns the state of a Placement for the gauges.
 func standing(result *scheduling.Result, status record.Status) metrics.Standing {
 	is := metrics.Standing{
 		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
@@ -219,17 +220,17 @@ func standing(result *scheduling.Result, status record.Status) metrics.Standing 
 	return is
 }
 
-// leading has the metrics tell how the placements stand while the manager leads.
+// leading enables the gauges of Placements while the manager leads.
 type leading struct {
 	standings *metrics.Standings[inventory.PlacementKey]
 }
 
 var _ manager.LeaderElectionRunnable = leading{}
 
-// NeedLeaderElection says that only the leader knows.
+// NeedLeaderElection returns true: only the leader knows the states.
 func (leading) NeedLeaderElection() bool { return true }
 
-// Start tells until the context ends.
+// Start enables the gauges until the context ends.
 func (l leading) Start(ctx context.Context) error {
 	l.standings.Lead()
 	<-ctx.Done()

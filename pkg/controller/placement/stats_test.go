@@ -158,11 +158,11 @@ func TestDisabledPlacementsAreTold(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "off", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
 	}}
-	f.setPlacement(nil, record.V1beta1.Read(placement), true)
+	f.updatePlacement(nil, record.V1beta1.Read(placement), true)
 	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, standingSeries...)
 
 	placement.DeletionTimestamp = ptr.To(metav1.Now())
-	f.setPlacement(record.V1beta1.Read(placement), record.V1beta1.Read(placement), false)
+	f.updatePlacement(record.V1beta1.Read(placement), record.V1beta1.Read(placement), false)
 	expectScraped(t, "it is being deleted", since, map[string]float64{"skipped_placements deleting": 1}, standingSeries...)
 }
 
@@ -191,7 +191,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	f.setCluster(nil, &clusterv1.ManagedCluster{
+	f.updateCluster(nil, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c3", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}, false)
 	r.inventory.DeleteCluster("c1")
@@ -320,7 +320,7 @@ func TestAHeartbeatIsMeasuredForNothing(t *testing.T) {
 	}
 
 	bare := testing.AllocsPerRun(100, func() { m.inventory.SetCluster(cluster) })
-	if measured := testing.AllocsPerRun(100, func() { f.setCluster(cluster, cluster, false) }); measured != bare {
+	if measured := testing.AllocsPerRun(100, func() { f.updateCluster(cluster, cluster, false) }); measured != bare {
 		t.Errorf("%v allocations, of which %v are the inventory's", measured, bare)
 	}
 }

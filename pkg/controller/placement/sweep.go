@@ -22,14 +22,15 @@ import (
 )
 
 const (
-	// sweepPeriod is how often the hub looks for such writes, and maxConfirmed how many of each kind it asks the API server about each time.
+	// sweepPeriod is how often the hub checks expired writes, and maxConfirmed how many of each kind it reads from the API server each
+	// time.
 	sweepPeriod  = 10 * time.Second
 	maxConfirmed = 50
 )
 
-// sweep looks for the writes whose events have not come for long. Where the cache is behind, which the API server shows, a write is
-// remembered on: without it the placement would be planned on a state that every request is refused for. Where the API server shows that
-// the write is not the last thing that happened, its event is lost, and the placement is woken.
+// sweep checks writes whose events have not come for long. Where the API server shows that the cache is behind, a write stays assumed:
+// without it every request for the Placement would conflict. Where it shows that the write is not the latest change, the event was lost,
+// and the Placement is enqueued.
 func (f *eventHandlers) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
 	defer cancel()
@@ -70,10 +71,10 @@ func sweep[T metav1.Object](
 	}
 }
 
-// knownTypes is the scheme of the hub, made once.
+// knownTypes is the scheme of the hub, built once.
 var knownTypes = sync.OnceValue(scheme.New)
 
-// readMetadata reads the metadata of an object of the kind of example from the API server; false when there is none.
+// readMetadata reads the metadata of an object of the kind of example from the API server; false if there is none.
 func readMetadata(
 	ctx context.Context, live client.Reader, example client.Object, key types.NamespacedName,
 ) (*metav1.PartialObjectMetadata, bool, error) {
@@ -96,7 +97,7 @@ func readMetadata(
 	return nil, false, nil
 }
 
-// readObject reads an object from the API server into an empty list of its kind; nil when there is none.
+// readObject reads an object from the API server into an empty list of its kind; nil if there is none.
 func readObject(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
 	list, ok := empty.(client.ObjectList)
 	if !ok {
@@ -119,7 +120,7 @@ func readObject(ctx context.Context, live client.Reader, empty runtime.Object, k
 	return nil, nil
 }
 
-// readOne lists the one object of a name: a list is as consistent as a get, and takes no right beyond those that the cache has.
+// readOne lists the object of a name: a list is as consistent as a get, and needs no permission beyond those of the cache.
 func readOne(ctx context.Context, live client.Reader, list client.ObjectList, key types.NamespacedName) error {
 	err := live.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
 	if err != nil {

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// unreadableReason and readAction are of the events about objects with unreadable fields.
+	// unreadableReason and readAction are the reason and action of events about unreadable fields.
 	unreadableReason = "UnreadableFields"
 	readAction       = "Read"
-	// longestFields is where the list of fields in such an event is cut, in bytes: an API server takes notes of 1024.
+	// longestFields is the maximum length of the list of fields in such an event, in bytes: the API server accepts notes of up to 1024.
 	longestFields = 700
 )
 
-// unreadables knows the objects with fields that the hub cannot decode, counts them in a metric, and warns about each as long as a recorder is
-// set. It is safe for concurrent use.
+// unreadables has the objects with fields that the hub cannot decode. It counts them in a metric, and sends an event about each once a
+// recorder is set. It is safe for concurrent use.
 type unreadables struct {
 	mu       sync.Mutex
 	recorder events.EventRecorder
@@ -43,12 +43,12 @@ func newUnreadables() *unreadables {
 	return &unreadables{known: map[schema.GroupVersionKind]map[types.NamespacedName]unreadableObject{}}
 }
 
-// handler takes notice of the objects of a kind.
+// handler returns the event handler for a kind.
 func (u *unreadables) handler(kind schema.GroupVersionKind) toolscache.ResourceEventHandler {
 	return on(func(_, after client.Object, _ bool) { u.note(kind, after) }, func(last client.Object) { u.drop(kind, keyOf(last)) })
 }
 
-// warn warns of what is known, and from now on of what becomes known.
+// warn sends events about the known objects, and from now on about new ones.
 func (u *unreadables) warn(recorder events.EventRecorder) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -121,7 +121,7 @@ func (u *unreadables) send(object unreadableObject) {
 			fields, consequence(object.reference.Kind)))
 }
 
-// consequence is what unreadable fields of a kind of objects lead to.
+// consequence describes what follows from unreadable fields of an object of a kind.
 func consequence(kind string) string {
 	switch kind {
 	case "ManagedCluster":

@@ -14,46 +14,45 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// View is what the placement controllers know at the moment, for those who ask and change nothing: on the leader, which sees its own writes
-// before the cache does, and on a standby alike. Setup or Observe connects it; before that it serves nothing. It is safe for concurrent use
-// from then on.
+// View gives read access to the state of the controllers, on the leader, which sees its own writes before its cache does, and on a standby
+// alike. Setup or Observe connects it; before that it serves no API. It is safe for concurrent use from then on.
 type View struct {
 	known *reconciler
 }
 
-// connect lets the view show what is known; a nil view shows nothing to nobody.
+// connect connects the view to a reconciler; a nil view ignores it.
 func (v *View) connect(known *reconciler) {
 	if v != nil {
 		v.known = known
 	}
 }
 
-// Serves reports whether the placements of an API are known here.
+// Serves reports whether the view has the Placements of an API.
 func (v *View) Serves(api record.API) bool {
 	return v.known != nil && slices.Contains(v.known.apis, api)
 }
 
-// Synced reports whether everything that existed at the start is known. Before that, nothing else may be asked.
+// Synced reports whether the initial lists were handled. Before that, only Serves may be called.
 func (v *View) Synced() bool { return v.known != nil && v.known.synced.Load() }
 
-// Placement is the placement of that name; nil when there is none. It is shared and must not be changed.
+// Placement returns a Placement, or nil if there is none. It is shared and must not be changed.
 func (v *View) Placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
 	return v.known.placement(ctx, key)
 }
 
-// Present are the decisions that exist for a placement, which need not be as it is on the hub.
+// Present returns the existing decisions of a Placement, which may differ from the Placement on the hub.
 func (v *View) Present(ctx context.Context, placement *record.Placement) (decision.Present, error) {
 	return v.known.present(ctx, placement.API.Form(), placement)
 }
 
-// Snapshot is the world of the present moment. No placement is told of what changes in it because of this.
+// Snapshot returns the present snapshot of the inventory, and subscribes nobody.
 func (v *View) Snapshot() *inventory.Snapshot { return v.known.inventory.Snapshot() }
 
-// Options are how the hub evaluates placements, as far as that is known here.
+// Options returns how the hub evaluates Placements, as far as this process knows.
 func (v *View) Options() decision.Options { return v.known.options() }
 
-// Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
-// those count that serve placements; their APIs are those of the view.
+// Observe keeps o.View up to date without a controller: it needs no lease and writes nothing. The APIs of the view are those of
+// o.Controllers.
 func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, o Options) error {
 	if o.View == nil {
 		return errors.New("observing for nobody: Options.View is nil")
@@ -81,17 +80,17 @@ func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, 
 	return nil
 }
 
-// observation feeds the inventory, for as long as the manager runs.
+// observation keeps the inventory up to date while the manager runs.
 type observation struct {
 	feed *eventHandlers
 }
 
 var _ manager.LeaderElectionRunnable = (*observation)(nil)
 
-// NeedLeaderElection says that it runs beside a leader.
+// NeedLeaderElection returns false: it runs on every replica.
 func (*observation) NeedLeaderElection() bool { return false }
 
-// Start listens until the context ends.
+// Start handles events until the context ends.
 func (o *observation) Start(ctx context.Context) error {
 	if err := o.feed.listen(ctx); err != nil && ctx.Err() == nil {
 		return err

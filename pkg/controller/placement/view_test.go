@@ -101,9 +101,9 @@ func TestObserverWakesNobody(t *testing.T) {
 	f := &eventHandlers{state: shared}
 	placement := record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: types.UID("1")}})
 
-	f.setPlacement(nil, placement, false)
+	f.updatePlacement(nil, placement, false)
 	f.placements(record.V1beta1).OnDelete(placement.Object)
-	f.setCluster(nil, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, false)
+	f.updateCluster(nil, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, false)
 
 	if shared.inventory.Snapshot().Cluster("c") == nil {
 		t.Error("the cluster is not known")

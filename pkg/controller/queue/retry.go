@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// firstOutdatedDelay and longestOutdatedDelay bound how long a key waits for the cache when it was looked at on an old view.
+	// firstOutdatedDelay and longestOutdatedDelay bound the backoff after a conflict, in which the cache catches up.
 	firstOutdatedDelay   = 100 * time.Millisecond
 	longestOutdatedDelay = 10 * time.Second
 )
 
-// Retry is the quiet retry of what was done on an old view of the world: no error is logged or counted as one, and a key that keeps
-// failing waits longer each time. It is safe for concurrent use.
-type Retry[K comparable] struct {
+// ConflictBackoff retries reconciles that ended with a conflict. No error is logged or counted, and a key that keeps conflicting waits longer
+// each time. It is safe for concurrent use.
+type ConflictBackoff[K comparable] struct {
 	limiter workqueue.TypedRateLimiter[K]
 }
 
-// NewRetry has nothing to try again.
-func NewRetry[K comparable]() Retry[K] {
-	return Retry[K]{limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[K](firstOutdatedDelay, longestOutdatedDelay)}
+// NewConflictBackoff returns a ConflictBackoff without pending retries.
+func NewConflictBackoff[K comparable]() ConflictBackoff[K] {
+	return ConflictBackoff[K]{limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[K](firstOutdatedDelay, longestOutdatedDelay)}
 }
 
-// Settle ends a pass over a key: an error that says that the view was old becomes a quiet retry, any other is returned.
-func (r Retry[K]) Settle(ctx context.Context, key K, err error) (reconcile.Result, error) {
+// Result ends the reconcile of a key: it turns a conflict into a requeue, and returns any other error.
+func (r ConflictBackoff[K]) Result(ctx context.Context, key K, err error) (reconcile.Result, error) {
 	if decision.Outdated(err) {
-		klog.FromContext(ctx).V(4).Info("Looked at an old view; trying again", "err", err)
+		klog.FromContext(ctx).V(4).Info("The objects have changed since they were read; retrying", "err", err)
 
 		return reconcile.Result{RequeueAfter: r.limiter.When(key)}, nil
 	}

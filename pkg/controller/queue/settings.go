@@ -10,32 +10,32 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
-// firstRetry and longestRetry bound the time until something that failed is tried again.
+// firstRetry and longestRetry bound the backoff of reconciles that returned an error.
 const (
 	firstRetry   = 5 * time.Millisecond
 	longestRetry = time.Minute
 )
 
-// Settings are common to all controllers of a hub. Every field but Tracing is set.
+// Settings are common to all controllers of a hub. Every field except Tracing is set.
 type Settings struct {
-	// Namespace is where the hub keeps objects of its own.
+	// Namespace holds the objects of the hub itself.
 	Namespace string
-	// Workers is how many requests a controller works on at the same time.
+	// Workers is how many requests a controller reconciles at the same time.
 	Workers int
-	// Patience is how long one request may take with all that it writes.
-	Patience time.Duration
-	// Clock is the time.
+	// Timeout is the timeout of one reconcile with all its writes.
+	Timeout time.Duration
+	// Clock tells the time by which tolerations and scores expire.
 	Clock clock.PassiveClock
-	// Tracing takes spans; nil for no traces.
+	// Tracing receives spans; nil disables them.
 	Tracing trace.TracerProvider
 }
 
-// Queue is how a controller works its queue.
-func Queue[request comparable](s Settings) ctrlcontroller.TypedOptions[request] {
+// Options returns the options of a controller with several workers.
+func Options[request comparable](s Settings) ctrlcontroller.TypedOptions[request] {
 	return ctrlcontroller.TypedOptions[request]{
 		MaxConcurrentReconciles: s.Workers,
-		ReconciliationTimeout:   s.Patience,
-		// What fails is tried again within a minute, so that what is due at a time is not late by more than that.
+		ReconciliationTimeout:   s.Timeout,
+		// The bound also limits how late an evaluation is that is due at a time.
 		RateLimiter:        workqueue.NewTypedItemExponentialFailureRateLimiter[request](firstRetry, longestRetry),
 		NeedLeaderElection: ptr.To(true),
 		EnableWarmup:       ptr.To(true),
@@ -44,9 +44,9 @@ func Queue[request comparable](s Settings) ctrlcontroller.TypedOptions[request] 
 	}
 }
 
-// OneAtATime is Queue for a controller whose requests must not be worked on at the same time.
-func OneAtATime[request comparable](s Settings) ctrlcontroller.TypedOptions[request] {
+// SingleWorkerOptions returns the options of a controller with one worker.
+func SingleWorkerOptions[request comparable](s Settings) ctrlcontroller.TypedOptions[request] {
 	s.Workers = 1
 
-	return Queue[request](s)
+	return Options[request](s)
 }

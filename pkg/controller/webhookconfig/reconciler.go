@@ -34,14 +34,14 @@ type reconciler struct {
 	key      types.NamespacedName // of the Secret
 	schedule certificates.Schedule
 	missing  map[string]bool // configurations that were said to be missing, by kind
-	outdated queue.Retry[reconcile.Request]
+	outdated queue.ConflictBackoff[reconcile.Request]
 }
 
 // Reconcile makes what is due, and puts back what was lost or edited.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	again, err := r.keep(ctx)
 
-	result, err := r.outdated.Settle(ctx, request, err)
+	result, err := r.outdated.Result(ctx, request, err)
 	if err == nil && result.RequeueAfter == 0 {
 		result.RequeueAfter = min(max(again.Sub(r.clock.Now()), shortestWait), longestWait)
 	}

@@ -79,7 +79,7 @@ func newKeeper(objects ...client.Object) *keeper {
 	})
 	k.reconciler = &reconciler{
 		client: k.client, clock: k.clock, key: types.NamespacedName{Namespace: "hub", Name: Secret}, schedule: certificates.Standard(),
-		missing: map[string]bool{}, outdated: queue.NewRetry[reconcile.Request](),
+		missing: map[string]bool{}, outdated: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	return k
 }

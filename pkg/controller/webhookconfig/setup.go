@@ -85,7 +85,7 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 
 	r := &reconciler{
 		client: mgr.GetClient(), clock: s.Clock, key: key, schedule: o.Schedule, missing: map[string]bool{},
-		outdated: queue.NewRetry[reconcile.Request](),
+		outdated: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	request := reconcile.Request{NamespacedName: key}
 	enqueue := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
@@ -103,7 +103,7 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 							Watches(&corev1.Secret{}, enqueue).
 							Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, enqueue).
 							Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, enqueue).
-							WithOptions(queue.OneAtATime[reconcile.Request](s)).
+							WithOptions(queue.SingleWorkerOptions[reconcile.Request](s)).
 							Complete(r)
 }
 
