@@ -29,19 +29,42 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// defaultPatience is how long one evaluation may take unless Options say otherwise.
+// defaultPatience is the timeout of one reconcile unless Options set another one.
 const defaultPatience = time.Minute
 
-// defaultNamespace is where the hub lives unless Options say otherwise.
+// defaultNamespace is the namespace of the hub unless Options set another one.
 const defaultNamespace = "open-cluster-management-hub"
 
-// Names lists every controller of this hub.
-func Names() []string {
-	return []string{
-		placement.Name, placement.V1alpha1Name,
-		clusterset.ClusterSet, clusterset.ClusterSetBinding, clusterset.ClusterSetBindingRBAC, clusterset.ClusterSetRoles,
-		managedcluster.ManagedClusterTaints, webhookconfig.Defaults, managedcluster.Vocabulary,
+// controller is an entry of the list of all controllers.
+type controller struct {
+	// names are the names of the controllers that setup adds; any of them enables it.
+	names []string
+	// setup adds the enabled ones of the names to the manager.
+	setup func(manager.Manager, queue.Settings) error
+}
+
+// all returns every controller of the hub, of which the given ones are enabled.
+func (o Options) all(enabled []string) []controller {
+	return []controller{
+		{[]string{placement.Name, placement.V1alpha1Name}, o.placement(enabled).Setup},
+		{[]string{clusterset.ClusterSet}, clusterset.SetupClusterSet},
+		{[]string{clusterset.ClusterSetBinding}, clusterset.SetupClusterSetBinding},
+		{[]string{clusterset.ClusterSetBindingRBAC}, clusterset.SetupClusterSetBindingRBAC},
+		{[]string{clusterset.ClusterSetRoles}, clusterset.SetupClusterSetRoles},
+		{[]string{managedcluster.ManagedClusterTaints}, managedcluster.SetupManagedClusterTaints},
+		{[]string{webhookconfig.Defaults}, o.setupDefaults},
+		{[]string{managedcluster.Vocabulary}, managedcluster.SetupVocabulary},
 	}
+}
+
+// Names returns the names of all controllers of the hub, as --controllers takes them.
+func Names() []string {
+	var names []string
+	for _, controller := range (Options{}).all(nil) {
+		names = append(names, controller.names...)
+	}
+
+	return names
 }
 
 // Options say which controllers run and how.
@@ -51,12 +74,12 @@ type Options struct {
 	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means
 	// open-cluster-management-hub.
 	Namespace string
-	// Workers is how many placements are worked on at the same time; 0 means DefaultWorkers.
+	// Workers is how many Placements are reconciled at the same time; 0 means DefaultWorkers.
 	Workers int
 	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
 	ProfileDecisions bool
 	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
-	// the placement; annotations of the placement win over it. More is held. What is nil is off; for Observe it is not known.
+	// the Placement; its annotations win over it. A larger removal is blocked. Nil is off for Setup, and unknown for Observe.
 	RemovalLimit guard.Limit
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
@@ -110,19 +133,7 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	settings := o.settings()
 
-	for _, controller := range []struct {
-		names []string // any of them has it set up
-		setup func(manager.Manager, queue.Settings) error
-	}{
-		{[]string{placement.Name, placement.V1alpha1Name}, o.placement(enabled).Setup},
-		{[]string{clusterset.ClusterSet}, clusterset.SetupClusterSet},
-		{[]string{clusterset.ClusterSetBinding}, clusterset.SetupClusterSetBinding},
-		{[]string{clusterset.ClusterSetBindingRBAC}, clusterset.SetupClusterSetBindingRBAC},
-		{[]string{clusterset.ClusterSetRoles}, clusterset.SetupClusterSetRoles},
-		{[]string{managedcluster.ManagedClusterTaints}, managedcluster.SetupManagedClusterTaints},
-		{[]string{webhookconfig.Defaults}, o.setupDefaults},
-		{[]string{managedcluster.Vocabulary}, managedcluster.SetupVocabulary},
-	} {
+	for _, controller := range o.all(enabled) {
 		if !slices.ContainsFunc(controller.names, func(name string) bool { return slices.Contains(enabled, name) }) {
 			continue
 		}
@@ -139,13 +150,13 @@ func (o Options) setupDefaults(mgr manager.Manager, s queue.Settings) error {
 	return webhookconfig.SetupDefaults(mgr, s, o.Webhook)
 }
 
-// workersPerCPU is how many workers keep a CPU busy: most of their time they wait for the API server.
+// workersPerCPU is how many workers keep a CPU busy, which mostly wait for the API server.
 const workersPerCPU = 4
 
-// DefaultWorkers is how many placements are worked on at the same time when nobody says otherwise.
+// DefaultWorkers returns how many Placements are reconciled at the same time unless Options set another number.
 func DefaultWorkers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
 
-// settings are what the controllers have in common, with defaults for what was left out.
+// settings returns the settings of all controllers, with defaults for zero fields.
 func (o Options) settings() queue.Settings {
 	settings := queue.Settings{
 		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Timeout: max(o.Patience, 0), Clock: o.Clock,
@@ -161,7 +172,7 @@ func (o Options) settings() queue.Settings {
 	return settings
 }
 
-// placement are the options of the controllers of placements.
+// placement returns the options of the controllers of Placements.
 func (o Options) placement(enabled []string) placement.Options {
 	return placement.Options{
 		Controllers: enabled, ProfileDecisions: o.ProfileDecisions, RemovalLimit: o.RemovalLimit, WarnRemovalPercent: o.WarnRemovalPercent,
@@ -169,8 +180,8 @@ func (o Options) placement(enabled []string) placement.Options {
 	}
 }
 
-// Observe keeps o.View up to date and does nothing else: no controller runs, no lease is needed, and nothing is written. Of o.Controllers
-// those count that serve placements; their APIs are those of the view.
+// Observe keeps o.View up to date without a controller: it needs no lease and writes nothing. The APIs of the view are those of the controllers
+// in o.Controllers that serve Placements.
 func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 	enabled, err := o.Enabled()
 	if err != nil {
