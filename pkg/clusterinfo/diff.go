@@ -33,15 +33,15 @@ func ChangedProperties(before, after *ClusterInfo) []Property {
 		changes = diffMaps(changes, Label, before.Labels, after.Labels, equalValues)
 	}
 
-	if names(changed, fieldClaims) {
+	if containsField(changed, fieldClaims) {
 		changes = diffMaps(changes, Claim, before.Claims, after.Claims, equalValues)
 	}
 
-	if names(changed, fieldTaints) || !slices.Equal(before.Unreadable, after.Unreadable) {
+	if containsField(changed, fieldTaints) || !slices.Equal(before.Unreadable, after.Unreadable) {
 		changes = diffMaps(changes, Taint, taintsByKey(before.Taints), taintsByKey(after.Taints), equalTaints)
 	}
 
-	if names(changed, fieldAllocatable) || names(changed, fieldCapacity) {
+	if containsField(changed, fieldAllocatable) || containsField(changed, fieldCapacity) {
 		changes = diffMaps(changes, Resource, before.Resources, after.Resources, equalValues)
 	}
 
@@ -62,7 +62,7 @@ func ChangedProperties(before, after *ClusterInfo) []Property {
 	return append(changes, changed...)
 }
 
-func names(changed []Property, path string) bool {
+func containsField(changed []Property, path string) bool {
 	return slices.Contains(changed, Property{Kind: Field, Name: path})
 }
 

@@ -11,9 +11,9 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// bookkeeping are the fields of metadata that the API server keeps for itself. They are absent for CEL: they change with every heartbeat
+// hiddenMetadata are the fields of metadata that the API server keeps for itself. They are absent for CEL: they change with every heartbeat
 // and say nothing about the cluster, so Diff does not name them, and no decision may depend on them.
-var bookkeeping = map[string]bool{"managedFields": true, "resourceVersion": true}
+var hiddenMetadata = map[string]bool{"managedFields": true, "resourceVersion": true}
 
 // Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion, kind,
 // metadata.resourceVersion and metadata.managedFields are absent, empty fields are absent, quantities and times are strings. It is made anew
@@ -28,7 +28,7 @@ func (f *ClusterInfo) Object() (map[string]any, error) {
 	delete(fields, "kind")
 
 	if metadata, ok := fields[metadataPart].(map[string]any); ok {
-		for name := range bookkeeping {
+		for name := range hiddenMetadata {
 			delete(metadata, name)
 		}
 	}
@@ -62,7 +62,7 @@ func IsPart(name string) bool { return parts()[name] != nil }
 // PartField is Object()[part][name] without the rest of it; false when it is absent.
 func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err error) {
 	number, exists := parts()[part][name]
-	if !exists || part == metadataPart && bookkeeping[name] {
+	if !exists || part == metadataPart && hiddenMetadata[name] {
 		return nil, false, nil
 	}
 

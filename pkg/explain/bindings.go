@@ -32,7 +32,7 @@ func (w *World) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 
 		for _, set := range w.ClusterSets {
 			key := types.NamespacedName{Namespace: account.Namespace, Name: set.Name}
-			if present[key] || !grant.Holds(set.Name) {
+			if present[key] || !grant.Contains(set.Name) {
 				continue
 			}
 

@@ -87,7 +87,7 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 		}
 	}
 
-	c.first = known.Snapshot(keys...)
+	c.first = known.SnapshotFor(keys...)
 	concerned := hub.turn(known, after)
 	c.second = known.Snapshot()
 

@@ -45,19 +45,19 @@ func comparePlacements(a, b PlacementKey) int {
 
 // clusterChange is a change of one cluster, with the views that flipped by it and the sets that held it before and hold it now, sorted.
 type clusterChange struct {
-	name          string
-	slot          uint
-	before, after *clusterinfo.ClusterInfo
-	changes       []clusterinfo.Property
-	flipped       map[*view]struct{}
-	was, is       []string
+	name                  string
+	id                    uint
+	before, after         *clusterinfo.ClusterInfo
+	changes               []clusterinfo.Property
+	flipped               map[*view]struct{}
+	setsBefore, setsAfter []string
 }
 
-// existence reports whether the cluster came, went, or began to go.
-func (c clusterChange) existence() bool { return comesOrGoes(c.before, c.after) }
+// existenceChanged reports whether the cluster came, went, or began to go.
+func (c clusterChange) existenceChanged() bool { return existenceChanged(c.before, c.after) }
 
-// comesOrGoes reports whether a cluster came, went, or began to go. What clusterinfo.Diff says then does not tell what else has changed.
-func comesOrGoes(before, after *clusterinfo.ClusterInfo) bool {
+// existenceChanged reports whether a cluster came, went, or began to go. What clusterinfo.Diff says then does not tell what else has changed.
+func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
 	return before == nil || after == nil || before.Terminating != after.Terminating
 }
 
@@ -76,22 +76,22 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	concerned := map[*placement]struct{}{}
 
 	for flipped := range c.flipped {
-		for p := range flipped.readers {
-			if p.reaches(c.slot, c.flipped) && i.inScope(p, c) {
+		for p := range flipped.dependents {
+			if p.predicateFlipped(c.id, c.flipped) && i.inScope(p, c) {
 				concerned[p] = struct{}{}
 			}
 		}
 
-		for p := range flipped.tellers {
-			if p.tellsOtherwise(c.slot, c.flipped) && i.inScope(p, c) {
+		for p := range flipped.clauseDependents {
+			if p.failedClauseChanged(c.id, c.flipped) && i.inScope(p, c) {
 				concerned[p] = struct{}{}
 			}
 		}
 	}
 
-	i.eachGainerOrLoser(c, func(p *placement) { concerned[p] = struct{}{} })
+	i.eachGainingOrLosing(c, func(p *placement) { concerned[p] = struct{}{} })
 	i.eachReader(c, func(p *placement) { concerned[p] = struct{}{} })
-	i.eachKeeper(c, func(p *placement) { concerned[p] = struct{}{} })
+	i.eachAvailabilityReader(c, func(p *placement) { concerned[p] = struct{}{} })
 
 	return newAffected(c.cause(), maps.Keys(concerned))
 }
@@ -101,30 +101,30 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
 	visitReaders := func(views map[*view]struct{}) {
 		for v := range views {
-			if _, is := c.flipped[v]; !is && !v.matches.bits.Test(c.slot) {
+			if _, is := c.flipped[v]; !is && !v.matches.bits.Test(c.id) {
 				continue
 			}
 
-			for p := range v.readers {
+			for p := range v.dependents {
 				visit(p)
 			}
 		}
 	}
 
 	i.views.eachOf(c.after, visitReaders)
-	visitReaders(i.views.unanchored)
+	visitReaders(i.views.unindexed)
 	visitReaders(c.flipped)
 }
 
-// eachGainerOrLoser visits the placements whose scope gains or loses the cluster, if that can change their answer.
-func (i *Inventory) eachGainerOrLoser(c clusterChange, visit func(*placement)) {
-	moved := c.moved()
+// eachGainingOrLosing visits the placements whose scope gains or loses the cluster, if that can change their answer.
+func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*placement)) {
+	moved := c.changedSets()
 	if len(moved) == 0 {
 		return
 	}
 
 	visitMoved := func(p *placement) {
-		if i.gainsOrLoses(p, c) && i.matters(p, c) {
+		if i.gainsOrLoses(p, c) && i.mayChangeResult(p, c) {
 			visit(p)
 		}
 	}
@@ -133,8 +133,8 @@ func (i *Inventory) eachGainerOrLoser(c clusterChange, visit func(*placement)) {
 
 	for _, set := range moved {
 		// Unless the cluster is alone in the set, it is alone in no scope that it comes into or leaves with it.
-		looking := i.placements.open
-		if i.members[set] == nil || i.others(i.members[set], c.slot) == 0 {
+		looking := i.placements.unfiltered
+		if i.members[set] == nil || i.otherMembers(i.members[set], c.id) == 0 {
 			looking = i.placements.inNamespace
 		}
 
@@ -151,8 +151,8 @@ func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
 	selective := false
 
 	for _, changed := range c.changes {
-		eachReader(i.placements.selective, changed, func(readers map[*placement]struct{}) { selective = selective || len(readers) > 0 })
-		eachReader(i.placements.readers, changed, func(readers map[*placement]struct{}) {
+		eachCovering(i.placements.matchReaders, changed, func(readers map[*placement]struct{}) { selective = selective || len(readers) > 0 })
+		eachCovering(i.placements.scopeReaders, changed, func(readers map[*placement]struct{}) {
 			for p := range readers {
 				if i.inScope(p, c) {
 					visit(p)
@@ -166,21 +166,21 @@ func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
 	}
 
 	i.eachMatching(c, func(p *placement) {
-		if p.passes(c.slot, c.flipped) && clusterinfo.Affects(p.interest.Reads, c.changes) && i.inScope(p, c) {
+		if p.mayMatch(c.id, c.flipped) && clusterinfo.Affects(p.dependencies.Reads, c.changes) && i.inScope(p, c) {
 			visit(p)
 		}
 	})
 }
 
-// moved are the sets whose placements may gain or lose the cluster.
-func (c clusterChange) moved() []string {
-	if c.existence() {
-		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.was, c.is))))
+// changedSets are the sets whose placements may gain or lose the cluster.
+func (c clusterChange) changedSets() []string {
+	if c.existenceChanged() {
+		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.setsBefore, c.setsAfter))))
 	}
 
 	var moved []string
 
-	for _, sets := range [][2][]string{{c.was, c.is}, {c.is, c.was}} {
+	for _, sets := range [][2][]string{{c.setsBefore, c.setsAfter}, {c.setsAfter, c.setsBefore}} {
 		for _, set := range sets[0] {
 			if _, both := slices.BinarySearch(sets[1], set); !both {
 				moved = append(moved, set)
@@ -191,8 +191,8 @@ func (c clusterChange) moved() []string {
 	return moved
 }
 
-// setsHolding are the sets with a cluster in them, sorted.
-func (i *Inventory) setsHolding(slot uint, f *clusterinfo.ClusterInfo) []string {
+// setsContaining are the sets with a cluster in them, sorted.
+func (i *Inventory) setsContaining(id uint, f *clusterinfo.ClusterInfo) []string {
 	if f == nil {
 		return nil
 	}
@@ -204,7 +204,7 @@ func (i *Inventory) setsHolding(slot uint, f *clusterinfo.ClusterInfo) []string 
 	}
 
 	for name, members := range i.selecting {
-		if members.matches.bits.Test(slot) {
+		if members.matches.bits.Test(id) {
 			holding = append(holding, name)
 		}
 	}
@@ -216,38 +216,38 @@ func (i *Inventory) setsHolding(slot uint, f *clusterinfo.ClusterInfo) []string 
 
 // inScope reports whether the scope of a placement holds the cluster before or after.
 func (i *Inventory) inScope(p *placement, c clusterChange) bool {
-	return i.scopeHolds(p, c.was) || i.scopeHolds(p, c.is)
+	return i.scopeContains(p, c.setsBefore) || i.scopeContains(p, c.setsAfter)
 }
 
 func (i *Inventory) gainsOrLoses(p *placement, c clusterChange) bool {
-	held, holds := i.scopeHolds(p, c.was), i.scopeHolds(p, c.is)
+	held, holds := i.scopeContains(p, c.setsBefore), i.scopeContains(p, c.setsAfter)
 
-	return held != holds || held && c.existence()
+	return held != holds || held && c.existenceChanged()
 }
 
-func (i *Inventory) scopeHolds(p *placement, sets []string) bool {
+func (i *Inventory) scopeContains(p *placement, sets []string) bool {
 	return slices.ContainsFunc(sets, func(set string) bool {
 		_, bound := i.boundIn[set][p.key.Namespace]
 
-		return bound && p.interest.includes(set)
+		return bound && p.dependencies.includes(set)
 	})
 }
 
-// matters reports whether a cluster that comes into the scope of a placement, or leaves it, can change the answer. One that the predicates
+// mayChangeResult reports whether a cluster that comes into the scope of a placement, or leaves it, can change the answer. One that the predicates
 // keep out counts only where it is the only one, or where it or its evaluation is told of.
-func (i *Inventory) matters(p *placement, c clusterChange) bool {
-	return p.passes(c.slot, c.flipped) || p.dynamic() || p.looksAtAll() || i.alone(p, c.slot)
+func (i *Inventory) mayChangeResult(p *placement, c clusterChange) bool {
+	return p.mayMatch(c.id, c.flipped) || p.hasCEL() || p.readsRejected() || i.isOnlyCluster(p, c.id)
 }
 
-// alone reports whether the scope of a placement has no other cluster that is not terminating.
-func (i *Inventory) alone(p *placement, slot uint) bool {
+// isOnlyCluster reports whether the scope of a placement has no other cluster that is not terminating.
+func (i *Inventory) isOnlyCluster(p *placement, id uint) bool {
 	for _, set := range i.bindings.live[p.key.Namespace] {
 		members := i.members[set]
-		if members == nil || !p.interest.includes(set) {
+		if members == nil || !p.dependencies.includes(set) {
 			continue
 		}
 
-		if i.others(members, slot) > 0 {
+		if i.otherMembers(members, id) > 0 {
 			return false
 		}
 	}
@@ -255,27 +255,27 @@ func (i *Inventory) alone(p *placement, slot uint) bool {
 	return true
 }
 
-// others are how many clusters that are not terminating a set has beside one.
-func (i *Inventory) others(members *view, slot uint) uint {
+// otherMembers are how many clusters that are not terminating a set has beside one.
+func (i *Inventory) otherMembers(members *view, id uint) uint {
 	others := members.matches.bits.IntersectionCardinality(i.alive.bits)
-	if i.alive.bits.Test(slot) && members.matches.bits.Test(slot) {
+	if i.alive.bits.Test(id) && members.matches.bits.Test(id) {
 		others--
 	}
 
 	return others
 }
 
-// eachKeeper visits the placements that tell in their decisions whether the cluster is available, when that may have changed, whatever
+// eachAvailabilityReader visits the placements that tell in their decisions whether the cluster is available, when that may have changed, whatever
 // their scope is.
-func (i *Inventory) eachKeeper(c clusterChange, visit func(*placement)) {
+func (i *Inventory) eachAvailabilityReader(c clusterChange, visit func(*placement)) {
 	availability := clusterinfo.Property{Kind: clusterinfo.Availability}
-	if !c.existence() && !slices.Contains(c.changes, availability) || i.decisions.totals.get(c.slot) == 0 {
+	if !c.existenceChanged() && !slices.Contains(c.changes, availability) || i.decisions.totals.get(c.id) == 0 {
 		return
 	}
 
-	for _, readers := range []map[*placement]struct{}{i.placements.readers[availability], i.placements.selective[availability]} {
+	for _, readers := range []map[*placement]struct{}{i.placements.scopeReaders[availability], i.placements.matchReaders[availability]} {
 		for p := range readers {
-			if i.decisions.holds(p.key, c.slot) {
+			if i.decisions.contains(p.key, c.id) {
 				visit(p)
 			}
 		}
@@ -285,7 +285,7 @@ func (i *Inventory) eachKeeper(c clusterChange, visit func(*placement)) {
 func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
 	return newAffected(cause, func(yield func(*placement) bool) {
 		for namespace := range i.boundIn[name] {
-			for p := range i.bound(namespace, name) {
+			for p := range i.boundPlacements(namespace, name) {
 				if !yield(p) {
 					return
 				}
@@ -299,17 +299,17 @@ func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 		return Affected{Cause: CauseBinding} // A binding counts when its set exists.
 	}
 
-	return newAffected(CauseBinding, i.bound(namespace, name))
+	return newAffected(CauseBinding, i.boundPlacements(namespace, name))
 }
 
-// bound are the placements of a namespace that a set concerns which is bound there. The first set that is bound, and the last one that
+// boundPlacements are the placements of a namespace that a set concerns which is bound there. The first set that is bound, and the last one that
 // goes, concern the placements that ask for others too: "nothing is bound" and "nothing asked for is bound" are two answers.
-func (i *Inventory) bound(namespace, name string) iter.Seq[*placement] {
+func (i *Inventory) boundPlacements(namespace, name string) iter.Seq[*placement] {
 	only := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
 
 	return func(yield func(*placement) bool) {
 		for p := range i.placements.inNamespace[namespace] {
-			if (only || p.interest.includes(name)) && !yield(p) {
+			if (only || p.dependencies.includes(name)) && !yield(p) {
 				return
 			}
 		}

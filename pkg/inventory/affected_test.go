@@ -30,7 +30,7 @@ func world() *Inventory {
 
 	for _, placement := range []struct {
 		namespace, name string
-		interest        Dependencies
+		dependencies    Dependencies
 	}{
 		{"eu", "all", Dependencies{}},
 		{"ns", "all", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}},
@@ -46,8 +46,8 @@ func world() *Inventory {
 		{"unbound", "all", Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.Any}}}},
 	} {
 		key := NewPlacementKey(V1beta1, placement.namespace, placement.name)
-		inventory.Subscribe(key, placement.interest)
-		inventory.Snapshot(key)
+		inventory.Subscribe(key, placement.dependencies)
+		inventory.SnapshotFor(key)
 	}
 
 	return inventory
@@ -184,7 +184,7 @@ func TestAffectedByAProfileThatMoves(t *testing.T) {
 	for _, name := range []string{"z", "y"} {
 		key := NewPlacementKey(V1beta1, "ns", name)
 		i.Subscribe(key, profiles)
-		i.Snapshot(key)
+		i.SnapshotFor(key)
 	}
 
 	profile := clusterinfo.Profile{Namespace: "fleet", Name: "p"}

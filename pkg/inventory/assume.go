@@ -41,7 +41,7 @@ func (i *Inventory) ForgetAssumed(owner PlacementKey) {
 	}
 
 	delete(d.assumed, owner)
-	d.setCounted(owner, d.ofOwner[owner])
+	d.setCounted(owner, d.byOwner[owner])
 	i.releasePage(before)
 	i.changed(decisionsOnly)
 }

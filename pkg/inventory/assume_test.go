@@ -44,7 +44,7 @@ func TestAnAssumedResultCountsInThePlaceOfPages(t *testing.T) {
 		}
 	}
 
-	if len(i.slots.numbers) > 0 || len(i.decisions.ofOwner) > 0 || len(i.decisions.byOwner.live) > 0 {
-		t.Errorf("left are the names %v and the pages %v", maps.Clone(i.slots.numbers), i.decisions.byOwner.live)
+	if len(i.ids.byName) > 0 || len(i.decisions.byOwner) > 0 || len(i.decisions.counted.live) > 0 {
+		t.Errorf("left are the names %v and the pages %v", maps.Clone(i.ids.byName), i.decisions.counted.live)
 	}
 }

@@ -37,7 +37,9 @@ func benchCluster(n, version int) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B, compiler *selector.Compiler, team int) Dependencies) *Inventory {
+func benchHub(
+	b *testing.B, clusters, placements int, dependencies func(b *testing.B, compiler *selector.Compiler, team int) Dependencies,
+) *Inventory {
 	b.Helper()
 
 	compiler := selector.NewCompiler()
@@ -54,10 +56,10 @@ func benchHub(b *testing.B, clusters, placements int, interest func(b *testing.B
 		key := NewPlacementKey(V1beta1, fmt.Sprintf("ns%d", n%100), fmt.Sprintf("p%d", n))
 		keys = append(keys, key)
 		i.SetBinding(binding(key.Namespace, "all"))
-		i.Subscribe(key, interest(b, compiler, n/concerned))
+		i.Subscribe(key, dependencies(b, compiler, n/concerned))
 	}
 
-	i.Snapshot(keys...)
+	i.SnapshotFor(keys...)
 
 	return i
 }
@@ -83,14 +85,14 @@ func eachSize(b *testing.B, affected int, event func(i *Inventory, n int) Affect
 	eachSizeOf(b, benchInterest, affected, event)
 }
 
-func eachSizeOf(b *testing.B, interest func(b *testing.B, compiler *selector.Compiler, team int) Dependencies, affected int,
+func eachSizeOf(b *testing.B, dependencies func(b *testing.B, compiler *selector.Compiler, team int) Dependencies, affected int,
 	event func(i *Inventory, n int) Affected,
 ) {
 	b.Helper()
 
 	for _, size := range [][2]int{{1000, 1000}, {1000, 10_000}, {10_000, 1000}, {10_000, 10_000}} {
 		b.Run(fmt.Sprintf("clusters=%d/placements=%d", size[0], size[1]), func(b *testing.B) {
-			i := benchHub(b, size[0], size[1], interest)
+			i := benchHub(b, size[0], size[1], dependencies)
 			event(i, 1)
 
 			b.ReportAllocs()
@@ -231,7 +233,7 @@ func BenchmarkMemory(b *testing.B) {
 			for n := range 10_000 {
 				key := NewPlacementKey(V1beta1, "ns"+strconv.Itoa(n%100), "p"+strconv.Itoa(n))
 				i.Subscribe(key, benchInterest(b, i.compiler, n))
-				i.Snapshot(key)
+				i.SnapshotFor(key)
 			}
 		})
 

@@ -43,7 +43,7 @@ func differences(i *inventory.Inventory) map[string]string {
 
 	for _, placement := range placements() {
 		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
-		snapshot := i.Snapshot(request.Key)
+		snapshot := i.SnapshotFor(request.Key)
 		now := time.Unix(0, 0)
 
 		result := scheduling.Schedule(request, snapshot, nil, now)

@@ -37,8 +37,8 @@ func (s *Snapshot) DecisionCounts(key PlacementKey) map[string]int {
 }
 
 func (s *Snapshot) countInto(counts map[string]int, p *page) {
-	for _, slot := range p.slots {
-		counts[s.names.get(uint(slot))]++
+	for _, id := range p.ids {
+		counts[s.names.get(uint(id))]++
 	}
 }
 
@@ -52,7 +52,7 @@ type CountsOfOthers struct {
 }
 
 // Of is the count of a cluster by its number.
-func (l CountsOfOthers) Of(slot uint) int { return int(l.totals.get(slot) - l.own[slot]) }
+func (l CountsOfOthers) Of(id uint) int { return int(l.totals.get(id) - l.own[id]) }
 
 // CountsOfOthers is the load of the clusters without what a placement puts on them itself.
 func (s *Snapshot) CountsOfOthers(key PlacementKey) CountsOfOthers {
@@ -60,17 +60,17 @@ func (s *Snapshot) CountsOfOthers(key PlacementKey) CountsOfOthers {
 	pages, _ := s.pages.Get([]byte(ownerName(key)))
 
 	for _, p := range pages {
-		for _, slot := range p.slots {
-			load.own[uint(slot)]++
+		for _, id := range p.ids {
+			load.own[uint(id)]++
 		}
 	}
 
 	// The highest count is that of a cluster with own decisions, or the highest total that another one has.
 	withOwn := map[int32]int32{}
 
-	for slot := range load.own {
-		withOwn[s.totals.get(slot)]++
-		load.Highest = max(load.Highest, load.Of(slot))
+	for id := range load.own {
+		withOwn[s.totals.get(id)]++
+		load.Highest = max(load.Highest, load.Of(id))
 	}
 
 	for total := s.highest; total > int32(load.Highest); total-- {

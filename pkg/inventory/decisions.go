@@ -16,17 +16,17 @@ type Page struct {
 type page struct {
 	key   DecisionKey
 	owner PlacementKey
-	slots []uint32
+	ids   []uint32
 }
 
 // decisions are all pages, and the counts that Balance reads.
 type decisions struct {
 	pages map[DecisionKey]*page
-	// ofOwner are the pages of a placement, and assumed is one with all clusters of a result that is about to be written (see Assume).
-	ofOwner map[PlacementKey][]*page
+	// byOwner are the pages of a placement, and assumed is one with all clusters of a result that is about to be written (see Assume).
+	byOwner map[PlacementKey][]*page
 	assumed map[PlacementKey]*page
-	// byOwner is what counts of a placement: what is assumed of it, or its pages in the order of their names.
-	byOwner *table[[]*page]
+	// counted is what counts of a placement: what is assumed of it, or its pages in the order of their names.
+	counted *table[[]*page]
 	// totals count by cluster in how many decisions it stands, and frequencies by total how many clusters have it. Highest is the greatest
 	// total there is.
 	totals, frequencies vector[int32]
@@ -37,7 +37,7 @@ type decisions struct {
 
 func newDecisions() *decisions {
 	return &decisions{
-		pages: map[DecisionKey]*page{}, ofOwner: map[PlacementKey][]*page{}, assumed: map[PlacementKey]*page{}, byOwner: newTable[[]*page](),
+		pages: map[DecisionKey]*page{}, byOwner: map[PlacementKey][]*page{}, assumed: map[PlacementKey]*page{}, counted: newTable[[]*page](),
 	}
 }
 
@@ -53,7 +53,7 @@ func (i *Inventory) SetDecision(after Page) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if before := i.decisions.pages[after.Key]; before != nil && before.owner == after.Owner && i.sameClusters(before.slots, after.Clusters) {
+	if before := i.decisions.pages[after.Key]; before != nil && before.owner == after.Owner && i.sameClusters(before.ids, after.Clusters) {
 		return
 	}
 
@@ -62,22 +62,22 @@ func (i *Inventory) SetDecision(after Page) {
 
 // newPage holds the numbers of the clusters in a page until releasePage.
 func (i *Inventory) newPage(taken Page) *page {
-	p := &page{key: taken.Key, owner: taken.Owner, slots: make([]uint32, 0, len(taken.Clusters))}
+	p := &page{key: taken.Key, owner: taken.Owner, ids: make([]uint32, 0, len(taken.Clusters))}
 	for _, cluster := range taken.Clusters {
-		p.slots = append(p.slots, uint32(i.slots.hold(cluster)))
+		p.ids = append(p.ids, uint32(i.ids.acquire(cluster)))
 	}
 
 	return p
 }
 
 func (i *Inventory) releasePage(p *page) {
-	for _, slot := range p.slots {
-		i.slots.release(uint(slot))
+	for _, id := range p.ids {
+		i.ids.release(uint(id))
 	}
 }
 
-func (i *Inventory) sameClusters(slots []uint32, clusters []string) bool {
-	return slices.EqualFunc(slots, clusters, func(slot uint32, cluster string) bool { return i.slots.names.get(uint(slot)) == cluster })
+func (i *Inventory) sameClusters(ids []uint32, clusters []string) bool {
+	return slices.EqualFunc(ids, clusters, func(id uint32, cluster string) bool { return i.ids.names.get(uint(id)) == cluster })
 }
 
 // DeleteDecision takes in that a PlacementDecision is gone.
@@ -100,12 +100,12 @@ func (i *Inventory) replacePage(key DecisionKey, after *page) {
 	if before != nil {
 		delete(d.pages, key)
 
-		counts = d.setPages(before.owner, without(d.ofOwner[before.owner], before)) || counts
+		counts = d.setPages(before.owner, without(d.byOwner[before.owner], before)) || counts
 	}
 
 	if after != nil {
 		d.pages[key] = after
-		counts = d.setPages(after.owner, with(d.ofOwner[after.owner], after)) || counts
+		counts = d.setPages(after.owner, with(d.byOwner[after.owner], after)) || counts
 	}
 
 	if before != nil {
@@ -132,9 +132,9 @@ func without(pages []*page, gone *page) []*page {
 // setPages replaces the pages of a placement, and reports whether they count.
 func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
 	if len(pages) == 0 {
-		delete(d.ofOwner, owner)
+		delete(d.byOwner, owner)
 	} else {
-		d.ofOwner[owner] = pages
+		d.byOwner[owner] = pages
 	}
 
 	if d.assumed[owner] != nil {
@@ -149,7 +149,7 @@ func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
 // setCounted replaces what counts of a placement. Pages that stay are not counted again.
 func (d *decisions) setCounted(owner PlacementKey, pages []*page) {
 	name := ownerName(owner)
-	before := d.byOwner.live[name]
+	before := d.counted.live[name]
 
 	for _, p := range pages {
 		if !slices.Contains(before, p) {
@@ -164,17 +164,17 @@ func (d *decisions) setCounted(owner PlacementKey, pages []*page) {
 	}
 
 	if len(pages) == 0 {
-		d.byOwner.remove(name)
+		d.counted.remove(name)
 	} else {
-		d.byOwner.set(name, pages)
+		d.counted.set(name, pages)
 	}
 }
 
 func (d *decisions) count(p *page, step int32) {
-	for _, slot := range p.slots {
-		before := d.totals.get(uint(slot))
+	for _, id := range p.ids {
+		before := d.totals.get(uint(id))
 		after := before + step
-		d.totals.set(uint(slot), after)
+		d.totals.set(uint(id), after)
 		d.frequencies.set(uint(before), d.frequencies.get(uint(before))-1)
 		d.frequencies.set(uint(after), d.frequencies.get(uint(after))+1)
 		d.highest = max(d.highest, after)
@@ -185,19 +185,19 @@ func (d *decisions) count(p *page, step int32) {
 	}
 }
 
-// holds reports whether a cluster stands in decisions of a placement, or is about to.
-func (d *decisions) holds(owner PlacementKey, slot uint) bool {
-	stands := func(p *page) bool { return slices.Contains(p.slots, uint32(slot)) }
+// contains reports whether a cluster stands in decisions of a placement, or is about to.
+func (d *decisions) contains(owner PlacementKey, id uint) bool {
+	stands := func(p *page) bool { return slices.Contains(p.ids, uint32(id)) }
 	assumed := d.assumed[owner]
 
-	return assumed != nil && stands(assumed) || slices.ContainsFunc(d.ofOwner[owner], stands)
+	return assumed != nil && stands(assumed) || slices.ContainsFunc(d.byOwner[owner], stands)
 }
 
 // recount finds the counts anew.
 func (d *decisions) recount() {
 	d.totals, d.frequencies, d.highest = vector[int32]{}, vector[int32]{}, 0
 
-	for _, pages := range d.byOwner.live {
+	for _, pages := range d.counted.live {
 		for _, p := range pages {
 			d.count(p, 1)
 		}

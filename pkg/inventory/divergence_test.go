@@ -32,7 +32,7 @@ func TestACorruptViewCountsAsADivergence(t *testing.T) {
 		compare := &comparer.Comparer{
 			Placements: func() []inventory.PlacementKey { return keys },
 			Compare: func(_ context.Context, key inventory.PlacementKey) (string, bool, error) {
-				snapshot, now := i.Snapshot(key), time.Unix(0, 0)
+				snapshot, now := i.SnapshotFor(key), time.Unix(0, 0)
 
 				return scheduling.Difference(scheduling.Schedule(requests[key], snapshot, nil, now),
 					scheduling.Reference(requests[key], snapshot, nil, now)), true, nil

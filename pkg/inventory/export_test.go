@@ -4,39 +4,39 @@ package inventory
 // moment, so that the next snapshot shows the damage.
 var Corrupted = map[string]func(i *Inventory, cluster string){
 	"the views": func(i *Inventory, cluster string) {
-		for _, v := range i.views.known {
-			if v.memo == nil {
-				v.matches.set(i.slots.numbers[cluster], !v.matches.bits.Test(i.slots.numbers[cluster]))
+		for _, v := range i.views.byIdentity {
+			if v.celCache == nil {
+				v.matches.set(i.ids.byName[cluster], !v.matches.bits.Test(i.ids.byName[cluster]))
 				i.views.changed[v] = struct{}{}
 			}
 		}
 	},
 	"the clauses that only causes look at": func(i *Inventory, cluster string) {
-		for _, v := range i.views.known {
-			if len(v.tellers) > 0 && len(v.readers) == 0 {
-				v.matches.flip(i.slots.numbers[cluster])
+		for _, v := range i.views.byIdentity {
+			if len(v.clauseDependents) > 0 && len(v.dependents) == 0 {
+				v.matches.flip(i.ids.byName[cluster])
 				i.views.changed[v] = struct{}{}
 			}
 		}
 	},
-	"who is alive":   func(i *Inventory, cluster string) { i.alive.flip(i.slots.numbers[cluster]) },
-	"who is tainted": func(i *Inventory, cluster string) { i.tainted.flip(i.slots.numbers[cluster]) },
+	"who is alive":   func(i *Inventory, cluster string) { i.alive.flip(i.ids.byName[cluster]) },
+	"who is tainted": func(i *Inventory, cluster string) { i.tainted.flip(i.ids.byName[cluster]) },
 	"the answers of CEL": func(i *Inventory, cluster string) {
-		for _, v := range i.views.known {
-			if v.memo != nil {
-				said := &v.memo.answers[i.slots.numbers[cluster]]
-				said.matched = !said.matched
+		for _, v := range i.views.byIdentity {
+			if v.celCache != nil {
+				cached := &v.celCache.verdicts[i.ids.byName[cluster]]
+				cached.matched = !cached.matched
 			}
 		}
 	},
-	"the counts of decisions": func(i *Inventory, cluster string) { i.decisions.totals.set(i.slots.numbers[cluster], 7) },
+	"the counts of decisions": func(i *Inventory, cluster string) { i.decisions.totals.set(i.ids.byName[cluster], 7) },
 	"the highest count":       func(i *Inventory, _ string) { i.decisions.highest, i.decisions.frequencies = 9, vector[int32]{} },
 }
 
-func (f *flags) flip(slot uint) { f.set(slot, !f.bits.Test(slot)) }
+func (f *flags) flip(id uint) { f.set(id, !f.bits.Test(id)) }
 
 // Corrupt does one of Corrupted.
 func (i *Inventory) Corrupt(what, cluster string) {
 	Corrupted[what](i, cluster)
-	i.changed(anything)
+	i.changed(anyChange)
 }

@@ -16,16 +16,16 @@ import (
 type Inventory struct {
 	compiler *selector.Compiler
 
-	mu        sync.Mutex
-	slots     *slots
-	clusters  *table[uint] // the numbers of those that exist
-	facts     vector[*clusterinfo.ClusterInfo]
-	alive     flags // not terminating
-	tainted   flags
-	doubtful  flags // see clusterinfo.Facts.Doubtful
-	scores    map[string]map[string]clusterinfo.ScoreSet
-	profiles  map[string][]clusterinfo.Profile
-	profileOf map[clusterinfo.Profile]string
+	mu         sync.Mutex
+	ids        *clusterIDs
+	clusters   *table[uint] // the numbers of those that exist
+	infos      vector[*clusterinfo.ClusterInfo]
+	alive      flags // not terminating
+	tainted    flags
+	unreadable flags // see clusterinfo.Facts.Doubtful
+	scores     map[string]map[string]clusterinfo.ScoreSet
+	profiles   map[string][]clusterinfo.Profile
+	profileOf  map[clusterinfo.Profile]string
 
 	sets *table[*ClusterSet]
 	// members are the views of the sets, and selecting those of them that select by labels of any key; boundIn are the namespaces that a set
@@ -43,8 +43,8 @@ type Inventory struct {
 	// order is that of the clusters in orderOf.
 	order   func() *order
 	orderOf *iradix.Tree[uint]
-	// answers is shared by the snapshots between which nothing has changed but decisions.
-	answers     *answerCache
+	// results is shared by the snapshots between which nothing has changed but decisions.
+	results     *resultCache
 	subscribers *subscribers
 }
 
@@ -52,11 +52,11 @@ type Inventory struct {
 func New(compiler *selector.Compiler) *Inventory {
 	i := &Inventory{
 		compiler:   compiler,
-		slots:      newSlots(),
+		ids:        newClusterIDs(),
 		clusters:   newTable[uint](),
 		alive:      newFlags(),
 		tainted:    newFlags(),
-		doubtful:   newFlags(),
+		unreadable: newFlags(),
 		scores:     map[string]map[string]clusterinfo.ScoreSet{},
 		profiles:   map[string][]clusterinfo.Profile{},
 		profileOf:  map[clusterinfo.Profile]string{},
@@ -69,52 +69,52 @@ func New(compiler *selector.Compiler) *Inventory {
 		placements: newPlacements(),
 	}
 	i.subscribers = newSubscribers()
-	i.answers = newAnswerCache(i.subscribers, sharedBytes)
-	i.views = newViews(population{each: i.eachCluster, facts: i.facts.get, slot: i.slotOf})
+	i.results = newResultCache(i.subscribers, maxResultBytes)
+	i.views = newViews(clusterSource{each: i.eachCluster, info: i.infos.get, id: i.idOf})
 
 	return i
 }
 
-// extent is what a change reaches.
-type extent bool
+// changeKind is what a change reaches.
+type changeKind bool
 
 const (
-	anything      extent = false
-	decisionsOnly extent = true
+	anyChange     changeKind = false
+	decisionsOnly changeKind = true
 )
 
-func (i *Inventory) changed(what extent) {
+func (i *Inventory) changed(what changeKind) {
 	i.snapshot = nil
 
 	if what == decisionsOnly {
 		i.decisions.generation++
 	} else {
 		i.generation++
-		i.answers = newAnswerCache(i.subscribers, sharedBytes)
+		i.results = newResultCache(i.subscribers, maxResultBytes)
 	}
 }
 
-// known are the facts of a cluster; nil when it does not exist.
-func (i *Inventory) known(name string) *clusterinfo.ClusterInfo {
-	slot, exists := i.clusters.live[name]
+// clusterInfo are the facts of a cluster; nil when it does not exist.
+func (i *Inventory) clusterInfo(name string) *clusterinfo.ClusterInfo {
+	id, exists := i.clusters.live[name]
 	if !exists {
 		return nil
 	}
 
-	return i.facts.get(slot)
+	return i.infos.get(id)
 }
 
-// slotOf is the number of a cluster that exists.
-func (i *Inventory) slotOf(name string) (uint, bool) {
-	slot, exists := i.clusters.live[name]
+// idOf is the number of a cluster that exists.
+func (i *Inventory) idOf(name string) (uint, bool) {
+	id, exists := i.clusters.live[name]
 
-	return slot, exists
+	return id, exists
 }
 
 // eachCluster visits the clusters that exist, in no order.
 func (i *Inventory) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool) {
-	for _, slot := range i.clusters.live {
-		if !yield(slot, i.facts.get(slot)) {
+	for _, id := range i.clusters.live {
+		if !yield(id, i.infos.get(id)) {
 			return
 		}
 	}
@@ -125,7 +125,7 @@ func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	if known := i.known(cluster.Name); known != nil {
+	if known := i.clusterInfo(cluster.Name); known != nil {
 		return i.replaceCluster(cluster.Name, known.Update(cluster))
 	}
 
@@ -141,43 +141,43 @@ func (i *Inventory) DeleteCluster(name string) Affected {
 }
 
 func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo) Affected {
-	before := i.known(name)
+	before := i.clusterInfo(name)
 
 	changes := clusterinfo.ChangedProperties(before, after)
 	if len(changes) == 0 {
 		if after != nil {
 			// Not to hold on to the old object.
-			i.facts.set(i.clusters.live[name], after)
+			i.infos.set(i.clusters.live[name], after)
 		}
 
 		return Affected{}
 	}
 
-	i.changed(anything)
+	i.changed(anyChange)
 
-	var slot uint
+	var id uint
 	if before == nil {
-		slot = i.slots.hold(name)
-		i.clusters.set(name, slot)
+		id = i.ids.acquire(name)
+		i.clusters.set(name, id)
 	} else {
-		slot = i.clusters.live[name]
+		id = i.clusters.live[name]
 	}
 
-	was := i.setsHolding(slot, before)
+	was := i.setsContaining(id, before)
 
-	i.facts.set(slot, after)
-	i.alive.set(slot, after != nil && !after.Terminating)
-	i.tainted.set(slot, after != nil && len(after.Taints) > 0)
-	i.doubtful.set(slot, after != nil && after.HasUnreadable())
+	i.infos.set(id, after)
+	i.alive.set(id, after != nil && !after.Terminating)
+	i.tainted.set(id, after != nil && len(after.Taints) > 0)
+	i.unreadable.set(id, after != nil && after.HasUnreadable())
 
-	flipped := i.views.change(slot, before, after, changes, i.generation)
+	flipped := i.views.update(id, before, after, changes, i.generation)
 	affected := i.affectedByCluster(clusterChange{
-		name: name, slot: slot, before: before, after: after, changes: changes, flipped: flipped, was: was, is: i.setsHolding(slot, after),
+		name: name, id: id, before: before, after: after, changes: changes, flipped: flipped, setsBefore: was, setsAfter: i.setsContaining(id, after),
 	})
 
 	if after == nil {
 		i.clusters.remove(name)
-		i.slots.release(slot)
+		i.ids.release(id)
 	}
 
 	return affected
@@ -216,7 +216,7 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 		i.scores[cluster] = scores
 	}
 
-	known := i.known(cluster)
+	known := i.clusterInfo(cluster)
 	if known == nil {
 		return Affected{}
 	}
@@ -230,26 +230,26 @@ func (i *Inventory) Rebuild() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.views.anchors.findAll(i.eachCluster)
+	i.views.index.rebuild(i.eachCluster)
 
-	for _, v := range i.views.known {
+	for _, v := range i.views.byIdentity {
 		i.views.build(v)
 
-		if v.memo != nil {
-			v.memo.forget()
+		if v.celCache != nil {
+			v.celCache.clear()
 		}
 
 		i.views.changed[v] = struct{}{}
 	}
 
-	i.alive, i.tainted, i.doubtful = newFlags(), newFlags(), newFlags()
+	i.alive, i.tainted, i.unreadable = newFlags(), newFlags(), newFlags()
 
-	for slot, f := range i.eachCluster {
-		i.alive.set(slot, !f.Terminating)
-		i.tainted.set(slot, len(f.Taints) > 0)
-		i.doubtful.set(slot, f.HasUnreadable())
+	for id, f := range i.eachCluster {
+		i.alive.set(id, !f.Terminating)
+		i.tainted.set(id, len(f.Taints) > 0)
+		i.unreadable.set(id, f.HasUnreadable())
 	}
 
 	i.decisions.recount()
-	i.changed(anything)
+	i.changed(anyChange)
 }

@@ -14,8 +14,8 @@ type flags struct {
 func newFlags() flags { return flags{bits: bitset.New(0)} }
 
 // set reports whether that was a change.
-func (f *flags) set(slot uint, is bool) bool {
-	if f.bits.Test(slot) == is {
+func (f *flags) set(id uint, is bool) bool {
+	if f.bits.Test(id) == is {
 		return false
 	}
 
@@ -23,7 +23,7 @@ func (f *flags) set(slot uint, is bool) bool {
 		f.bits, f.shared = f.bits.Clone(), false
 	}
 
-	f.bits.SetTo(slot, is)
+	f.bits.SetTo(id, is)
 
 	return true
 }

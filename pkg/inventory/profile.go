@@ -63,7 +63,7 @@ func (i *Inventory) replaceProfiles(cluster string, profiles []clusterinfo.Profi
 		i.profiles[cluster] = profiles
 	}
 
-	known := i.known(cluster)
+	known := i.clusterInfo(cluster)
 	if known == nil {
 		return Affected{}
 	}

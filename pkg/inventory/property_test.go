@@ -172,7 +172,7 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 }
 
 // said is all that a snapshot says.
-type said struct {
+type cached struct {
 	Clusters, Sets []string
 	Bindings       map[string][]string
 	Counts         map[PlacementKey]map[string]int
@@ -188,8 +188,8 @@ var owners = []PlacementKey{
 	NewPlacementKey(V1beta1, "ns2", "p"), NewPlacementKey(V1beta1, "ns2", "none"),
 }
 
-func viewOf(s *Snapshot) said {
-	v := said{
+func viewOf(s *Snapshot) cached {
+	v := cached{
 		Bindings: map[string][]string{}, Counts: map[PlacementKey]map[string]int{}, Highest: map[PlacementKey]int{},
 		Members: map[string][]string{}, Candidates: map[string][]string{}, Tainted: s.namesOf(s.Tainted(s.alive)),
 	}
@@ -206,9 +206,9 @@ func viewOf(s *Snapshot) said {
 		load := s.CountsOfOthers(owner)
 		v.Counts[owner], v.Highest[owner] = map[string]int{}, load.Highest
 
-		for slot := range s.slotsOfNames() {
-			if count := load.Of(slot); count != 0 {
-				v.Counts[owner][s.names.get(slot)] = count
+		for id := range s.slotsOfNames() {
+			if count := load.Of(id); count != 0 {
+				v.Counts[owner][s.names.get(id)] = count
 			}
 		}
 	}
@@ -231,8 +231,8 @@ func viewOf(s *Snapshot) said {
 
 func (s *Snapshot) namesOf(members Members) []string {
 	names := []string{}
-	for _, slot := range s.SortedByName(members) {
-		names = append(names, s.ClusterInfo(slot).Name)
+	for _, id := range s.SortedByName(members) {
+		names = append(names, s.ClusterInfo(id).Name)
 	}
 
 	return names
@@ -241,8 +241,8 @@ func (s *Snapshot) namesOf(members Members) []string {
 // slotsOfNames are the numbers of all clusters that exist or stand in decisions.
 func (s *Snapshot) slotsOfNames() iter.Seq[uint] {
 	return func(yield func(uint) bool) {
-		for slot := range uint(len(s.names.chunks) * chunkSize) {
-			if s.names.get(slot) != "" && !yield(slot) {
+		for id := range uint(len(s.names.chunks) * chunkSize) {
+			if s.names.get(id) != "" && !yield(id) {
 				return
 			}
 		}
@@ -250,7 +250,7 @@ func (s *Snapshot) slotsOfNames() iter.Seq[uint] {
 }
 
 // checkAgainstPlain compares what is found by index with what is found by looking at everything.
-func (v said) checkAgainstPlain(t *rapid.T, s *Snapshot) {
+func (v cached) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 	for _, owner := range owners {
 		plain := s.DecisionCounts(owner)
 		if diff := cmp.Diff(plain, v.Counts[owner]); diff != "" {

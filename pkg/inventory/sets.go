@@ -17,7 +17,7 @@ func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affecte
 		return Affected{}
 	}
 
-	i.changed(anything)
+	i.changed(anyChange)
 	i.replaceMembers(compiled.Name, compiled)
 	i.sets.set(set.Name, compiled)
 
@@ -31,14 +31,14 @@ func (i *Inventory) replaceMembers(name string, set *ClusterSet) {
 	delete(i.selecting, name)
 
 	if set != nil && set.members != nil {
-		i.members[name] = i.views.use(set.members)
+		i.members[name] = i.views.acquire(set.members)
 		if !set.exclusive {
 			i.selecting[name] = i.members[name]
 		}
 	}
 
 	if before != nil {
-		i.views.drop(before)
+		i.views.release(before)
 	}
 }
 
@@ -64,7 +64,7 @@ func (i *Inventory) DeleteClusterSet(name string) Affected {
 		return Affected{}
 	}
 
-	i.changed(anything)
+	i.changed(anyChange)
 	i.replaceMembers(name, nil)
 	i.sets.remove(name)
 
@@ -83,9 +83,9 @@ func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding)
 		return Affected{}
 	}
 
-	i.changed(anything)
+	i.changed(anyChange)
 	i.bindings.set(binding.Namespace, slices.Insert(slices.Clone(bound), at, binding.Name)) // Snapshots share the old list.
-	place(i.boundIn, binding.Name)[binding.Namespace] = struct{}{}
+	setAt(i.boundIn, binding.Name)[binding.Namespace] = struct{}{}
 
 	return i.affectedByBinding(binding.Namespace, binding.Name)
 }
@@ -102,7 +102,7 @@ func (i *Inventory) DeleteBinding(namespace, name string) Affected {
 		return Affected{}
 	}
 
-	i.changed(anything)
+	i.changed(anyChange)
 
 	if len(bound) == 1 {
 		i.bindings.remove(namespace)
@@ -111,7 +111,7 @@ func (i *Inventory) DeleteBinding(namespace, name string) Affected {
 	}
 
 	delete(i.boundIn[name], namespace)
-	forgetEmpty(i.boundIn, name)
+	deleteEmpty(i.boundIn, name)
 
 	return i.affectedByBinding(namespace, name)
 }

@@ -17,12 +17,12 @@ type Snapshot struct {
 	// Generation numbers the views of all but decisions, and DecisionsGeneration those of the decisions: a later view has a higher number.
 	Generation, DecisionsGeneration uint64
 
-	clusters                 *iradix.Tree[uint]
-	facts                    frozen[*clusterinfo.ClusterInfo]
-	names                    frozen[string]
-	alive, tainted, doubtful Members
-	order                    func() *order
-	sorted                   func() []*clusterinfo.ClusterInfo
+	clusters                   *iradix.Tree[uint]
+	infos                      frozen[*clusterinfo.ClusterInfo]
+	names                      frozen[string]
+	alive, tainted, unreadable Members
+	order                      func() *order
+	sorted                     func() []*clusterinfo.ClusterInfo
 
 	sets     *iradix.Tree[*ClusterSet]
 	bindings *iradix.Tree[[]string]
@@ -32,24 +32,35 @@ type Snapshot struct {
 	totals, frequencies frozen[int32]
 	highest             int32
 
-	answers *answerCache
+	results *resultCache
 }
 
-// Snapshot is the view of the present moment. Of the named placements, whose Interest is known, all that they ask about is found in it; they
-// are told of by Affected from now on.
-func (i *Inventory) Snapshot(of ...PlacementKey) *Snapshot {
+// Snapshot returns the current state. It has no effect: calls without a change between them return the same Snapshot.
+func (i *Inventory) Snapshot() *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	for _, key := range of {
-		i.enrol(i.placements.known[key])
+	return i.current()
+}
+
+// SnapshotFor returns a Snapshot for the evaluation of Placements: it contains the matches of their predicates, if their dependencies are
+// known, and from now on Affected returns them. Keys that never subscribed are ignored.
+func (i *Inventory) SnapshotFor(keys ...PlacementKey) *Snapshot {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	for _, key := range keys {
+		i.subscribe(i.placements.byKey[key])
 	}
 
-	if i.snapshot != nil && len(i.views.changed) == 0 && len(i.views.table.dirty) == 0 {
-		return i.snapshot
-	}
+	return i.current()
+}
 
-	i.snapshot = i.freeze(i.snapshot)
+// current returns the Snapshot of the current state, and makes it if something has changed since the last one. The caller holds the mutex.
+func (i *Inventory) current() *Snapshot {
+	if i.snapshot == nil || len(i.views.changed) > 0 || len(i.views.table.dirty) > 0 {
+		i.snapshot = i.freeze(i.snapshot)
+	}
 
 	return i.snapshot
 }
@@ -76,12 +87,12 @@ func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 
 	s := &Snapshot{
 		Generation: i.generation, DecisionsGeneration: i.decisions.generation,
-		clusters: i.clusters.freeze(), facts: i.facts.freeze(), names: i.slots.names.freeze(),
-		alive: i.alive.freeze(), tainted: i.tainted.freeze(), doubtful: i.doubtful.freeze(),
+		clusters: i.clusters.freeze(), infos: i.infos.freeze(), names: i.ids.names.freeze(),
+		alive: i.alive.freeze(), tainted: i.tainted.freeze(), unreadable: i.unreadable.freeze(),
 		sets: i.sets.freeze(), bindings: i.bindings.freeze(), views: i.views.table.freeze(),
-		pages:  i.decisions.byOwner.freeze(),
+		pages:  i.decisions.counted.freeze(),
 		totals: i.decisions.totals.freeze(), frequencies: i.decisions.frequencies.freeze(), highest: i.decisions.highest,
-		answers: i.answers,
+		results: i.results,
 	}
 
 	if i.orderOf != s.clusters {
@@ -101,8 +112,8 @@ func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 func (s *Snapshot) sort() []*clusterinfo.ClusterInfo {
 	clusters := make([]*clusterinfo.ClusterInfo, 0, s.clusters.Len())
 
-	s.clusters.Root().Walk(func(_ []byte, slot uint) bool {
-		clusters = append(clusters, s.facts.get(slot))
+	s.clusters.Root().Walk(func(_ []byte, id uint) bool {
+		clusters = append(clusters, s.infos.get(id))
 
 		return false
 	})
@@ -115,12 +126,12 @@ func (s *Snapshot) Clusters() []*clusterinfo.ClusterInfo { return s.sorted() }
 
 // Cluster is what is known of a cluster; nil when it does not exist.
 func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
-	slot, exists := s.clusters.Get([]byte(name))
+	id, exists := s.clusters.Get([]byte(name))
 	if !exists {
 		return nil
 	}
 
-	return s.facts.get(slot)
+	return s.infos.get(id)
 }
 
 // Scope is where a placement may look.
@@ -136,7 +147,7 @@ type Scope struct {
 func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	var scope Scope
 
-	interest := Dependencies{ClusterSets: clusterSets}
+	dependencies := Dependencies{ClusterSets: clusterSets}
 	bound, _ := s.bindings.Get([]byte(namespace))
 
 	for _, name := range bound {
@@ -147,7 +158,7 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 
 		scope.Bound = append(scope.Bound, name)
 
-		if interest.includes(name) {
+		if dependencies.includes(name) {
 			scope.Eligible = append(scope.Eligible, set)
 		}
 	}
@@ -189,11 +200,11 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 	}
 
 	matching := bitset.New(candidates.Len())
-	pass := &selector.EvalContext{}
+	evaluation := &selector.EvalContext{}
 
-	for slot := range candidates.EachSet() {
-		if by.Matches(s.facts.get(slot), pass) {
-			matching.Set(slot)
+	for id := range candidates.EachSet() {
+		if by.Matches(s.infos.get(id), evaluation) {
+			matching.Set(id)
 		}
 	}
 
@@ -204,31 +215,31 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 // remembered if it is a predicate of a placement that the snapshot was taken for. It ends early when the pass is exhausted. The answer
 // belongs to the caller.
 func (s *Snapshot) MatchCEL(
-	by *selector.Selector, candidates Members, pass *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict),
+	by *selector.Selector, candidates Members, evaluation *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict),
 ) Members {
 	matching, left := bitset.New(candidates.Len()), candidates
 
 	v, known := s.views.Get([]byte(by.Identity()))
 	if known {
-		matching, left = v.memo.recall(candidates.Intersection(v.matches), s.Generation, pass)
+		matching, left = v.celCache.cachedMatches(candidates.Intersection(v.matches), s.Generation, evaluation)
 	}
 
-	for slot := range left.EachSet() {
-		if pass.Exhausted() {
+	for id := range left.EachSet() {
+		if evaluation.Exhausted() {
 			break
 		}
 
 		var verdict selector.Verdict
 
-		f := s.facts.get(slot)
+		f := s.infos.get(id)
 		if known {
-			verdict = v.memo.ask(slot, f, s.Generation, pass)
+			verdict = v.celCache.match(id, f, s.Generation, evaluation)
 		} else {
-			verdict = by.Match(f, pass)
+			verdict = by.Match(f, evaluation)
 		}
 
 		if verdict.Matched {
-			matching.Set(slot)
+			matching.Set(id)
 		}
 
 		if verdict.Err != nil {
@@ -240,25 +251,27 @@ func (s *Snapshot) MatchCEL(
 }
 
 // ClusterInfo are those of a cluster by its number.
-func (s *Snapshot) ClusterInfo(slot uint) *clusterinfo.ClusterInfo { return s.facts.get(slot) }
+func (s *Snapshot) ClusterInfo(id uint) *clusterinfo.ClusterInfo { return s.infos.get(id) }
 
 // Tainted are those of the candidates with taints. The answer belongs to the caller.
 func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Intersection(s.tainted) }
 
 // Unreadable are those of the candidates of which something could not be decoded. The answer belongs to the caller.
-func (s *Snapshot) Unreadable(candidates Members) Members { return candidates.Intersection(s.doubtful) }
+func (s *Snapshot) Unreadable(candidates Members) Members {
+	return candidates.Intersection(s.unreadable)
+}
 
-// fewToSort are so few clusters that they are sorted by their names, and not by the order of all clusters, which has to be found first.
-const fewToSort = 32
+// maxDirectSort are so few clusters that they are sorted by their names, and not by the order of all clusters, which has to be found first.
+const maxDirectSort = 32
 
 // SortedByName are the numbers of clusters that exist in the order of their names.
 func (s *Snapshot) SortedByName(members Members) []uint {
 	count := members.Count()
 	sorted := make([]uint, 0, count)
 
-	if count <= fewToSort {
-		for slot := range members.EachSet() {
-			sorted = append(sorted, slot)
+	if count <= maxDirectSort {
+		for id := range members.EachSet() {
+			sorted = append(sorted, id)
 		}
 
 		slices.SortFunc(sorted, func(a, b uint) int { return cmp.Compare(s.names.get(a), s.names.get(b)) })
@@ -269,8 +282,8 @@ func (s *Snapshot) SortedByName(members Members) []uint {
 	order := s.order()
 	ranks := bitset.New(uint(len(order.byRank)))
 
-	for slot := range members.EachSet() {
-		ranks.Set(uint(order.rank[slot]))
+	for id := range members.EachSet() {
+		ranks.Set(uint(order.rank[id]))
 	}
 
 	for rank := range ranks.EachSet() {

@@ -204,7 +204,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 		before := make([]string, len(requests))
 
 		for range rapid.IntRange(1, 30).Draw(t, "events") {
-			snapshot := i.Snapshot(keys...)
+			snapshot := i.SnapshotFor(keys...)
 			for n, request := range requests {
 				result := same(t, request, snapshot, incumbents)
 				before[n] = told(result)

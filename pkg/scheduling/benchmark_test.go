@@ -70,7 +70,7 @@ var fleet = sync.OnceValue(func() *inventory.Inventory {
 	other.Namespace = "others"
 	request := ConvertV1beta1(selector.NewCompiler(), other)
 	i.Subscribe(request.Key, request.Dependencies())
-	i.Snapshot(request.Key)
+	i.SnapshotFor(request.Key)
 
 	return i
 })
@@ -124,7 +124,7 @@ func fleetRequest(i *inventory.Inventory, spec placementSpec) (*Request, map[str
 	i.Subscribe(request.Key, request.Dependencies())
 
 	incumbents := map[string]bool{}
-	for _, f := range Schedule(request, i.Snapshot(request.Key), nil, now).Selected {
+	for _, f := range Schedule(request, i.SnapshotFor(request.Key), nil, now).Selected {
 		incumbents[f.Name] = true
 	}
 
@@ -148,7 +148,7 @@ func BenchmarkSchedule(b *testing.B) {
 				version++
 				i.SetScores(fleetScore(0, version))
 
-				snapshot := i.Snapshot(request.Key)
+				snapshot := i.SnapshotFor(request.Key)
 
 				b.StartTimer()
 
@@ -169,7 +169,7 @@ func BenchmarkScheduleRecalled(b *testing.B) {
 			shared := ConvertV1beta1(selector.NewCompiler(), twin)
 			i.Subscribe(shared.Key, shared.Dependencies())
 
-			snapshot := i.Snapshot(request.Key, shared.Key)
+			snapshot := i.SnapshotFor(request.Key, shared.Key)
 
 			b.ReportAllocs()
 
@@ -188,7 +188,7 @@ func BenchmarkReference(b *testing.B) {
 		b.Run(placement.name, func(b *testing.B) {
 			i := fleet()
 			request, incumbents := fleetRequest(i, placement.spec)
-			snapshot := i.Snapshot(request.Key)
+			snapshot := i.SnapshotFor(request.Key)
 
 			b.ReportAllocs()
 
@@ -211,7 +211,7 @@ func BenchmarkScheduleAfterCEL(b *testing.B) {
 		cluster := fleetCluster(5000)
 		cluster.Labels["env"], cluster.ResourceVersion = fmt.Sprintf("e%d", n%2), ""
 		i.SetCluster(cluster)
-		Schedule(request, i.Snapshot(request.Key), incumbents, now)
+		Schedule(request, i.SnapshotFor(request.Key), incumbents, now)
 	}
 }
 
@@ -228,7 +228,7 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 			for b.Loop() {
 				i.Unsubscribe(request.Key)
 				i.Subscribe(request.Key, interest)
-				i.Snapshot(request.Key)
+				i.SnapshotFor(request.Key)
 			}
 		})
 	}
@@ -251,7 +251,7 @@ func BenchmarkScheduleAfterJoin(b *testing.B) {
 					i.DeleteCluster(comes.Name)
 				}
 
-				Schedule(request, i.Snapshot(request.Key), incumbents, now)
+				Schedule(request, i.SnapshotFor(request.Key), incumbents, now)
 			}
 
 			i.DeleteCluster(comes.Name)

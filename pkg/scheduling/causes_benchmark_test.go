@@ -40,7 +40,7 @@ func BenchmarkCauses(b *testing.B) {
 			i := fleet()
 			placement.spec.NumberOfClusters = ptr.To[int32](fleetSize + 1)
 			request, incumbents := fleetRequest(i, placement.spec)
-			i.UpdateDependencies(request.Key, Schedule(request, i.Snapshot(request.Key), incumbents, now).Dependencies())
+			i.UpdateDependencies(request.Key, Schedule(request, i.SnapshotFor(request.Key), incumbents, now).Dependencies())
 
 			version := int32(0)
 
@@ -52,7 +52,7 @@ func BenchmarkCauses(b *testing.B) {
 				version++
 				i.SetScores(fleetScore(0, version))
 
-				result := Schedule(request, i.Snapshot(request.Key), incumbents, now)
+				result := Schedule(request, i.SnapshotFor(request.Key), incumbents, now)
 
 				b.StartTimer()
 
@@ -71,7 +71,7 @@ func BenchmarkCausesOfReference(b *testing.B) {
 			i := fleet()
 			placement.spec.NumberOfClusters = ptr.To[int32](fleetSize + 1)
 			request, incumbents := fleetRequest(i, placement.spec)
-			snapshot := i.Snapshot(request.Key)
+			snapshot := i.SnapshotFor(request.Key)
 
 			b.ReportAllocs()
 

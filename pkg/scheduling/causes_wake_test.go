@@ -50,11 +50,11 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 				Predicates: anyOf{byLabel("region", "eu", "zone", "a")}, NumberOfClusters: ptr.To(wanted),
 			}))
 			i.Subscribe(request.Key, request.Dependencies())
-			before := same(t, request, i.Snapshot(request.Key), nil)
+			before := same(t, request, i.SnapshotFor(request.Key), nil)
 			i.UpdateDependencies(request.Key, before.Dependencies())
 
 			affected := tc.event(i)
-			after := same(t, request, i.Snapshot(request.Key), nil)
+			after := same(t, request, i.SnapshotFor(request.Key), nil)
 
 			expect(t, tc.reason+": satisfied", satisfied, after.Satisfied())
 			expect(t, tc.reason+": woken", tc.wakes && !satisfied, slices.Contains(affected.Placements, request.Key))

@@ -95,7 +95,7 @@ func TestTheCostOfCELIsTold(t *testing.T) {
 
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(`managedCluster.metadata.name != "c2"`)}}))
 	w.inventory.Subscribe(request.Key, request.Dependencies())
-	snapshot := w.inventory.Snapshot(request.Key)
+	snapshot := w.inventory.SnapshotFor(request.Key)
 	first, again := Schedule(request, snapshot, nil, now), Schedule(request, snapshot, nil, now)
 
 	if first.Cost == 0 || again.Cost != first.Cost {

@@ -235,7 +235,7 @@ func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 
 	early := rapid.Bool().Draw(t, "early")
 	if early {
-		i.Snapshot(c.keys()...)
+		i.SnapshotFor(c.keys()...)
 	}
 
 	for _, name := range rapid.Permutation(slices.Sorted(maps.Keys(c.objects))).Draw(t, "order") {

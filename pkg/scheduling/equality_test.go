@@ -73,17 +73,17 @@ func TestIndexedIsReference(t *testing.T) {
 		c := newCourse(compiler)
 		c.beginning(t)
 
-		kept := []*moment{c.look(t, c.inventory.Snapshot(c.keys()...))}
+		kept := []*moment{c.look(t, c.inventory.SnapshotFor(c.keys()...))}
 
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
 			c.pass(t)
 
-			before := c.look(t, c.inventory.Snapshot(c.keys()...))
+			before := c.look(t, c.inventory.SnapshotFor(c.keys()...))
 			happened := c.event(t)
 			c.checkDuplicate(t)
 
 			// Without the names, those that are new are asked without an index.
-			after := c.look(t, c.inventory.Snapshot(rapid.SampledFrom([][]inventory.PlacementKey{nil, c.keys()}).Draw(t, "enrolled")...))
+			after := c.look(t, c.inventory.SnapshotFor(rapid.SampledFrom([][]inventory.PlacementKey{nil, c.keys()}).Draw(t, "enrolled")...))
 
 			if !happened.silent {
 				checkAffected(t, before, after, happened.affected)
@@ -139,8 +139,8 @@ func checkAffected(t *rapid.T, before, after *moment, affected inventory.Affecte
 
 // checkForgets compares with an inventory that knows nothing but the objects as they are.
 func (c *course) checkForgets(t *rapid.T) {
-	known := c.look(t, c.inventory.Snapshot(c.keys()...))
-	fresh := c.look(t, c.fresh(t).Snapshot(c.keys()...))
+	known := c.look(t, c.inventory.SnapshotFor(c.keys()...))
+	fresh := c.look(t, c.fresh(t).SnapshotFor(c.keys()...))
 
 	for key, want := range fresh.answers {
 		if got := known.answers[key]; got != want {
@@ -162,7 +162,7 @@ func TestSnapshotsAreAskedAtOnce(t *testing.T) {
 		failed := make(chan string, 1)
 
 		for range rapid.IntRange(1, 5).Draw(t, "events") {
-			m := c.look(t, c.inventory.Snapshot(c.keys()...))
+			m := c.look(t, c.inventory.SnapshotFor(c.keys()...))
 
 			for range 3 {
 				workers.Go(func() {

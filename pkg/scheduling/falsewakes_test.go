@@ -125,7 +125,7 @@ func (h *hub) place(request *Request) {
 }
 
 func (h *hub) ask(key inventory.PlacementKey) string {
-	result := Schedule(h.requests[key], h.inventory.Snapshot(key), nil, now)
+	result := Schedule(h.requests[key], h.inventory.SnapshotFor(key), nil, now)
 	h.inventory.UpdateDependencies(key, result.Dependencies())
 
 	return written(result, nil)

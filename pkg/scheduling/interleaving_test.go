@@ -36,16 +36,16 @@ func TestWhatChangesUnderAnEvaluationWakesThePlacement(t *testing.T) {
 			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(tc.expression)}}))
 			w.inventory.Subscribe(request.Key, request.Dependencies())
 
-			first := Schedule(request, w.inventory.Snapshot(request.Key), nil, now)
+			first := Schedule(request, w.inventory.SnapshotFor(request.Key), nil, now)
 			expect(t, "selected at first", tc.first, len(first.Selected))
 
-			begun := w.inventory.Snapshot(request.Key) // The time at which the placement asked to be woken has come.
+			begun := w.inventory.SnapshotFor(request.Key) // The time at which the placement asked to be woken has come.
 			affected := w.inventory.SetCluster(tc.after)
 
 			old := Schedule(request, begun, nil, until.Add(1))
 			expect(t, "selected on the old snapshot", tc.old, len(old.Selected))
 
-			is := Schedule(request, w.inventory.Snapshot(request.Key), nil, until.Add(1))
+			is := Schedule(request, w.inventory.SnapshotFor(request.Key), nil, until.Add(1))
 			expect(t, "selected on the new one", tc.is, len(is.Selected))
 			expect(t, "woken", true, slices.Contains(affected.Placements, request.Key))
 		})

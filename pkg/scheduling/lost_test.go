@@ -47,7 +47,7 @@ func TestCausesOfAreThoseOfAll(t *testing.T) {
 			c.event(t)
 		}
 
-		snapshot := c.inventory.Snapshot(c.keys()...)
+		snapshot := c.inventory.SnapshotFor(c.keys()...)
 
 		for key, request := range c.requests {
 			checkCausesOf(t, Schedule(request, snapshot, c.incumbents(key), c.now))

@@ -255,7 +255,7 @@ func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 		w.inventory.Subscribe(request.Key, request.Dependencies())
 	}
 
-	w.inventory.Snapshot(older.Key, newer.Key)
+	w.inventory.SnapshotFor(older.Key, newer.Key)
 
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionUnknown} {
 		cluster := named("c1")

@@ -57,7 +57,7 @@ func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 		request := broad(compiler, n, fmt.Sprintf("nobody-%d", n))
 		i.Subscribe(request.Key, request.Dependencies())
 
-		if result := Schedule(request, i.Snapshot(request.Key), nil, now); len(result.Selected) == 0 {
+		if result := Schedule(request, i.SnapshotFor(request.Key), nil, now); len(result.Selected) == 0 {
 			t.Fatal("no cluster is selected")
 		}
 

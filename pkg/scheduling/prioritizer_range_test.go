@@ -57,7 +57,7 @@ func checkRanges(t interface {
 			softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"),
 		}},
 	}))
-	result := Schedule(request, w.inventory.Snapshot(request.Key), map[string]bool{"c0": true}, now)
+	result := Schedule(request, w.inventory.SnapshotFor(request.Key), map[string]bool{"c0": true}, now)
 
 	for _, prioritizer := range result.Prioritizers() {
 		for cluster, score := range prioritizer.Scores {

@@ -18,7 +18,7 @@ func Allowed(namespace string, bindings []rbacv1.ClusterRoleBinding, grantOf Gra
 
 	for i := range bindings {
 		role, refers := RoleOf(&bindings[i])
-		if !refers || !concerns(bindings[i].Subjects, namespace) {
+		if !refers || !includesAccount(bindings[i].Subjects, namespace) {
 			continue
 		}
 

@@ -33,7 +33,7 @@ func AudienceOf(subjects []rbacv1.Subject) Audience {
 	var audience Audience
 
 	for i := range subjects {
-		namespace, everyone := reach(&subjects[i])
+		namespace, everyone := namespaceOf(&subjects[i])
 		audience.Everyone = audience.Everyone || everyone
 
 		if namespace != "" {
@@ -49,7 +49,7 @@ func AudienceOf(subjects []rbacv1.Subject) Audience {
 }
 
 // Holds reports whether a namespace belongs to the audience.
-func (a Audience) Holds(namespace string) bool { return a.Everyone || a.Namespaces.Has(namespace) }
+func (a Audience) Contains(namespace string) bool { return a.Everyone || a.Namespaces.Has(namespace) }
 
 // Empty reports whether there is no namespace in the audience.
 func (a Audience) Empty() bool { return !a.Everyone && len(a.Namespaces) == 0 }
@@ -80,9 +80,9 @@ func (a Audience) Difference(other Audience) Audience {
 	}
 }
 
-// reach is the namespace whose account a subject is, "" for none, and whether it is the account of every namespace. The names are
+// namespaceOf is the namespace whose account a subject is, "" for none, and whether it is the account of every namespace. The names are
 // compared as they are: neither users nor groups have wildcards, and the API group of a subject is nothing to the API server.
-func reach(subject *rbacv1.Subject) (namespace string, everyone bool) {
+func namespaceOf(subject *rbacv1.Subject) (namespace string, everyone bool) {
 	switch subject.Kind {
 	case rbacv1.ServiceAccountKind:
 		if subject.Name == Account {
@@ -112,11 +112,11 @@ func reach(subject *rbacv1.Subject) (namespace string, everyone bool) {
 	return namespace, false
 }
 
-// concerns reports whether the account of a namespace is among the subjects. It is AudienceOf(subjects).Holds(namespace) without the
+// includesAccount reports whether the account of a namespace is among the subjects. It is AudienceOf(subjects).Contains(namespace) without the
 // audience.
-func concerns(subjects []rbacv1.Subject, namespace string) bool {
+func includesAccount(subjects []rbacv1.Subject, namespace string) bool {
 	return slices.ContainsFunc(subjects, func(subject rbacv1.Subject) bool {
-		one, everyone := reach(&subject)
+		one, everyone := namespaceOf(&subject)
 
 		return everyone || one != "" && one == namespace
 	})

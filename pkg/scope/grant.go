@@ -25,7 +25,7 @@ type Grant struct {
 }
 
 // Holds reports whether a set may be bound.
-func (g Grant) Holds(set string) bool { return g.All || g.Sets.Has(set) }
+func (g Grant) Contains(set string) bool { return g.All || g.Sets.Has(set) }
 
 // Empty reports whether there is no set that may be bound.
 func (g Grant) Empty() bool { return !g.All && len(g.Sets) == 0 }
@@ -42,7 +42,7 @@ func OfRules(rules []rbacv1.PolicyRule) Grant {
 
 	for i := range rules {
 		rule := &rules[i]
-		if !concernsBinding(rule) {
+		if !allowsBinding(rule) {
 			continue
 		}
 
@@ -62,8 +62,8 @@ func OfRules(rules []rbacv1.PolicyRule) Grant {
 	return Grant{Sets: named}
 }
 
-// concernsBinding reports whether a rule allows to bind any set. "managedclustersets/*" is no wildcard to the API server.
-func concernsBinding(rule *rbacv1.PolicyRule) bool {
+// allowsBinding reports whether a rule allows to bind any set. "managedclustersets/*" is no wildcard to the API server.
+func allowsBinding(rule *rbacv1.PolicyRule) bool {
 	return containsAny(rule.Verbs, rbacv1.VerbAll, verb) &&
 		containsAny(rule.APIGroups, rbacv1.APIGroupAll, group) &&
 		containsAny(rule.Resources, rbacv1.ResourceAll, resource, "*/"+subresource)

@@ -118,7 +118,7 @@ func TestAllowedIsWhatTheAuthorizerSays(t *testing.T) {
 			grant := w.allowed(namespace)
 
 			for _, set := range slices.Concat(someSets, []string{"later"}) {
-				if got, want := grant.Holds(set), w.authorizer(who, set); got != want {
+				if got, want := grant.Contains(set), w.authorizer(who, set); got != want {
 					t.Fatalf("account of %s and set %s: %v, want %v", namespace, set, got, want)
 				}
 			}
@@ -186,7 +186,7 @@ func TestAudiencesCoverWhatChanges(t *testing.T) {
 		}
 
 		for _, namespace := range someNamespaces {
-			if !before.allowed(namespace).Equal(after.allowed(namespace)) && !told.Holds(namespace) {
+			if !before.allowed(namespace).Equal(after.allowed(namespace)) && !told.Contains(namespace) {
 				t.Fatalf("what namespace %s may bind changed, and it is not in %v", namespace, told)
 			}
 		}
@@ -198,7 +198,7 @@ func TestConcernsIsTheAudience(t *testing.T) {
 		subjects := rapid.SliceOfN(drawnSubject(), 0, 4).Draw(t, "subjects")
 
 		for _, namespace := range someNamespaces {
-			if got, want := concerns(subjects, namespace), AudienceOf(subjects).Holds(namespace); got != want {
+			if got, want := includesAccount(subjects, namespace), AudienceOf(subjects).Contains(namespace); got != want {
 				t.Fatalf("%v concerns namespace %s: %v, want %v", subjects, namespace, got, want)
 			}
 		}

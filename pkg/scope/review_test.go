@@ -18,7 +18,7 @@ func TestReviewAsksWhatIsRead(t *testing.T) {
 	}
 
 	for _, subject := range subjects {
-		if audience := AudienceOf([]rbacv1.Subject{subject}); !audience.Holds("a") {
+		if audience := AudienceOf([]rbacv1.Subject{subject}); !audience.Contains("a") {
 			t.Errorf("%s %s does not concern the namespace", subject.Kind, subject.Name)
 		}
 	}

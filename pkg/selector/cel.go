@@ -24,9 +24,9 @@ const (
 	clusterVariable = "managedCluster"
 	// expressionCost is how much one evaluation of one expression on one cluster may cost.
 	expressionCost = 1_000_000
-	// failuresKept is how many distinct expressions that do not compile a Compiler remembers, and longestFailure how long they may be.
-	failuresKept   = 1024
-	longestFailure = 4 << 10
+	// maxFailures is how many distinct expressions that do not compile a Compiler remembers, and longestFailure how long they may be.
+	maxFailures      = 1024
+	maxFailureLength = 4 << 10
 )
 
 // Compiler compiles selectors, and each distinct CEL expression once as long as a Selector has it: a program takes 18 KiB and some twenty times
@@ -40,7 +40,7 @@ type Compiler struct {
 
 // NewCompiler makes a Compiler with nothing remembered.
 func NewCompiler() *Compiler {
-	return &Compiler{failures: lru.New(failuresKept), programs: map[string]weak.Pointer[program]{}}
+	return &Compiler{failures: lru.New(maxFailures), programs: map[string]weak.Pointer[program]{}}
 }
 
 // program is one compiled expression.
@@ -65,7 +65,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 })
 
 func (c *Compiler) program(source string) (*program, error) {
-	if known := c.known(source); known != nil {
+	if known := c.get(source); known != nil {
 		return known, nil
 	}
 
@@ -77,27 +77,27 @@ func (c *Compiler) program(source string) (*program, error) {
 
 	made, err := compile(source) // May take its time, so it holds up nobody else.
 	if err != nil {
-		if len(source) <= longestFailure {
+		if len(source) <= maxFailureLength {
 			c.failures.Add(source, err)
 		}
 
 		return nil, err
 	}
 
-	return c.remember(made), nil
+	return c.add(made), nil
 }
 
-// known is the program of an expression; nil when no Selector has it.
-func (c *Compiler) known(source string) *program {
+// get is the program of an expression; nil when no Selector has it.
+func (c *Compiler) get(source string) *program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	return c.programs[source].Value()
 }
 
-// remember keeps a program until no Selector has it any more. It returns the program that was made for the expression meanwhile, if there is
+// add keeps a program until no Selector has it any more. It returns the program that was made for the expression meanwhile, if there is
 // one.
-func (c *Compiler) remember(made *program) *program {
+func (c *Compiler) add(made *program) *program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -106,13 +106,13 @@ func (c *Compiler) remember(made *program) *program {
 	}
 
 	c.programs[made.source] = weak.Make(made)
-	runtime.AddCleanup(made, c.forget, made.source)
+	runtime.AddCleanup(made, c.remove, made.source)
 
 	return made
 }
 
-// forget drops an expression whose program is gone, unless it was compiled anew.
-func (c *Compiler) forget(source string) {
+// remove drops an expression whose program is gone, unless it was compiled anew.
+func (c *Compiler) remove(source string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -129,7 +129,7 @@ func compile(source string) (*program, error) {
 
 	checked, issues := env.Compile(source)
 	if issues.Err() != nil {
-		return nil, errors.New("compilation failed: " + issueText(issues))
+		return nil, errors.New("compilation failed: " + compileErrors(issues))
 	}
 
 	if out := checked.OutputType(); !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
@@ -155,8 +155,8 @@ func compile(source string) (*program, error) {
 	return &program{source: source, program: built, reads: reads(checked)}, nil
 }
 
-// issueText is one line for all compile errors; the positions count from 1.
-func issueText(issues *cel.Issues) string {
+// compileErrors is one line for all compile errors; the positions count from 1.
+func compileErrors(issues *cel.Issues) string {
 	texts := make([]string, 0, len(issues.Errors()))
 	for _, issue := range issues.Errors() {
 		texts = append(texts, fmt.Sprintf("%d:%d: %s", issue.Location.Line(), issue.Location.Column()+1, issue.Message))
@@ -169,13 +169,13 @@ func issueText(issues *cel.Issues) string {
 type clusterValue struct {
 	traits.Mapper
 
-	facts *clusterinfo.ClusterInfo
-	pass  *EvalContext
+	info       *clusterinfo.ClusterInfo
+	evaluation *EvalContext
 }
 
 // evaluate runs the expression for one cluster and books its cost on the pass.
-func (p *program) evaluate(f *clusterinfo.ClusterInfo, pass *EvalContext) (bool, error) {
-	result, err := p.value(f, pass)
+func (p *program) evaluate(f *clusterinfo.ClusterInfo, evaluation *EvalContext) (bool, error) {
+	result, err := p.value(f, evaluation)
 	if err != nil {
 		return false, err
 	}
@@ -188,11 +188,11 @@ func (p *program) evaluate(f *clusterinfo.ClusterInfo, pass *EvalContext) (bool,
 	return holds, nil
 }
 
-func (p *program) value(f *clusterinfo.ClusterInfo, pass *EvalContext) (ref.Val, error) {
-	return p.valueOf(&clusterValue{Mapper: sparseCluster(f), facts: f, pass: pass}, pass)
+func (p *program) value(f *clusterinfo.ClusterInfo, evaluation *EvalContext) (ref.Val, error) {
+	return p.valueOf(&clusterValue{Mapper: lazyCluster(f), info: f, evaluation: evaluation}, evaluation)
 }
 
-func (p *program) valueOf(cluster *clusterValue, pass *EvalContext) (ref.Val, error) {
+func (p *program) valueOf(cluster *clusterValue, evaluation *EvalContext) (ref.Val, error) {
 	result, details, err := p.program.Eval(map[string]any{clusterVariable: cluster})
 
 	cost := uint64(expressionCost)
@@ -200,7 +200,7 @@ func (p *program) valueOf(cluster *clusterValue, pass *EvalContext) (ref.Val, er
 		cost = *details.ActualCost()
 	}
 
-	pass.Charge(cost)
+	evaluation.Charge(cost)
 
 	return result, err //nolint:wrapcheck // The text of the evaluation error is what the user is to read.
 }

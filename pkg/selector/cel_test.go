@@ -85,8 +85,8 @@ func TestCELEvaluation(t *testing.T) {
 				t.Fatal(errs.ToAggregate())
 			}
 
-			pass := &EvalContext{Now: now}
-			verdict := s.Match(cluster(), pass)
+			evaluation := &EvalContext{Now: now}
+			verdict := s.Match(cluster(), evaluation)
 
 			if verdict.Matched != tc.want {
 				t.Errorf("matched = %v, want %v: %s", verdict.Matched, tc.want, verdict.Failure())
@@ -101,15 +101,15 @@ func TestCELEvaluation(t *testing.T) {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 
-			if !pass.RequeueAt().Equal(tc.wakeAt) {
-				t.Errorf("wakes at %v, want %v", pass.RequeueAt(), tc.wakeAt)
+			if !evaluation.RequeueAt().Equal(tc.wakeAt) {
+				t.Errorf("wakes at %v, want %v", evaluation.RequeueAt(), tc.wakeAt)
 			}
 
 			if diff := cmp.Diff(tc.reads, s.Reads()); diff != "" {
 				t.Errorf("reads (-want +got):\n%s", diff)
 			}
 
-			if pass.Cost() == 0 {
+			if evaluation.Cost() == 0 {
 				t.Error("the evaluation cost nothing")
 			}
 		})

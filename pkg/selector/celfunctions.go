@@ -37,16 +37,16 @@ func scores(target, name ref.Val) ref.Val {
 		return types.MaybeNoSuchOverloadErr(name)
 	}
 
-	set, found := cluster.facts.Scores[resource]
+	set, found := cluster.info.Scores[resource]
 	if !found {
-		return types.NewErr("AddOnPlacementScore %q of cluster %s does not exist", resource, cluster.facts.Name)
+		return types.NewErr("AddOnPlacementScore %q of cluster %s does not exist", resource, cluster.info.Name)
 	}
 
-	cluster.pass.RequeueAfterExpiry(set.ValidUntil)
+	cluster.evaluation.RequeueAfterExpiry(set.ValidUntil)
 
 	items := make([]ref.Val, 0, len(set.Names))
 
-	if !set.Expired(cluster.pass.Now) {
+	if !set.Expired(cluster.evaluation.Now) {
 		for _, item := range set.Names {
 			items = append(items, types.NewStringInterfaceMap(types.DefaultTypeAdapter, map[string]any{
 				"name": item, "value": set.Values[item],

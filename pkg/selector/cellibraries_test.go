@@ -136,17 +136,17 @@ func TestPassBooksTheCost(t *testing.T) {
 		t.Fatal(errs.ToAggregate())
 	}
 
-	pass := &EvalContext{Now: now}
-	pass.Charge(MaxCost - 1)
-	pass.Charge(1)
+	evaluation := &EvalContext{Now: now}
+	evaluation.Charge(MaxCost - 1)
+	evaluation.Charge(1)
 
-	if pass.Exhausted() || pass.Cost() != MaxCost {
-		t.Fatalf("%d are spent, exhausted = %v: want it over the limit alone", pass.Cost(), pass.Exhausted())
+	if evaluation.Exhausted() || evaluation.Cost() != MaxCost {
+		t.Fatalf("%d are spent, exhausted = %v: want it over the limit alone", evaluation.Cost(), evaluation.Exhausted())
 	}
 
-	s.Match(cluster(), pass)
+	s.Match(cluster(), evaluation)
 
-	if !pass.Exhausted() {
+	if !evaluation.Exhausted() {
 		t.Error("not exhausted after one more evaluation")
 	}
 }

@@ -51,7 +51,7 @@ func TestProgramsGoWithTheirSelectors(t *testing.T) {
 		runtime.Gosched()
 	}
 
-	if compiler.known(first.source) != first {
+	if compiler.get(first.source) != first {
 		t.Error("the program that is still in use is not known")
 	}
 

@@ -69,7 +69,7 @@ func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
 			break
 		}
 
-		name, test, ok := step(parent, at.ID())
+		name, test, ok := fieldStep(parent, at.ID())
 		if !ok {
 			break
 		}
@@ -80,8 +80,8 @@ func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
 	return path, presence
 }
 
-// step is the name of the field that e looks up in its operand of that id, if it is constant, and whether e asks for its presence alone.
-func step(e ast.NavigableExpr, operand int64) (name string, presence, ok bool) {
+// fieldStep is the name of the field that e looks up in its operand of that id, if it is constant, and whether e asks for its presence alone.
+func fieldStep(e ast.NavigableExpr, operand int64) (name string, presence, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:
 		return e.AsSelect().FieldName(), e.AsSelect().IsTestOnly(), e.AsSelect().Operand().ID() == operand

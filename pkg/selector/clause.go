@@ -26,7 +26,7 @@ type Clause struct {
 
 // Explain asks every clause about a cluster, in their order, those behind a failed one too. What a pass has no budget left for does not
 // hold.
-func (s *Selector) Explain(f *clusterinfo.ClusterInfo, pass *EvalContext) []Clause {
+func (s *Selector) Explain(f *clusterinfo.ClusterInfo, evaluation *EvalContext) []Clause {
 	clauses := make([]Clause, 0, len(s.requirements)+len(s.programs))
 
 	for i := range s.requirements {
@@ -43,7 +43,7 @@ func (s *Selector) Explain(f *clusterinfo.ClusterInfo, pass *EvalContext) []Clau
 	for i, p := range s.programs {
 		clause := Clause{Text: "CEL " + p.source, Expression: p.source, Reads: slices.Clone(p.reads)}
 
-		holds, err := p.evaluate(f, pass)
+		holds, err := p.evaluate(f, evaluation)
 		if clause.Matches = holds && err == nil; !clause.Matches {
 			clause.Failure = Verdict{Err: err, Expression: i, program: p}.Failure()
 		}

@@ -34,9 +34,9 @@ func FuzzCompileCEL(f *testing.F) {
 			return
 		}
 
-		pass := &EvalContext{Now: now}
+		evaluation := &EvalContext{Now: now}
 
-		verdict := s.Match(known, pass)
+		verdict := s.Match(known, evaluation)
 		if verdict.Matched != (verdict.Failure() == "") || verdict.Matched && verdict.Err != nil {
 			t.Errorf("matched = %v, but the failure is %q, the error %v", verdict.Matched, verdict.Failure(), verdict.Err)
 		}

@@ -154,13 +154,13 @@ func said(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Failure()
 // A score that was read and expires wakes the pass, and no earlier time does; one that has expired says since when the answer stands.
 func TestPassWakesAtTheEarliestChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		pass := EvalContext{Now: now}
+		evaluation := EvalContext{Now: now}
 
 		var wakeAt, since time.Time
 
 		for _, offset := range rapid.SliceOfN(rapid.IntRange(-3, 3), 0, 5).Draw(t, "offsets") {
 			at := now.Add(time.Duration(offset))
-			pass.RequeueAfterExpiry(at)
+			evaluation.RequeueAfterExpiry(at)
 
 			changes := at.Add(1)
 			if changes.After(now) && (wakeAt.IsZero() || changes.Before(wakeAt)) {
@@ -172,14 +172,14 @@ func TestPassWakesAtTheEarliestChange(t *testing.T) {
 			}
 		}
 
-		pass.RequeueAfterExpiry(time.Time{})
-		pass.RequeueAfterChange(time.Time{})
+		evaluation.RequeueAfterExpiry(time.Time{})
+		evaluation.RequeueAfterChange(time.Time{})
 
-		if got := pass.RequeueAt(); !got.Equal(wakeAt) {
+		if got := evaluation.RequeueAt(); !got.Equal(wakeAt) {
 			t.Fatalf("wakes at %v, want %v", got, wakeAt)
 		}
 
-		if got := pass.StableSince(); !got.Equal(since) {
+		if got := evaluation.StableSince(); !got.Equal(since) {
 			t.Fatalf("since %v, want %v", got, since)
 		}
 	})

@@ -27,9 +27,9 @@ func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
 
 	switch r.operator {
 	case metav1.LabelSelectorOpIn:
-		return found && r.lists(value)
+		return found && r.hasValue(value)
 	case metav1.LabelSelectorOpNotIn:
-		return !found || !r.lists(value)
+		return !found || !r.hasValue(value)
 	case metav1.LabelSelectorOpExists:
 		return found
 	case metav1.LabelSelectorOpDoesNotExist:
@@ -39,7 +39,7 @@ func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
 	}
 }
 
-func (r *requirement) lists(value string) bool {
+func (r *requirement) hasValue(value string) bool {
 	_, listed := slices.BinarySearch(r.values, value)
 
 	return listed
@@ -57,8 +57,8 @@ func (r *requirement) String() string {
 	}
 }
 
-// found is what a cluster has instead of what the requirement asks, to be read after it: "label region In [eu]" and ": is us".
-func (r *requirement) found(f *clusterinfo.ClusterInfo) string {
+// actual is what a cluster has instead of what the requirement asks, to be read after it: "label region In [eu]" and ": is us".
+func (r *requirement) actual(f *clusterinfo.ClusterInfo) string {
 	value, found := f.Value(r.key)
 	if !found {
 		return ": not set"

@@ -59,7 +59,7 @@ type Verdict struct {
 func (v Verdict) Failure() string {
 	switch {
 	case v.requirement != nil:
-		return v.requirement.String() + v.requirement.found(v.cluster)
+		return v.requirement.String() + v.requirement.actual(v.cluster)
 	case v.Err != nil:
 		return v.program.String() + ": " + v.Err.Error()
 	case v.program != nil:
@@ -197,12 +197,12 @@ func (s *Selector) WithoutCEL() *Selector {
 }
 
 // Matches reports whether a cluster matches. It is Match without the reason.
-func (s *Selector) Matches(f *clusterinfo.ClusterInfo, pass *EvalContext) bool {
-	return s.Match(f, pass).Matched
+func (s *Selector) Matches(f *clusterinfo.ClusterInfo, evaluation *EvalContext) bool {
+	return s.Match(f, evaluation).Matched
 }
 
 // Match tries the clauses in their order: name, labels, claims, CEL expressions.
-func (s *Selector) Match(f *clusterinfo.ClusterInfo, pass *EvalContext) Verdict {
+func (s *Selector) Match(f *clusterinfo.ClusterInfo, evaluation *EvalContext) Verdict {
 	for i := range s.requirements {
 		if r := &s.requirements[i]; !r.matches(f) {
 			return Verdict{selector: s, requirement: r, cluster: f}
@@ -210,7 +210,7 @@ func (s *Selector) Match(f *clusterinfo.ClusterInfo, pass *EvalContext) Verdict 
 	}
 
 	for i, p := range s.programs {
-		holds, err := p.evaluate(f, pass)
+		holds, err := p.evaluate(f, evaluation)
 		if err != nil {
 			return Verdict{Err: err, Expression: i, selector: s, program: p}
 		}

@@ -54,7 +54,7 @@ func (e entitlement) whyNot(set string) reason {
 		return noAccount
 	case e.denied.Has(set):
 		return deniedRight
-	case e.grant.Holds(set):
+	case e.grant.Contains(set):
 		return noSet
 	default:
 		return noRight
@@ -103,7 +103,7 @@ func (r *rbacBindingReconciler) wanted(ctx context.Context, namespace string) (e
 	}
 
 	for i := range list.Items {
-		if name := list.Items[i].Name; grant.Holds(name) {
+		if name := list.Items[i].Name; grant.Contains(name) {
 			wanted.sets.Insert(name)
 		}
 	}

@@ -19,7 +19,7 @@ func (r *reconciler) decide(
 	request *scheduling.Request, key inventory.PlacementKey, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
 	schedule := func() (result *scheduling.Result, counts uint64) {
-		snapshot := r.inventory.Snapshot(key)
+		snapshot := r.inventory.SnapshotFor(key)
 
 		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
 	}

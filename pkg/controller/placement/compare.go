@@ -72,7 +72,7 @@ func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (d
 		return "", false, err
 	}
 
-	incumbents, snapshot, now := present.Incumbents(), r.inventory.Snapshot(key), r.clock.Now()
+	incumbents, snapshot, now := present.Incumbents(), r.inventory.SnapshotFor(key), r.clock.Now()
 	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
 	want := r.engine.reference(request, snapshot, incumbents, now)
 

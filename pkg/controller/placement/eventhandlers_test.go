@@ -133,7 +133,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			f.inventory.SetClusterSet(set)
 			f.inventory.SetBinding(binding)
 			f.requests.of(placement("6"))
-			f.inventory.Snapshot(placement("6").Key()) // It has been evaluated.
+			f.inventory.SnapshotFor(placement("6").Key()) // It has been evaluated.
 			f.queue.SetQueue(q)
 			f.synced.Store(true)
 			tc.happen(f)

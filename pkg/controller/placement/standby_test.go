@@ -63,7 +63,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
 			f.updatePlacement(nil, record.V1beta1.Read(named(name)), false)
-			f.inventory.Snapshot(placementKey(name)) // So that changes concern it.
+			f.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
 			f.updateBinding(nil, binding, false)
 			f.deleteBinding(binding)
 

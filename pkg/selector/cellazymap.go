@@ -12,35 +12,35 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// sparse is a map of an object of which most expressions read a field or two: those are made when they are asked for, and the whole only
+// lazyMap is a map of an object of which most expressions read a field or two: those are made when they are asked for, and the whole only
 // for what needs it, such as size() or a comprehension.
-type sparse struct {
+type lazyMap struct {
 	// field is the value of a name; false when there is none. It may be an error.
 	field func(name string) (ref.Val, bool)
 	whole func() ref.Val
 }
 
-var _ traits.Mapper = (*sparse)(nil)
+var _ traits.Mapper = (*lazyMap)(nil)
 
-// sparseCluster is a ManagedCluster as a map.
-func sparseCluster(f *clusterinfo.ClusterInfo) *sparse {
+// lazyCluster is a ManagedCluster as a map.
+func lazyCluster(f *clusterinfo.ClusterInfo) *lazyMap {
 	object := sync.OnceValues(f.Object)
 
-	return &sparse{
+	return &lazyMap{
 		field: func(name string) (ref.Val, bool) {
 			if !clusterinfo.IsPart(name) {
 				return nil, false
 			}
 
-			return sparsePart(f, name, object), true
+			return lazyPart(f, name, object), true
 		},
 		whole: func() ref.Val { return mapOf(object()) },
 	}
 }
 
-// sparsePart is the metadata, spec or status of a ManagedCluster.
-func sparsePart(f *clusterinfo.ClusterInfo, part string, object func() (map[string]any, error)) *sparse {
-	return &sparse{
+// lazyPart is the metadata, spec or status of a ManagedCluster.
+func lazyPart(f *clusterinfo.ClusterInfo, part string, object func() (map[string]any, error)) *lazyMap {
+	return &lazyMap{
 		field: func(name string) (ref.Val, bool) {
 			if part == "metadata" && name == "labels" && len(f.Labels) > 0 { // Most expressions are about labels, which are a map as they are.
 				return types.NewStringStringMap(types.DefaultTypeAdapter, f.Labels), true
@@ -73,7 +73,7 @@ func mapOf(fields map[string]any, err error) ref.Val {
 }
 
 // Find is for traits.Mapper.
-func (s *sparse) Find(key ref.Val) (ref.Val, bool) {
+func (s *lazyMap) Find(key ref.Val) (ref.Val, bool) {
 	if name, ok := key.(types.String); ok {
 		return s.field(string(name))
 	}
@@ -82,7 +82,7 @@ func (s *sparse) Find(key ref.Val) (ref.Val, bool) {
 }
 
 // Get is Find with an error for what is not there.
-func (s *sparse) Get(key ref.Val) ref.Val {
+func (s *lazyMap) Get(key ref.Val) ref.Val {
 	if value, found := s.Find(key); found {
 		return value
 	}
@@ -95,7 +95,7 @@ func (s *sparse) Get(key ref.Val) ref.Val {
 }
 
 // Contains reports whether there is a field of a name.
-func (s *sparse) Contains(key ref.Val) ref.Val {
+func (s *lazyMap) Contains(key ref.Val) ref.Val {
 	if _, found := s.Find(key); found {
 		return types.True
 	}
@@ -108,7 +108,7 @@ func (s *sparse) Contains(key ref.Val) ref.Val {
 }
 
 // Iterator goes over the names of the fields.
-func (s *sparse) Iterator() traits.Iterator {
+func (s *lazyMap) Iterator() traits.Iterator {
 	if whole, ok := s.whole().(traits.Iterable); ok {
 		return whole.Iterator()
 	}
@@ -117,7 +117,7 @@ func (s *sparse) Iterator() traits.Iterator {
 }
 
 // Size is how many fields there are.
-func (s *sparse) Size() ref.Val {
+func (s *lazyMap) Size() ref.Val {
 	if whole, ok := s.whole().(traits.Sizer); ok {
 		return whole.Size()
 	}
@@ -126,8 +126,8 @@ func (s *sparse) Size() ref.Val {
 }
 
 // Equal compares the whole.
-func (s *sparse) Equal(other ref.Val) ref.Val {
-	if same, ok := other.(*sparse); ok {
+func (s *lazyMap) Equal(other ref.Val) ref.Val {
+	if same, ok := other.(*lazyMap); ok {
 		other = same.whole()
 	}
 
@@ -135,12 +135,12 @@ func (s *sparse) Equal(other ref.Val) ref.Val {
 }
 
 // ConvertToNative converts the whole.
-func (s *sparse) ConvertToNative(to reflect.Type) (any, error) {
+func (s *lazyMap) ConvertToNative(to reflect.Type) (any, error) {
 	return s.whole().ConvertToNative(to) //nolint:wrapcheck // The error of what it stands for.
 }
 
 // ConvertToType converts the whole.
-func (s *sparse) ConvertToType(to ref.Type) ref.Val {
+func (s *lazyMap) ConvertToType(to ref.Type) ref.Val {
 	if to == types.TypeType {
 		return types.MapType
 	}
@@ -149,7 +149,7 @@ func (s *sparse) ConvertToType(to ref.Type) ref.Val {
 }
 
 // Type is that of a map.
-func (s *sparse) Type() ref.Type { return types.MapType }
+func (s *lazyMap) Type() ref.Type { return types.MapType }
 
 // Value is the whole.
-func (s *sparse) Value() any { return s.whole().Value() }
+func (s *lazyMap) Value() any { return s.whole().Value() }

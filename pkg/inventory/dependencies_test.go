@@ -57,7 +57,7 @@ func TestFollow(t *testing.T) {
 
 			i.SetCluster(managed("b1", "a", "region", "ap"))
 			i.Subscribe(key, plain)
-			i.Snapshot(key)
+			i.SnapshotFor(key)
 			i.UpdateDependencies(key, wide)
 
 			if !tells {
@@ -76,37 +76,37 @@ func TestFollowKeepsViews(t *testing.T) {
 	plain, wide := telling(t)
 	i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
 
-	if got := i.UpdateDependencies(key, wide); got != i.Snapshot(key).Generation || len(i.views.known) != 0 {
-		t.Errorf("a placement that was never set is followed at %d, with %d views", got, len(i.views.known))
+	if got := i.UpdateDependencies(key, wide); got != i.SnapshotFor(key).Generation || len(i.views.byIdentity) != 0 {
+		t.Errorf("a placement that was never set is followed at %d, with %d views", got, len(i.views.byIdentity))
 	}
 
 	i.Subscribe(key, plain)
 	i.UpdateDependencies(key, wide)
 
-	if len(i.views.known) != 0 {
-		t.Errorf("a placement without an answer has %d views, want none", len(i.views.known))
+	if len(i.views.byIdentity) != 0 {
+		t.Errorf("a placement without an answer has %d views, want none", len(i.views.byIdentity))
 	}
 
 	i.Subscribe(key, plain)
-	i.Snapshot(key)
+	i.SnapshotFor(key)
 
-	view := i.views.known[plain.Predicates[0].Identity()]
+	view := i.views.byIdentity[plain.Predicates[0].Identity()]
 
 	for _, step := range []struct {
-		interest Dependencies
-		views    int
+		dependencies Dependencies
+		views        int
 	}{{wide, 3}, {wide, 3}, {plain, 1}, {wide, 3}} {
-		i.UpdateDependencies(key, step.interest)
+		i.UpdateDependencies(key, step.dependencies)
 
-		if i.views.known[plain.Predicates[0].Identity()] != view || len(i.views.known) != step.views {
-			t.Errorf("there are %d views, want %d and the first one among them", len(i.views.known), step.views)
+		if i.views.byIdentity[plain.Predicates[0].Identity()] != view || len(i.views.byIdentity) != step.views {
+			t.Errorf("there are %d views, want %d and the first one among them", len(i.views.byIdentity), step.views)
 		}
 	}
 
 	i.Unsubscribe(key)
 
-	if len(i.views.known) != 0 || len(i.placements.open) != 0 || len(i.views.anchors.byKey) != 0 {
-		t.Errorf("a placement that is gone leaves %d views, %d namespaces, %d anchors", len(i.views.known), len(i.placements.open),
-			len(i.views.anchors.byKey))
+	if len(i.views.byIdentity) != 0 || len(i.placements.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
+		t.Errorf("a placement that is gone leaves %d views, %d namespaces, %d anchors", len(i.views.byIdentity), len(i.placements.unfiltered),
+			len(i.views.index.byKey))
 	}
 }

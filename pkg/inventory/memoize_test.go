@@ -29,11 +29,11 @@ func asking(t *testing.T, name, region string) (PlacementKey, Dependencies) {
 func (i *Inventory) subscribe(t *testing.T, name, region string) (key PlacementKey, identity string) {
 	t.Helper()
 
-	key, interest := asking(t, name, region)
-	i.Subscribe(key, interest)
-	i.Snapshot(key)
+	key, dependencies := asking(t, name, region)
+	i.Subscribe(key, dependencies)
+	i.SnapshotFor(key)
 
-	return key, RequestIdentity(interest.ClusterSets, interest.Predicates)
+	return key, RequestIdentity(dependencies.ClusterSets, dependencies.Predicates)
 }
 
 // An answer is found once for as long as two placements ask for it and the world is the same, and anew in all other cases.
@@ -71,16 +71,16 @@ func TestRecall(t *testing.T) {
 		{"one placement is followed further", func(t *testing.T, i *Inventory) {
 			t.Helper()
 			i.subscribe(t, "p", "eu")
-			key, interest := asking(t, "p", "eu")
-			i.UpdateDependencies(key, interest)
+			key, dependencies := asking(t, "p", "eu")
+			i.UpdateDependencies(key, dependencies)
 		}, 2},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
 			tc.happen(t, i)
 
-			_, interest := asking(t, "", "eu")
-			identity, finds := RequestIdentity(nil, interest.Predicates), 0
+			_, dependencies := asking(t, "", "eu")
+			identity, finds := RequestIdentity(nil, dependencies.Predicates), 0
 
 			for range 2 {
 				got := Memoize(i.Snapshot(), identity, "rest", func() int { finds++; return 7 }, func(int) int { return 8 })
@@ -119,8 +119,8 @@ func TestRecallForgets(t *testing.T) {
 
 			tc.happen(i, key)
 
-			if got := i.answers.recent.Len(); got != tc.kept || got != len(i.answers.answers[identity]) || got == 0 && i.answers.bytes != 0 {
-				t.Errorf("%d answers are kept in %d bytes, want %d answers", got, i.answers.bytes, tc.kept)
+			if got := i.results.recent.Len(); got != tc.kept || got != len(i.results.results[identity]) || got == 0 && i.results.bytes != 0 {
+				t.Errorf("%d answers are kept in %d bytes, want %d answers", got, i.results.bytes, tc.kept)
 			}
 		})
 	}
@@ -130,13 +130,13 @@ func TestRecallForgets(t *testing.T) {
 func TestAnswersStayWithinTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSubscribers()
-		snapshot := &Snapshot{answers: newAnswerCache(s, 1000)}
+		snapshot := &Snapshot{results: newResultCache(s, 1000)}
 
 		t.Repeat(map[string]func(*rapid.T){
 			"subscribe": func(t *rapid.T) { s.add(rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 2, -1).Draw(t, "identity")) },
 			"unsubscribe": func(t *rapid.T) {
 				if identity := rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 2, -1).Draw(t, "identity"); s.counts[identity] > 0 {
-					s.remove(identity, snapshot.answers)
+					s.remove(identity, snapshot.results)
 				}
 			},
 			"ask": func(t *rapid.T) {
@@ -152,8 +152,8 @@ func TestAnswersStayWithinTheLimit(t *testing.T) {
 			"": func(t *rapid.T) {
 				bytes, entries := 0, 0
 
-				for identity, answers := range snapshot.answers.answers {
-					if s.counts[identity] < fewestSubscribers {
+				for identity, answers := range snapshot.results.results {
+					if s.counts[identity] < minSubscribers {
 						t.Fatalf("an answer for %d subscribers is kept", s.counts[identity])
 					}
 
@@ -163,9 +163,9 @@ func TestAnswersStayWithinTheLimit(t *testing.T) {
 					}
 				}
 
-				if bytes != snapshot.answers.bytes || entries != snapshot.answers.recent.Len() || bytes > snapshot.answers.limit {
-					t.Fatalf("%d answers of %d bytes are kept, the books say %d of %d", entries, bytes, snapshot.answers.recent.Len(),
-						snapshot.answers.bytes)
+				if bytes != snapshot.results.bytes || entries != snapshot.results.recent.Len() || bytes > snapshot.results.limit {
+					t.Fatalf("%d answers of %d bytes are kept, the books say %d of %d", entries, bytes, snapshot.results.recent.Len(),
+						snapshot.results.bytes)
 				}
 			},
 		})
@@ -192,7 +192,7 @@ func TestRecallAtOnce(t *testing.T) {
 		done.Go(func() {
 			Memoize(i.Snapshot(), identity, "", func() int { finds++; return 1 }, func(int) int { return 1 })
 
-			if n >= fewestSubscribers {
+			if n >= minSubscribers {
 				i.Unsubscribe(NewPlacementKey(V1beta1, "ns", fmt.Sprintf("p%d", n)))
 			}
 		})

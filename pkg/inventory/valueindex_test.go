@@ -31,39 +31,39 @@ func TestAnchorsFollowTheClusters(t *testing.T) {
 		key := NewPlacementKey(V1beta1, "ns1", "p")
 
 		i.Subscribe(key, Dependencies{Predicates: []*selector.Selector{eu, named}})
-		i.Snapshot(key)
+		i.SnapshotFor(key)
 
 		for range rapid.IntRange(1, 25).Draw(t, "events") {
 			there.event(t, i)
 
-			for key, kept := range i.views.anchors.byKey {
-				plain := values{}
-				plain.find(key, i.eachCluster)
+			for key, kept := range i.views.index.byKey {
+				plain := clustersByValue{}
+				plain.build(key, i.eachCluster)
 
-				for _, all := range []map[string][]uint32{plain.slots, kept.slots} {
+				for _, all := range []map[string][]uint32{plain.ids, kept.ids} {
 					for value := range all {
 						slices.Sort(all[value])
 					}
 				}
 
-				if diff := cmp.Diff(plain.slots, kept.slots); diff != "" {
+				if diff := cmp.Diff(plain.ids, kept.ids); diff != "" {
 					t.Fatalf("values of %v (-of the clusters +kept):\n%s", key, diff)
 				}
 			}
 		}
 
 		for _, one := range []*selector.Selector{eu, named} {
-			slots, narrow := i.views.anchors.canMatch(one, i.slotOf)
-			matching := i.views.known[one.Identity()].matches.bits.Count()
+			ids, narrow := i.views.index.candidates(one, i.idOf)
+			matching := i.views.byIdentity[one.Identity()].matches.bits.Count()
 
-			if !narrow || uint(len(slots)) != matching {
-				t.Fatalf("%v matches %d clusters, and %d are asked: %v", one, matching, len(slots), narrow)
+			if !narrow || uint(len(ids)) != matching {
+				t.Fatalf("%v matches %d clusters, and %d are asked: %v", one, matching, len(ids), narrow)
 			}
 		}
 
 		i.Unsubscribe(key)
 
-		if _, kept := i.views.anchors.byKey[eu.Reads()[0]]; kept && i.members["b"] == nil && i.members["a"] == nil {
+		if _, kept := i.views.index.byKey[eu.Reads()[0]]; kept && i.members["b"] == nil && i.members["a"] == nil {
 			t.Fatal("values are kept for nobody")
 		}
 	})

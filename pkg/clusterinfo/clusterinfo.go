@@ -71,7 +71,7 @@ type source struct {
 func New(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *ClusterInfo {
 	return (&ClusterInfo{
 		Claims: claimsOf(cluster), Resources: resourcesOf(cluster), Scores: scores,
-	}).take(cluster)
+	}).setFrom(cluster)
 }
 
 // Update makes the Facts of a later state of the same cluster, with the scores and profiles it had. What is equal is shared with the state
@@ -87,11 +87,11 @@ func (f *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 		next.Resources = resourcesOf(cluster)
 	}
 
-	return next.take(cluster)
+	return next.setFrom(cluster)
 }
 
-// take sets what is taken as it stands in the cluster.
-func (f *ClusterInfo) take(cluster *clusterv1.ManagedCluster) *ClusterInfo {
+// setFrom sets what is taken as it stands in the cluster.
+func (f *ClusterInfo) setFrom(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	f.Name, f.Labels, f.Unreadable = cluster.Name, cluster.Labels, unreadable.Of(cluster)
 	f.Taints = taintsOf(cluster, f.Unreadable)
 	f.Terminating = !cluster.DeletionTimestamp.IsZero()
@@ -122,12 +122,12 @@ func resourcesOf(cluster *clusterv1.ManagedCluster) map[string]float64 {
 	return resources
 }
 
-// mostAmount is 2^63, at which resource.Quantity documents that it caps amounts. It does not cap what is written with an exponent.
-const mostAmount = 1 << 63
+// maxAmount is 2^63, at which resource.Quantity documents that it caps amounts. It does not cap what is written with an exponent.
+const maxAmount = 1 << 63
 
 // amountOf returns the amount of a quantity, within ±mostAmount: "1e400" is not infinite, and the distance of two amounts is finite.
 func amountOf(quantity resource.Quantity) float64 {
-	return max(-mostAmount, min(quantity.AsApproximateFloat64(), mostAmount))
+	return max(-maxAmount, min(quantity.AsApproximateFloat64(), maxAmount))
 }
 
 // unknownTime stands for a time that could not be read.

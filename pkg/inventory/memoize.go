@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// sharedBytes bounds what the answers of one state of the world take together: some 400 answers that name each of 10,000 clusters.
-	sharedBytes = 64 << 20
-	// fewestSubscribers is how many placements must ask the same before the answer is kept: one placement asks once per state of the world.
-	fewestSubscribers = 2
+	// maxResultBytes bounds what the answers of one state of the world take together: some 400 answers that name each of 10,000 clusters.
+	maxResultBytes = 64 << 20
+	// minSubscribers is how many placements must ask the same before the answer is kept: one placement asks once per state of the world.
+	minSubscribers = 2
 )
 
 // RequestIdentity is one text for all requests that name the same ClusterSets and predicates in the same order, and for no others.
@@ -50,13 +50,13 @@ func (s *subscribers) add(identity string) {
 }
 
 // remove undoes add, and drops what the cache keeps for the identity when no two placements ask for it any more.
-func (s *subscribers) remove(identity string, answers *answerCache) {
+func (s *subscribers) remove(identity string, answers *resultCache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	s.counts[identity]--
 
-	if s.counts[identity] < fewestSubscribers {
+	if s.counts[identity] < minSubscribers {
 		answers.drop(identity)
 	}
 
@@ -65,37 +65,37 @@ func (s *subscribers) remove(identity string, answers *answerCache) {
 	}
 }
 
-// answerCache keeps the answers that several placements share, for one state of the world. Of the answers that exceed its limit, those that
+// resultCache keeps the answers that several placements share, for one state of the world. Of the answers that exceed its limit, those that
 // were asked for least recently are dropped.
-type answerCache struct {
+type resultCache struct {
 	subscribers *subscribers
 	limit       int
 
 	// The mutex of subscribers guards the fields below.
-	answers map[string]map[string]*list.Element // by the identity of the request, and by the rest of the key
+	results map[string]map[string]*list.Element // by the identity of the request, and by the rest of the key
 	recent  *list.List                          // of *answerEntry, the one that was asked for last at the front
 	bytes   int
 }
 
-// answerEntry is one answer. Its size is 0 until the answer is known.
-type answerEntry struct {
+// resultEntry is one answer. Its size is 0 until the answer is known.
+type resultEntry struct {
 	identity, rest string
-	find           any // a func() T that finds the answer at most once
+	compute        any // a func() T that finds the answer at most once
 	bytes          int
 }
 
-func newAnswerCache(s *subscribers, limit int) *answerCache {
-	return &answerCache{subscribers: s, limit: limit, answers: map[string]map[string]*list.Element{}, recent: list.New()}
+func newResultCache(s *subscribers, limit int) *resultCache {
+	return &resultCache{subscribers: s, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
 }
 
 // Memoize returns the answer of find for a request in the snapshot, or the one that was found before, as long as nothing has changed in the
 // world but decisions. The rest tells apart the answers for requests of one identity. Answers are kept while at least two enrolled placements
 // have a request of the identity; their size in bytes is an estimate.
 func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
-	once, shared := s.answers.entry(identity, rest, func(entry *answerEntry) any {
+	once, shared := s.results.entry(identity, rest, func(entry *resultEntry) any {
 		return sync.OnceValue(func() T {
 			answer := find()
-			s.answers.found(entry, size(answer))
+			s.results.setSize(entry, size(answer))
 
 			return answer
 		})
@@ -108,38 +108,38 @@ func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func
 }
 
 // entry is how the answer to a question is found, which is new unless it was asked for before; nil when it is not to be kept.
-func (c *answerCache) entry(identity, rest string, newFind func(*answerEntry) any) any {
+func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) any) any {
 	c.subscribers.mu.Lock()
 	defer c.subscribers.mu.Unlock()
 
-	if c.subscribers.counts[identity] < fewestSubscribers {
+	if c.subscribers.counts[identity] < minSubscribers {
 		return nil
 	}
 
-	if known := c.answers[identity][rest]; known != nil {
+	if known := c.results[identity][rest]; known != nil {
 		c.recent.MoveToFront(known)
 
-		return entryOf(known).find
+		return entryOf(known).compute
 	}
 
-	entry := &answerEntry{identity: identity, rest: rest}
-	entry.find = newFind(entry)
+	entry := &resultEntry{identity: identity, rest: rest}
+	entry.compute = newFind(entry)
 
-	if c.answers[identity] == nil {
-		c.answers[identity] = map[string]*list.Element{}
+	if c.results[identity] == nil {
+		c.results[identity] = map[string]*list.Element{}
 	}
 
-	c.answers[identity][rest] = c.recent.PushFront(entry)
+	c.results[identity][rest] = c.recent.PushFront(entry)
 
-	return entry.find
+	return entry.compute
 }
 
-// found books the size of an answer, and makes room for it.
-func (c *answerCache) found(entry *answerEntry, bytes int) {
+// setSize books the size of an answer, and makes room for it.
+func (c *resultCache) setSize(entry *resultEntry, bytes int) {
 	c.subscribers.mu.Lock()
 	defer c.subscribers.mu.Unlock()
 
-	if known := c.answers[entry.identity][entry.rest]; known == nil || entryOf(known) != entry {
+	if known := c.results[entry.identity][entry.rest]; known == nil || entryOf(known) != entry {
 		return // It was dropped meanwhile.
 	}
 
@@ -152,25 +152,25 @@ func (c *answerCache) found(entry *answerEntry, bytes int) {
 }
 
 // drop drops the answers for requests of an identity; the mutex of subscribers must be held.
-func (c *answerCache) drop(identity string) {
-	for _, known := range c.answers[identity] {
+func (c *resultCache) drop(identity string) {
+	for _, known := range c.results[identity] {
 		c.remove(known)
 	}
 }
 
-func (c *answerCache) remove(known *list.Element) {
+func (c *resultCache) remove(known *list.Element) {
 	entry := entryOf(known)
 	c.bytes -= entry.bytes
 	c.recent.Remove(known)
-	delete(c.answers[entry.identity], entry.rest)
+	delete(c.results[entry.identity], entry.rest)
 
-	if len(c.answers[entry.identity]) == 0 {
-		delete(c.answers, entry.identity)
+	if len(c.results[entry.identity]) == 0 {
+		delete(c.results, entry.identity)
 	}
 }
 
-func entryOf(element *list.Element) *answerEntry {
-	entry, _ := element.Value.(*answerEntry)
+func entryOf(element *list.Element) *resultEntry {
+	entry, _ := element.Value.(*resultEntry)
 
 	return entry
 }

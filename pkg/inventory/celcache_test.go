@@ -25,19 +25,19 @@ func TestEventsDoNotWaitForDearAnswers(t *testing.T) {
 		cost           uint32
 		flipped, known bool
 	}{
-		{"cheap: asked, and the answer is the same", dear - 1, false, true},
-		{"dear: not asked, so it may be another one", dear, true, false},
+		{"cheap: asked, and the answer is the same", maxInlineCost - 1, false, true},
+		{"dear: not asked, so it may be another one", maxInlineCost, true, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			m := newMemo(asking)
-			m.remember(0, 1, answer{cost: tc.cost, known: true, matched: true}, oddity{})
+			m := newCELCache(asking)
+			m.set(0, 1, cachedVerdict{cost: tc.cost, valid: true, matched: true}, verdictDetails{})
 
-			if flipped := m.change(0, cluster, 2); flipped != tc.flipped {
+			if flipped := m.update(0, cluster, 2); flipped != tc.flipped {
 				t.Errorf("change() = %v, want %v", flipped, tc.flipped)
 			}
 
-			if is := m.answer(0); is.known != tc.known || is.from != 2 {
-				t.Errorf("known: %v from %d on, want %v from 2 on", is.known, is.from, tc.known)
+			if is := m.get(0); is.valid != tc.known || is.from != 2 {
+				t.Errorf("known: %v from %d on, want %v from 2 on", is.valid, is.from, tc.known)
 			}
 		})
 	}

@@ -17,15 +17,15 @@ func wholly(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
 		t.Fatal(err)
 	}
 
-	pass := &EvalContext{Now: now}
+	evaluation := &EvalContext{Now: now}
 	whole := types.NewStringInterfaceMap(types.DefaultTypeAdapter, object)
 
-	result, err := p.valueOf(&clusterValue{Mapper: whole, facts: f, pass: pass}, pass)
+	result, err := p.valueOf(&clusterValue{Mapper: whole, info: f, evaluation: evaluation}, evaluation)
 	if err != nil {
-		return fmt.Sprintf("error: %v for %d", err, pass.Cost())
+		return fmt.Sprintf("error: %v for %d", err, evaluation.Cost())
 	}
 
-	return fmt.Sprintf("%s %v for %d", result.Type().TypeName(), result.Value(), pass.Cost())
+	return fmt.Sprintf("%s %v for %d", result.Type().TypeName(), result.Value(), evaluation.Cost())
 }
 
 // An expression cannot tell whether the cluster was converted as a whole or field by field.
@@ -52,8 +52,8 @@ func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
 		}
 
 		f := clusterinfo.New(drawObject(t, "cluster"), drawCluster(t, "scored").Scores)
-		pass := &EvalContext{Now: now}
-		said := fmt.Sprintf("%s for %d", sparsely(p, f, pass), pass.Cost())
+		evaluation := &EvalContext{Now: now}
+		said := fmt.Sprintf("%s for %d", sparsely(p, f, evaluation), evaluation.Cost())
 
 		if want := wholly(t, p, f); said != want {
 			t.Fatalf("%s is %s, and over the whole cluster %s", source, said, want)
@@ -61,8 +61,8 @@ func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
 	})
 }
 
-func sparsely(p *program, f *clusterinfo.ClusterInfo, pass *EvalContext) string {
-	result, err := p.value(f, pass)
+func sparsely(p *program, f *clusterinfo.ClusterInfo, evaluation *EvalContext) string {
+	result, err := p.value(f, evaluation)
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -1,0 +1,164 @@
+package inventory
+
+import (
+	"slices"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// propertyValue is a value of a label or a claim without which (or another one of the same requirement) a selector does not match.
+type propertyValue struct {
+	key   clusterinfo.Property
+	value string
+}
+
+// valueIndex have for each label and claim that a view asks a value of the clusters that have one, so that a new view is made of those that
+// can match.
+type valueIndex struct {
+	byKey map[clusterinfo.Property]*clustersByValue
+}
+
+// clustersByValue are the clusters by their value of one key, in no order.
+type clustersByValue struct {
+	references int
+	ids        map[string][]uint32
+}
+
+func newValueIndex() *valueIndex {
+	return &valueIndex{byKey: map[clusterinfo.Property]*clustersByValue{}}
+}
+
+// acquire keeps the values of a key, until as many calls of drop.
+func (a *valueIndex) acquire(key clusterinfo.Property, all clusters) {
+	known := a.byKey[key]
+	if known == nil {
+		known = &clustersByValue{}
+		known.build(key, all)
+		a.byKey[key] = known
+	}
+
+	known.references++
+}
+
+func (a *valueIndex) release(key clusterinfo.Property) {
+	if known := a.byKey[key]; known != nil {
+		known.references--
+		if known.references == 0 {
+			delete(a.byKey, key)
+		}
+	}
+}
+
+func (v *clustersByValue) build(key clusterinfo.Property, all clusters) {
+	v.ids = map[string][]uint32{}
+
+	for id, f := range all {
+		if value, has := f.Value(key); has {
+			v.ids[value] = append(v.ids[value], uint32(id))
+		}
+	}
+}
+
+// rebuild finds all values anew.
+func (a *valueIndex) rebuild(all clusters) {
+	for key, known := range a.byKey {
+		known.build(key, all)
+	}
+}
+
+// update brings the values of a cluster up to date; the cluster is nil where it does not exist.
+func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property) {
+	if existenceChanged(before, after) {
+		a.eachOf(before, func(v *clustersByValue, value string) { v.remove(value, id) })
+		a.eachOf(after, func(v *clustersByValue, value string) { v.add(value, id) })
+
+		return
+	}
+
+	for _, key := range changes {
+		known := a.byKey[key]
+		if known == nil {
+			continue
+		}
+
+		if value, had := before.Value(key); had {
+			known.remove(value, id)
+		}
+
+		if value, has := after.Value(key); has {
+			known.add(value, id)
+		}
+	}
+}
+
+// eachOf visits the values of a cluster that are kept.
+func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(v *clustersByValue, value string)) {
+	if f == nil {
+		return
+	}
+
+	for kind, all := range map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: f.Labels, clusterinfo.Claim: f.Claims} {
+		for name, value := range all {
+			if known := a.byKey[clusterinfo.Property{Kind: kind, Name: name}]; known != nil {
+				visit(known, value)
+			}
+		}
+	}
+}
+
+func (v *clustersByValue) add(value string, id uint) { v.ids[value] = append(v.ids[value], uint32(id)) }
+
+func (v *clustersByValue) remove(value string, id uint) {
+	ids := v.ids[value]
+
+	at := slices.Index(ids, uint32(id))
+	if at < 0 {
+		return
+	}
+
+	last := len(ids) - 1
+	ids[at] = ids[last]
+	v.ids[value] = ids[:last]
+
+	if last == 0 {
+		delete(v.ids, value)
+	}
+}
+
+// candidates are the clusters that have one of the values of the anchor that leaves the fewest; false when any cluster may match.
+func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, narrow bool) {
+	asked, _ := s.RequiredValues()
+	fewest := -1
+
+	var best selector.RequiredValue
+
+	for _, one := range asked {
+		if one.Key.Kind == clusterinfo.Name {
+			if id, exists := idOf(one.Key.Name); exists {
+				ids = append(ids, uint32(id))
+			}
+
+			return ids, true
+		}
+
+		if count := a.byKey[one.Key].count(one.Values); fewest < 0 || count < fewest {
+			fewest, best = count, one
+		}
+	}
+
+	for _, value := range best.Values {
+		ids = append(ids, a.byKey[best.Key].ids[value]...)
+	}
+
+	return ids, fewest >= 0
+}
+
+func (v *clustersByValue) count(of []string) int {
+	count := 0
+	for _, value := range of {
+		count += len(v.ids[value])
+	}
+
+	return count
+}
