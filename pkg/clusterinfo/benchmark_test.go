@@ -10,7 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// realistic is a cluster as a hub has it: ten labels and claims, six resources, five conditions.
+// realistic returns a cluster of typical size: ten labels and claims, six resources, five conditions.
 func realistic() *clusterv1.ManagedCluster {
 	c := &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{
@@ -47,7 +47,7 @@ func realistic() *clusterv1.ManagedCluster {
 	return c
 }
 
-// events are what happens to a cluster; each returns the state after.
+// events are changes of a cluster; each returns the state after the change.
 var events = []struct {
 	name  string
 	after func() *clusterv1.ManagedCluster
@@ -69,7 +69,7 @@ var events = []struct {
 	}},
 }
 
-func BenchmarkOf(b *testing.B) {
+func BenchmarkNew(b *testing.B) {
 	cluster := realistic()
 
 	b.ReportAllocs()
@@ -79,7 +79,7 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-func BenchmarkNext(b *testing.B) {
+func BenchmarkUpdate(b *testing.B) {
 	for _, event := range events {
 		b.Run(event.name, func(b *testing.B) {
 			before, after := New(realistic(), nil), event.after()
@@ -93,7 +93,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-func BenchmarkDiff(b *testing.B) {
+func BenchmarkChangedProperties(b *testing.B) {
 	for _, event := range events {
 		b.Run(event.name, func(b *testing.B) {
 			before := New(realistic(), nil)

@@ -13,26 +13,26 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// ClusterInfo is what the hub knows of one ManagedCluster. It must not be changed once made.
+// ClusterInfo is what the hub knows of one ManagedCluster. It is immutable and safe for concurrent use.
 type ClusterInfo struct {
 	// Name is the name of the ManagedCluster.
 	Name string
 	// Labels are its metadata.labels.
 	Labels map[string]string
-	// Claims are its status.clusterClaims; of two claims of one name the last counts.
+	// Claims are its status.clusterClaims; of two claims with the same name the last one counts.
 	Claims map[string]string
-	// Taints are its spec.taints in their order, and after them unreadable.Taint if there are Unreadable fields.
+	// Taints are its spec.taints in their order, followed by unreadable.Taint if Unreadable is not empty.
 	Taints []clusterv1.Taint
-	// Resources are the resources for which both status.allocatable and status.capacity are reported: the allocatable amount in the
-	// resource's own unit (cores, bytes), within ±2^63.
+	// Resources has the allocatable amounts of the resources that both status.allocatable and status.capacity report, in the unit of the
+	// resource (cores, bytes), within ±2^63.
 	Resources map[string]float64
 	// Scores are the AddOnPlacementScores of the cluster by object name.
 	Scores map[string]ScoreSet
-	// Profiles are the ClusterProfiles that stand for the cluster, by namespace and name.
+	// Profiles are the ClusterProfiles that represent the cluster, sorted by namespace and name.
 	Profiles []Profile
-	// Terminating says that the cluster has a deletion timestamp: it is never a candidate (docs/spec/differences.md C5).
+	// Terminating reports whether the cluster has a deletion timestamp; it is never a candidate then (docs/spec/differences.md C5).
 	Terminating bool
-	// Available says that the condition ManagedClusterConditionAvailable is True.
+	// Available reports whether the condition ManagedClusterConditionAvailable is True.
 	Available bool
 	// Unreadable are the fields of the ManagedCluster that could not be decoded.
 	Unreadable unreadable.Fields
@@ -47,35 +47,36 @@ type Profile struct {
 
 // ScoreSet is one AddOnPlacementScore object of a cluster.
 type ScoreSet struct {
-	// Names are the entries in their order.
+	// Names are the names of the entries in their order.
 	Names []string
 	// Values are the scores by entry name, each in [-100, 100].
 	Values map[string]int32
-	// ValidUntil is the time after which the scores count as expired; zero means never.
+	// ValidUntil is the last time at which the scores are valid; zero means that they do not expire.
 	ValidUntil time.Time
-	// Unreadable are the fields of the object that could not be decoded. If there are some, the scores are unknown: Names and Values are empty.
+	// Unreadable are the fields of the object that could not be decoded. Names and Values are empty then, because the scores are unknown.
 	Unreadable unreadable.Fields
 }
 
-// Expired reports whether the scores may no longer be used at now.
+// Expired reports whether the scores are no longer valid at now.
 func (s ScoreSet) Expired(now time.Time) bool {
 	return !s.ValidUntil.IsZero() && now.After(s.ValidUntil)
 }
 
-// source is the object the facts were taken from.
+// source has the object that a ClusterInfo was made from.
 type source struct {
 	cluster *clusterv1.ManagedCluster
 }
 
-// New makes the Facts of a cluster and its AddOnPlacementScores. It keeps a reference to the cluster, which must not change any more.
+// New returns the ClusterInfo of a ManagedCluster and its AddOnPlacementScores. It keeps references to both, which must not change any
+// more.
 func New(cluster *clusterv1.ManagedCluster, scores map[string]ScoreSet) *ClusterInfo {
 	return (&ClusterInfo{
 		Claims: claimsOf(cluster), Resources: resourcesOf(cluster), Scores: scores,
 	}).setFrom(cluster)
 }
 
-// Update makes the Facts of a later state of the same cluster, with the scores and profiles it had. What is equal is shared with the state
-// before. It keeps a reference to the cluster, which must not change any more.
+// Update returns the ClusterInfo of a later state of the same ManagedCluster, with the scores and profiles of f. It shares claims and
+// resources with f if they are equal, and keeps a reference to the cluster, which must not change any more.
 func (f *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	was, next := f.source.cluster, *f
 
@@ -90,7 +91,7 @@ func (f *ClusterInfo) Update(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	return next.setFrom(cluster)
 }
 
-// setFrom sets what is taken as it stands in the cluster.
+// setFrom sets the fields that Update never shares with the state before, and returns f.
 func (f *ClusterInfo) setFrom(cluster *clusterv1.ManagedCluster) *ClusterInfo {
 	f.Name, f.Labels, f.Unreadable = cluster.Name, cluster.Labels, unreadable.Of(cluster)
 	f.Taints = taintsOf(cluster, f.Unreadable)
@@ -122,22 +123,24 @@ func resourcesOf(cluster *clusterv1.ManagedCluster) map[string]float64 {
 	return resources
 }
 
-// maxAmount is 2^63, at which resource.Quantity documents that it caps amounts. It does not cap what is written with an exponent.
+// maxAmount is 2^63, to which resource.Quantity documents that it caps amounts. It does not cap amounts that are written with an exponent.
 const maxAmount = 1 << 63
 
-// amountOf returns the amount of a quantity, within ±mostAmount: "1e400" is not infinite, and the distance of two amounts is finite.
+// amountOf returns the amount of a quantity, within ±maxAmount, so that "1e400" is not infinite and the difference of two amounts is
+// finite.
 func amountOf(quantity resource.Quantity) float64 {
 	return max(-maxAmount, min(quantity.AsApproximateFloat64(), maxAmount))
 }
 
-// unknownTime stands for a time that could not be read.
+// unknownTime replaces a time that could not be decoded.
 var unknownTime = metav1.NewTime(time.Date(9999, time.January, 1, 0, 0, 0, 0, time.UTC))
 
-// HasUnreadableTime reports whether the time of a taint could not be read. A toleration of so many seconds after it does not end: to take the time as
-// zero would end the toleration at once and take the cluster away.
+// HasUnreadableTime reports whether the timeAdded of a taint could not be decoded. Tolerations with tolerationSeconds do not expire for
+// such a taint: a zero time would end them at once and remove the cluster.
 func HasUnreadableTime(taint clusterv1.Taint) bool { return taint.TimeAdded.Equal(&unknownTime) }
 
-// taintsOf adds a taint to a cluster with unreadable fields, and says of the taints that may lack their time that it is unknown.
+// taintsOf returns the taints of a cluster. If fields could not be decoded, it adds unreadable.Taint, and sets unknownTime where a time may
+// be among these fields.
 func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clusterv1.Taint {
 	if len(fields) == 0 {
 		return cluster.Spec.Taints
@@ -155,7 +158,7 @@ func taintsOf(cluster *clusterv1.ManagedCluster, fields unreadable.Fields) []clu
 	return append(taints, clusterv1.Taint{Key: unreadable.Taint, Effect: clusterv1.TaintEffectNoSelectIfNew})
 }
 
-// NewScoreSet normalises one AddOnPlacementScore object.
+// NewScoreSet normalises an AddOnPlacementScore. Of two entries with the same name the last value counts.
 func NewScoreSet(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 	if fields := unreadable.Of(object); len(fields) > 0 {
 		return ScoreSet{Unreadable: fields}
@@ -177,7 +180,7 @@ func NewScoreSet(object *clusterv1alpha1.AddOnPlacementScore) ScoreSet {
 	return set
 }
 
-// WithScores is a copy of the facts with other scores.
+// WithScores returns a copy with other scores, to which it keeps a reference.
 func (f *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
 	changed := *f
 	changed.Scores = scores
@@ -185,7 +188,7 @@ func (f *ClusterInfo) WithScores(scores map[string]ScoreSet) *ClusterInfo {
 	return &changed
 }
 
-// WithProfiles is a copy of the facts with other ClusterProfiles.
+// WithProfiles returns a copy with other ClusterProfiles, to which it keeps a reference.
 func (f *ClusterInfo) WithProfiles(profiles []Profile) *ClusterInfo {
 	changed := *f
 	changed.Profiles = profiles
@@ -193,7 +196,8 @@ func (f *ClusterInfo) WithProfiles(profiles []Profile) *ClusterInfo {
 	return &changed
 }
 
-// HasUnreadable reports whether something of the cluster or of its scores could not be decoded, so that an expression over all of it may be wrong.
+// HasUnreadable reports whether a field of the cluster or of its scores could not be decoded, so that a CEL expression may get a wrong
+// result.
 func (f *ClusterInfo) HasUnreadable() bool {
 	if len(f.Unreadable) > 0 {
 		return true
@@ -208,8 +212,8 @@ func (f *ClusterInfo) HasUnreadable() bool {
 	return false
 }
 
-// Value is what the cluster has for a key that stands for a text: a label, a claim, or the name. It is false when the cluster has no
-// such label or claim, and for keys of other kinds.
+// Value returns the value of a property that is a text: a label, a claim, or the name. It returns false if the cluster has no such label or
+// claim, and for other kinds of properties.
 func (f *ClusterInfo) Value(key Property) (string, bool) {
 	var values map[string]string
 

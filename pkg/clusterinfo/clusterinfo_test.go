@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func TestOf(t *testing.T) {
+func TestNew(t *testing.T) {
 	deleted := metav1.NewTime(noon)
 
 	for _, tc := range []struct {
@@ -85,7 +85,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestScoresOf(t *testing.T) {
+func TestNewScoreSet(t *testing.T) {
 	until := metav1.NewTime(noon)
 
 	got := NewScoreSet(&clusterv1alpha1.AddOnPlacementScore{Status: clusterv1alpha1.AddOnPlacementScoreStatus{
@@ -120,8 +120,8 @@ func TestScoresExpire(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.7: apiVersion and kind are absent, so are empty fields; numbers are int64, quantities and times
-// strings.
+// TestObjectIsWhatCELSees checks that apiVersion, kind and empty fields are absent, numbers are int64, and quantities and times are strings
+// (docs/spec/upstream-placement.md 1.7).
 func TestObjectIsWhatCELSees(t *testing.T) {
 	cluster := &clusterv1.ManagedCluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "cluster.open-cluster-management.io/v1", Kind: "ManagedCluster"},
@@ -173,7 +173,7 @@ func TestObjectIsWhatCELSees(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+func TestProperties(t *testing.T) {
 	for _, tc := range []struct {
 		reason        string
 		read, changed Property

@@ -7,15 +7,15 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// ChangedProperties names the keys whose answer may differ between two states of one cluster; a nil state means that the cluster is not there. It is
-// empty when nothing that can be read has changed. The keys are sorted by kind, in the order in which the kinds are declared, and name.
+// ChangedProperties returns the properties that may differ between two states of one cluster, sorted by kind, in the order in which the
+// kinds are declared, and by name. A nil state means that the cluster does not exist; the result is empty if no property has changed.
 //
-// A fact and the field that it is taken from are both named: a claim beside the field status.clusterClaims, where CEL sees order and
-// duplicates too, a taint beside spec.taints, a resource beside status.allocatable or status.capacity, and availability beside
-// status.conditions. Labels stand for themselves; the field metadata.labels is named when the first label comes or the last one goes.
+// A fact and the field that it is derived from are both returned: a claim and the field status.clusterClaims, where CEL sees order and
+// duplicates too, a taint and spec.taints, a resource and status.allocatable or status.capacity, availability and status.conditions. A
+// changed label is returned without the field metadata.labels, unless the first label was added or the last one removed.
 //
-// A cluster that appears, goes, or starts to terminate changes everything: the answer then is the single key Name with the name of the
-// cluster, and who maps it treats it as a change of every scope that holds the cluster.
+// For a cluster that is added, deleted, or begins to terminate, the result is the single property Name with the name of the cluster. The
+// caller must treat it as a change of every property, and of every scope that contains the cluster.
 func ChangedProperties(before, after *ClusterInfo) []Property {
 	switch {
 	case before == after:
@@ -107,7 +107,8 @@ func taintsByKey(taints []clusterv1.Taint) map[string][]clusterv1.Taint {
 	return byKey
 }
 
-// sameVersion holds for a resync, and for two facts of one object that differ in what other objects say.
+// sameVersion reports whether two states are of the same version of the ManagedCluster, as after a resync or a change of another object,
+// such as an AddOnPlacementScore.
 func sameVersion(a, b *ClusterInfo) bool {
 	x, y := a.source.cluster, b.source.cluster
 

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestDiff(t *testing.T) {
+func TestChangedProperties(t *testing.T) {
 	base := func() *clusterv1.ManagedCluster {
 		return &clusterv1.ManagedCluster{
 			ObjectMeta: metav1.ObjectMeta{Name: "c1", UID: "u", Labels: map[string]string{"region": "eu"}},
@@ -94,7 +94,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-func TestDiffOfExistence(t *testing.T) {
+func TestChangedPropertiesOfExistence(t *testing.T) {
 	f := New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}, nil)
 	want := []Property{{Name, "c1"}}
 
@@ -111,8 +111,8 @@ func TestDiffOfExistence(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md C3: scores are facts too, and so is their expiry.
-func TestDiffOfScores(t *testing.T) {
+// TestChangedPropertiesOfScores checks that scores and their expiry are properties (docs/spec/differences.md C3).
+func TestChangedPropertiesOfScores(t *testing.T) {
 	f := New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", ResourceVersion: "1"}}, map[string]ScoreSet{
 		"demo": {Names: []string{"cpu"}, Values: map[string]int32{"cpu": 1}, ValidUntil: noon},
 	})
@@ -152,7 +152,7 @@ func amounts(t *rapid.T, label string) clusterv1.ResourceList {
 	return rapid.MapOfN(rapid.SampledFrom([]clusterv1.ResourceName{"cpu", "memory"}), amount, 0, 2).Draw(t, label)
 }
 
-// clusterFacts draws a cluster out of a small world, so that two of them are often equal or nearly so.
+// clusterFacts draws a cluster with few possible values, so that two of them are often equal or differ little.
 func clusterFacts(t *rapid.T, label string) *ClusterInfo {
 	c := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "c1", Labels: words(t, label+" labels"), Annotations: words(t, label+" annotations"),
@@ -187,7 +187,7 @@ func clusterFacts(t *rapid.T, label string) *ClusterInfo {
 	return New(c, scores)
 }
 
-// withAspect is before with one aspect of other.
+// withAspect returns before with one aspect of other.
 func withAspect(t *rapid.T, before, other *ClusterInfo) *ClusterInfo {
 	changed, from, scores := before.source.cluster.DeepCopy(), other.source.cluster, before.Scores
 
@@ -209,7 +209,7 @@ func withAspect(t *rapid.T, before, other *ClusterInfo) *ClusterInfo {
 	return New(changed, scores)
 }
 
-// text is everything a reader can see, as one string.
+// text returns everything that a reader can see as one string.
 func text(t *rapid.T, f *ClusterInfo) string {
 	object, err := f.Object()
 	if err != nil {
@@ -224,7 +224,7 @@ func text(t *rapid.T, f *ClusterInfo) string {
 	return string(data)
 }
 
-// answers are the values behind every key that can be asked for by name.
+// answers returns the values of all properties that have a name.
 func answers(t *rapid.T, f *ClusterInfo) map[Property]string {
 	object, err := f.Object()
 	if err != nil {
@@ -276,8 +276,9 @@ func toText(value any) string {
 	return string(data)
 }
 
-// Diff is empty if and only if no reader could tell the two apart, and names every key whose answer differs.
-func TestDiffIsComplete(t *testing.T) {
+// TestChangedPropertiesAreComplete checks that ChangedProperties is empty if and only if no reader sees a difference, and returns every property whose value
+// differs.
+func TestChangedPropertiesAreComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := clusterFacts(t, "before")
 
@@ -292,7 +293,7 @@ func TestDiffIsComplete(t *testing.T) {
 		}
 
 		if before.Terminating != after.Terminating {
-			return // The single key Name stands for all.
+			return // The single property Name covers all others.
 		}
 
 		is, was := answers(t, after), answers(t, before)

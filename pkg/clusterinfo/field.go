@@ -11,15 +11,14 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// field is one readable field of a ManagedCluster, and whether it reads the same in two of them: quantities as they are written, times
-// by instant, empty as absent where the JSON leaves both out.
+// field is a field of the ManagedCluster that CEL can read. Its function same reports whether two clusters have the same value as CEL sees
+// it: quantities compare by their text, times by instant, and empty equals absent where the JSON omits both.
 type field struct {
 	path string
 	same func(a, b *clusterv1.ManagedCluster) bool
 }
 
-// fields are all of them, sorted by path. The bookkeeping of the API server (metadata.resourceVersion, metadata.managedFields) says
-// nothing about the cluster and is left out; CEL does not see it.
+// fields are all fields, sorted by path. metadata.resourceVersion and metadata.managedFields are missing, because CEL does not see them.
 var fields = []field{
 	{"metadata.annotations", func(a, b *clusterv1.ManagedCluster) bool { return maps.Equal(a.Annotations, b.Annotations) }},
 	{"metadata.creationTimestamp", func(a, b *clusterv1.ManagedCluster) bool { return a.CreationTimestamp.Equal(&b.CreationTimestamp) }},
@@ -58,7 +57,7 @@ var fields = []field{
 	{fieldConditions, func(a, b *clusterv1.ManagedCluster) bool {
 		x, y := a.Status.Conditions, b.Status.Conditions
 
-		// The JSON has null for none and [] for an empty list.
+		// The JSON has null for a nil list and [] for an empty one.
 		return (x == nil) == (y == nil) && slices.EqualFunc(x, y, sameCondition)
 	}},
 	{"status.managedNamespaces", func(a, b *clusterv1.ManagedCluster) bool {
@@ -67,7 +66,7 @@ var fields = []field{
 	{"status.version", func(a, b *clusterv1.ManagedCluster) bool { return a.Status.Version == b.Status.Version }},
 }
 
-// The fields that have facts of their own beside them.
+// The fields from which ClusterInfo derives properties of another kind.
 const (
 	fieldLabels      = "metadata.labels"
 	fieldTaints      = "spec.taints"
@@ -77,15 +76,15 @@ const (
 	fieldConditions  = "status.conditions"
 )
 
-// FieldProperty is the Key of a field of the ManagedCluster as CEL sees it, by its path of two levels ("status.version"). It is false for a
-// path that Diff never names: what is no field, metadata.resourceVersion and metadata.managedFields.
+// FieldProperty returns the Property of a field of the ManagedCluster as CEL sees it, by its path of two levels ("status.version"). It
+// returns false for a path that ChangedProperties never returns: unknown fields, metadata.resourceVersion and metadata.managedFields.
 func FieldProperty(path string) (Property, bool) {
 	_, found := slices.BinarySearchFunc(fields, path, func(f field, path string) int { return cmp.Compare(f.path, path) })
 
 	return Property{Kind: Field, Name: path}, found
 }
 
-// changedFields names the fields that do not read the same, in the order of their paths.
+// changedFields returns the fields that differ, sorted by path.
 func changedFields(a, b *clusterv1.ManagedCluster) []Property {
 	var changed []Property
 
@@ -108,7 +107,7 @@ func sameClaims(a, b *clusterv1.ManagedCluster) bool {
 
 func sameAmounts(a, b clusterv1.ResourceList) bool { return maps.EqualFunc(a, b, sameAmount) }
 
-// sameAmount compares quantities as they are written: CEL reads 1024 and 1Ki as two texts.
+// sameAmount compares quantities by their text, because CEL reads 1024 and 1Ki as different strings.
 func sameAmount(a, b resource.Quantity) bool { return a == b || a.String() == b.String() }
 
 func equalTaints(a, b []clusterv1.Taint) bool { return slices.EqualFunc(a, b, sameTaint) }

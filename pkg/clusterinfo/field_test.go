@@ -14,14 +14,14 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// sections are the parts of a ManagedCluster that hold fields.
+// sections are the parts of a ManagedCluster that have fields.
 var sections = map[string]reflect.Type{
 	"metadata": reflect.TypeFor[metav1.ObjectMeta](),
 	"spec":     reflect.TypeFor[clusterv1.ManagedClusterSpec](),
 	"status":   reflect.TypeFor[clusterv1.ManagedClusterStatus](),
 }
 
-// unnamed are the fields that Diff never names.
+// unnamed are the fields that ChangedProperties never returns.
 var unnamed = []string{"metadata.managedFields", "metadata.resourceVersion"}
 
 func jsonName(f reflect.StructField) string {
@@ -30,7 +30,8 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// A field that the API gains must get its line in the table, or CEL could read what Diff does not name.
+// TestEveryFieldOfTheAPIIsKnown fails if the API gains a field that is missing in the table, because CEL could read it and
+// ChangedProperties would omit it.
 func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 	var want, got []string
 
@@ -48,7 +49,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 		got = append(got, known.path)
 
 		if key, found := FieldProperty(known.path); !found || key != (Property{Field, known.path}) {
-			t.Errorf("FieldKey(%q) is %v, %v", known.path, key, found)
+			t.Errorf("FieldProperty(%q) is %v, %v", known.path, key, found)
 		}
 	}
 
@@ -58,7 +59,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 
 	for _, path := range append([]string{"", "status", "metadata.lables"}, unnamed...) {
 		if key, found := FieldProperty(path); found {
-			t.Errorf("FieldKey(%q) is %v, want none", path, key)
+			t.Errorf("FieldProperty(%q) is %v, want none", path, key)
 		}
 	}
 
@@ -74,7 +75,7 @@ func TestEveryFieldOfTheAPIIsKnown(t *testing.T) {
 	}
 }
 
-// variants are values of a type that all read differently; each differs from the others in one leaf, and every leaf has its turn.
+// variants returns values of a type that CEL reads differently. They differ in one leaf each, and cover every leaf.
 func variants(kind reflect.Type) []reflect.Value {
 	zero := reflect.Zero(kind)
 
@@ -130,7 +131,8 @@ func variants(kind reflect.Type) []reflect.Value {
 	return all
 }
 
-// Whatever leaf of whatever field differs, Diff names that field, and no other field.
+// TestEveryLeafOfAFieldCounts checks that ChangedProperties returns exactly the field in which two clusters differ, for every leaf of every
+// field.
 func TestEveryLeafOfAFieldCounts(t *testing.T) {
 	for section, kind := range sections {
 		for i := range kind.NumField() {
@@ -157,13 +159,13 @@ func TestEveryLeafOfAFieldCounts(t *testing.T) {
 	}
 }
 
-// expectField takes a copy, so that nothing is equal for being the same.
+// expectField compares with a deep copy, so that no comparison succeeds because of equal pointers.
 func expectField(t *testing.T, path string, before, after *clusterv1.ManagedCluster, same bool) {
 	t.Helper()
 
 	changes := ChangedProperties(New(before, nil), New(after.DeepCopy(), nil))
 	if len(changes) == 1 && changes[0].Kind == Name {
-		return // The cluster starts to terminate: that stands for all.
+		return // The cluster begins to terminate: the single property Name covers all others.
 	}
 
 	var got, want []Property
@@ -187,8 +189,8 @@ func expectField(t *testing.T, path string, before, after *clusterv1.ManagedClus
 	}
 }
 
-// Readers of CEL rely on it: the presence of these parts never changes.
-func TestThePartsOfAnObjectAreAlwaysThere(t *testing.T) {
+// TestPartsAreAlwaysPresent checks that metadata, spec and status are always present: the reads of CEL expressions rely on it.
+func TestPartsAreAlwaysPresent(t *testing.T) {
 	object, err := New(&clusterv1.ManagedCluster{}, nil).Object()
 	if err != nil {
 		t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// hiddenMetadata are the fields of metadata that the API server keeps for itself. They are absent for CEL: they change with every heartbeat
-// and say nothing about the cluster, so Diff does not name them, and no decision may depend on them.
+// hiddenMetadata are the fields of metadata that CEL does not see. They change with every heartbeat and say nothing about the cluster, so
+// ChangedProperties omits them, and no decision may depend on them.
 var hiddenMetadata = map[string]bool{"managedFields": true, "resourceVersion": true}
 
-// Object is the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion, kind,
-// metadata.resourceVersion and metadata.managedFields are absent, empty fields are absent, quantities and times are strings. It is made anew
-// by each call, and is several times as big as the cluster; PartField has single fields of it.
+// Object returns the cluster as a map with the field names of its JSON, as CEL expressions see it: apiVersion, kind,
+// metadata.resourceVersion, metadata.managedFields and empty fields are absent, quantities and times are strings. Each call makes a new
+// map, which is several times as big as the cluster; PartField converts a single field.
 func (f *ClusterInfo) Object() (map[string]any, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f.source.cluster)
 	if err != nil {
@@ -38,7 +38,8 @@ func (f *ClusterInfo) Object() (map[string]any, error) {
 
 const metadataPart = "metadata"
 
-// parts are the parts of a ManagedCluster, with the number of each of their fields by its name in JSON.
+// parts maps the parts of a ManagedCluster (metadata, spec, status) to the JSON names of their fields and the index of each field in the Go
+// type.
 var parts = sync.OnceValue(func() map[string]map[string]int {
 	named := map[string]map[string]int{}
 
@@ -56,10 +57,11 @@ var parts = sync.OnceValue(func() map[string]map[string]int {
 	return named
 })
 
-// IsPart reports whether the name is that of a part: metadata, spec or status. All of them are always there.
+// IsPart reports whether the name is metadata, spec or status. Every cluster has all three.
 func IsPart(name string) bool { return parts()[name] != nil }
 
-// PartField is Object()[part][name] without the rest of it; false when it is absent.
+// PartField returns Object()[part][name] without converting the rest of the object. It returns false if the field is absent, and an error
+// if it cannot be converted.
 func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err error) {
 	number, exists := parts()[part][name]
 	if !exists || part == metadataPart && hiddenMetadata[name] {
@@ -77,7 +79,7 @@ func (f *ClusterInfo) PartField(part, name string) (value any, found bool, err e
 		whole = reflect.ValueOf(f.source.cluster.Status)
 	}
 
-	// What is converted has this field alone.
+	// Only this field is converted.
 	alone := reflect.New(whole.Type())
 	alone.Elem().Field(number).Set(whole.Field(number))
 

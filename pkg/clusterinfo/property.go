@@ -2,11 +2,11 @@ package clusterinfo
 
 import "slices"
 
-// PropertyKind is the kind of a readable fact.
+// PropertyKind is the kind of a Property.
 type PropertyKind uint8
 
-// The kinds of facts. A Key of kind Any stands for everything there is to know of a cluster; Diff never names it. A Key of kind Field is
-// a field of the ManagedCluster as CEL sees it, whose Name is a path of two levels ("status.version").
+// The kinds of properties. Any covers everything that can be read of a cluster; ChangedProperties never returns it. Field is a field of the
+// ManagedCluster as CEL sees it, with a path of two levels as its name ("status.version").
 const (
 	Any PropertyKind = iota
 	Label
@@ -25,16 +25,16 @@ var kindNames = map[PropertyKind]string{
 	ClusterProfile: "profile", Field: "field",
 }
 
-// String is the lower-case name of the kind, as it stands in verdicts.
+// String returns the lower-case name of the kind, as in the text of a verdict.
 func (k PropertyKind) String() string { return kindNames[k] }
 
-// Property is one readable fact. An empty Name means every fact of that kind.
+// Property is a readable fact of a cluster. An empty Name means every fact of the kind.
 type Property struct {
 	Kind PropertyKind
 	Name string
 }
 
-// String is "label region", or "taint" for a whole kind.
+// String returns "label region", or "taint" for a whole kind.
 func (k Property) String() string {
 	if k.Name == "" {
 		return k.Kind.String()
@@ -43,7 +43,7 @@ func (k Property) String() string {
 	return k.Kind.String() + " " + k.Name
 }
 
-// Covers reports whether a reader of k may get another answer when changed has changed.
+// Covers reports whether a change of changed may concern a reader of k.
 func (k Property) Covers(changed Property) bool {
 	if k.Kind == Any {
 		return true
@@ -52,7 +52,7 @@ func (k Property) Covers(changed Property) bool {
 	return k.Kind == changed.Kind && (k.Name == "" || changed.Name == "" || k.Name == changed.Name)
 }
 
-// Affects reports whether a reader of any of reads may get another answer after the changes.
+// Affects reports whether one of the changes may concern a reader of the properties in reads.
 func Affects(reads, changes []Property) bool {
 	for _, read := range reads {
 		if slices.ContainsFunc(changes, read.Covers) {

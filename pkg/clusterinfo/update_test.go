@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However the state before was, the next one says what the cluster says now.
-func TestNextIsWhatTheClusterSays(t *testing.T) {
+// TestUpdateEqualsNew checks that Update returns the same ClusterInfo as New, whatever the state before.
+func TestUpdateEqualsNew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := clusterFacts(t, "before").WithProfiles([]Profile{{"ns", "c1"}})
 		cluster := clusterFacts(t, "after").source.cluster
@@ -26,8 +26,8 @@ func TestNextIsWhatTheClusterSays(t *testing.T) {
 	})
 }
 
-// A heartbeat costs no copy of what it does not change.
-func TestNextSharesWhatIsEqual(t *testing.T) {
+// TestUpdateSharesEqualMaps checks that Update shares the maps that a heartbeat does not change.
+func TestUpdateSharesEqualMaps(t *testing.T) {
 	before := New(realistic(), nil)
 	shared := func(a, b any) bool { return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() }
 
