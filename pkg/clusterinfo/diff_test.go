@@ -276,8 +276,8 @@ func toText(value any) string {
 	return string(data)
 }
 
-// TestChangedPropertiesAreComplete checks that ChangedProperties is empty if and only if no reader sees a difference, and returns every property whose value
-// differs.
+// TestChangedPropertiesAreComplete checks that ChangedProperties is empty if and only if no reader sees a difference, and returns every
+// property whose value differs.
 func TestChangedPropertiesAreComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := clusterFacts(t, "before")

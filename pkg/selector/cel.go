@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// clusterVariable is the variable that holds the ManagedCluster in an expression.
+	// clusterVariable is the name of the variable that has the ManagedCluster in an expression.
 	clusterVariable = "managedCluster"
-	// expressionCost is how much one evaluation of one expression on one cluster may cost.
+	// expressionCost is the cost limit of one evaluation of one expression on one cluster, in cost units of CEL.
 	expressionCost = 1_000_000
-	// maxFailures is how many distinct expressions that do not compile a Compiler remembers, and longestFailure how long they may be.
+	// maxFailures is how many distinct expressions with compile errors a Compiler caches, and maxFailureLength their maximum length in
+	// bytes.
 	maxFailures      = 1024
 	maxFailureLength = 4 << 10
 )
 
-// Compiler compiles selectors, and each distinct CEL expression once as long as a Selector has it: a program takes 18 KiB and some twenty times
-// its text. Expressions that do not compile are remembered within bounds. It is safe for concurrent use.
+// Compiler compiles selectors. It compiles each distinct CEL expression once while a Selector refers to it, because a program takes 18 KiB
+// and about twenty times the size of its text; compile errors are cached up to a limit. It is safe for concurrent use.
 type Compiler struct {
 	failures *lru.Cache
 
@@ -38,22 +39,22 @@ type Compiler struct {
 	programs map[string]weak.Pointer[program]
 }
 
-// NewCompiler makes a Compiler with nothing remembered.
+// NewCompiler returns a Compiler with empty caches.
 func NewCompiler() *Compiler {
 	return &Compiler{failures: lru.New(maxFailures), programs: map[string]weak.Pointer[program]{}}
 }
 
-// program is one compiled expression.
+// program is a compiled CEL expression.
 type program struct {
 	source  string
 	program cel.Program
 	reads   []clusterinfo.Property
 }
 
-// String is the clause as it is told.
+// String returns the text of the clause.
 func (p *program) String() string { return "CEL " + p.source }
 
-// environment holds the variable and the functions that the upstream controller offers, and no others.
+// environment returns the CEL environment, which has exactly the variable and the functions of the upstream controller.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.OptionalTypes(), ext.Strings(),
@@ -75,7 +76,7 @@ func (c *Compiler) program(source string) (*program, error) {
 		}
 	}
 
-	made, err := compile(source) // May take its time, so it holds up nobody else.
+	made, err := compile(source) // It may take long, so the mutex is not held.
 	if err != nil {
 		if len(source) <= maxFailureLength {
 			c.failures.Add(source, err)
@@ -87,7 +88,7 @@ func (c *Compiler) program(source string) (*program, error) {
 	return c.add(made), nil
 }
 
-// get is the program of an expression; nil when no Selector has it.
+// get returns the program of an expression; nil if no Selector refers to it.
 func (c *Compiler) get(source string) *program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +96,8 @@ func (c *Compiler) get(source string) *program {
 	return c.programs[source].Value()
 }
 
-// add keeps a program until no Selector has it any more. It returns the program that was made for the expression meanwhile, if there is
-// one.
+// add caches a program while a Selector refers to it. It returns the program that another goroutine added for the expression meanwhile, if
+// there is one.
 func (c *Compiler) add(made *program) *program {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +112,7 @@ func (c *Compiler) add(made *program) *program {
 	return made
 }
 
-// remove drops an expression whose program is gone, unless it was compiled anew.
+// remove removes an expression whose program was collected, unless it was compiled again.
 func (c *Compiler) remove(source string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +142,7 @@ func compile(source string) (*program, error) {
 		return nil, fmt.Errorf("estimating the cost: %w", err)
 	}
 
-	// The string functions estimate the greatest number there is for a string of unknown length; that says nothing.
+	// The string functions estimate MaxUint64 for a string of unknown length, which is no lower bound.
 	if estimate.Min > expressionCost && estimate.Min != math.MaxUint64 {
 		return nil, fmt.Errorf("costs at least %d, more than the %d that one evaluation may cost", estimate.Min, expressionCost)
 	}
@@ -155,7 +156,7 @@ func compile(source string) (*program, error) {
 	return &program{source: source, program: built, reads: reads(checked)}, nil
 }
 
-// compileErrors is one line for all compile errors; the positions count from 1.
+// compileErrors returns all compile errors in one line, with columns that count from 1.
 func compileErrors(issues *cel.Issues) string {
 	texts := make([]string, 0, len(issues.Errors()))
 	for _, issue := range issues.Errors() {
@@ -165,7 +166,7 @@ func compileErrors(issues *cel.Issues) string {
 	return strings.Join(texts, "; ")
 }
 
-// clusterValue is the managedCluster of an expression: the object as a map, and what scores() needs beside it.
+// clusterValue is the variable managedCluster of an expression: the object as a map, and the inputs of scores().
 type clusterValue struct {
 	traits.Mapper
 
@@ -173,7 +174,7 @@ type clusterValue struct {
 	evaluation *EvalContext
 }
 
-// evaluate runs the expression for one cluster and books its cost on the pass.
+// evaluate runs the expression for a cluster and charges its cost to the evaluation.
 func (p *program) evaluate(f *clusterinfo.ClusterInfo, evaluation *EvalContext) (bool, error) {
 	result, err := p.value(f, evaluation)
 	if err != nil {
@@ -202,5 +203,5 @@ func (p *program) valueOf(cluster *clusterValue, evaluation *EvalContext) (ref.V
 
 	evaluation.Charge(cost)
 
-	return result, err //nolint:wrapcheck // The text of the evaluation error is what the user is to read.
+	return result, err //nolint:wrapcheck // The text of the evaluation error is for the user.
 }

@@ -18,8 +18,8 @@ const (
 	parseJSONName = "parseJSON"
 )
 
-// scoresFunction is managedCluster.scores("<AddOnPlacementScore name>"): a list of {name, value}. An object that does not exist is an
-// evaluation error. The list of an expired object is empty, and the pass wakes when an object that was read expires
+// scoresFunction declares managedCluster.scores("<AddOnPlacementScore name>"), which returns a list of {name, value}. It fails if the
+// object does not exist; if it has expired the list is empty, and the evaluation is requeued when an object that was read expires
 // (docs/spec/differences.md C2).
 func scoresFunction() cel.EnvOption {
 	return cel.Function(scoresName, cel.MemberOverload("cluster_scores",
@@ -57,7 +57,7 @@ func scores(target, name ref.Val) ref.Val {
 	return types.NewRefValList(types.DefaultTypeAdapter, items)
 }
 
-// parseJSONFunction is "<string>".parseJSON(): the parsed value, or an evaluation error.
+// parseJSONFunction declares "<string>".parseJSON(), which returns the parsed value or an evaluation error.
 func parseJSONFunction() cel.EnvOption {
 	return cel.Function(parseJSONName, cel.MemberOverload("parse_json_string",
 		[]*cel.Type{cel.StringType}, cel.DynType, cel.UnaryBinding(parseJSON)))
@@ -77,14 +77,14 @@ func parseJSON(text ref.Val) ref.Val {
 	return types.DefaultTypeAdapter.NativeToValue(parsed)
 }
 
-// costModel prices the two functions above and leaves the rest to the Kubernetes libraries.
+// costModel returns the costs of scores() and parseJSON(), and those of the Kubernetes libraries for all other functions.
 type costModel struct {
 	library.CostEstimator
 }
 
 var costs = &costModel{CostEstimator: library.CostEstimator{SizeEstimator: unknownSizes{}}}
 
-// CallCost is the price of a call that has been made.
+// CallCost returns the cost of a call that was made.
 func (m *costModel) CallCost(function, overload string, args []ref.Val, result ref.Val) *uint64 {
 	switch function {
 	case scoresName:
@@ -116,7 +116,7 @@ func length(value traits.Sizer) uint64 {
 	return 0
 }
 
-// valueCost is the price of making a value with all that is in it.
+// valueCost returns the cost of creating a value with all its elements.
 func valueCost(value ref.Val) uint64 {
 	switch v := value.(type) {
 	case traits.Mapper:
@@ -140,13 +140,13 @@ func valueCost(value ref.Val) uint64 {
 	}
 }
 
-// unknownSizes leaves sizes open: the object is dynamic.
+// unknownSizes estimates nothing, because the object is dynamic.
 type unknownSizes struct{}
 
-// EstimateSize says that nothing is known.
+// EstimateSize returns nil: the size is unknown.
 func (unknownSizes) EstimateSize(checker.AstNode) *checker.SizeEstimate { return nil }
 
-// EstimateCallCost says that nothing is known.
+// EstimateCallCost returns nil: the cost is unknown.
 //
 //nolint:gocritic // The interface of cel-go.
 func (unknownSizes) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {

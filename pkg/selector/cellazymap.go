@@ -12,17 +12,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// lazyMap is a map of an object of which most expressions read a field or two: those are made when they are asked for, and the whole only
-// for what needs it, such as size() or a comprehension.
+// lazyMap is the map of an object of which most expressions read few fields. It converts a field when an expression reads it, and the whole
+// object only for operations that need it, such as size() or a comprehension.
 type lazyMap struct {
-	// field is the value of a name; false when there is none. It may be an error.
+	// field returns the value of a field, which may be an error; false if the field is absent.
 	field func(name string) (ref.Val, bool)
 	whole func() ref.Val
 }
 
 var _ traits.Mapper = (*lazyMap)(nil)
 
-// lazyCluster is a ManagedCluster as a map.
+// lazyCluster returns the map of a ManagedCluster.
 func lazyCluster(f *clusterinfo.ClusterInfo) *lazyMap {
 	object := sync.OnceValues(f.Object)
 
@@ -38,7 +38,7 @@ func lazyCluster(f *clusterinfo.ClusterInfo) *lazyMap {
 	}
 }
 
-// lazyPart is the metadata, spec or status of a ManagedCluster.
+// lazyPart returns the map of the metadata, spec or status of a ManagedCluster.
 func lazyPart(f *clusterinfo.ClusterInfo, part string, object func() (map[string]any, error)) *lazyMap {
 	return &lazyMap{
 		field: func(name string) (ref.Val, bool) {
@@ -72,7 +72,7 @@ func mapOf(fields map[string]any, err error) ref.Val {
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, fields)
 }
 
-// Find is for traits.Mapper.
+// Find returns the value of a field; false if the field is absent.
 func (s *lazyMap) Find(key ref.Val) (ref.Val, bool) {
 	if name, ok := key.(types.String); ok {
 		return s.field(string(name))
@@ -81,7 +81,7 @@ func (s *lazyMap) Find(key ref.Val) (ref.Val, bool) {
 	return nil, false
 }
 
-// Get is Find with an error for what is not there.
+// Get returns the value of a field, or an error if the field is absent.
 func (s *lazyMap) Get(key ref.Val) ref.Val {
 	if value, found := s.Find(key); found {
 		return value
@@ -94,7 +94,7 @@ func (s *lazyMap) Get(key ref.Val) ref.Val {
 	return s.whole()
 }
 
-// Contains reports whether there is a field of a name.
+// Contains reports whether a field is present.
 func (s *lazyMap) Contains(key ref.Val) ref.Val {
 	if _, found := s.Find(key); found {
 		return types.True
@@ -107,7 +107,7 @@ func (s *lazyMap) Contains(key ref.Val) ref.Val {
 	return s.whole()
 }
 
-// Iterator goes over the names of the fields.
+// Iterator returns an iterator over the names of the fields.
 func (s *lazyMap) Iterator() traits.Iterator {
 	if whole, ok := s.whole().(traits.Iterable); ok {
 		return whole.Iterator()
@@ -116,7 +116,7 @@ func (s *lazyMap) Iterator() traits.Iterator {
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, nil).Iterator()
 }
 
-// Size is how many fields there are.
+// Size returns the number of fields.
 func (s *lazyMap) Size() ref.Val {
 	if whole, ok := s.whole().(traits.Sizer); ok {
 		return whole.Size()
@@ -125,7 +125,7 @@ func (s *lazyMap) Size() ref.Val {
 	return s.whole()
 }
 
-// Equal compares the whole.
+// Equal compares the whole object.
 func (s *lazyMap) Equal(other ref.Val) ref.Val {
 	if same, ok := other.(*lazyMap); ok {
 		other = same.whole()
@@ -134,12 +134,12 @@ func (s *lazyMap) Equal(other ref.Val) ref.Val {
 	return s.whole().Equal(other)
 }
 
-// ConvertToNative converts the whole.
+// ConvertToNative converts the whole object.
 func (s *lazyMap) ConvertToNative(to reflect.Type) (any, error) {
-	return s.whole().ConvertToNative(to) //nolint:wrapcheck // The error of what it stands for.
+	return s.whole().ConvertToNative(to) //nolint:wrapcheck // The error of the whole object is returned as it is.
 }
 
-// ConvertToType converts the whole.
+// ConvertToType converts the whole object.
 func (s *lazyMap) ConvertToType(to ref.Type) ref.Val {
 	if to == types.TypeType {
 		return types.MapType
@@ -148,8 +148,8 @@ func (s *lazyMap) ConvertToType(to ref.Type) ref.Val {
 	return s.whole().ConvertToType(to)
 }
 
-// Type is that of a map.
+// Type returns the type of a map.
 func (s *lazyMap) Type() ref.Type { return types.MapType }
 
-// Value is the whole.
+// Value returns the whole object.
 func (s *lazyMap) Value() any { return s.whole().Value() }

@@ -10,8 +10,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// wholly is the value of an expression over the whole cluster as a map, or its error, and what it costs.
-func wholly(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
+// wholeValue returns the value of an expression over the whole cluster as a map, or its error, and the cost.
+func wholeValue(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
 	object, err := f.Object()
 	if err != nil {
 		t.Fatal(err)
@@ -28,8 +28,8 @@ func wholly(t *rapid.T, p *program, f *clusterinfo.ClusterInfo) string {
 	return fmt.Sprintf("%s %v for %d", result.Type().TypeName(), result.Value(), evaluation.Cost())
 }
 
-// An expression cannot tell whether the cluster was converted as a whole or field by field.
-func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
+// TestLazyMapsEqualWholeObjects checks that expressions have the same value, error and cost with a lazyMap as with the whole object.
+func TestLazyMapsEqualWholeObjects(t *testing.T) {
 	compiler := NewCompiler()
 	fixed := []string{
 		`managedCluster.size() == 3`, `managedCluster.metadata.exists_one(k, k == "labels")`, `managedCluster.status == managedCluster.status`,
@@ -55,7 +55,7 @@ func TestSparseClustersSayWhatWholeOnesSay(t *testing.T) {
 		evaluation := &EvalContext{Now: now}
 		said := fmt.Sprintf("%s for %d", sparsely(p, f, evaluation), evaluation.Cost())
 
-		if want := wholly(t, p, f); said != want {
+		if want := wholeValue(t, p, f); said != want {
 			t.Fatalf("%s is %s, and over the whole cluster %s", source, said, want)
 		}
 	})

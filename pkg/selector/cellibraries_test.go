@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// docs/spec/upstream-placement.md 1.7 lists what an expression may use.
+// TestCELLibraries covers the functions that docs/spec/upstream-placement.md 1.7 lists.
 func TestCELLibraries(t *testing.T) {
 	f := clusterinfo.New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Generation: 2},
@@ -58,7 +58,8 @@ func TestCELLibraries(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.7: an expression that runs here must run there, so nothing more is offered.
+// TestCELOffersNothingMore checks that functions which upstream does not offer do not compile, so that every expression also works there
+// (docs/spec/upstream-placement.md 1.7).
 func TestCELOffersNothingMore(t *testing.T) {
 	for _, tc := range []struct{ library, expression, want string }{
 		{"sets", `sets.contains([1, 2], [1])`, "undeclared reference to 'sets'"},
@@ -104,7 +105,8 @@ func TestCELFailures(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md C2: compiled once per distinct expression, and limited when the cost is known before.
+// TestCELCompilation checks that each distinct expression is compiled once, and rejected if its minimum cost exceeds the limit
+// (docs/spec/differences.md C2).
 func TestCELCompilation(t *testing.T) {
 	compiler := NewCompiler()
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// size is how many programs the compiler knows.
+// size returns the number of cached programs.
 func (c *Compiler) size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -14,8 +14,8 @@ func (c *Compiler) size() int {
 	return len(c.programs)
 }
 
-// A program stays for as long as a selector has it, and is compiled anew after that.
-func TestProgramsGoWithTheirSelectors(t *testing.T) {
+// TestProgramsAreCollectedWithTheirSelectors checks that a program is cached while a Selector refers to it, and compiled again after that.
+func TestProgramsAreCollectedWithTheirSelectors(t *testing.T) {
 	const expressions = 100
 
 	compiler := NewCompiler()
@@ -45,7 +45,7 @@ func TestProgramsGoWithTheirSelectors(t *testing.T) {
 
 	kept = nil
 
-	// Cleanups run some time after the collection that finds the program gone.
+	// A cleanup runs some time after the program was collected.
 	for compiler.size() > 1 {
 		runtime.GC()
 		runtime.Gosched()

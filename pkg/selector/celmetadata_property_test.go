@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// metadataFields are the names in JSON of all fields of metadata.
+// metadataFields returns the JSON names of all fields of metadata.
 func metadataFields() []string {
 	var fields []string
 
@@ -29,7 +29,7 @@ func metadataFields() []string {
 	return fields
 }
 
-// metadataChanges each change one field of metadata to the first or to the second of two values.
+// metadataChanges maps each field of metadata to a function that sets it to the first or the second of two values.
 var metadataChanges = map[string]func(c *clusterv1.ManagedCluster, second bool){
 	"resourceVersion": func(*clusterv1.ManagedCluster, bool) {}, // Every update changes it.
 	"managedFields": func(c *clusterv1.ManagedCluster, second bool) {
@@ -71,9 +71,9 @@ func oneOf[T any](second bool, a, b T) T {
 	return a
 }
 
-// An expression over metadata that reads another value after an update of a ManagedCluster is one that the update concerns: otherwise the
-// answer that is remembered differs for ever from a new one.
-func TestExpressionsOverMetadataReadOnlyWhatADifferenceNames(t *testing.T) {
+// TestChangedPropertiesCoverExpressionsOverMetadata checks that an expression over metadata whose value differs after an update reads a
+// changed property: otherwise its cached result would be stale for ever.
+func TestChangedPropertiesCoverExpressionsOverMetadata(t *testing.T) {
 	compiler, fields, changes := NewCompiler(), metadataFields(), slices.Sorted(maps.Keys(metadataChanges))
 	questions := []string{
 		`has(managedCluster.metadata.%[1]s)`, `managedCluster.metadata.%[1]s`, `managedCluster.metadata["%[1]s"]`,
@@ -101,7 +101,7 @@ func TestExpressionsOverMetadataReadOnlyWhatADifferenceNames(t *testing.T) {
 
 			after := before.Update(cluster)
 			changed := clusterinfo.ChangedProperties(before, after)
-			concerned := clusterinfo.Affects(p.reads, changed) || before.Terminating != after.Terminating // The latter concerns everybody.
+			concerned := clusterinfo.Affects(p.reads, changed) || before.Terminating != after.Terminating // The latter changes every property.
 
 			if was, is := valueText(p, before), valueText(p, after); was != is && !concerned {
 				t.Fatalf("%s reads %v, which leaves out %v: %q became %q", source, p.reads, changed, was, is)
@@ -112,8 +112,8 @@ func TestExpressionsOverMetadataReadOnlyWhatADifferenceNames(t *testing.T) {
 	})
 }
 
-// Whether a cluster matches does not depend on what the API server counts and books.
-func TestBookkeepingIsAbsentForCEL(t *testing.T) {
+// TestHiddenMetadataIsAbsentForCEL checks that no result depends on resourceVersion or managedFields.
+func TestHiddenMetadataIsAbsentForCEL(t *testing.T) {
 	f := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: "c1", ResourceVersion: "7", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
 	}}, nil)

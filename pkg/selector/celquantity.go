@@ -10,15 +10,15 @@ import (
 	quantities "github.com/placement-hub/placement-hub/pkg/quantity"
 )
 
-// quantityFunctions replace quantity() and isQuantity() of the Kubernetes library, which parse any text: no cost limit of CEL sees how long that
-// takes (see package quantity), and agents of clusters choose the text.
+// quantityFunctions replaces quantity() and isQuantity() of the Kubernetes library, which parse any text. Agents of clusters choose the
+// text, and no cost limit of CEL includes the time that parsing takes (see package quantity).
 func quantityFunctions() cel.EnvOption {
 	return cel.Lib(quantityLibrary{})
 }
 
 type quantityLibrary struct{}
 
-// CompileOptions are the functions. They have the overloads of the Kubernetes library, which cel-go admits to be defined anew.
+// CompileOptions returns the functions with the overloads of the Kubernetes library, which cel-go allows to redefine.
 func (quantityLibrary) CompileOptions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("quantity", cel.Overload("string_to_quantity",
@@ -28,7 +28,7 @@ func (quantityLibrary) CompileOptions() []cel.EnvOption {
 	}
 }
 
-// ProgramOptions are none.
+// ProgramOptions returns nil.
 func (quantityLibrary) ProgramOptions() []cel.ProgramOption { return nil }
 
 func quantity(text ref.Val) ref.Val {

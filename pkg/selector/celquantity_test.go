@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Quantities are those of the Kubernetes library, but for exponents with which it would calculate for minutes.
+// TestQuantities checks that quantities behave as in the Kubernetes library, except for exponents with which it would calculate for
+// minutes.
 func TestQuantities(t *testing.T) {
 	for _, tc := range []struct {
 		text       string

@@ -10,15 +10,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// labelsPath is the one field that is read by parts: each label is a fact of its own.
+// labelsPath is the field of which each entry is a property of its own.
 const labelsPath = "metadata.labels"
 
-// reads finds out what a checked expression looks at. Every use of the cluster is followed from the variable upwards, as long as the
-// steps are constant, in whichever of their spellings: x.f, x["f"], x.?f, x[?"f"], has(x.f), "f" in x. What is dynamic reads everything.
+// reads returns the properties that a checked expression reads. It follows every use of the cluster from the variable upwards through
+// constant steps in all their forms: x.f, x["f"], x.?f, x[?"f"], has(x.f), "f" in x. A dynamic step reads everything.
 func reads(checked *cel.Ast) []clusterinfo.Property {
 	root := ast.NavigateAST(checked.NativeRep())
 	uses := ast.MatchDescendants(root, func(e ast.NavigableExpr) bool {
-		// A variable of a macro may shadow the cluster, which then is written with a leading dot.
+		// A macro variable may shadow the cluster, which then is written with a leading dot.
 		return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == clusterVariable
 	})
 	keys := make([]clusterinfo.Property, 0, len(uses))
@@ -30,7 +30,7 @@ func reads(checked *cel.Ast) []clusterinfo.Property {
 	return keys
 }
 
-// readsOf is what one use of the cluster looks at.
+// readsOf returns the properties that one use of the cluster reads.
 func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	if name, ok := scoresArgument(use); ok {
 		return []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}
@@ -40,7 +40,7 @@ func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 
 	switch {
 	case len(path) == 1 && presence && (path[0] == "metadata" || path[0] == "spec" || path[0] == "status"):
-		return nil // They are always there.
+		return nil // They are always present.
 	case len(path) < 2:
 		return []clusterinfo.Property{{Kind: clusterinfo.Any}}
 	}
@@ -55,13 +55,12 @@ func readsOf(use ast.NavigableExpr) []clusterinfo.Property {
 	case len(path) == 2:
 		return []clusterinfo.Property{{Kind: clusterinfo.Label}}
 	default:
-		// Without any label the answer for one of them is not "no such label" but an error.
+		// If the cluster has no labels at all, the lookup of a label is an error instead of "no such label".
 		return []clusterinfo.Property{{Kind: clusterinfo.Label, Name: path[2]}, field}
 	}
 }
 
-// constantPath follows the constant steps from a use of the cluster, three at most, and says whether the last of them asks for presence
-// alone.
+// constantPath returns up to three constant steps from a use of the cluster, and whether the last step tests presence only.
 func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
 	for at := use; len(path) < 3; {
 		parent, ok := at.Parent()
@@ -80,7 +79,7 @@ func constantPath(use ast.NavigableExpr) (path []string, presence bool) {
 	return path, presence
 }
 
-// fieldStep is the name of the field that e looks up in its operand of that id, if it is constant, and whether e asks for its presence alone.
+// fieldStep returns the constant name of the field that e looks up in the operand with that id, and whether e tests presence only.
 func fieldStep(e ast.NavigableExpr, operand int64) (name string, presence, ok bool) {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -114,7 +113,7 @@ func fieldStep(e ast.NavigableExpr, operand int64) (name string, presence, ok bo
 	return name, presence, ok
 }
 
-// scoresArgument is the constant name with which scores() is called on a use of the cluster.
+// scoresArgument returns the constant argument of a call of scores() on a use of the cluster.
 func scoresArgument(use ast.NavigableExpr) (string, bool) {
 	parent, ok := use.Parent()
 	if !ok || parent.Kind() != ast.CallKind || parent.AsCall().FunctionName() != scoresName || len(parent.AsCall().Args()) != 1 {
@@ -124,7 +123,8 @@ func scoresArgument(use ast.NavigableExpr) (string, bool) {
 	return constantText(parent.AsCall().Args()[0])
 }
 
-// constantText is the text of a literal. An empty one is none: it would name a whole kind of facts.
+// constantText returns the text of a string literal. It returns false for the empty string, which as the name of a Property would cover its
+// whole kind.
 func constantText(e ast.Expr) (string, bool) {
 	if e.Kind() != ast.LiteralKind {
 		return "", false

@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// drawLookup draws a way into the cluster in any of its spellings, now and then a wrong way.
+// drawLookup draws a path into the cluster in any of its spellings, sometimes an invalid path.
 func drawLookup(t *rapid.T) string {
 	at := rapid.SampledFrom([]string{"managedCluster", "managedCluster", "managedCluster", "dyn(managedCluster)"}).Draw(t, "root")
 	path := rapid.SampledFrom([]string{
@@ -29,7 +29,7 @@ func drawLookup(t *rapid.T) string {
 	return at
 }
 
-// drawExpression draws something that can be asked of the cluster. Its value may be anything.
+// drawExpression draws an expression over the cluster, of any type.
 func drawExpression(t *rapid.T) string {
 	question := rapid.SampledFrom([]string{
 		`dyn(%[1]s)`, `dyn(%[1]s) == "a"`, `dyn(%[1]s) == dyn(%[2]s)`, `dyn(%[1]s).orValue("none")`, `dyn(%[1]s).hasValue()`,
@@ -56,7 +56,7 @@ func drawExpression(t *rapid.T) string {
 	}
 }
 
-// drawObject draws a cluster that has or lacks whatever an expression may ask for.
+// drawObject draws a cluster that has or lacks any field that an expression may read.
 func drawObject(t *rapid.T, label string) *clusterv1.ManagedCluster {
 	flag := func(what string) bool { return rapid.Bool().Draw(t, label+" "+what) }
 	c := &clusterv1.ManagedCluster{
@@ -93,7 +93,7 @@ func drawObject(t *rapid.T, label string) *clusterv1.ManagedCluster {
 	return c
 }
 
-// withOneChange is the cluster with one part of another.
+// withOneChange returns the cluster with one part of another.
 func withOneChange(t *rapid.T, cluster, other *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	changed := cluster.DeepCopy()
 
@@ -119,7 +119,7 @@ func withOneChange(t *rapid.T, cluster, other *clusterv1.ManagedCluster) *cluste
 	return changed
 }
 
-// valueText is the value of an expression, or its error.
+// valueText returns the value of an expression, or its error.
 func valueText(p *program, f *clusterinfo.ClusterInfo) string {
 	result, err := p.value(f, &EvalContext{Now: now})
 	if err != nil {
@@ -129,7 +129,8 @@ func valueText(p *program, f *clusterinfo.ClusterInfo) string {
 	return fmt.Sprintf("%s %v", result.Type().TypeName(), result.Value())
 }
 
-// What an expression does not read cannot change its value, nor the error that it ends with.
+// TestReadsOfExpressionsAreComplete checks that a change of properties that an expression does not read changes neither its value nor its
+// error.
 func TestReadsOfExpressionsAreComplete(t *testing.T) {
 	compiler := NewCompiler()
 
@@ -138,7 +139,7 @@ func TestReadsOfExpressionsAreComplete(t *testing.T) {
 
 		p, err := compiler.program(source)
 		if err != nil {
-			return // Not everything may be asked of an optional value.
+			return // Some operations are invalid for an optional value.
 		}
 
 		one := drawObject(t, "before")

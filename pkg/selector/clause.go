@@ -8,24 +8,25 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// Clause is one clause of a selector with what it says of one cluster.
+// Clause is a clause of a Selector with its result for one cluster.
 type Clause struct {
 	// Text is the clause: "label region In [eu us]", "name is c1", or "CEL " and the expression.
 	Text string
-	// Matches says that the cluster fulfils it; Failure names it and what was found instead, and is empty when it holds.
+	// Matches reports whether the cluster fulfils the clause. Failure names the clause and the value that the cluster has instead; it is
+	// empty if Matches is true.
 	Matches bool
 	Failure string
-	// Key, Operator and Values are the comparison; all are zero for a CEL expression. The values must not be changed.
+	// Key, Operator and Values are the comparison; all are zero for a CEL expression. Values must not be changed.
 	Key      clusterinfo.Property
 	Operator metav1.LabelSelectorOperator
 	Values   []string
-	// Expression is the source of a CEL expression, and Reads is what it looks at; both are empty for a comparison.
+	// Expression is the source of a CEL expression, and Reads are the properties that it reads; both are empty for a comparison.
 	Expression string
 	Reads      []clusterinfo.Property
 }
 
-// Explain asks every clause about a cluster, in their order, those behind a failed one too. What a pass has no budget left for does not
-// hold.
+// Explain evaluates every clause on a cluster, in order, also the clauses after a failed one. A CEL expression for which the evaluation has
+// no budget left does not match.
 func (s *Selector) Explain(f *clusterinfo.ClusterInfo, evaluation *EvalContext) []Clause {
 	clauses := make([]Clause, 0, len(s.requirements)+len(s.programs))
 

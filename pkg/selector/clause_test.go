@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// What is told clause by clause is what Match says of the whole; those behind a failed clause are asked too.
-func TestAskTellsOfEveryClause(t *testing.T) {
+// TestExplainEqualsMatch checks that the clauses of Explain agree with Match, and that clauses after a failed one are evaluated too.
+func TestExplainEqualsMatch(t *testing.T) {
 	f := clusterinfo.New(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu"}}}, nil)
 
 	s, errs := NewCompiler().Compile(Paths{}, Spec{

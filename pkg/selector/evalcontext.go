@@ -2,11 +2,11 @@ package selector
 
 import "time"
 
-// MaxCost is how much CEL one evaluation of a placement may cost over all clusters and expressions, in CEL's own cost units; it is in
-// the order of ten seconds of one core (docs/spec/differences.md C2).
+// MaxCost is the CEL cost limit of one evaluation of a placement over all clusters and expressions, in cost units of CEL; it takes in the
+// order of ten seconds of one core (docs/spec/differences.md C2).
 const MaxCost = 50_000_000
 
-// EvalContext is what one evaluation of a placement shares between clusters. It belongs to one goroutine.
+// EvalContext has the state that one evaluation of a placement shares between clusters. It is not safe for concurrent use.
 type EvalContext struct {
 	// Now is the time of the evaluation.
 	Now time.Time
@@ -16,23 +16,23 @@ type EvalContext struct {
 	requeueAt   time.Time
 }
 
-// Exhausted reports whether the pass has used up PassCost: its verdicts cannot be trusted then.
+// Exhausted reports whether the evaluation has exceeded MaxCost; its verdicts are meaningless then.
 func (p *EvalContext) Exhausted() bool { return p.cost > MaxCost }
 
-// Cost is what the pass has used up, in CEL's own cost units.
+// Cost returns the cost so far, in cost units of CEL.
 func (p *EvalContext) Cost() uint64 { return p.cost }
 
-// Charge books a cost: of an evaluation that was made, or of one whose answer was remembered, so that both count the same.
+// Charge adds the cost of an evaluated or of a cached result, so that both count the same.
 func (p *EvalContext) Charge(cost uint64) { p.cost += cost }
 
-// RequeueAt is the earliest time after Now at which an answer given in this pass can change by itself; zero means never.
+// RequeueAt returns the earliest time after Now at which a result of this evaluation can change without an event; zero means never.
 func (p *EvalContext) RequeueAt() time.Time { return p.requeueAt }
 
-// StableSince is the latest time not after Now at which an answer given in this pass has changed by itself; zero means never. The answers are
-// the same for every time from Since on and before WakeAt.
+// StableSince returns the latest time not after Now at which a result of this evaluation changed without an event; zero means never. The
+// results are the same for every time from StableSince on and before RequeueAt.
 func (p *EvalContext) StableSince() time.Time { return p.stableSince }
 
-// RequeueAfterChange notes that an answer changes at t, or has changed at t if that is past. Zero is no time.
+// RequeueAfterChange records that a result changes at t, or changed at t if t is not after Now. It ignores a zero time.
 func (p *EvalContext) RequeueAfterChange(t time.Time) {
 	switch {
 	case t.IsZero():
@@ -45,7 +45,7 @@ func (p *EvalContext) RequeueAfterChange(t time.Time) {
 	}
 }
 
-// RequeueAfterExpiry notes that something is valid up to and including t; zero is for ever.
+// RequeueAfterExpiry records that a result is valid up to and including t; zero means that it does not expire.
 func (p *EvalContext) RequeueAfterExpiry(t time.Time) {
 	if !t.IsZero() {
 		p.RequeueAfterChange(t.Add(1))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzCompileCEL: whatever the text, compiling gives either a program or a mistake with its path; and a program can be asked.
+// FuzzCompileCEL checks that every text compiles to a program that can be evaluated, or to an error with the path of the field.
 func FuzzCompileCEL(f *testing.F) {
 	f.Add(`managedCluster.metadata.labels["region"] == "eu"`)
 	f.Add(`1 +`)

@@ -102,9 +102,9 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// Anchors and the rest are what the selector reads; a cluster that misses an anchor does not match, and one that has them all can fail
-// only by the rest.
-func TestAnchorsHold(t *testing.T) {
+// TestRequiredValues checks that the required values and the rest cover exactly the properties that the Selector reads. A cluster that
+// misses a required value does not match, and a cluster that has them all can fail only by the rest.
+func TestRequiredValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, errs := NewCompiler().Compile(paths(), Spec{
 			Labels: metav1.LabelSelector{MatchLabels: rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a"}), 0, 1).Draw(t, "matchLabels")},
@@ -146,7 +146,7 @@ func TestAnchorsHold(t *testing.T) {
 	})
 }
 
-// What is asked of ten thousand clusters makes no garbage, whether they match or not.
+// TestMatchesDoesNotAllocate checks that Matches, which runs for every cluster, allocates nothing.
 func TestMatchesDoesNotAllocate(t *testing.T) {
 	f, evaluation := cluster(), &EvalContext{Now: now}
 
@@ -161,7 +161,7 @@ func TestMatchesDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkMatches is one cluster against one selector.
+// BenchmarkMatches matches one Selector against one cluster.
 func BenchmarkMatches(b *testing.B) {
 	f := clusterinfo.New(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{"region": "eu", "stage": "prod", "zone": "a"}},
@@ -197,8 +197,8 @@ func BenchmarkMatches(b *testing.B) {
 	}
 }
 
-// Static is what can be known of a selector without evaluating CEL.
-func TestStatic(t *testing.T) {
+// TestWithoutCEL checks the part of a Selector that needs no evaluation of CEL.
+func TestWithoutCEL(t *testing.T) {
 	compiler := NewCompiler()
 	eu := metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}
 

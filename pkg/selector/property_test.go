@@ -35,7 +35,7 @@ func requirements() *rapid.Generator[[]metav1.LabelSelectorRequirement] {
 	return rapid.SliceOfN(one, 0, 3)
 }
 
-// legal leaves out the values that cannot be labels.
+// legal draws values that are valid as label values.
 func legal(t *rapid.T, label string) map[string]string {
 	return rapid.MapOfN(key(), rapid.SampledFrom([]string{"", "a", "b"}), 0, 3).Draw(t, label)
 }
@@ -60,7 +60,8 @@ func drawCluster(t *rapid.T, label string) *clusterinfo.ClusterInfo {
 	}), 0, 2).Draw(t, label+" scores"))
 }
 
-// A label selector means what it means everywhere in Kubernetes, and the same mistakes are mistakes.
+// TestLabelSelectorsAreThoseOfKubernetes checks that a label selector matches the same labels, and is invalid in the same cases, as in
+// apimachinery.
 func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		selector := metav1.LabelSelector{
@@ -85,7 +86,8 @@ func TestLabelSelectorsAreThoseOfKubernetes(t *testing.T) {
 	})
 }
 
-// Claim selectors are label selectors over the claims, as far as those go (docs/spec/upstream-placement.md 1.1).
+// TestClaimSelectorsAreLabelSelectorsOverClaims checks that a claim selector matches claims as a label selector matches labels, where a
+// label selector allows the values (docs/spec/upstream-placement.md 1.1).
 func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		expressions := requirements().Draw(t, "matchExpressions")
@@ -109,7 +111,7 @@ func TestClaimSelectorsAreLabelSelectorsOverClaims(t *testing.T) {
 	})
 }
 
-// What a selector does not read cannot change its answer.
+// TestReadsAreComplete checks that a change of properties that a Selector does not read does not change its Verdict.
 func TestReadsAreComplete(t *testing.T) {
 	expressions := []string{
 		`has(managedCluster.metadata.labels) && managedCluster.metadata.labels.size() > 1`,
@@ -143,28 +145,29 @@ func TestReadsAreComplete(t *testing.T) {
 		changes := clusterinfo.ChangedProperties(before, after)
 
 		was, is := s.Match(before, &EvalContext{Now: now}), s.Match(after, &EvalContext{Now: now})
-		if said(was) != said(is) && !clusterinfo.Affects(s.Reads(), changes) {
-			t.Fatalf("%s reads %v, which leaves out %v: %s became %s", s, s.Reads(), changes, said(was), said(is))
+		if verdictText(was) != verdictText(is) && !clusterinfo.Affects(s.Reads(), changes) {
+			t.Fatalf("%s reads %v, which leaves out %v: %s became %s", s, s.Reads(), changes, verdictText(was), verdictText(is))
 		}
 	})
 }
 
-func said(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Failure()) }
+func verdictText(v Verdict) string { return fmt.Sprintf("%v %s", v.Matched, v.Failure()) }
 
-// A score that was read and expires wakes the pass, and no earlier time does; one that has expired says since when the answer stands.
-func TestPassWakesAtTheEarliestChange(t *testing.T) {
+// TestRequeueAtIsTheEarliestChange checks that RequeueAt is the earliest expiry after Now of a score that was read, and StableSince the
+// latest one that is past.
+func TestRequeueAtIsTheEarliestChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		evaluation := EvalContext{Now: now}
 
-		var wakeAt, since time.Time
+		var requeueAt, since time.Time
 
 		for _, offset := range rapid.SliceOfN(rapid.IntRange(-3, 3), 0, 5).Draw(t, "offsets") {
 			at := now.Add(time.Duration(offset))
 			evaluation.RequeueAfterExpiry(at)
 
 			changes := at.Add(1)
-			if changes.After(now) && (wakeAt.IsZero() || changes.Before(wakeAt)) {
-				wakeAt = changes
+			if changes.After(now) && (requeueAt.IsZero() || changes.Before(requeueAt)) {
+				requeueAt = changes
 			}
 
 			if !changes.After(now) && changes.After(since) {
@@ -175,8 +178,8 @@ func TestPassWakesAtTheEarliestChange(t *testing.T) {
 		evaluation.RequeueAfterExpiry(time.Time{})
 		evaluation.RequeueAfterChange(time.Time{})
 
-		if got := evaluation.RequeueAt(); !got.Equal(wakeAt) {
-			t.Fatalf("wakes at %v, want %v", got, wakeAt)
+		if got := evaluation.RequeueAt(); !got.Equal(requeueAt) {
+			t.Fatalf("wakes at %v, want %v", got, requeueAt)
 		}
 
 		if got := evaluation.StableSince(); !got.Equal(since) {
@@ -185,8 +188,8 @@ func TestPassWakesAtTheEarliestChange(t *testing.T) {
 	})
 }
 
-// An answer stands for every time from Since on and before WakeAt.
-func TestAnswersStandUntilTheyWake(t *testing.T) {
+// TestResultsAreStableUntilRequeueAt checks that a result is the same for every time from StableSince on and before RequeueAt.
+func TestResultsAreStableUntilRequeueAt(t *testing.T) {
 	compiler := NewCompiler()
 
 	rapid.Check(t, func(t *rapid.T) {
@@ -207,9 +210,9 @@ func TestAnswersStandUntilTheyWake(t *testing.T) {
 				continue
 			}
 
-			if again := s.Match(f, later); said(again) != said(verdict) {
+			if again := s.Match(f, later); verdictText(again) != verdictText(verdict) {
 				t.Fatalf("%s stands from %v to %v, but is %q at %v and %q at %v",
-					s, first.StableSince(), first.RequeueAt(), said(verdict), first.Now, said(again), later.Now)
+					s, first.StableSince(), first.RequeueAt(), verdictText(verdict), first.Now, verdictText(again), later.Now)
 			}
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// requirement is one comparison of a label or a claim, with the meaning of a Kubernetes label selector requirement, or of the name.
+// requirement is a comparison of a label or a claim, with the meaning of a Kubernetes label selector requirement, or of the name.
 type requirement struct {
 	key      clusterinfo.Property
 	operator metav1.LabelSelectorOperator
@@ -45,7 +45,7 @@ func (r *requirement) hasValue(value string) bool {
 	return listed
 }
 
-// String is "label region In [eu us]", or "name is c1".
+// String returns "label region In [eu us]", or "name is c1".
 func (r *requirement) String() string {
 	switch {
 	case r.key.Kind == clusterinfo.Name:
@@ -57,7 +57,7 @@ func (r *requirement) String() string {
 	}
 }
 
-// actual is what a cluster has instead of what the requirement asks, to be read after it: "label region In [eu]" and ": is us".
+// actual returns the value that a cluster has instead of the required one, to follow the requirement in a text: ": is us".
 func (r *requirement) actual(f *clusterinfo.ClusterInfo) string {
 	value, found := f.Value(r.key)
 	if !found {
@@ -67,7 +67,7 @@ func (r *requirement) actual(f *clusterinfo.ClusterInfo) string {
 	return ": is " + value
 }
 
-// nameRequirement compiles the name a cluster must have, where empty is any. A name that no cluster can have is a mistake.
+// nameRequirement compiles the required name of a cluster; empty means any name. It returns an error for a name that no cluster can have.
 func nameRequirement(path *field.Path, name string) ([]requirement, field.ErrorList) {
 	if name == "" {
 		return nil, nil
@@ -82,12 +82,12 @@ func nameRequirement(path *field.Path, name string) ([]requirement, field.ErrorL
 	return []requirement{equals(clusterinfo.Property{Kind: clusterinfo.Name, Name: name}, name)}, errs
 }
 
-// equals is a comparison with a single value.
+// equals returns a comparison with a single value.
 func equals(key clusterinfo.Property, value string) requirement {
 	return requirement{key: key, operator: metav1.LabelSelectorOpIn, values: []string{value}}
 }
 
-// equalities compiles the values that labels or claims must have, in the order of their keys.
+// equalities compiles required values of labels or claims, in the order of their keys.
 func equalities(kind clusterinfo.PropertyKind, values map[string]string) []requirement {
 	requirements := make([]requirement, 0, len(values))
 	for _, key := range slices.Sorted(maps.Keys(values)) {
@@ -101,7 +101,7 @@ func equalities(kind clusterinfo.PropertyKind, values map[string]string) []requi
 func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requirement, field.ErrorList) {
 	errs := metav1validation.ValidateLabelSelector(selector, metav1validation.LabelSelectorValidationOptions{}, path)
 	if len(errs) > 0 {
-		// Those of matchLabels come first, in the order of a map.
+		// ValidateLabelSelector returns the errors of matchLabels first, in the order of a map.
 		rest := slices.IndexFunc(errs, func(err *field.Error) bool { return err.Field != errs[0].Field })
 		if rest < 0 {
 			rest = len(errs)
@@ -120,7 +120,7 @@ func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requ
 	return requirements, nil
 }
 
-// claimValues compiles the values that claims must have.
+// claimValues compiles required values of claims.
 func claimValues(path *field.Path, values map[string]string) ([]requirement, field.ErrorList) {
 	if _, unnamed := values[""]; unnamed {
 		return nil, field.ErrorList{field.Required(path.Key(""), claimName)}
@@ -129,10 +129,10 @@ func claimValues(path *field.Path, values map[string]string) ([]requirement, fie
 	return equalities(clusterinfo.Claim, values), nil
 }
 
-// claimName is what is missing where a requirement on claims has no key.
+// claimName is the detail of the error for a requirement on claims without a key.
 const claimName = "the name of a cluster claim"
 
-// claimRequirements compiles requirements over claims. Claims are plain strings: any name and any value works
+// claimRequirements compiles requirements on claims. Claims are plain strings: every name and every value is allowed
 // (docs/spec/differences.md C1).
 func claimRequirements(path *field.Path, expressions []metav1.LabelSelectorRequirement) ([]requirement, field.ErrorList) {
 	var errs field.ErrorList

@@ -188,7 +188,7 @@ func TestMistakesInRequirements(t *testing.T) {
 	}
 }
 
-// Each fact is read once, and the existence of a cluster is read by its name alone.
+// TestReads checks that each property is listed once, and that the existence of a cluster is read by its name alone.
 func TestReads(t *testing.T) {
 	s, errs := NewCompiler().Compile(paths(), Spec{
 		Name: "c4", Labels: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
@@ -218,9 +218,9 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// What is wrong is said in the same words each time: a condition that changes with the order of a map would not be quiet
+// TestLabelErrorsAreSorted checks that errors do not depend on the order of a map, so that conditions do not change
 // (docs/spec/differences.md B6).
-func TestMistakesInLabelsHaveAnOrder(t *testing.T) {
+func TestLabelErrorsAreSorted(t *testing.T) {
 	spec := Spec{Labels: metav1.LabelSelector{
 		MatchLabels:      map[string]string{"a": "1!", "b": "2!", "c": "3!", "d!": "4"},
 		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "e", Operator: metav1.LabelSelectorOpIn}},

@@ -11,26 +11,26 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// Spec is a requirement as a user wrote it; its parts are ANDed, and an empty part matches every cluster.
+// Spec is a requirement as a user wrote it. Its parts are ANDed, and an empty part matches every cluster.
 type Spec struct {
-	// Name is the name of the cluster.
+	// Name is the required name of the cluster.
 	Name string
-	// Labels selects by cluster labels.
+	// Labels selects by labels of the cluster.
 	Labels metav1.LabelSelector
-	// ClaimValues has for each claim name the value it must have, as plain strings.
+	// ClaimValues maps claim names to required values, as plain strings.
 	ClaimValues map[string]string
 	// Claims selects by status.clusterClaims; the values are compared as plain strings.
 	Claims []metav1.LabelSelectorRequirement
-	// CEL are expressions over the variable managedCluster, which must all be true.
+	// CEL are expressions over the variable managedCluster; all must be true.
 	CEL []string
 }
 
-// Paths say where in the user's object the parts of a Spec stand.
+// Paths are the field paths of the parts of a Spec in the object of the user.
 type Paths struct {
 	Name, Labels, ClaimValues, Claims, CEL *field.Path
 }
 
-// Selector is a compiled requirement.
+// Selector is a compiled Spec. It is immutable and safe for concurrent use.
 type Selector struct {
 	requirements []requirement
 	programs     []*program
@@ -39,23 +39,23 @@ type Selector struct {
 	clauses      []*Selector
 }
 
-// Verdict is what a selector says of one cluster.
+// Verdict is the result of a Selector for one cluster.
 type Verdict struct {
-	// Matched says that every clause holds.
+	// Matched reports whether every clause holds.
 	Matched bool
-	// Err is why a CEL expression could not be evaluated; the cluster does not match then.
+	// Err is the evaluation error of a CEL expression; the cluster does not match then.
 	Err error
-	// Expression is the index of the CEL expression that failed to evaluate, when Err is set.
+	// Expression is the index of the CEL expression that could not be evaluated, if Err is set.
 	Expression int
 
-	// What failed, and on which cluster. The text is made when somebody asks for it.
+	// The clause that failed, and the cluster. Failure and Clause render the text on demand.
 	selector    *Selector
 	requirement *requirement
 	program     *program
 	cluster     *clusterinfo.ClusterInfo
 }
 
-// Failure names the first clause that does not hold and what was found instead; it is empty for a match.
+// Failure returns the first clause that does not hold and the value that the cluster has instead; it is empty for a match.
 func (v Verdict) Failure() string {
 	switch {
 	case v.requirement != nil:
@@ -69,8 +69,8 @@ func (v Verdict) Failure() string {
 	}
 }
 
-// Clause is the clause of Failure without what was found, where several CEL expressions count as one clause (see Clauses). It is empty
-// for a match.
+// Clause returns the first clause that does not hold, without the value that the cluster has; several CEL expressions count as one clause
+// (see CELClause). It is empty for a match.
 func (v Verdict) Clause() string {
 	switch {
 	case v.requirement != nil:
@@ -82,7 +82,7 @@ func (v Verdict) Clause() string {
 	}
 }
 
-// Compile makes a Selector of a Spec, or says by field what is wrong with it.
+// Compile returns the Selector of a Spec, or nil and an error for every invalid field.
 func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) {
 	s := &Selector{}
 
@@ -118,7 +118,7 @@ func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) 
 	return s, nil
 }
 
-// split makes a selector of every requirement.
+// split returns a Selector for every requirement.
 func (s *Selector) split() []*Selector {
 	if len(s.requirements) == 1 && !s.HasCEL() {
 		return []*Selector{s}
@@ -135,12 +135,12 @@ func (s *Selector) split() []*Selector {
 	return clauses
 }
 
-// Clauses are selectors that ask for one thing each, in the order in which Match tries them: a cluster that all of them match fails, if
-// it does not match, the DynamicClause. The list must not be changed.
+// Clauses returns a Selector for every clause but the CEL expressions, in the order in which Match evaluates them: a cluster that matches
+// all of them, but not s, fails the CELClause. The list must not be changed.
 func (s *Selector) Clauses() []*Selector { return s.clauses }
 
-// CELClause tells of all CEL expressions as one clause; empty when there are none. Which of several does not hold is known only by
-// evaluating them.
+// CELClause returns the text of all CEL expressions as one clause; it is empty if there are none. Only an evaluation shows which of several
+// expressions is false.
 func (s *Selector) CELClause() string {
 	switch len(s.programs) {
 	case 0:
@@ -176,15 +176,16 @@ func (s *Selector) collectReads() []clusterinfo.Property {
 	return reads
 }
 
-// Reads are the facts the selector looks at, each once. For a name that is whether the cluster of that name exists: no change of
-// another cluster, and no other change of that one, has a part in it. A CEL expression reads labels, scores and fields by name where it
-// looks them up by constants, and everything otherwise.
+// Reads returns the properties that the Selector reads, each once; the list must not be changed. The property of a name covers only whether
+// a cluster of that name exists. A CEL expression reads labels, scores and fields by name where it looks them up by constants, and
+// everything otherwise.
 func (s *Selector) Reads() []clusterinfo.Property { return s.reads }
 
-// HasCEL reports whether the selector has CEL expressions: its answers cost something, and may change with time.
+// HasCEL reports whether the Selector has CEL expressions: its results have a cost, and may change with time.
 func (s *Selector) HasCEL() bool { return len(s.programs) > 0 }
 
-// WithoutCEL is the selector without its CEL expressions: a cluster that it does not match, the selector does not match either, at no cost.
+// WithoutCEL returns the Selector without its CEL expressions, whose results cost nothing. A cluster that it does not match does not match
+// s either.
 func (s *Selector) WithoutCEL() *Selector {
 	if !s.HasCEL() {
 		return s
@@ -196,12 +197,12 @@ func (s *Selector) WithoutCEL() *Selector {
 	return static
 }
 
-// Matches reports whether a cluster matches. It is Match without the reason.
+// Matches reports whether a cluster matches, as Match does.
 func (s *Selector) Matches(f *clusterinfo.ClusterInfo, evaluation *EvalContext) bool {
 	return s.Match(f, evaluation).Matched
 }
 
-// Match tries the clauses in their order: name, labels, claims, CEL expressions.
+// Match evaluates the clauses on a cluster in the order name, labels, claims, CEL expressions, up to the first that does not hold.
 func (s *Selector) Match(f *clusterinfo.ClusterInfo, evaluation *EvalContext) Verdict {
 	for i := range s.requirements {
 		if r := &s.requirements[i]; !r.matches(f) {
@@ -223,7 +224,7 @@ func (s *Selector) Match(f *clusterinfo.ClusterInfo, evaluation *EvalContext) Ve
 	return Verdict{Matched: true}
 }
 
-// String lists the clauses, or says that every cluster matches.
+// String returns the clauses, or "every cluster" if there are none.
 func (s *Selector) String() string {
 	clauses := make([]string, 0, len(s.requirements)+len(s.programs))
 	for _, r := range s.requirements {
@@ -241,7 +242,7 @@ func (s *Selector) String() string {
 	return strings.Join(clauses, " and ")
 }
 
-// Identity is one text for all selectors that have the same clauses in the same order, and for no others.
+// Identity returns a text that is equal for two Selectors if and only if they have the same clauses in the same order.
 func (s *Selector) Identity() string { return s.identity }
 
 func (s *Selector) identify() string {
@@ -266,26 +267,26 @@ func (s *Selector) identify() string {
 	return string(text)
 }
 
-// RequiredValue is a fact that must have one of some values, or the cluster does not match.
+// RequiredValue is a property and the values of which a matching cluster must have one.
 type RequiredValue struct {
 	// Key is a name, a label or a claim.
 	Key clusterinfo.Property
-	// Values are sorted, and never none. They must not be changed.
+	// Values are sorted, and never empty. They must not be changed.
 	Values []string
 }
 
-// RequiredValues are the facts that must have one of some values, in the order of the clauses, and the keys that other clauses read, each once.
-// Every key of Reads is in one of the two, or in both.
-func (s *Selector) RequiredValues() (anchors []RequiredValue, rest []clusterinfo.Property) {
+// RequiredValues returns the properties that must have one of some values, in the order of the clauses, and the properties that the other
+// clauses read, each once. Every property of Reads is in one of the two lists, or in both.
+func (s *Selector) RequiredValues() (required []RequiredValue, rest []clusterinfo.Property) {
 	others := Selector{programs: s.programs}
 
 	for _, r := range s.requirements {
 		if r.operator == metav1.LabelSelectorOpIn {
-			anchors = append(anchors, RequiredValue{Key: r.key, Values: r.values})
+			required = append(required, RequiredValue{Key: r.key, Values: r.values})
 		} else {
 			others.requirements = append(others.requirements, r)
 		}
 	}
 
-	return anchors, others.collectReads()
+	return required, others.collectReads()
 }
