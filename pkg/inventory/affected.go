@@ -11,10 +11,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// Cause says what kind of change woke a placement.
+// Cause is the kind of change that affects placements.
 type Cause string
 
-// The causes of an evaluation.
+// The causes of evaluations.
 const (
 	CauseCluster    Cause = "cluster"
 	CauseScores     Cause = "scores"
@@ -22,7 +22,7 @@ const (
 	CauseBinding    Cause = "binding"
 )
 
-// Affected are the placements that one change can have changed, each once, sorted by namespace and name.
+// Affected are the placements whose result one change may have changed, each once, sorted by namespace, name and API.
 type Affected struct {
 	Placements []PlacementKey
 	Cause      Cause
@@ -43,7 +43,8 @@ func comparePlacements(a, b PlacementKey) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API, b.API))
 }
 
-// clusterChange is a change of one cluster, with the views that flipped by it and the sets that held it before and hold it now, sorted.
+// clusterChange is a change of one cluster, with the views that flipped, and the sorted names of the sets that contained it before and
+// contain it now. A nil state means that the cluster does not exist.
 type clusterChange struct {
 	name                  string
 	id                    uint
@@ -53,10 +54,11 @@ type clusterChange struct {
 	setsBefore, setsAfter []string
 }
 
-// existenceChanged reports whether the cluster came, went, or began to go.
+// existenceChanged reports whether the cluster was added or deleted, or began to terminate.
 func (c clusterChange) existenceChanged() bool { return existenceChanged(c.before, c.after) }
 
-// existenceChanged reports whether a cluster came, went, or began to go. What clusterinfo.Diff says then does not tell what else has changed.
+// existenceChanged reports whether a cluster was added or deleted, or began to terminate. ChangedProperties returns nothing else in this
+// case, whatever else has changed.
 func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
 	return before == nil || after == nil || before.Terminating != after.Terminating
 }
@@ -69,9 +71,9 @@ func (c clusterChange) cause() Cause {
 	return CauseScores
 }
 
-// affectedByCluster names the placements whose scope holds the cluster before or after, and that either gain or lose it or read a fact that
-// has changed. Decisions may keep a cluster that is in no scope any more (docs/spec/differences.md A1, A4): those that tell whether it is
-// available go on following it.
+// affectedByCluster returns the placements whose scope contains the cluster before or after the change, and that gain or lose it or read a
+// changed property. Decisions may keep a cluster that has left the scope (docs/spec/differences.md A1, A4), so placements with decisions
+// for the cluster are also returned if they read availability and it changes.
 func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	concerned := map[*placement]struct{}{}
 
@@ -96,8 +98,8 @@ func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	return newAffected(c.cause(), maps.Keys(concerned))
 }
 
-// eachMatching visits the placements with a predicate that the cluster matches or that flipped, some more than once. It finds them from the
-// cluster: how many others there are does not matter.
+// eachMatching visits the placements with a predicate that the cluster matches or that flipped, some more than once. It starts from the
+// cluster, so that its cost does not depend on the number of other placements.
 func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
 	visitReaders := func(views map[*view]struct{}) {
 		for v := range views {
@@ -116,7 +118,7 @@ func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
 	visitReaders(c.flipped)
 }
 
-// eachGainingOrLosing visits the placements whose scope gains or loses the cluster, if that can change their answer.
+// eachGainingOrLosing visits the placements whose scope gains or loses the cluster, if that may change their result.
 func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*placement)) {
 	moved := c.changedSets()
 	if len(moved) == 0 {
@@ -132,7 +134,8 @@ func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*placement))
 	i.eachMatching(c, visitMoved)
 
 	for _, set := range moved {
-		// Unless the cluster is alone in the set, it is alone in no scope that it comes into or leaves with it.
+		// If the set has other members, the cluster is the only one in no scope that includes the set. Then only the unfiltered placements
+		// may be affected beside those of eachMatching.
 		looking := i.placements.unfiltered
 		if i.members[set] == nil || i.otherMembers(i.members[set], c.id) == 0 {
 			looking = i.placements.inNamespace
@@ -146,7 +149,8 @@ func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*placement))
 	}
 }
 
-// eachReader visits the placements that read what has changed of a cluster that passes their predicates, or of any cluster in their scope.
+// eachReader visits the placements that read a changed property, either of every cluster in their scope, or of the clusters that match
+// their predicates, if this one does.
 func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
 	selective := false
 
@@ -172,7 +176,7 @@ func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
 	})
 }
 
-// changedSets are the sets whose placements may gain or lose the cluster.
+// changedSets returns the sets whose placements may gain or lose the cluster.
 func (c clusterChange) changedSets() []string {
 	if c.existenceChanged() {
 		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.setsBefore, c.setsAfter))))
@@ -191,7 +195,7 @@ func (c clusterChange) changedSets() []string {
 	return moved
 }
 
-// setsContaining are the sets with a cluster in them, sorted.
+// setsContaining returns the sorted names of the sets that contain a cluster.
 func (i *Inventory) setsContaining(id uint, f *clusterinfo.ClusterInfo) []string {
 	if f == nil {
 		return nil
@@ -214,7 +218,7 @@ func (i *Inventory) setsContaining(id uint, f *clusterinfo.ClusterInfo) []string
 	return holding
 }
 
-// inScope reports whether the scope of a placement holds the cluster before or after.
+// inScope reports whether the scope of a placement contains the cluster before or after the change.
 func (i *Inventory) inScope(p *placement, c clusterChange) bool {
 	return i.scopeContains(p, c.setsBefore) || i.scopeContains(p, c.setsAfter)
 }
@@ -233,13 +237,13 @@ func (i *Inventory) scopeContains(p *placement, sets []string) bool {
 	})
 }
 
-// mayChangeResult reports whether a cluster that comes into the scope of a placement, or leaves it, can change the answer. One that the predicates
-// keep out counts only where it is the only one, or where it or its evaluation is told of.
+// mayChangeResult reports whether the result of a placement may change when the cluster enters or leaves its scope. A cluster that matches
+// no predicate counts only if the predicates have CEL, if the placement reads rejected clusters, or if it is the only cluster in the scope.
 func (i *Inventory) mayChangeResult(p *placement, c clusterChange) bool {
 	return p.mayMatch(c.id, c.flipped) || p.hasCEL() || p.readsRejected() || i.isOnlyCluster(p, c.id)
 }
 
-// isOnlyCluster reports whether the scope of a placement has no other cluster that is not terminating.
+// isOnlyCluster reports whether the scope of a placement contains no other cluster that is not terminating.
 func (i *Inventory) isOnlyCluster(p *placement, id uint) bool {
 	for _, set := range i.bindings.live[p.key.Namespace] {
 		members := i.members[set]
@@ -255,7 +259,7 @@ func (i *Inventory) isOnlyCluster(p *placement, id uint) bool {
 	return true
 }
 
-// otherMembers are how many clusters that are not terminating a set has beside one.
+// otherMembers returns the number of other members of a set that are not terminating.
 func (i *Inventory) otherMembers(members *view, id uint) uint {
 	others := members.matches.bits.IntersectionCardinality(i.alive.bits)
 	if i.alive.bits.Test(id) && members.matches.bits.Test(id) {
@@ -265,8 +269,8 @@ func (i *Inventory) otherMembers(members *view, id uint) uint {
 	return others
 }
 
-// eachAvailabilityReader visits the placements that tell in their decisions whether the cluster is available, when that may have changed, whatever
-// their scope is.
+// eachAvailabilityReader visits the placements that read availability and have decisions for the cluster, whatever their scope is, if the
+// availability may have changed.
 func (i *Inventory) eachAvailabilityReader(c clusterChange, visit func(*placement)) {
 	availability := clusterinfo.Property{Kind: clusterinfo.Availability}
 	if !c.existenceChanged() && !slices.Contains(c.changes, availability) || i.decisions.totals.get(c.id) == 0 {
@@ -296,14 +300,15 @@ func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
 
 func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 	if i.sets.live[name] == nil {
-		return Affected{Cause: CauseBinding} // A binding counts when its set exists.
+		return Affected{Cause: CauseBinding} // A binding to a set that does not exist has no effect.
 	}
 
 	return newAffected(CauseBinding, i.boundPlacements(namespace, name))
 }
 
-// boundPlacements are the placements of a namespace that a set concerns which is bound there. The first set that is bound, and the last one that
-// goes, concern the placements that ask for others too: "nothing is bound" and "nothing asked for is bound" are two answers.
+// boundPlacements returns the placements of a namespace that a set bound there concerns. If it is the only existing set that is bound, it
+// also concerns the placements that name other sets, because the status distinguishes "nothing is bound" from "nothing that is named is
+// bound".
 func (i *Inventory) boundPlacements(namespace, name string) iter.Seq[*placement] {
 	only := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
 

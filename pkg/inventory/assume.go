@@ -1,8 +1,8 @@
 package inventory
 
-// Assume has a placement counted as if its decisions held exactly these clusters, whatever its pages say, until ForgetAssumed or the next
-// Assume. A result is assumed before it is written, so that evaluations which read the decisions of others see it at once
-// (docs/spec/differences.md B9); a cluster that is named twice counts twice.
+// Assume replaces the decisions of a placement in the counts with these clusters, whatever its pages contain, until ForgetAssumed or the
+// next Assume. The caller assumes a result before it writes the pages, so that evaluations which read the decisions of others see it at
+// once (docs/spec/differences.md B9). A cluster that is listed twice counts twice.
 func (i *Inventory) Assume(owner PlacementKey, clusters []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -20,7 +20,7 @@ func (i *Inventory) Assume(owner PlacementKey, clusters []string) {
 	i.changed(decisionsOnly)
 }
 
-// Assumed reports whether a result of the placement is assumed.
+// Assumed reports whether the counts contain an assumed result of the placement.
 func (i *Inventory) Assumed(owner PlacementKey) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -28,7 +28,7 @@ func (i *Inventory) Assumed(owner PlacementKey) bool {
 	return i.decisions.assumed[owner] != nil
 }
 
-// ForgetAssumed has the pages of a placement counted again. It does nothing where no result is assumed.
+// ForgetAssumed counts the pages of a placement again instead of its assumed result. It does nothing if no result is assumed.
 func (i *Inventory) ForgetAssumed(owner PlacementKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

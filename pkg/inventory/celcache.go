@@ -11,35 +11,35 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// celCache remembers what a selector with CEL said of each cluster, so that it is asked again only when something that it reads has changed or
-// a time that it read has come. Clusters that nobody asked about are not evaluated at all. It is shared by all snapshots, and is safe for
-// concurrent use.
+// celCache caches the verdicts of a selector with CEL by cluster, so that the selector is evaluated again only after a change of a property
+// that it reads, or at a time at which its verdict changes. A cluster is first evaluated when an evaluation of a placement needs it. All
+// snapshots share the cache; it is safe for concurrent use.
 type celCache struct {
 	selector *selector.Selector
 
 	mu             sync.Mutex
 	verdicts       []cachedVerdict
 	details        map[uint]verdictDetails
-	lastEvaluation time.Time // the latest time of an evaluation
-	totalCost      uint64    // by all answers together
-	freeCost       uint64    // of the cost of a pass that this selector may have before costs matter
+	lastEvaluation time.Time // the latest Now of any evaluation
+	totalCost      uint64    // of all verdicts
+	freeCost       uint64    // up to which no evaluation can exceed selector.MaxCost
 }
 
-// cachedVerdict is what was said of a cluster.
+// cachedVerdict is the verdict of the selector for one cluster.
 type cachedVerdict struct {
-	// from is the generation since which nothing has changed that the selector reads of the cluster.
+	// from is the generation of the last change of the cluster in a property that the selector reads.
 	from       uint64
 	cost       uint32
-	valid      bool // Somebody has asked since then.
+	valid      bool // false if it was not computed since then
 	matched    bool
-	hasDetails bool // There is more to say among the oddities.
+	hasDetails bool // verdictDetails are not zero
 }
 
-// verdictDetails is an answer that is an error, or that holds for a time only.
+// verdictDetails is the part of a verdict that most verdicts lack: an error, and the time for which the verdict is valid.
 type verdictDetails struct {
 	err          error
 	expression   int
-	since, until time.Time // zero: for ever
+	since, until time.Time // zero means without limit
 }
 
 func (d verdictDetails) holdsAt(now time.Time) bool {
@@ -54,7 +54,8 @@ func newCELCache(s *selector.Selector) *celCache {
 	return &celCache{selector: s, details: map[uint]verdictDetails{}, freeCost: selector.MaxCost}
 }
 
-// match is what the selector says of a cluster as it was at a generation, as if it was asked in the pass.
+// match returns the verdict for a cluster as it is at a generation, and charges its cost to the evaluation, whether the verdict was cached
+// or not.
 func (m *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64, evaluation *selector.EvalContext) selector.Verdict {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,8 +79,8 @@ func (m *celCache) match(id uint, f *clusterinfo.ClusterInfo, generation uint64,
 	return selector.Verdict{Matched: cached.matched, Err: details.err, Expression: details.expression}
 }
 
-// cachedMatches finds those of the candidates that are known to match, as if they and those that are known not to were asked in the pass. It
-// leaves the candidates that have to be asked one by one.
+// cachedMatches returns the candidates whose cached verdict is a match, and those without a verdict that is valid at the generation and at
+// any time, for which the caller calls match. It charges the cost of all verdicts that it used.
 func (m *celCache) cachedMatches(candidates Members, generation uint64, evaluation *selector.EvalContext) (matching, left Members) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,14 +147,14 @@ func (m *celCache) set(id uint, from uint64, cached cachedVerdict, details verdi
 	}
 }
 
-// maxInlineCost is the cost from which on an answer is not asked for again while events wait, in CEL's own units; it is in the order of a
-// millisecond.
+// maxInlineCost is the cost, in cost units of CEL, from which on update invalidates a verdict instead of evaluating the selector while
+// events wait. It takes in the order of a millisecond.
 const maxInlineCost = 10_000
 
-// update asks again about a cluster that has changed, at a generation, in what the selector reads, and reports whether the answer may
-// have changed. Of a cluster that nobody asked about nothing is known, so that it may; and so of one for which asking is dear, which is left
-// to those who evaluate. So it is where the last answer held for a time only:
-// an evaluation that began before the change may be at a later time, at which other facts are read.
+// update evaluates the selector on a cluster that has changed, at a generation, in a property that it reads, and reports whether the
+// verdict may have changed. If no evaluation needed the verdict, if the cluster was deleted, or if the verdict cost maxInlineCost, it
+// invalidates the verdict, which is then unknown and may have changed. A verdict that was valid for a limited time may have changed as
+// well: an evaluation that began before the change may run at a later time, at which other properties are read.
 func (m *celCache) update(id uint, after *clusterinfo.ClusterInfo, generation uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,8 +173,8 @@ func (m *celCache) update(id uint, after *clusterinfo.ClusterInfo, generation ui
 	return was.matched != is.matched || !wasDetails.until.IsZero() || !wasDetails.equal(isDetails) || was.cost != is.cost && (before || m.costMatters())
 }
 
-// matchedOrUnknown reports whether the cluster matches as far as is known. What is said for a time only is not known for every evaluation
-// that has begun.
+// matchedOrUnknown reports whether the cluster matches or its verdict is unknown. A verdict that is valid for a limited time counts as
+// unknown, because an evaluation that has begun may run at another time.
 func (m *celCache) matchedOrUnknown(id uint) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -183,11 +184,11 @@ func (m *celCache) matchedOrUnknown(id uint) bool {
 	return !cached.valid || cached.matched || !m.details[id].until.IsZero()
 }
 
-// costMatters reports whether costs may decide: a pass over some of these clusters, together with as many other selectors as a placement has,
-// could come near to what it may cost.
+// costMatters reports whether the total cost is so high that an evaluation over some of these clusters, together with the other selectors
+// of a placement, could exceed MaxCost. Then a different cost may change a result.
 func (m *celCache) costMatters() bool { return m.totalCost > m.freeCost }
 
-// limitFreeCost notes that a placement has so many selectors with CEL.
+// limitFreeCost limits freeCost to the share of MaxCost of one selector, for a placement with so many selectors with CEL.
 func (m *celCache) limitFreeCost(selectors int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -195,7 +196,7 @@ func (m *celCache) limitFreeCost(selectors int) {
 	m.freeCost = min(m.freeCost, selector.MaxCost/uint64(max(selectors, 1)))
 }
 
-// clear drops all that is remembered.
+// clear invalidates all verdicts.
 func (m *celCache) clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

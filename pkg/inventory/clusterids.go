@@ -6,8 +6,8 @@ import (
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 )
 
-// clusterIDs number the names of clusters: those that exist, and those that stand in decisions. A number is given to another name when nothing
-// speaks of the first one any more.
+// clusterIDs assigns an id to each name of a cluster that exists or is in decisions. An id is reused for another name when its last
+// reference is released.
 type clusterIDs struct {
 	byName     map[string]uint
 	names      vector[string]
@@ -17,7 +17,7 @@ type clusterIDs struct {
 
 func newClusterIDs() *clusterIDs { return &clusterIDs{byName: map[string]uint{}} }
 
-// acquire is the number of a name, which stays until as many releases.
+// acquire returns the id of a name, and adds a reference to it; release removes the reference.
 func (s *clusterIDs) acquire(name string) uint {
 	id, known := s.byName[name]
 	if !known {
@@ -47,13 +47,13 @@ func (s *clusterIDs) release(id uint) {
 	}
 }
 
-// order sorts the clusters that exist by name.
+// order is the order of the existing clusters by name.
 type order struct {
-	rank   []uint32 // by slot
-	byRank []uint   // slots
+	rank   []uint32 // by id
+	byRank []uint   // ids
 }
 
-// orderOf is found when it is first asked for.
+// orderOf returns a function that computes the order once, when it is first called.
 func orderOf(clusters *iradix.Tree[uint]) func() *order {
 	return sync.OnceValue(func() *order {
 		o := &order{byRank: make([]uint, 0, clusters.Len())}

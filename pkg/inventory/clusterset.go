@@ -16,16 +16,16 @@ import (
 type ClusterSet struct {
 	// Name is the name of the set.
 	Name string
-	// Err says what is wrong with the selector; a broken set holds no cluster that anybody could tell.
+	// Err describes the mistake in the set, if there is one; the members of such a set are unknown.
 	Err error
 
 	exclusive bool
 	selector  *selector.Selector
-	// members says what Holds says, for the views; nil for a set that holds nothing.
+	// members matches the same clusters as Contains; nil if the set has no members.
 	members *selector.Selector
 }
 
-// NewClusterSet compiles a set. A mistake in it is kept in Err: it concerns the placements that use this set, and no others
+// NewClusterSet compiles a ManagedClusterSet. It returns a mistake in Err, because it concerns only the placements that use this set
 // (docs/spec/differences.md A4).
 func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClusterSet) *ClusterSet {
 	compiled := &ClusterSet{Name: set.Name}
@@ -40,14 +40,14 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 	switch kind := set.Spec.ClusterSelector.SelectorType; kind {
 	case "", clusterv1beta2.ExclusiveClusterSetLabel:
 		compiled.exclusive = true
-		// A name that cannot stand in a label holds nothing.
+		// If the name is no valid label value, no cluster has it and members is nil.
 		compiled.members, _ = compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
 			MatchLabels: map[string]string{clusterv1beta2.ClusterSetLabel: set.Name},
 		}})
 	case clusterv1beta2.LabelSelector:
 		labels := set.Spec.ClusterSelector.LabelSelector
 		if labels == nil {
-			break // A set without a selector holds nothing.
+			break // A set without a selector has no members.
 		}
 
 		path := path.Child("labelSelector")
@@ -65,7 +65,7 @@ func NewClusterSet(compiler *selector.Compiler, set *clusterv1beta2.ManagedClust
 	return compiled
 }
 
-// Contains reports whether the cluster is a member, terminating or not.
+// Contains reports whether the cluster is a member, whether or not it is terminating.
 func (s *ClusterSet) Contains(f *clusterinfo.ClusterInfo) bool {
 	switch {
 	case s.exclusive:
@@ -77,10 +77,10 @@ func (s *ClusterSet) Contains(f *clusterinfo.ClusterInfo) bool {
 	}
 }
 
-// Members is the selector of the members; nil for a set that holds nothing.
+// Members returns the selector of the members; nil if the set has no members.
 func (s *ClusterSet) Members() *selector.Selector { return s.members }
 
-// ClusterSets are all sets, sorted by name.
+// ClusterSets returns all sets, sorted by name. The caller owns the list.
 func (s *Snapshot) ClusterSets() []*ClusterSet {
 	sets := make([]*ClusterSet, 0, s.sets.Len())
 

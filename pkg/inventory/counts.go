@@ -1,7 +1,7 @@
 package inventory
 
-// NamespaceDecisionCounts counts how often each cluster stands in decisions of the other placements of the placement's namespace, of every API.
-// PlacementDecisions that name no placement do not count.
+// NamespaceDecisionCounts returns the number of decisions per cluster name of the other placements in the namespace of the placement, of
+// every API. It ignores PlacementDecisions that name no placement.
 func (s *Snapshot) NamespaceDecisionCounts(key PlacementKey) map[string]int {
 	counts := map[string]int{}
 
@@ -18,8 +18,8 @@ func (s *Snapshot) NamespaceDecisionCounts(key PlacementKey) map[string]int {
 	return counts
 }
 
-// DecisionCounts counts how often each cluster stands in decisions other than those of the given placement, by looking at all of them. Load has
-// the same counts at once.
+// DecisionCounts returns the number of decisions per cluster name of all other placements. It visits every page; CountsOfOthers returns the
+// same counts from the totals.
 func (s *Snapshot) DecisionCounts(key PlacementKey) map[string]int {
 	counts := map[string]int{}
 
@@ -42,19 +42,20 @@ func (s *Snapshot) countInto(counts map[string]int, p *page) {
 	}
 }
 
-// CountsOfOthers is how often clusters stand in decisions other than those of a placement.
+// CountsOfOthers has the number of decisions per cluster of all placements but one.
 type CountsOfOthers struct {
-	// Highest is the greatest count of any name of a cluster, whether or not it exists.
+	// Highest is the highest count of any cluster name, whether or not the cluster exists.
 	Highest int
 
 	totals frozen[int32]
 	own    map[uint]int32
 }
 
-// Of is the count of a cluster by its number.
+// Of returns the count of a cluster by its id.
 func (l CountsOfOthers) Of(id uint) int { return int(l.totals.get(id) - l.own[id]) }
 
-// CountsOfOthers is the load of the clusters without what a placement puts on them itself.
+// CountsOfOthers returns the number of decisions per cluster without those of the placement. It costs as much as the placement has
+// decisions.
 func (s *Snapshot) CountsOfOthers(key PlacementKey) CountsOfOthers {
 	load := CountsOfOthers{totals: s.totals, own: map[uint]int32{}}
 	pages, _ := s.pages.Get([]byte(ownerName(key)))
@@ -65,7 +66,7 @@ func (s *Snapshot) CountsOfOthers(key PlacementKey) CountsOfOthers {
 		}
 	}
 
-	// The highest count is that of a cluster with own decisions, or the highest total that another one has.
+	// The highest count is that of a cluster with own decisions, or the highest total of any other cluster.
 	withOwn := map[int32]int32{}
 
 	for id := range load.own {

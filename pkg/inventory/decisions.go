@@ -5,33 +5,32 @@ import (
 	"slices"
 )
 
-// Page is what counts of a PlacementDecision: whose it is, and the clusters in it.
+// Page is the content of a PlacementDecision that counts: its owner, and the names of its clusters.
 type Page struct {
 	Key      DecisionKey
 	Owner    PlacementKey
 	Clusters []string
 }
 
-// page is a Page with the clusters by their numbers. It must not be changed once made.
+// page is a Page with the ids of the clusters. It is immutable.
 type page struct {
 	key   DecisionKey
 	owner PlacementKey
 	ids   []uint32
 }
 
-// decisions are all pages, and the counts that Balance reads.
+// decisions has all pages, and the counts per cluster that the prioritizers read.
 type decisions struct {
 	pages map[DecisionKey]*page
-	// byOwner are the pages of a placement, and assumed is one with all clusters of a result that is about to be written (see Assume).
+	// byOwner has the pages of each placement, and assumed a page with all clusters of a result that is about to be written (see Assume).
 	byOwner map[PlacementKey][]*page
 	assumed map[PlacementKey]*page
-	// counted is what counts of a placement: what is assumed of it, or its pages in the order of their names.
+	// counted has the pages of each placement that count: the assumed one, or the written ones sorted by name.
 	counted *table[[]*page]
-	// totals count by cluster in how many decisions it stands, and frequencies by total how many clusters have it. Highest is the greatest
-	// total there is.
+	// totals has the number of decisions per cluster, and frequencies the number of clusters per total. highest is the greatest total.
 	totals, frequencies vector[int32]
 	highest             int32
-	// generation numbers the states of what counts.
+	// generation increases with every change of counted.
 	generation uint64
 }
 
@@ -41,14 +40,14 @@ func newDecisions() *decisions {
 	}
 }
 
-// ownerName sorts placements by namespace, so that those of one namespace can be walked over.
+// ownerName returns a key that sorts placements by namespace, so that those of a namespace have a common prefix.
 func ownerName(key PlacementKey) string {
 	return ownersIn(key.Namespace) + string(key.API) + "\x00" + key.Name
 }
 
 func ownersIn(namespace string) string { return namespace + "\x00" }
 
-// SetDecision takes in a new state of a PlacementDecision. Only the counts of decisions move with it.
+// SetDecision adds or updates a PlacementDecision. It changes only the counts of decisions, and affects no placement.
 func (i *Inventory) SetDecision(after Page) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -60,7 +59,7 @@ func (i *Inventory) SetDecision(after Page) {
 	i.replacePage(after.Key, i.newPage(after))
 }
 
-// newPage holds the numbers of the clusters in a page until releasePage.
+// newPage makes a page and acquires the ids of its clusters; releasePage releases them.
 func (i *Inventory) newPage(taken Page) *page {
 	p := &page{key: taken.Key, owner: taken.Owner, ids: make([]uint32, 0, len(taken.Clusters))}
 	for _, cluster := range taken.Clusters {
@@ -80,7 +79,7 @@ func (i *Inventory) sameClusters(ids []uint32, clusters []string) bool {
 	return slices.EqualFunc(ids, clusters, func(id uint32, cluster string) bool { return i.ids.names.get(uint(id)) == cluster })
 }
 
-// DeleteDecision takes in that a PlacementDecision is gone.
+// DeleteDecision removes a PlacementDecision.
 func (i *Inventory) DeleteDecision(key DecisionKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -90,8 +89,8 @@ func (i *Inventory) DeleteDecision(key DecisionKey) {
 	}
 }
 
-// replacePage puts one page in the place of another; either may be nil. The clusters of the new page are held before those of the old one
-// are released, so that their numbers stay.
+// replacePage replaces a page; either page may be nil. newPage has acquired the ids of the new page before those of the old one are
+// released, so that clusters in both keep their ids.
 func (i *Inventory) replacePage(key DecisionKey, after *page) {
 	d := i.decisions
 	before := d.pages[key]
@@ -117,7 +116,7 @@ func (i *Inventory) replacePage(key DecisionKey, after *page) {
 	}
 }
 
-// with and without make new lists: snapshots share the old ones.
+// with and without return new lists, because snapshots share the old ones.
 func with(pages []*page, added *page) []*page {
 	pages = append(slices.Clone(pages), added)
 	slices.SortFunc(pages, func(a, b *page) int { return cmp.Compare(a.key.Name, b.key.Name) })
@@ -129,7 +128,7 @@ func without(pages []*page, gone *page) []*page {
 	return slices.DeleteFunc(slices.Clone(pages), func(p *page) bool { return p == gone })
 }
 
-// setPages replaces the pages of a placement, and reports whether they count.
+// setPages replaces the pages of a placement, and reports whether they count, which they do unless a result is assumed.
 func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
 	if len(pages) == 0 {
 		delete(d.byOwner, owner)
@@ -146,7 +145,7 @@ func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
 	return true
 }
 
-// setCounted replaces what counts of a placement. Pages that stay are not counted again.
+// setCounted replaces the pages of a placement that count, and updates the totals by the difference.
 func (d *decisions) setCounted(owner PlacementKey, pages []*page) {
 	name := ownerName(owner)
 	before := d.counted.live[name]
@@ -185,7 +184,7 @@ func (d *decisions) count(p *page, step int32) {
 	}
 }
 
-// contains reports whether a cluster stands in decisions of a placement, or is about to.
+// contains reports whether the pages of a placement, or its assumed result, contain a cluster.
 func (d *decisions) contains(owner PlacementKey, id uint) bool {
 	stands := func(p *page) bool { return slices.Contains(p.ids, uint32(id)) }
 	assumed := d.assumed[owner]
@@ -193,7 +192,7 @@ func (d *decisions) contains(owner PlacementKey, id uint) bool {
 	return assumed != nil && stands(assumed) || slices.ContainsFunc(d.byOwner[owner], stands)
 }
 
-// recount finds the counts anew.
+// recount computes the totals from all pages.
 func (d *decisions) recount() {
 	d.totals, d.frequencies, d.highest = vector[int32]{}, vector[int32]{}, 0
 

@@ -7,18 +7,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Dependencies is what a placement looks at.
+// Dependencies are the inputs of a placement's evaluation, beside its scope. They must not be changed once passed to an Inventory.
 type Dependencies struct {
 	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
 	ClusterSets []string
-	// Predicates are ORed; none means that every cluster in scope passes.
+	// Predicates are ORed; without any, every cluster in scope matches.
 	Predicates []*selector.Selector
-	// Reads are the facts that can change its answer of a cluster that passes the predicates.
+	// Reads are the properties that are read of a cluster that matches the predicates.
 	Reads []clusterinfo.Property
-	// ScopeReads are the facts that can change its answer of any cluster in scope.
+	// ScopeReads are the properties that are read of every cluster in scope.
 	ScopeReads []clusterinfo.Property
-	// WatchRejected says that the answer tells of every cluster in scope what keeps it out. Clauses are, for each of the predicates whose clauses it
-	// tells apart, those clauses in their order: which of them is the first that a cluster does not match is a part of the answer.
+	// WatchRejected reports whether the result depends on the reason for which each cluster in scope was rejected. Clauses has, for each
+	// predicate whose clauses the reasons distinguish, these clauses in their order: the first clause that a cluster does not match is a
+	// part of the result.
 	WatchRejected bool
 	Clauses       [][]*selector.Selector
 }
@@ -27,33 +28,32 @@ func (i Dependencies) includes(set string) bool {
 	return len(i.ClusterSets) == 0 || slices.Contains(i.ClusterSets, set)
 }
 
-// placement is what the inventory knows of one placement. Nobody is woken for it before a snapshot was taken for it: it has no answer yet
-// that could change.
+// placement has the dependencies of one placement. It is indexed, and can be affected, only once it is subscribed.
 type placement struct {
 	key          PlacementKey
 	dependencies Dependencies
 	subscribed   bool
-	identity     string // of its request, once it is enrolled
+	identity     string // of its request, once it is subscribed
 	predicates   []*view
 	clauses      [][]*view
 }
 
-// placements are all placements, and those that are enrolled by namespace and by what they read.
+// placements has all placements, and indexes of the subscribed ones by namespace and by the properties that they read.
 type placements struct {
 	byKey       map[PlacementKey]*placement
 	inNamespace map[string]map[*placement]struct{}
-	// unfiltered are those that may look at a cluster whatever it is.
+	// unfiltered has, by namespace, the placements that may read clusters which match no predicate.
 	unfiltered map[string]map[*placement]struct{}
-	// scopeReaders read a key of any cluster in their scope, and selective only of those that pass their predicates.
+	// scopeReaders read a property of every cluster in their scope, and matchReaders only of clusters that match their predicates.
 	scopeReaders, matchReaders map[clusterinfo.Property]map[*placement]struct{}
 }
 
-// readsUnfiltered reports whether a cluster that matches none of the predicates may count.
+// readsUnfiltered reports whether a cluster may count that matches no predicate.
 func (p *placement) readsUnfiltered() bool {
 	return len(p.dependencies.Predicates) == 0 || p.readsRejected()
 }
 
-// readsRejected reports whether clusters that match none of the predicates have a part in the answer.
+// readsRejected reports whether the result depends on clusters that match no predicate.
 func (p *placement) readsRejected() bool {
 	return len(p.dependencies.ScopeReads) > 0 || p.dependencies.WatchRejected
 }
@@ -66,7 +66,8 @@ func newPlacements() *placements {
 	}
 }
 
-// Subscribe takes in what a placement looks at. It has to be evaluated anew.
+// Subscribe declares the dependencies of a placement, and replaces the former ones. Affected returns the placement only after the next
+// SnapshotFor, with which it has to be evaluated.
 func (i *Inventory) Subscribe(key PlacementKey, dependencies Dependencies) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -75,8 +76,9 @@ func (i *Inventory) Subscribe(key PlacementKey, dependencies Dependencies) {
 	i.placements.byKey[key] = &placement{key: key, dependencies: dependencies}
 }
 
-// UpdateDependencies replaces the dependencies of a subscribed placement, and returns the generation from which on they hold: Affected has
-// judged changes up to that generation by the old ones. What is known of its predicates is kept. A placement that never subscribed is ignored.
+// UpdateDependencies replaces the dependencies of a subscribed placement, and returns the generation after which they apply: for changes up
+// to that generation, Affected has used the old ones. It keeps the cached verdicts of predicates in both, and ignores a placement that
+// never subscribed.
 func (i *Inventory) UpdateDependencies(key PlacementKey, dependencies Dependencies) (generation uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -93,12 +95,12 @@ func (i *Inventory) UpdateDependencies(key PlacementKey, dependencies Dependenci
 		i.subscribe(after)
 	}
 
-	i.unsubscribe(before) // After enrol, so that the views of both are not made again.
+	i.unsubscribe(before) // After subscribe, so that views of both keep a reference.
 
 	return i.generation
 }
 
-// Unsubscribe forgets what a placement looked at.
+// Unsubscribe removes the dependencies of a placement, which is never affected any more.
 func (i *Inventory) Unsubscribe(key PlacementKey) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -107,7 +109,7 @@ func (i *Inventory) Unsubscribe(key PlacementKey) {
 	delete(i.placements.byKey, key)
 }
 
-// subscribe makes a placement known to whom it concerns.
+// subscribe adds a placement to the indexes. It does nothing if the placement is nil or already subscribed.
 func (i *Inventory) subscribe(p *placement) {
 	if p == nil || p.subscribed {
 		return
@@ -154,14 +156,14 @@ func (i *Inventory) subscribe(p *placement) {
 	i.subscribers.add(p.identity)
 }
 
-// unsubscribe undoes enrol.
+// unsubscribe removes a placement from the indexes.
 func (i *Inventory) unsubscribe(p *placement) {
 	if p == nil || !p.subscribed {
 		return
 	}
 
 	for _, used := range p.predicates {
-		delete(used.dependents, p) // Two predicates may be equal; then the second time it is gone already.
+		delete(used.dependents, p) // Two predicates may be equal, and share the view.
 		i.views.release(used)
 	}
 
@@ -203,7 +205,7 @@ func (p *placement) eachEntry(all *placements, visit func(map[*placement]struct{
 	}
 }
 
-// mayMatch reports whether a cluster passed the predicates before a change or passes them now, as far as is known.
+// mayMatch reports whether a cluster may have matched the predicates before the change, or may match them now.
 func (p *placement) mayMatch(id uint, flipped map[*view]struct{}) bool {
 	return len(p.predicates) == 0 || slices.ContainsFunc(p.predicates, func(v *view) bool {
 		_, is := flipped[v]
@@ -212,7 +214,7 @@ func (p *placement) mayMatch(id uint, flipped map[*view]struct{}) bool {
 	})
 }
 
-// predicateFlipped reports whether the first predicate that decides about a cluster is one of those that flipped.
+// predicateFlipped reports whether a predicate flipped before which none matches. Only predicates without CEL are known to match.
 func (p *placement) predicateFlipped(id uint, flipped map[*view]struct{}) bool {
 	for _, v := range p.predicates {
 		if _, is := flipped[v]; is {
@@ -227,7 +229,7 @@ func (p *placement) predicateFlipped(id uint, flipped map[*view]struct{}) bool {
 	return false
 }
 
-// failedClauseChanged reports whether the clause that a cluster fails of any predicate is another one than before.
+// failedClauseChanged reports whether the first clause that a cluster fails has changed, in any predicate.
 func (p *placement) failedClauseChanged(id uint, flipped map[*view]struct{}) bool {
 	return slices.ContainsFunc(p.clauses, func(clauses []*view) bool {
 		for _, v := range clauses {
@@ -236,7 +238,7 @@ func (p *placement) failedClauseChanged(id uint, flipped map[*view]struct{}) boo
 			}
 
 			if !v.matches.bits.Test(id) {
-				return false // It is the first that failed and fails.
+				return false // It is the first clause that failed before and fails now.
 			}
 		}
 
@@ -244,7 +246,7 @@ func (p *placement) failedClauseChanged(id uint, flipped map[*view]struct{}) boo
 	})
 }
 
-// hasCEL reports whether errors and costs of CEL are a part of the answer, which come of clusters that do not pass as well.
+// hasCEL reports whether a predicate has CEL. Its errors and costs are a part of the result, also those of clusters that do not match.
 func (p *placement) hasCEL() bool {
 	return slices.ContainsFunc(p.predicates, func(v *view) bool { return v.celCache != nil })
 }

@@ -12,24 +12,24 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Inventory is what the hub knows of the world.
+// Inventory has the state of all clusters, sets, bindings, decisions and subscriptions. It is safe for concurrent use.
 type Inventory struct {
 	compiler *selector.Compiler
 
 	mu         sync.Mutex
 	ids        *clusterIDs
-	clusters   *table[uint] // the numbers of those that exist
+	clusters   *table[uint] // ids of those that exist
 	infos      vector[*clusterinfo.ClusterInfo]
 	alive      flags // not terminating
 	tainted    flags
-	unreadable flags // see clusterinfo.Facts.Doubtful
+	unreadable flags // see clusterinfo.ClusterInfo.HasUnreadable
 	scores     map[string]map[string]clusterinfo.ScoreSet
 	profiles   map[string][]clusterinfo.Profile
 	profileOf  map[clusterinfo.Profile]string
 
 	sets *table[*ClusterSet]
-	// members are the views of the sets, and selecting those of them that select by labels of any key; boundIn are the namespaces that a set
-	// is bound in, by its name.
+	// members has the views of the sets by name, and selecting those of the sets with a label selector. boundIn has the namespaces in which
+	// each set is bound, by the name of the set.
 	members, selecting map[string]*view
 	bindings           *table[[]string]
 	boundIn            map[string]map[string]struct{}
@@ -40,15 +40,15 @@ type Inventory struct {
 
 	generation uint64
 	snapshot   *Snapshot
-	// order is that of the clusters in orderOf.
+	// order is the order of the clusters in orderOf.
 	order   func() *order
 	orderOf *iradix.Tree[uint]
-	// results is shared by the snapshots between which nothing has changed but decisions.
+	// results are shared by all snapshots since the last change of anything but decisions.
 	results     *resultCache
 	subscribers *subscribers
 }
 
-// New makes an empty Inventory.
+// New returns an empty Inventory. The compiler compiles the selectors of sets.
 func New(compiler *selector.Compiler) *Inventory {
 	i := &Inventory{
 		compiler:   compiler,
@@ -75,7 +75,7 @@ func New(compiler *selector.Compiler) *Inventory {
 	return i
 }
 
-// changeKind is what a change reaches.
+// changeKind is the part of the state that a change concerns.
 type changeKind bool
 
 const (
@@ -94,7 +94,7 @@ func (i *Inventory) changed(what changeKind) {
 	}
 }
 
-// clusterInfo are the facts of a cluster; nil when it does not exist.
+// clusterInfo returns the ClusterInfo of a cluster; nil if it does not exist.
 func (i *Inventory) clusterInfo(name string) *clusterinfo.ClusterInfo {
 	id, exists := i.clusters.live[name]
 	if !exists {
@@ -104,7 +104,7 @@ func (i *Inventory) clusterInfo(name string) *clusterinfo.ClusterInfo {
 	return i.infos.get(id)
 }
 
-// idOf is the number of a cluster that exists.
+// idOf returns the id of a cluster; false if it does not exist.
 func (i *Inventory) idOf(name string) (uint, bool) {
 	id, exists := i.clusters.live[name]
 
@@ -120,7 +120,7 @@ func (i *Inventory) eachCluster(yield func(uint, *clusterinfo.ClusterInfo) bool)
 	}
 }
 
-// SetCluster takes in a new state of a cluster.
+// SetCluster adds or updates a cluster. It keeps a reference to the object, which must not change any more.
 func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,7 +132,7 @@ func (i *Inventory) SetCluster(cluster *clusterv1.ManagedCluster) Affected {
 	return i.replaceCluster(cluster.Name, clusterinfo.New(cluster, i.scores[cluster.Name]).WithProfiles(i.profiles[cluster.Name]))
 }
 
-// DeleteCluster takes in that a cluster is gone.
+// DeleteCluster removes a cluster; its scores and profiles stay.
 func (i *Inventory) DeleteCluster(name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -146,7 +146,7 @@ func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo) 
 	changes := clusterinfo.ChangedProperties(before, after)
 	if len(changes) == 0 {
 		if after != nil {
-			// Not to hold on to the old object.
+			// The new object replaces the old one, so that the old one can be collected.
 			i.infos.set(i.clusters.live[name], after)
 		}
 
@@ -183,14 +183,14 @@ func (i *Inventory) replaceCluster(name string, after *clusterinfo.ClusterInfo) 
 	return affected
 }
 
-// SetScores takes in a new state of an AddOnPlacementScore; its namespace is the name of the cluster.
+// SetScores adds or updates an AddOnPlacementScore, whose namespace is the name of the cluster.
 func (i *Inventory) SetScores(object *clusterv1alpha1.AddOnPlacementScore) Affected {
 	set := clusterinfo.NewScoreSet(object)
 
 	return i.replaceScores(object.Namespace, object.Name, &set)
 }
 
-// DeleteScores takes in that an AddOnPlacementScore is gone.
+// DeleteScores removes an AddOnPlacementScore.
 func (i *Inventory) DeleteScores(cluster, name string) Affected {
 	return i.replaceScores(cluster, name, nil)
 }
@@ -199,7 +199,7 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	scores := maps.Clone(i.scores[cluster]) // The facts of the cluster share the old map.
+	scores := maps.Clone(i.scores[cluster]) // The ClusterInfo shares the old map.
 	if set == nil {
 		delete(scores, name)
 	} else {
@@ -224,8 +224,8 @@ func (i *Inventory) replaceScores(cluster, name string, set *clusterinfo.ScoreSe
 	return i.replaceCluster(cluster, known.WithScores(scores))
 }
 
-// Rebuild finds everything anew that is derived from the objects: views, answers of CEL and counts. It is for the case that a comparison
-// with the reference shows that they are wrong.
+// Rebuild computes everything that is derived from the objects anew: views, cached verdicts and counts. It is for the case that a
+// comparison with the reference has shown a difference.
 func (i *Inventory) Rebuild() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

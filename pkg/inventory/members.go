@@ -2,10 +2,10 @@ package inventory
 
 import "github.com/bits-and-blooms/bitset"
 
-// Members is a set of clusters of one snapshot, by their numbers in it.
+// Members is a set of clusters of one snapshot, by their ids in it.
 type Members = *bitset.BitSet
 
-// flags is a set of clusters that can be frozen: the first change after that is made to a copy.
+// flags is a set of clusters that is copied on the first change after freeze.
 type flags struct {
 	bits   Members
 	shared bool
@@ -13,7 +13,7 @@ type flags struct {
 
 func newFlags() flags { return flags{bits: bitset.New(0)} }
 
-// set reports whether that was a change.
+// set adds or removes a cluster, and reports whether that was a change.
 func (f *flags) set(id uint, is bool) bool {
 	if f.bits.Test(id) == is {
 		return false

@@ -9,13 +9,15 @@ import (
 )
 
 const (
-	// maxResultBytes bounds what the answers of one state of the world take together: some 400 answers that name each of 10,000 clusters.
+	// maxResultBytes limits the total size of the results for one state: about 400 results that name each of 10,000 clusters.
 	maxResultBytes = 64 << 20
-	// minSubscribers is how many placements must ask the same before the answer is kept: one placement asks once per state of the world.
+	// minSubscribers is how many placements must have the same request before its results are kept: a single placement needs each result
+	// once per state.
 	minSubscribers = 2
 )
 
-// RequestIdentity is one text for all requests that name the same ClusterSets and predicates in the same order, and for no others.
+// RequestIdentity returns a text that is equal for two requests if and only if they have the same ClusterSets and predicates in the same
+// order.
 func RequestIdentity(clusterSets []string, predicates []*selector.Selector) string {
 	var identity strings.Builder
 
@@ -32,8 +34,8 @@ func RequestIdentity(clusterSets []string, predicates []*selector.Selector) stri
 	return identity.String()
 }
 
-// subscribers counts the enrolled placements by the identity of their request. Its mutex guards every answerCache that refers to it too, so
-// that an answer cannot be kept after its subscribers have gone. It is safe for concurrent use.
+// subscribers counts the subscribed placements by the identity of their request. Its mutex also guards every resultCache that refers to it,
+// so that no result is kept after its subscribers have gone. It is safe for concurrent use.
 type subscribers struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -49,7 +51,7 @@ func (s *subscribers) add(identity string) {
 	s.counts[identity]++
 }
 
-// remove undoes add, and drops what the cache keeps for the identity when no two placements ask for it any more.
+// remove undoes add, and drops the results of the identity if fewer than minSubscribers are left.
 func (s *subscribers) remove(identity string, answers *resultCache) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,22 +67,21 @@ func (s *subscribers) remove(identity string, answers *resultCache) {
 	}
 }
 
-// resultCache keeps the answers that several placements share, for one state of the world. Of the answers that exceed its limit, those that
-// were asked for least recently are dropped.
+// resultCache keeps results that several placements share, for one state. If they exceed the limit, it drops the least recently used ones.
 type resultCache struct {
 	subscribers *subscribers
 	limit       int
 
 	// The mutex of subscribers guards the fields below.
 	results map[string]map[string]*list.Element // by the identity of the request, and by the rest of the key
-	recent  *list.List                          // of *answerEntry, the one that was asked for last at the front
+	recent  *list.List                          // of *resultEntry, the most recently used at the front
 	bytes   int
 }
 
-// resultEntry is one answer. Its size is 0 until the answer is known.
+// resultEntry is one result. Its size is 0 until the result is computed.
 type resultEntry struct {
 	identity, rest string
-	compute        any // a func() T that finds the answer at most once
+	compute        any // a func() T that calls find at most once
 	bytes          int
 }
 
@@ -88,9 +89,11 @@ func newResultCache(s *subscribers, limit int) *resultCache {
 	return &resultCache{subscribers: s, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
 }
 
-// Memoize returns the answer of find for a request in the snapshot, or the one that was found before, as long as nothing has changed in the
-// world but decisions. The rest tells apart the answers for requests of one identity. Answers are kept while at least two enrolled placements
-// have a request of the identity; their size in bytes is an estimate.
+// Memoize returns the result of find for a request in the snapshot. While at least two subscribed placements have a request of that
+// identity, it keeps the result and calls find once until anything but decisions changes; otherwise it calls find each time.
+//
+// The rest distinguishes the results of requests with the same identity, and size returns the approximate size of a result in bytes.
+// Memoize is safe for concurrent use.
 func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
 	once, shared := s.results.entry(identity, rest, func(entry *resultEntry) any {
 		return sync.OnceValue(func() T {
@@ -107,7 +110,7 @@ func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func
 	return once()
 }
 
-// entry is how the answer to a question is found, which is new unless it was asked for before; nil when it is not to be kept.
+// entry returns the function that computes a result, and makes it with newFind if there is none; nil if the result is not to be kept.
 func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) any) any {
 	c.subscribers.mu.Lock()
 	defer c.subscribers.mu.Unlock()
@@ -134,13 +137,13 @@ func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) an
 	return entry.compute
 }
 
-// setSize books the size of an answer, and makes room for it.
+// setSize sets the size of a result, and drops others if the total exceeds the limit.
 func (c *resultCache) setSize(entry *resultEntry, bytes int) {
 	c.subscribers.mu.Lock()
 	defer c.subscribers.mu.Unlock()
 
 	if known := c.results[entry.identity][entry.rest]; known == nil || entryOf(known) != entry {
-		return // It was dropped meanwhile.
+		return // It has been dropped.
 	}
 
 	entry.bytes = bytes + len(entry.identity) + len(entry.rest)
@@ -151,7 +154,7 @@ func (c *resultCache) setSize(entry *resultEntry, bytes int) {
 	}
 }
 
-// drop drops the answers for requests of an identity; the mutex of subscribers must be held.
+// drop drops the results of an identity. The caller holds the mutex of subscribers.
 func (c *resultCache) drop(identity string) {
 	for _, known := range c.results[identity] {
 		c.remove(known)

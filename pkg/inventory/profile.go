@@ -7,7 +7,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// SetProfile takes in that a ClusterProfile stands for a cluster.
+// SetProfile adds a ClusterProfile of a cluster, or assigns it to another cluster.
 func (i *Inventory) SetProfile(cluster string, profile clusterinfo.Profile) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -24,7 +24,7 @@ func (i *Inventory) SetProfile(cluster string, profile clusterinfo.Profile) Affe
 
 	i.profileOf[profile] = cluster
 
-	profiles := append(slices.Clone(i.profiles[cluster]), profile) // The facts of the cluster share the old list.
+	profiles := append(slices.Clone(i.profiles[cluster]), profile) // The ClusterInfo shares the old list.
 	slices.SortFunc(profiles, func(a, b clusterinfo.Profile) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -35,7 +35,7 @@ func (i *Inventory) SetProfile(cluster string, profile clusterinfo.Profile) Affe
 	return Affected{Cause: CauseCluster, Placements: slices.Compact(concerned)}
 }
 
-// DeleteProfile takes in that a ClusterProfile is gone, or stands for no cluster of the hub any more.
+// DeleteProfile removes a ClusterProfile, or one that no longer represents a cluster of the hub.
 func (i *Inventory) DeleteProfile(profile clusterinfo.Profile) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()

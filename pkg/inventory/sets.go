@@ -6,7 +6,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// SetClusterSet takes in a new state of a set.
+// SetClusterSet adds or updates a set.
 func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affected {
 	compiled := NewClusterSet(i.compiler, set)
 
@@ -24,7 +24,7 @@ func (i *Inventory) SetClusterSet(set *clusterv1beta2.ManagedClusterSet) Affecte
 	return i.affectedBySet(set.Name, CauseClusterSet)
 }
 
-// replaceMembers has the members of a set found by another selector; nil for none.
+// replaceMembers replaces the view of the members of a set; the set is nil if it was deleted.
 func (i *Inventory) replaceMembers(name string, set *ClusterSet) {
 	before := i.members[name]
 	delete(i.members, name)
@@ -55,7 +55,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// DeleteClusterSet takes in that a set is gone.
+// DeleteClusterSet removes a set; its bindings stay.
 func (i *Inventory) DeleteClusterSet(name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -71,7 +71,7 @@ func (i *Inventory) DeleteClusterSet(name string) Affected {
 	return i.affectedBySet(name, CauseClusterSet)
 }
 
-// SetBinding takes in that a namespace has a binding. What counts is the name of the binding.
+// SetBinding adds a binding. The name of the binding is the name of the set.
 func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -90,7 +90,7 @@ func (i *Inventory) SetBinding(binding *clusterv1beta2.ManagedClusterSetBinding)
 	return i.affectedByBinding(binding.Namespace, binding.Name)
 }
 
-// DeleteBinding takes in that a binding is gone.
+// DeleteBinding removes a binding.
 func (i *Inventory) DeleteBinding(namespace, name string) Affected {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Snapshot is an immutable view of the world.
+// Snapshot is an immutable state of an Inventory. It is safe for concurrent use.
 type Snapshot struct {
-	// Generation numbers the views of all but decisions, and DecisionsGeneration those of the decisions: a later view has a higher number.
+	// Generation increases with every change of anything but decisions, and DecisionsGeneration with every change of decisions.
 	Generation, DecisionsGeneration uint64
 
 	clusters                   *iradix.Tree[uint]
@@ -65,7 +65,7 @@ func (i *Inventory) current() *Snapshot {
 	return i.snapshot
 }
 
-// Generation is the number of the present view of all but decisions.
+// Generation returns the Generation of the current state.
 func (i *Inventory) Generation() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,7 +73,7 @@ func (i *Inventory) Generation() uint64 {
 	return i.generation
 }
 
-// DecisionsGeneration is the number of the present view of the decisions.
+// DecisionsGeneration returns the DecisionsGeneration of the current state.
 func (i *Inventory) DecisionsGeneration() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -81,7 +81,7 @@ func (i *Inventory) DecisionsGeneration() uint64 {
 	return i.decisions.generation
 }
 
-// freeze makes a snapshot; the last one, if there is one, is of the same moment.
+// freeze makes a Snapshot. If last is not nil, nothing but the views has changed since it was made.
 func (i *Inventory) freeze(last *Snapshot) *Snapshot {
 	i.views.freeze()
 
@@ -121,10 +121,10 @@ func (s *Snapshot) sort() []*clusterinfo.ClusterInfo {
 	return clusters
 }
 
-// Clusters are all clusters, terminating ones too, sorted by name. The list is shared and must not be changed.
+// Clusters returns all clusters, terminating ones too, sorted by name. The list is shared and must not be changed.
 func (s *Snapshot) Clusters() []*clusterinfo.ClusterInfo { return s.sorted() }
 
-// Cluster is what is known of a cluster; nil when it does not exist.
+// Cluster returns the ClusterInfo of a cluster; nil if it does not exist.
 func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
 	id, exists := s.clusters.Get([]byte(name))
 	if !exists {
@@ -134,16 +134,16 @@ func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
 	return s.infos.get(id)
 }
 
-// Scope is where a placement may look.
+// Scope is the cluster sets from which a placement may select.
 type Scope struct {
 	// Bound are the names of the existing sets that are bound to the namespace, sorted.
 	Bound []string
-	// Eligible are those of them that the placement asks for.
+	// Eligible are those of them that the placement names, sorted by name.
 	Eligible []*ClusterSet
 }
 
-// Scope resolves the bindings of a namespace and the sets a placement asks for, where none means all. A binding counts when a set of
-// the binding's name exists.
+// Scope returns the existing sets that are bound to a namespace, and of these the eligible ones, where no clusterSets means all. A binding
+// to a set that does not exist is ignored.
 func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	var scope Scope
 
@@ -166,13 +166,12 @@ func (s *Snapshot) Scope(namespace string, clusterSets []string) Scope {
 	return scope
 }
 
-// Contains reports whether one of the eligible sets holds the cluster.
+// Contains reports whether an eligible set contains the cluster.
 func (s Scope) Contains(f *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(s.Eligible, func(set *ClusterSet) bool { return set.Contains(f) })
 }
 
-// Candidates are the clusters that a scope holds and that are not terminating, and how many it holds that are. The answer belongs to the
-// caller.
+// Candidates returns the clusters of a scope that are not terminating, and the number of those that are. The caller owns the set.
 func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int) {
 	candidates = bitset.New(s.alive.Len())
 
@@ -192,8 +191,8 @@ func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int)
 	return candidates, terminating
 }
 
-// Match are those of the candidates that a selector without CEL matches: at once if it is a predicate of a placement that the snapshot
-// was taken for, and by asking it about every candidate if not. The answer belongs to the caller.
+// Match returns the candidates that a selector without CEL matches. It uses the view of the selector if a placement subscribed with it
+// before the snapshot, and evaluates it on every candidate otherwise. The caller owns the set.
 func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 	if v, known := s.views.Get([]byte(by.Identity())); known {
 		return candidates.Intersection(v.matches)
@@ -211,9 +210,9 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 	return matching
 }
 
-// MatchCEL finds those of the candidates that a selector with CEL matches, in a pass, and tells of those on which it failed. Answers are
-// remembered if it is a predicate of a placement that the snapshot was taken for. It ends early when the pass is exhausted. The answer
-// belongs to the caller.
+// MatchCEL returns the candidates that a selector with CEL matches, charges the evaluation, and calls failed for every candidate on which
+// an expression could not be evaluated. It caches the verdicts if a placement subscribed with the selector before the snapshot, and stops
+// when the evaluation is exhausted. The caller owns the set.
 func (s *Snapshot) MatchCEL(
 	by *selector.Selector, candidates Members, evaluation *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict),
 ) Members {
@@ -250,21 +249,22 @@ func (s *Snapshot) MatchCEL(
 	return matching
 }
 
-// ClusterInfo are those of a cluster by its number.
+// ClusterInfo returns the ClusterInfo of a cluster by its id; nil if it does not exist.
 func (s *Snapshot) ClusterInfo(id uint) *clusterinfo.ClusterInfo { return s.infos.get(id) }
 
-// Tainted are those of the candidates with taints. The answer belongs to the caller.
+// Tainted returns the candidates with taints. The caller owns the set.
 func (s *Snapshot) Tainted(candidates Members) Members { return candidates.Intersection(s.tainted) }
 
-// Unreadable are those of the candidates of which something could not be decoded. The answer belongs to the caller.
+// Unreadable returns the candidates with fields or scores that could not be decoded. The caller owns the set.
 func (s *Snapshot) Unreadable(candidates Members) Members {
 	return candidates.Intersection(s.unreadable)
 }
 
-// maxDirectSort are so few clusters that they are sorted by their names, and not by the order of all clusters, which has to be found first.
+// maxDirectSort is the number of clusters up to which sorting their names is cheaper than the order of all clusters, which may have to be
+// computed first.
 const maxDirectSort = 32
 
-// SortedByName are the numbers of clusters that exist in the order of their names.
+// SortedByName returns the ids of existing clusters in the order of their names.
 func (s *Snapshot) SortedByName(members Members) []uint {
 	count := members.Count()
 	sorted := make([]uint, 0, count)

@@ -2,7 +2,8 @@ package inventory
 
 import iradix "github.com/hashicorp/go-immutable-radix/v2"
 
-// table is a map by name that can be frozen. What changes between two freezes is remembered, so that a freeze costs as much as has changed.
+// table is a map by name that can be frozen. It records the changes since the last freeze, so that the cost of a freeze is proportional to
+// them.
 type table[T any] struct {
 	live   map[string]T
 	dirty  map[string]struct{}
@@ -23,7 +24,7 @@ func (t *table[T]) remove(name string) {
 	t.dirty[name] = struct{}{}
 }
 
-// freeze is the table as it is, in the order of the names.
+// freeze returns the current content, which later changes do not affect.
 func (t *table[T]) freeze() *iradix.Tree[T] {
 	if len(t.dirty) == 0 {
 		return t.frozen

@@ -7,19 +7,20 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// propertyValue is a value of a label or a claim without which (or another one of the same requirement) a selector does not match.
+// propertyValue is a property and one of its required values, by which the views are indexed.
 type propertyValue struct {
 	key   clusterinfo.Property
 	value string
 }
 
-// valueIndex have for each label and claim that a view asks a value of the clusters that have one, so that a new view is made of those that
-// can match.
+// valueIndex has the clusters by value for each label and claim of which a view requires a value, so that a new view is built from the
+// clusters that can match.
 type valueIndex struct {
 	byKey map[clusterinfo.Property]*clustersByValue
 }
 
-// clustersByValue are the clusters by their value of one key, in no order.
+// clustersByValue has the ids of the clusters by their value of one property, in no order, and the number of views that require a value of
+// it.
 type clustersByValue struct {
 	references int
 	ids        map[string][]uint32
@@ -29,7 +30,7 @@ func newValueIndex() *valueIndex {
 	return &valueIndex{byKey: map[clusterinfo.Property]*clustersByValue{}}
 }
 
-// acquire keeps the values of a key, until as many calls of drop.
+// acquire indexes a property, if it is not indexed yet, and adds a reference; release removes the reference.
 func (a *valueIndex) acquire(key clusterinfo.Property, all clusters) {
 	known := a.byKey[key]
 	if known == nil {
@@ -60,14 +61,14 @@ func (v *clustersByValue) build(key clusterinfo.Property, all clusters) {
 	}
 }
 
-// rebuild finds all values anew.
+// rebuild computes the index anew.
 func (a *valueIndex) rebuild(all clusters) {
 	for key, known := range a.byKey {
 		known.build(key, all)
 	}
 }
 
-// update brings the values of a cluster up to date; the cluster is nil where it does not exist.
+// update updates the index after a change of one cluster. A nil state means that the cluster does not exist.
 func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property) {
 	if existenceChanged(before, after) {
 		a.eachOf(before, func(v *clustersByValue, value string) { v.remove(value, id) })
@@ -92,7 +93,7 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 	}
 }
 
-// eachOf visits the values of a cluster that are kept.
+// eachOf visits the indexed properties that a cluster has.
 func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(v *clustersByValue, value string)) {
 	if f == nil {
 		return
@@ -126,7 +127,8 @@ func (v *clustersByValue) remove(value string, id uint) {
 	}
 }
 
-// candidates are the clusters that have one of the values of the anchor that leaves the fewest; false when any cluster may match.
+// candidates returns the clusters that can match, by the required property with the fewest clusters; false if the selector requires no
+// value, so that any cluster may match.
 func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, narrow bool) {
 	asked, _ := s.RequiredValues()
 	fewest := -1

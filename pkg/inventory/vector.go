@@ -2,7 +2,7 @@ package inventory
 
 import "slices"
 
-// chunkSize is how many items of a vector are copied when one of them changes after a freeze.
+// chunkSize is the number of items that are copied with the first change of one of them after a freeze.
 const chunkSize = 256
 
 type chunk[T any] struct {
@@ -10,15 +10,14 @@ type chunk[T any] struct {
 	items [chunkSize]T
 }
 
-// vector is a growing array that can be frozen: what is frozen does not change any more, and costs nothing until items are changed
-// after it, which copies the chunks they lie in.
+// vector is a growing array that can be frozen at no cost. The first change of a chunk after that copies the chunk.
 type vector[T any] struct {
 	chunks []*chunk[T]
 	epoch  uint64
-	shared bool // The list of chunks belongs to a frozen vector too.
+	shared bool // A frozen vector shares the list of chunks.
 }
 
-// frozen is a vector as it was. Items that were never set have the zero value.
+// frozen is the content of a vector when it was frozen. Items that were never set have the zero value.
 type frozen[T any] struct {
 	chunks []*chunk[T]
 }

@@ -5,34 +5,36 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// view is what one selector says of every cluster. Equal selectors share a view.
+// view is the set of clusters that a selector matches, kept up to date with every change. Equal selectors share a view.
 type view struct {
 	selector *selector.Selector
 	identity string
-	// references is how often the view was asked for by sets and placements, and readers are the placements that have it as a predicate.
+	// references is the number of sets and placements that use the view. dependents are the placements that have it as a predicate.
 	references int
 	dependents map[*placement]struct{}
-	// clauseDependents are the placements that tell whether it is the clause that a cluster fails; nil before there is one.
+	// clauseDependents are the placements whose result depends on whether it is the first clause that a cluster fails; nil if there was
+	// none yet.
 	clauseDependents map[*placement]struct{}
-	// matches are the clusters that match. Of a selector with CEL they are those that match but for it, and memo has what CEL says of them.
+	// matches are the clusters that static matches, which is the selector without CEL; celCache has the verdicts of a selector with CEL,
+	// and is nil for any other.
 	static   *selector.Selector
 	matches  flags
 	celCache *celCache
 }
 
-// frozenView is a view in a snapshot: matches that do not change any more, and the memory of a selector with CEL, which is asked with the
-// facts of the snapshot.
+// frozenView is a view in a snapshot: the matches at that time, and the cache of a selector with CEL, whose callers pass the ClusterInfo
+// and the generation of the snapshot.
 type frozenView struct {
 	matches  Members
 	celCache *celCache
 }
 
-// views are all views by the identity of their selector, and by what they read.
+// views has all views by the identity of their selector, and indexes of them by what they read.
 type views struct {
 	table      *table[frozenView]
 	byIdentity map[string]*view
-	// byValue has the views by the values that they ask for, byKey by what they read in any other way. Those that ask for no value are
-	// unanchored: a cluster may match whatever it has.
+	// byValue has the views by the values that they require, and byKey by the properties that they read in another way. Views that require
+	// no value are unindexed: every cluster may match them.
 	byValue   map[propertyValue]map[*view]struct{}
 	byKey     map[clusterinfo.Property]map[*view]struct{}
 	unindexed map[*view]struct{}
@@ -41,14 +43,14 @@ type views struct {
 	clusters  clusterSource
 }
 
-// clusterSource is a way to the clusters that exist.
+// clusterSource gives access to the clusters that exist.
 type clusterSource struct {
 	each clusters
 	info func(id uint) *clusterinfo.ClusterInfo
 	id   func(name string) (uint, bool)
 }
 
-// clusters visits clusters with their numbers.
+// clusters is an iterator over ids and ClusterInfos.
 type clusters = func(yield func(uint, *clusterinfo.ClusterInfo) bool)
 
 func newViews(of clusterSource) *views {
@@ -59,7 +61,7 @@ func newViews(of clusterSource) *views {
 	}
 }
 
-// acquire is the view of a selector, made of the clusters there are if nobody uses it yet. It stays until as many calls of drop.
+// acquire returns the view of a selector, builds it if there is none, and adds a reference; release removes the reference.
 func (v *views) acquire(s *selector.Selector) *view {
 	identity := s.Identity()
 
@@ -84,7 +86,7 @@ func (v *views) acquire(s *selector.Selector) *view {
 	return known
 }
 
-// build asks the selector about the clusters that can match.
+// build evaluates the selector, without CEL, on the clusters that can match.
 func (v *views) build(made *view) {
 	evaluation := &selector.EvalContext{}
 	made.matches = newFlags()
@@ -111,7 +113,7 @@ func (v *views) candidates(s *selector.Selector) clusters {
 	}
 }
 
-// eachIndexedProperty visits the labels and claims that a view asks a value of.
+// eachIndexedProperty visits the labels and claims of which a view requires a value.
 func (v *views) eachIndexedProperty(of *view, visit func(clusterinfo.Property)) {
 	asked, _ := of.selector.RequiredValues()
 	for _, one := range asked {
@@ -135,7 +137,7 @@ func (v *views) release(unused *view) {
 	v.deleteEmptyEntries(unused)
 }
 
-// eachEntry visits the places of the index where the view stands.
+// eachEntry visits the entries of the indexes that contain the view.
 func (v *views) eachEntry(of *view, visit func(map[*view]struct{})) {
 	anchors, rest := of.selector.RequiredValues()
 
@@ -154,7 +156,7 @@ func (v *views) eachEntry(of *view, visit func(map[*view]struct{})) {
 	}
 }
 
-// deleteEmptyEntries forgets the places where nothing stands any more.
+// deleteEmptyEntries deletes the entries of the indexes that a view has left empty.
 func (v *views) deleteEmptyEntries(gone *view) {
 	anchors, rest := gone.selector.RequiredValues()
 
@@ -169,7 +171,7 @@ func (v *views) deleteEmptyEntries(gone *view) {
 	}
 }
 
-// setAt is the set of a key, made if there is none.
+// setAt returns the set of a key in an index, and adds an empty one if there is none.
 func setAt[K, V comparable](index map[K]map[V]struct{}, key K) map[V]struct{} {
 	if index[key] == nil {
 		index[key] = map[V]struct{}{}
@@ -184,7 +186,7 @@ func deleteEmpty[K, V comparable](index map[K]map[V]struct{}, key K) {
 	}
 }
 
-// update brings the views up to date with a change of one cluster, and returns those that say something else of it now.
+// update updates the views after a change of one cluster, and returns those whose verdict for it may have changed.
 func (v *views) update(id uint, before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, generation uint64) map[*view]struct{} {
 	v.index.update(id, before, after, changes)
 
@@ -218,7 +220,7 @@ func (v *view) update(id uint, after *clusterinfo.ClusterInfo, generation uint64
 	return v.celCache.update(id, after, generation) || flips
 }
 
-// eachAffected visits the views that may say something else after the changes; some of them more than once.
+// eachAffected visits the views whose verdict may have changed, some more than once.
 func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, visit func(*view)) {
 	visitAll := func(views map[*view]struct{}) {
 		for touched := range views {
@@ -245,7 +247,7 @@ func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []c
 	}
 }
 
-// eachCovering visits who reads a key: by its name, by its kind, or with everything else.
+// eachCovering visits the entries of an index whose property covers a changed one: by its name, by its kind, or as Any.
 func eachCovering[V comparable](index map[clusterinfo.Property]map[V]struct{}, changed clusterinfo.Property, visit func(map[V]struct{})) {
 	visit(index[changed])
 
@@ -258,7 +260,7 @@ func eachCovering[V comparable](index map[clusterinfo.Property]map[V]struct{}, c
 	}
 }
 
-// eachOf visits the views that ask for a value that a cluster has.
+// eachOf visits the views that require a value that a cluster has.
 func (v *views) eachOf(f *clusterinfo.ClusterInfo, visit func(map[*view]struct{})) {
 	if f == nil {
 		return
@@ -275,7 +277,7 @@ func (v *views) eachOf(f *clusterinfo.ClusterInfo, visit func(map[*view]struct{}
 	}
 }
 
-// freeze publishes what has changed.
+// freeze puts the views that have changed into the table, for the next snapshot.
 func (v *views) freeze() {
 	for changed := range v.changed {
 		v.table.set(changed.identity, frozenView{matches: changed.matches.freeze(), celCache: changed.celCache})
