@@ -12,8 +12,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// world has the sets a (bound in ns and other), b (bound in ns) and eu (a label selector, bound in eu), the clusters a1 and b1, and
-// placements named after what they look at.
+// world returns an inventory with the sets a (bound in ns and other), b (bound in ns) and eu (a label selector, bound in eu), the clusters
+// a1 and b1, and placements named after what they read.
 func world() *Inventory {
 	inventory := New(selector.NewCompiler())
 	inventory.SetClusterSet(exclusive("a"))
@@ -67,7 +67,7 @@ func TestAffected(t *testing.T) {
 	available := managed("b1", "b")
 	available.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}}
 
-	// kept has a1 in decisions of ns/b1, whose scope does not hold it.
+	// kept adds a decision of ns/b1 for a1, which is not in the scope of ns/b1.
 	kept := func(i *Inventory) *Inventory {
 		i.SetDecision(decided("ns", "b1-decision-1", "b1", "a1"))
 
@@ -176,8 +176,9 @@ func TestAffected(t *testing.T) {
 	}
 }
 
-// A ClusterProfile that stands for another cluster than before concerns the placements of both, each once.
-func TestAffectedByAProfileThatMoves(t *testing.T) {
+// TestAffectedByMovedProfile checks that a ClusterProfile which is assigned to another cluster affects the placements of both clusters,
+// each once.
+func TestAffectedByMovedProfile(t *testing.T) {
 	i := world()
 	profiles := Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.ClusterProfile}}}
 

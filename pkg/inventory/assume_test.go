@@ -9,8 +9,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// An assumed result counts for the others at once, and until it is forgotten; pages that come in meanwhile do not.
-func TestAnAssumedResultCountsInThePlaceOfPages(t *testing.T) {
+// TestAssumedResultReplacesPages checks that an assumed result counts at once and until it is forgotten, and that pages which change
+// meanwhile do not count.
+func TestAssumedResultReplacesPages(t *testing.T) {
 	i, p, q := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns1", "p"), NewPlacementKey(V1beta1, "ns1", "q")
 	page := func(name string, clusters ...string) Page { return decided("ns1", name, "p", clusters...) }
 

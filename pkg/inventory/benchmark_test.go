@@ -15,13 +15,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// concerned is how many placements ask for one team, and as many clusters are of one team: the rest of the hub has no part in what happens
-// to it.
-const concerned = 20
+// placementsPerTeam is how many placements select each team, and how many clusters are in it; the rest of the hub is not affected by
+// changes of the team.
+const placementsPerTeam = 20
 
-// benchCluster is a cluster as a hub has it. The version counts the states of the object.
+// benchCluster returns a cluster of typical size. The version is the resourceVersion of the object.
 func benchCluster(n, version int) *clusterv1.ManagedCluster {
-	cluster := managed(fmt.Sprintf("cluster-%05d", n), "all", "team", "t"+strconv.Itoa(n/concerned), "region", "r"+strconv.Itoa(n%12))
+	cluster := managed(fmt.Sprintf("cluster-%05d", n), "all", "team", "t"+strconv.Itoa(n/placementsPerTeam), "region", "r"+strconv.Itoa(n%12))
 	cluster.UID, cluster.ResourceVersion = "uid", strconv.Itoa(version)
 	cluster.Status.Conditions = []metav1.Condition{
 		{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue}, {Type: clusterv1.ManagedClusterConditionClockSynced},
@@ -56,7 +56,7 @@ func benchHub(
 		key := NewPlacementKey(V1beta1, fmt.Sprintf("ns%d", n%100), fmt.Sprintf("p%d", n))
 		keys = append(keys, key)
 		i.SetBinding(binding(key.Namespace, "all"))
-		i.Subscribe(key, dependencies(b, compiler, n/concerned))
+		i.Subscribe(key, dependencies(b, compiler, n/placementsPerTeam))
 	}
 
 	i.SnapshotFor(keys...)
@@ -64,7 +64,7 @@ func benchHub(
 	return i
 }
 
-func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
+func benchDependencies(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
 	b.Helper()
 
 	byTeam, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
@@ -77,12 +77,12 @@ func benchInterest(b *testing.B, compiler *selector.Compiler, team int) Dependen
 	return Dependencies{Predicates: []*selector.Selector{byTeam}, Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}}}
 }
 
-// eachSize measures an event, of which n counts the times, on hubs of several sizes, to see that its cost does not depend on what it does
-// not concern.
+// eachSize measures an event, where n counts the iterations, on hubs of several sizes, to show that the cost does not depend on clusters
+// and placements that the event does not affect.
 func eachSize(b *testing.B, affected int, event func(i *Inventory, n int) Affected) {
 	b.Helper()
 
-	eachSizeOf(b, benchInterest, affected, event)
+	eachSizeOf(b, benchDependencies, affected, event)
 }
 
 func eachSizeOf(b *testing.B, dependencies func(b *testing.B, compiler *selector.Compiler, team int) Dependencies, affected int,
@@ -106,7 +106,7 @@ func eachSizeOf(b *testing.B, dependencies func(b *testing.B, compiler *selector
 	}
 }
 
-// BenchmarkHeartbeat is a status update that says nothing new: it wakes nobody.
+// BenchmarkHeartbeat updates a status without a change of any property that is read: it affects no placement.
 func BenchmarkHeartbeat(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	for n, state := range states {
@@ -116,24 +116,24 @@ func BenchmarkHeartbeat(b *testing.B) {
 	eachSize(b, 0, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
-// BenchmarkLabelChange moves a cluster out of a team and back: each time it concerns the twenty placements that ask for the team.
+// BenchmarkLabelChange moves a cluster out of a team and back: each change affects the twenty placements that select the team.
 func BenchmarkLabelChange(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Labels["team"] = "nobody"
 
-	eachSize(b, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
-// BenchmarkLabelChangeUnsatisfied is BenchmarkLabelChange where all placements tell which of two clauses a cluster fails.
+// BenchmarkLabelChangeUnsatisfied is BenchmarkLabelChange with placements whose status depends on which of two clauses a cluster fails.
 func BenchmarkLabelChangeUnsatisfied(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Labels["team"] = "nobody"
 
-	eachSizeOf(b, tellingInterest, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+	eachSizeOf(b, unsatisfiedDependencies, placementsPerTeam, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
-// tellingInterest is that of an unsatisfied placement with two clauses.
-func tellingInterest(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
+// unsatisfiedDependencies returns the dependencies of an unsatisfied placement with two clauses.
+func unsatisfiedDependencies(b *testing.B, compiler *selector.Compiler, team int) Dependencies {
 	b.Helper()
 
 	both, errs := compiler.Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
@@ -149,20 +149,20 @@ func tellingInterest(b *testing.B, compiler *selector.Compiler, team int) Depend
 	}
 }
 
-// BenchmarkTaintChange taints a cluster that twenty placements may take, and lifts the taint.
+// BenchmarkTaintChange adds and removes a taint of a cluster that twenty placements may select.
 func BenchmarkTaintChange(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Spec.Taints = []clusterv1.Taint{{Key: "out", Effect: clusterv1.TaintEffectNoSelect}}
 
-	eachSize(b, concerned, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
+	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected { return i.SetCluster(states[n%2]) })
 }
 
-// BenchmarkJoinAndLeave has a cluster come and go, in turns.
+// BenchmarkJoinAndLeave adds and deletes a cluster in turns.
 func BenchmarkJoinAndLeave(b *testing.B) {
 	comes := benchCluster(99_999, 1)
 	comes.Labels["team"] = "t0"
 
-	eachSize(b, concerned, func(i *Inventory, n int) Affected {
+	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected {
 		if n%2 == 0 {
 			return i.SetCluster(comes)
 		}
@@ -171,19 +171,19 @@ func BenchmarkJoinAndLeave(b *testing.B) {
 	})
 }
 
-// BenchmarkSnapshot takes a snapshot after one label of one cluster has changed; the change is a part of it.
+// BenchmarkSnapshot takes a snapshot after one label of one cluster has changed, including the change.
 func BenchmarkSnapshot(b *testing.B) {
 	states := [2]*clusterv1.ManagedCluster{benchCluster(7, 1), benchCluster(7, 2)}
 	states[0].Labels["team"] = "nobody"
 
-	eachSize(b, concerned, func(i *Inventory, n int) Affected {
+	eachSize(b, placementsPerTeam, func(i *Inventory, n int) Affected {
 		defer i.Snapshot()
 
 		return i.SetCluster(states[n%2])
 	})
 }
 
-// benchPage is a page of 100 decisions; its last cluster changes with the version.
+// benchPage returns a page of 100 decisions, of which the last cluster depends on the version.
 func benchPage(n, version int) Page {
 	page := decided("ns"+strconv.Itoa(n%100), fmt.Sprintf("p%d-decision-1", n), "p"+strconv.Itoa(n))
 	for at := range 99 {
@@ -195,9 +195,9 @@ func benchPage(n, version int) Page {
 	return page
 }
 
-// BenchmarkSetDecision has one cluster changed in a page of 100.
+// BenchmarkSetDecision changes one cluster in a page of 100.
 func BenchmarkSetDecision(b *testing.B) {
-	i := benchHub(b, 10_000, 1000, benchInterest)
+	i := benchHub(b, 10_000, 1000, benchDependencies)
 	pages := [2]Page{benchPage(7, 0), benchPage(7, 1)}
 
 	b.ReportAllocs()
@@ -208,7 +208,7 @@ func BenchmarkSetDecision(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports what the inventory holds of one more cluster (beside the object itself), placement and decision.
+// BenchmarkMemory reports the memory that the inventory needs for one more cluster (without the object), placement and decision.
 func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
 		var i *Inventory
@@ -232,7 +232,7 @@ func BenchmarkMemory(b *testing.B) {
 		measure(b, 10_000, "B/placement", func() {
 			for n := range 10_000 {
 				key := NewPlacementKey(V1beta1, "ns"+strconv.Itoa(n%100), "p"+strconv.Itoa(n))
-				i.Subscribe(key, benchInterest(b, i.compiler, n))
+				i.Subscribe(key, benchDependencies(b, i.compiler, n))
 				i.SnapshotFor(key)
 			}
 		})

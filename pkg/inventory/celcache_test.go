@@ -9,9 +9,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// An event asks again only where that is cheap; where it is dear, it leaves the asking to an evaluation, which it wakes.
-func TestEventsDoNotWaitForDearAnswers(t *testing.T) {
-	asking, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
+// TestUpdateInvalidatesExpensiveVerdicts checks that an event re-evaluates a selector only if its verdict is cheap. An expensive verdict is
+// invalidated, and the placement evaluates it.
+func TestUpdateInvalidatesExpensiveVerdicts(t *testing.T) {
+	withCEL, errs := selector.NewCompiler().Compile(selector.Paths{CEL: field.NewPath("cel")}, selector.Spec{
 		CEL: []string{`managedCluster.metadata.labels["region"] == "eu"`},
 	})
 	if len(errs) > 0 {
@@ -29,7 +30,7 @@ func TestEventsDoNotWaitForDearAnswers(t *testing.T) {
 		{"dear: not asked, so it may be another one", maxInlineCost, true, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			m := newCELCache(asking)
+			m := newCELCache(withCEL)
 			m.set(0, 1, cachedVerdict{cost: tc.cost, valid: true, matched: true}, verdictDetails{})
 
 			if flipped := m.update(0, cluster, 2); flipped != tc.flipped {

@@ -15,7 +15,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// placements ask all that is derived: a view, an answer of CEL, clauses one by one, taints, and the counts of decisions.
+// placements returns placements that read everything that is derived: a view, a cached verdict of CEL, single clauses, taints, and the
+// counts of decisions.
 func placements() []*clusterv1beta1.Placement {
 	named := func(name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
 		return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}
@@ -37,7 +38,7 @@ func placements() []*clusterv1beta1.Placement {
 	}
 }
 
-// differences are what the comparison of the indexed engine with the reference says, by placement.
+// differences returns the differences between the indexed scheduler and the reference, by placement.
 func differences(i *inventory.Inventory) map[string]string {
 	found := map[string]string{}
 
@@ -57,8 +58,9 @@ func differences(i *inventory.Inventory) map[string]string {
 	return found
 }
 
-// docs/architecture.md law 8: the comparison with the reference finds whatever can be wrong of what is derived, and Rebuild mends it.
-func TestDamageIsFoundAndMended(t *testing.T) {
+// TestRebuildRepairsDamage checks that the comparison with the reference finds every damage of derived data, and that Rebuild repairs it
+// (docs/architecture.md law 8).
+func TestRebuildRepairsDamage(t *testing.T) {
 	for what := range inventory.Corrupted {
 		t.Run(what, func(t *testing.T) {
 			i := smallHub()
@@ -68,7 +70,7 @@ func TestDamageIsFoundAndMended(t *testing.T) {
 
 			cluster := "eu"
 			if what == "who is tainted" {
-				cluster = "tainted" // That a cluster without taints is asked for them does no harm.
+				cluster = "tainted" // To check a cluster without taints for taints does no harm.
 			}
 
 			i.Corrupt(what, cluster)

@@ -8,8 +8,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// telling is the interest of a placement with two clauses, plain and while it tells of every cluster in scope.
-func telling(t *testing.T) (plain, wide Dependencies) {
+// twoClauses returns the dependencies of a placement with two clauses, without and with a status that lists rejection reasons.
+func twoClauses(t *testing.T) (plain, wide Dependencies) {
 	t.Helper()
 
 	both, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{Labels: metav1.LabelSelector{
@@ -25,10 +25,10 @@ func telling(t *testing.T) (plain, wide Dependencies) {
 	return plain, wide
 }
 
-// docs/spec/differences.md E2: what a placement is told of while its answer tells of every cluster in scope, and that it is told of nothing
-// of it before and after.
-func TestFollow(t *testing.T) {
-	plain, wide := telling(t)
+// TestUpdateDependencies checks that events of rejected clusters affect a placement while its status lists rejection reasons, and neither
+// before nor after (docs/spec/differences.md E2).
+func TestUpdateDependencies(t *testing.T) {
+	plain, wide := twoClauses(t)
 
 	for _, tc := range []struct {
 		reason string
@@ -71,9 +71,9 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// What is known of the predicates is kept, and what nobody looks at any more is forgotten.
-func TestFollowKeepsViews(t *testing.T) {
-	plain, wide := telling(t)
+// TestUpdateDependenciesKeepsViews checks that the views of predicates in both dependencies are kept, and that unused views are dropped.
+func TestUpdateDependenciesKeepsViews(t *testing.T) {
+	plain, wide := twoClauses(t)
 	i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
 
 	if got := i.UpdateDependencies(key, wide); got != i.SnapshotFor(key).Generation || len(i.views.byIdentity) != 0 {

@@ -14,8 +14,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// While the hub runs, a view that is corrupt is found by the comparer and counted, and mended so that it is counted once.
-func TestACorruptViewCountsAsADivergence(t *testing.T) {
+// TestCorruptViewCountsAsDivergence checks that the comparer of a running hub finds and counts a corrupt view, and repairs it, so that it
+// is counted once.
+func TestCorruptViewCountsAsDivergence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := smallHub()
 		requests := map[inventory.PlacementKey]*scheduling.Request{}

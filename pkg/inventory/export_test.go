@@ -1,7 +1,7 @@
 package inventory
 
-// Corrupted damages what is derived from the objects, for a cluster, in every way there is; each returns the inventory to the present
-// moment, so that the next snapshot shows the damage.
+// Corrupted maps each kind of derived data to a function that damages it for a cluster. The damage shows in the next snapshot after a call
+// of Corrupt.
 var Corrupted = map[string]func(i *Inventory, cluster string){
 	"the views": func(i *Inventory, cluster string) {
 		for _, v := range i.views.byIdentity {
@@ -35,7 +35,7 @@ var Corrupted = map[string]func(i *Inventory, cluster string){
 
 func (f *flags) flip(id uint) { f.set(id, !f.bits.Test(id)) }
 
-// Corrupt does one of Corrupted.
+// Corrupt calls one function of Corrupted, and invalidates the current snapshot.
 func (i *Inventory) Corrupt(what, cluster string) {
 	Corrupted[what](i, cluster)
 	i.changed(anyChange)

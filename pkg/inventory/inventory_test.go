@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// managed is a cluster in the exclusive set; more are further labels as key and value.
+// managed returns a cluster in an exclusive set; more are keys and values of further labels.
 func managed(name, set string, more ...string) *clusterv1.ManagedCluster {
 	labels := map[string]string{clusterv1beta2.ClusterSetLabel: set}
 	for i := 0; i < len(more); i += 2 {
@@ -57,7 +57,7 @@ func decided(namespace, name, placement string, clusters ...string) Page {
 	return Page{Key: owner.Decision(name), Owner: owner, Clusters: clusters}
 }
 
-func TestClusterSetsHold(t *testing.T) {
+func TestClusterSetsContain(t *testing.T) {
 	everything := &metav1.LabelSelector{}
 	eu := &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}
 
@@ -153,7 +153,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-func TestElsewhere(t *testing.T) {
+func TestDecisionCounts(t *testing.T) {
 	inventory := New(selector.NewCompiler())
 	for _, page := range []Page{
 		decided("ns", "p-decision-1", "p", "c1", "c2"), decided("ns", "p-decision-2", "p", "c3"),
@@ -196,8 +196,9 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md D3: the decisions of the other placements of the namespace, whatever their API.
-func TestNeighbours(t *testing.T) {
+// TestNamespaceDecisionCounts covers the decisions of the other placements of the namespace, whatever their API (docs/spec/differences.md
+// D3).
+func TestNamespaceDecisionCounts(t *testing.T) {
 	inventory := New(selector.NewCompiler())
 	older := NewPlacementKey(V1alpha1, "ns", "p")
 

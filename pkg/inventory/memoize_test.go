@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// asking is a placement of ns that asks for a region.
-func asking(t *testing.T, name, region string) (PlacementKey, Dependencies) {
+// regional returns a placement of ns that selects a region.
+func regional(t *testing.T, name, region string) (PlacementKey, Dependencies) {
 	t.Helper()
 
 	predicate, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{
@@ -25,53 +25,54 @@ func asking(t *testing.T, name, region string) (PlacementKey, Dependencies) {
 	return NewPlacementKey(V1beta1, "ns", name), Dependencies{Predicates: []*selector.Selector{predicate}}
 }
 
-// subscribe makes a placement known and takes a snapshot for it.
-func (i *Inventory) subscribe(t *testing.T, name, region string) (key PlacementKey, identity string) {
+// subscribeRegion subscribes a placement and takes a snapshot for it.
+func (i *Inventory) subscribeRegion(t *testing.T, name, region string) (key PlacementKey, identity string) {
 	t.Helper()
 
-	key, dependencies := asking(t, name, region)
+	key, dependencies := regional(t, name, region)
 	i.Subscribe(key, dependencies)
 	i.SnapshotFor(key)
 
 	return key, RequestIdentity(dependencies.ClusterSets, dependencies.Predicates)
 }
 
-// An answer is found once for as long as two placements ask for it and the world is the same, and anew in all other cases.
-func TestRecall(t *testing.T) {
+// TestMemoize checks that a result is computed once while two placements have the same request and nothing but decisions changes, and each
+// time in all other cases.
+func TestMemoize(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		happen func(t *testing.T, i *Inventory)
 		finds  int
 	}{
 		{"nobody asks but once", func(*testing.T, *Inventory) {}, 2},
-		{"one placement asks", func(t *testing.T, i *Inventory) { t.Helper(); i.subscribe(t, "p", "eu") }, 2},
+		{"one placement asks", func(t *testing.T, i *Inventory) { t.Helper(); i.subscribeRegion(t, "p", "eu") }, 2},
 		{"two placements ask", func(t *testing.T, i *Inventory) {
 			t.Helper()
-			i.subscribe(t, "p", "eu")
-			i.subscribe(t, "q", "eu")
+			i.subscribeRegion(t, "p", "eu")
+			i.subscribeRegion(t, "q", "eu")
 		}, 1},
 		{"two placements ask something else", func(t *testing.T, i *Inventory) {
 			t.Helper()
-			i.subscribe(t, "p", "eu")
-			i.subscribe(t, "q", "us")
+			i.subscribeRegion(t, "p", "eu")
+			i.subscribeRegion(t, "q", "us")
 		}, 2},
 		{"one of two is gone", func(t *testing.T, i *Inventory) {
 			t.Helper()
 
-			key, _ := i.subscribe(t, "p", "eu")
-			i.subscribe(t, "q", "eu")
+			key, _ := i.subscribeRegion(t, "p", "eu")
+			i.subscribeRegion(t, "q", "eu")
 			i.Unsubscribe(key)
 		}, 2},
 		{"one of two asks something else now", func(t *testing.T, i *Inventory) {
 			t.Helper()
-			i.subscribe(t, "p", "eu")
-			i.subscribe(t, "q", "eu")
-			i.subscribe(t, "q", "us")
+			i.subscribeRegion(t, "p", "eu")
+			i.subscribeRegion(t, "q", "eu")
+			i.subscribeRegion(t, "q", "us")
 		}, 2},
 		{"one placement is followed further", func(t *testing.T, i *Inventory) {
 			t.Helper()
-			i.subscribe(t, "p", "eu")
-			key, dependencies := asking(t, "p", "eu")
+			i.subscribeRegion(t, "p", "eu")
+			key, dependencies := regional(t, "p", "eu")
 			i.UpdateDependencies(key, dependencies)
 		}, 2},
 	} {
@@ -79,7 +80,7 @@ func TestRecall(t *testing.T) {
 			i := New(selector.NewCompiler())
 			tc.happen(t, i)
 
-			_, dependencies := asking(t, "", "eu")
+			_, dependencies := regional(t, "", "eu")
 			identity, finds := RequestIdentity(nil, dependencies.Predicates), 0
 
 			for range 2 {
@@ -96,8 +97,9 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A change of decisions keeps what was found, any other change and the loss of a subscriber do not.
-func TestRecallForgets(t *testing.T) {
+// TestMemoizeDropsResults checks that a change of decisions keeps the results, and that any other change and the loss of a subscriber drop
+// them.
+func TestMemoizeDropsResults(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		happen func(i *Inventory, one PlacementKey)
@@ -110,8 +112,8 @@ func TestRecallForgets(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
-			key, identity := i.subscribe(t, "p", "eu")
-			i.subscribe(t, "q", "eu")
+			key, identity := i.subscribeRegion(t, "p", "eu")
+			i.subscribeRegion(t, "q", "eu")
 
 			for _, rest := range []string{"", "causes"} {
 				Memoize(i.Snapshot(), identity, rest, func() int { return 1 }, func(int) int { return 100 })
@@ -126,8 +128,9 @@ func TestRecallForgets(t *testing.T) {
 	}
 }
 
-// Whatever is asked and however large the answers are, the cache stays within its limit, its books are right, and every answer is right.
-func TestAnswersStayWithinTheLimit(t *testing.T) {
+// TestResultCacheStaysWithinTheLimit checks that for any sequence of requests and sizes the cache stays within its limit, accounts for its
+// entries, and returns the right results.
+func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSubscribers()
 		snapshot := &Snapshot{results: newResultCache(s, 1000)}
@@ -172,15 +175,15 @@ func TestAnswersStayWithinTheLimit(t *testing.T) {
 	})
 }
 
-// Placements that ask at the same time wait for one answer, while others come and go.
-func TestRecallAtOnce(t *testing.T) {
+// TestMemoizeConcurrently checks that concurrent callers wait for one result, while subscribers come and go.
+func TestMemoizeConcurrently(t *testing.T) {
 	const askers = 8
 
 	i := New(selector.NewCompiler())
 
 	var identity string
 	for n := range askers {
-		_, identity = i.subscribe(t, fmt.Sprintf("p%d", n), "eu")
+		_, identity = i.subscribeRegion(t, fmt.Sprintf("p%d", n), "eu")
 	}
 
 	var (

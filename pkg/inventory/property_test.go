@@ -19,14 +19,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// objects are what stands in the API server.
+// objects are the objects in the API server.
 type objects struct {
 	clusters  map[string]*clusterv1.ManagedCluster
 	scores    map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore
 	sets      map[string]*clusterv1beta2.ManagedClusterSet
 	bindings  map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding
 	decisions map[DecisionKey]Page
-	// assumed are the clusters of the placements whose results are assumed.
+	// assumed has the clusters of the assumed result of each placement.
 	assumed  map[PlacementKey][]string
 	profiles map[clusterinfo.Profile]string
 }
@@ -43,7 +43,7 @@ func pick(t *rapid.T, label string, from ...string) string {
 	return rapid.SampledFrom(from).Draw(t, label)
 }
 
-// event does the same to the objects and to the inventory.
+// event applies the same random change to the objects and to the inventory.
 func (o *objects) event(t *rapid.T, i *Inventory) {
 	gone := rapid.IntRange(0, 3).Draw(t, "gone") == 0
 	cluster, namespace, set := pick(t, "cluster", "c1", "c2", "c3"), pick(t, "namespace", "ns1", "ns2"), pick(t, "set", "a", "b")
@@ -134,7 +134,7 @@ func (o *objects) event(t *rapid.T, i *Inventory) {
 	}
 }
 
-// fresh is an inventory that has seen nothing but the objects as they are. What is assumed of a placement stands in the place of its pages.
+// fresh returns an inventory of the current objects, without any history. Assumed results replace the pages.
 func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	i := New(compiler)
 
@@ -171,8 +171,8 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 	return i
 }
 
-// said is all that a snapshot says.
-type cached struct {
+// contents is everything that a snapshot returns.
+type contents struct {
 	Clusters, Sets []string
 	Bindings       map[string][]string
 	Counts         map[PlacementKey]map[string]int
@@ -182,14 +182,14 @@ type cached struct {
 	Tainted        []string
 }
 
-// owners are the placements that decisions of the test may belong to, and one that has none.
+// owners are the placements to which decisions of the test may belong, and one without decisions.
 var owners = []PlacementKey{
 	NewPlacementKey(V1beta1, "ns1", "p"), NewPlacementKey(V1beta1, "ns1", "q"), NewPlacementKey(V1beta1, "ns1", ""),
 	NewPlacementKey(V1beta1, "ns2", "p"), NewPlacementKey(V1beta1, "ns2", "none"),
 }
 
-func viewOf(s *Snapshot) cached {
-	v := cached{
+func viewOf(s *Snapshot) contents {
+	v := contents{
 		Bindings: map[string][]string{}, Counts: map[PlacementKey]map[string]int{}, Highest: map[PlacementKey]int{},
 		Members: map[string][]string{}, Candidates: map[string][]string{}, Tainted: s.namesOf(s.Tainted(s.alive)),
 	}
@@ -206,7 +206,7 @@ func viewOf(s *Snapshot) cached {
 		load := s.CountsOfOthers(owner)
 		v.Counts[owner], v.Highest[owner] = map[string]int{}, load.Highest
 
-		for id := range s.slotsOfNames() {
+		for id := range s.idsOfNames() {
 			if count := load.Of(id); count != 0 {
 				v.Counts[owner][s.names.get(id)] = count
 			}
@@ -238,8 +238,8 @@ func (s *Snapshot) namesOf(members Members) []string {
 	return names
 }
 
-// slotsOfNames are the numbers of all clusters that exist or stand in decisions.
-func (s *Snapshot) slotsOfNames() iter.Seq[uint] {
+// idsOfNames returns the ids of all clusters that exist or are in decisions.
+func (s *Snapshot) idsOfNames() iter.Seq[uint] {
 	return func(yield func(uint) bool) {
 		for id := range uint(len(s.names.chunks) * chunkSize) {
 			if s.names.get(id) != "" && !yield(id) {
@@ -249,8 +249,8 @@ func (s *Snapshot) slotsOfNames() iter.Seq[uint] {
 	}
 }
 
-// checkAgainstPlain compares what is found by index with what is found by looking at everything.
-func (v cached) checkAgainstPlain(t *rapid.T, s *Snapshot) {
+// checkAgainstPlain compares the results of indexes with those of loops over all objects.
+func (v contents) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 	for _, owner := range owners {
 		plain := s.DecisionCounts(owner)
 		if diff := cmp.Diff(plain, v.Counts[owner]); diff != "" {
@@ -277,7 +277,7 @@ func (v cached) checkAgainstPlain(t *rapid.T, s *Snapshot) {
 	}
 }
 
-// Whatever happened, the snapshot is the one of the objects as they are; and one that was taken does not change any more.
+// TestSnapshotForgetsHistory checks that a snapshot depends only on the current objects, and that a former snapshot does not change.
 func TestSnapshotForgetsHistory(t *testing.T) {
 	compiler := selector.NewCompiler()
 

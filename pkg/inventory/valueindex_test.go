@@ -11,8 +11,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Whatever happens, the values that are kept are those of the clusters as they are, and a view is made of those alone that can match.
-func TestAnchorsFollowTheClusters(t *testing.T) {
+// TestValueIndexFollowsTheClusters checks that after any events the index has the current values of the clusters, and that a view is built
+// only from clusters that can match.
+func TestValueIndexFollowsTheClusters(t *testing.T) {
 	compiler := selector.NewCompiler()
 
 	compile := func(t *rapid.T, spec selector.Spec) *selector.Selector {
