@@ -5,14 +5,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// clusterRole is the kind of role that a ClusterRoleBinding refers to; the API server admits no other.
+// clusterRole is the kind of the role of a ClusterRoleBinding; the API server admits no other.
 const clusterRole = "ClusterRole"
 
-// GrantOf returns what the ClusterRole of a name grants; the zero Grant when there is no such role.
+// GrantOf returns the Grant of a ClusterRole by its name; the zero Grant if it does not exist.
 type GrantOf func(role string) Grant
 
-// Allowed is the sets that the account of a namespace may bind. Of the ClusterRoleBindings those count that have the account among their
-// subjects; the others may be left out.
+// Allowed returns the sets that the account of a namespace may bind. It ignores ClusterRoleBindings without the account among their
+// subjects, so callers may omit them.
 func Allowed(namespace string, bindings []rbacv1.ClusterRoleBinding, grantOf GrantOf) Grant {
 	named := sets.New[string]()
 
@@ -35,13 +35,13 @@ func Allowed(namespace string, bindings []rbacv1.ClusterRoleBinding, grantOf Gra
 	return Grant{Sets: named}
 }
 
-// RoleOf is the name of the ClusterRole that a ClusterRoleBinding refers to; refers is false when it refers to something else, which
-// grants nothing.
+// RoleOf returns the name of the ClusterRole of a ClusterRoleBinding; refers is false if the binding refers to another kind, which grants
+// nothing.
 func RoleOf(binding *rbacv1.ClusterRoleBinding) (name string, refers bool) {
 	return binding.RoleRef.Name, binding.RoleRef.Kind == clusterRole
 }
 
-// GrantsOf answers from a list of ClusterRoles.
+// GrantsOf returns a GrantOf for a list of ClusterRoles. It is safe for concurrent use.
 func GrantsOf(roles []rbacv1.ClusterRole) GrantOf {
 	grants := make(map[string]Grant, len(roles))
 	for i := range roles {

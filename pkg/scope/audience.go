@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// Account is the name of the ServiceAccount whose rights bind a namespace.
+// Account is the name of the ServiceAccount whose rights decide which sets a namespace may bind.
 const Account = "placement"
 
-// How the API server calls service accounts.
+// The names of the users and groups of ServiceAccounts.
 const (
 	userPrefix         = "system:serviceaccount:"
 	groupPrefix        = "system:serviceaccounts:"
@@ -20,15 +20,15 @@ const (
 	accountOfNamespace = ":" + Account
 )
 
-// Audience is the namespaces that something concerns, whether they exist or not. The zero Audience is none.
+// Audience is a set of namespaces, which need not exist. The zero Audience is empty.
 type Audience struct {
-	// Everyone says every namespace, also those that are created later.
+	// Everyone includes every namespace, also those that are created later.
 	Everyone bool
-	// Namespaces are single namespaces by name. They may be given beside Everyone.
+	// Namespaces has single namespaces by name. It may be set together with Everyone.
 	Namespaces sets.Set[string]
 }
 
-// AudienceOf is the namespaces whose account is among the subjects of a ClusterRoleBinding.
+// AudienceOf returns the namespaces whose account is among the subjects of a ClusterRoleBinding.
 func AudienceOf(subjects []rbacv1.Subject) Audience {
 	var audience Audience
 
@@ -48,13 +48,13 @@ func AudienceOf(subjects []rbacv1.Subject) Audience {
 	return audience
 }
 
-// Holds reports whether a namespace belongs to the audience.
+// Contains reports whether a namespace belongs to the audience.
 func (a Audience) Contains(namespace string) bool { return a.Everyone || a.Namespaces.Has(namespace) }
 
-// Empty reports whether there is no namespace in the audience.
+// Empty reports whether no namespace belongs to the audience.
 func (a Audience) Empty() bool { return !a.Everyone && len(a.Namespaces) == 0 }
 
-// Union holds the namespaces of either audience. It may share its namespaces with one of them.
+// Union returns the namespaces of either audience. The result may share Namespaces with one of them.
 func (a Audience) Union(other Audience) Audience {
 	union := Audience{Everyone: a.Everyone || other.Everyone, Namespaces: a.Namespaces}
 
@@ -68,7 +68,8 @@ func (a Audience) Union(other Audience) Audience {
 	return union
 }
 
-// Difference holds every namespace that one of the audiences holds and the other does not.
+// Difference returns at least the namespaces that exactly one of the audiences contains: it returns Everyone if one audience has it and the
+// other does not.
 func (a Audience) Difference(other Audience) Audience {
 	switch {
 	case a.Everyone && other.Everyone:
@@ -80,8 +81,8 @@ func (a Audience) Difference(other Audience) Audience {
 	}
 }
 
-// namespaceOf is the namespace whose account a subject is, "" for none, and whether it is the account of every namespace. The names are
-// compared as they are: neither users nor groups have wildcards, and the API group of a subject is nothing to the API server.
+// namespaceOf returns the namespace whose account a subject is, "" for none, and whether it is the account of every namespace. It compares
+// names literally, and ignores the API group of the subject, as the API server does.
 func namespaceOf(subject *rbacv1.Subject) (namespace string, everyone bool) {
 	switch subject.Kind {
 	case rbacv1.ServiceAccountKind:
@@ -105,15 +106,15 @@ func namespaceOf(subject *rbacv1.Subject) (namespace string, everyone bool) {
 		}
 	}
 
-	if strings.Contains(namespace, ":") { // No namespace has such a name.
+	if strings.Contains(namespace, ":") { // The name of a namespace contains no colon.
 		return "", false
 	}
 
 	return namespace, false
 }
 
-// includesAccount reports whether the account of a namespace is among the subjects. It is AudienceOf(subjects).Contains(namespace) without the
-// audience.
+// includesAccount reports whether the account of a namespace is among the subjects. It equals AudienceOf(subjects).Contains(namespace)
+// without building the Audience.
 func includesAccount(subjects []rbacv1.Subject, namespace string) bool {
 	return slices.ContainsFunc(subjects, func(subject rbacv1.Subject) bool {
 		one, everyone := namespaceOf(&subject)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// What an account must be allowed to do to have a set bound to its namespace.
+// The request that must be allowed to an account for a set to be bound to its namespace.
 const (
 	verb        = "create"
 	group       = "cluster.open-cluster-management.io"
@@ -16,27 +16,27 @@ const (
 	subresource = "bind"
 )
 
-// Grant is the sets that may be bound. The zero Grant is none.
+// Grant is the sets that may be bound. The zero Grant is empty.
 type Grant struct {
-	// All says every set, also those that are created later.
+	// All includes every set, also those that are created later.
 	All bool
-	// Sets are the names of single sets, whether they exist or not; unused when All is set.
+	// Sets has single sets by name, which need not exist; they are ignored if All is true.
 	Sets sets.Set[string]
 }
 
-// Holds reports whether a set may be bound.
+// Contains reports whether a set may be bound.
 func (g Grant) Contains(set string) bool { return g.All || g.Sets.Has(set) }
 
-// Empty reports whether there is no set that may be bound.
+// Empty reports whether no set may be bound.
 func (g Grant) Empty() bool { return !g.All && len(g.Sets) == 0 }
 
-// Equal reports whether two grants hold the same sets, whichever sets there will be.
+// Equal reports whether two grants contain the same sets, including sets that are created later.
 func (g Grant) Equal(other Grant) bool {
 	return g.All == other.All && (g.All || g.Sets.Equal(other.Sets))
 }
 
-// OfRules is what the rules of a ClusterRole grant. Of an aggregated ClusterRole the stored rules count, as for the API server: it
-// evaluates no aggregation of its own.
+// OfRules returns the Grant of the rules of a ClusterRole. Of an aggregated ClusterRole it expects the stored rules, as the API server's
+// authorizer does, which evaluates no aggregation.
 func OfRules(rules []rbacv1.PolicyRule) Grant {
 	named := sets.New[string]()
 
@@ -53,7 +53,7 @@ func OfRules(rules []rbacv1.PolicyRule) Grant {
 		named.Insert(rule.ResourceNames...)
 	}
 
-	named.Delete("") // No set has this name.
+	named.Delete("") // No set has an empty name.
 
 	if len(named) == 0 {
 		return Grant{}
@@ -62,7 +62,7 @@ func OfRules(rules []rbacv1.PolicyRule) Grant {
 	return Grant{Sets: named}
 }
 
-// allowsBinding reports whether a rule allows to bind any set. "managedclustersets/*" is no wildcard to the API server.
+// allowsBinding reports whether a rule allows to bind any set. The API server does not treat "managedclustersets/*" as a wildcard.
 func allowsBinding(rule *rbacv1.PolicyRule) bool {
 	return containsAny(rule.Verbs, rbacv1.VerbAll, verb) &&
 		containsAny(rule.APIGroups, rbacv1.APIGroupAll, group) &&

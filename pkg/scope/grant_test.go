@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// binding is a rule that allows to bind the sets of these names, or all of them.
+// binding returns a rule that allows to bind the sets with these names; without names, all sets.
 func binding(names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{
 		Verbs: []string{"create"}, APIGroups: []string{group}, Resources: []string{"managedclustersets/bind"}, ResourceNames: names,

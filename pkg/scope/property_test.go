@@ -43,7 +43,7 @@ func drawnSubject() *rapid.Generator[rbacv1.Subject] {
 	})
 }
 
-// world is RBAC as it may be at one moment.
+// world is the RBAC objects at one time.
 type world struct {
 	roles    []rbacv1.ClusterRole
 	bindings []rbacv1.ClusterRoleBinding
@@ -68,7 +68,8 @@ func (w world) allowed(namespace string) Grant {
 	return Allowed(namespace, w.bindings, GrantsOf(w.roles))
 }
 
-// authorizer is the naive reference: a request of a user goes through bindings, roles and rules, as in the API server's RBAC authorizer.
+// authorizer is the naive reference: it evaluates a request of a user on bindings, roles and rules, as the API server's RBAC authorizer
+// does.
 func (w world) authorizer(who apiuser.Info, set string) bool {
 	applies := func(subject rbacv1.Subject) bool {
 		switch subject.Kind {
@@ -106,7 +107,7 @@ func (w world) authorizer(who apiuser.Info, set string) bool {
 	return false
 }
 
-func TestAllowedIsWhatTheAuthorizerSays(t *testing.T) {
+func TestAllowedEqualsTheAuthorizer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawnWorld(t, "world")
 
@@ -126,7 +127,7 @@ func TestAllowedIsWhatTheAuthorizerSays(t *testing.T) {
 	})
 }
 
-func TestAllowedKnowsNoOrder(t *testing.T) {
+func TestAllowedIgnoresOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawnWorld(t, "world")
 		shuffled := world{roles: rapid.Permutation(w.roles).Draw(t, "roles"), bindings: rapid.Permutation(w.bindings).Draw(t, "bindings")}
@@ -157,9 +158,9 @@ func TestAllowedGrowsWithTheBindings(t *testing.T) {
 	})
 }
 
-// TestAudiencesCoverWhatChanges says what the controller lives on: whatever happens to a binding or to a role, the namespaces whose grant
-// it changes are told.
-func TestAudiencesCoverWhatChanges(t *testing.T) {
+// TestAudiencesCoverChanges checks that the audiences of a changed binding or role contain every namespace whose grant changes. The
+// controller relies on it.
+func TestAudiencesCoverChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := drawnWorld(t, "before")
 		after := world{roles: before.roles, bindings: slices.Clone(before.bindings)}
@@ -193,7 +194,7 @@ func TestAudiencesCoverWhatChanges(t *testing.T) {
 	})
 }
 
-func TestConcernsIsTheAudience(t *testing.T) {
+func TestIncludesAccountEqualsAudience(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		subjects := rapid.SliceOfN(drawnSubject(), 0, 4).Draw(t, "subjects")
 

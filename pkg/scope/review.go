@@ -2,8 +2,8 @@ package scope
 
 import authorizationv1 "k8s.io/api/authorization/v1"
 
-// Review is the question to the API server that Allowed answers from RBAC: whether the account of a namespace may bind a set,
-// which must be named: to the API server the name "" is one that a rule can hold, not every name.
+// Review returns the SubjectAccessReview of whether the account of a namespace may bind a set. The set must not be empty: to the API server
+// "" is a name that a rule can contain, not every name.
 func Review(namespace, set string) authorizationv1.SubjectAccessReviewSpec {
 	return authorizationv1.SubjectAccessReviewSpec{
 		User:               userPrefix + namespace + accountOfNamespace,
@@ -12,7 +12,7 @@ func Review(namespace, set string) authorizationv1.SubjectAccessReviewSpec {
 	}
 }
 
-// BindingOf is the request that a subject must be allowed to make to bind a set, whoever the subject is.
+// BindingOf returns the request that must be allowed to a subject for it to bind a set.
 func BindingOf(set string) *authorizationv1.ResourceAttributes {
 	return &authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: object, Subresource: subresource, Name: set}
 }

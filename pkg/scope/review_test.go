@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// What is asked of the API server and what is read of RBAC are about the same account, group by group, and the same right.
-func TestReviewAsksWhatIsRead(t *testing.T) {
+// TestReviewEqualsAllowed checks that the review and the evaluation of RBAC are about the same account, with each of its groups, and the
+// same request.
+func TestReviewEqualsAllowed(t *testing.T) {
 	spec := Review("a", "blue")
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: spec.User}}
 
