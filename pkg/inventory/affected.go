@@ -28,9 +28,9 @@ type Affected struct {
 	Cause      Cause
 }
 
-func newAffected(cause Cause, concerned iter.Seq[*placement]) Affected {
+func newAffected(cause Cause, affected iter.Seq[*placement]) Affected {
 	result := Affected{Cause: cause}
-	for p := range concerned {
+	for p := range affected {
 		result.Placements = append(result.Placements, p.key)
 	}
 
@@ -75,27 +75,27 @@ func (c clusterChange) cause() Cause {
 // changed property. Decisions may keep a cluster that has left the scope (docs/spec/differences.md A1, A4), so placements with decisions
 // for the cluster are also returned if they read availability and it changes.
 func (i *Inventory) affectedByCluster(c clusterChange) Affected {
-	concerned := map[*placement]struct{}{}
+	affected := map[*placement]struct{}{}
 
 	for flipped := range c.flipped {
 		for p := range flipped.dependents {
 			if p.predicateFlipped(c.id, c.flipped) && i.inScope(p, c) {
-				concerned[p] = struct{}{}
+				affected[p] = struct{}{}
 			}
 		}
 
 		for p := range flipped.clauseDependents {
 			if p.failedClauseChanged(c.id, c.flipped) && i.inScope(p, c) {
-				concerned[p] = struct{}{}
+				affected[p] = struct{}{}
 			}
 		}
 	}
 
-	i.eachGainingOrLosing(c, func(p *placement) { concerned[p] = struct{}{} })
-	i.eachReader(c, func(p *placement) { concerned[p] = struct{}{} })
-	i.eachAvailabilityReader(c, func(p *placement) { concerned[p] = struct{}{} })
+	i.eachGainingOrLosing(c, func(p *placement) { affected[p] = struct{}{} })
+	i.eachReader(c, func(p *placement) { affected[p] = struct{}{} })
+	i.eachAvailabilityReader(c, func(p *placement) { affected[p] = struct{}{} })
 
-	return newAffected(c.cause(), maps.Keys(concerned))
+	return newAffected(c.cause(), maps.Keys(affected))
 }
 
 // eachMatching visits the placements with a predicate that the cluster matches or that flipped, some more than once. It starts from the
@@ -120,30 +120,30 @@ func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
 
 // eachGainingOrLosing visits the placements whose scope gains or loses the cluster, if that may change their result.
 func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*placement)) {
-	moved := c.changedSets()
-	if len(moved) == 0 {
+	changed := c.changedSets()
+	if len(changed) == 0 {
 		return
 	}
 
-	visitMoved := func(p *placement) {
+	visitChanged := func(p *placement) {
 		if i.gainsOrLoses(p, c) && i.mayChangeResult(p, c) {
 			visit(p)
 		}
 	}
 
-	i.eachMatching(c, visitMoved)
+	i.eachMatching(c, visitChanged)
 
-	for _, set := range moved {
+	for _, set := range changed {
 		// If the set has other members, the cluster is the only one in no scope that includes the set. Then only the unfiltered placements
 		// may be affected beside those of eachMatching.
-		looking := i.placements.unfiltered
+		placements := i.placements.unfiltered
 		if i.members[set] == nil || i.otherMembers(i.members[set], c.id) == 0 {
-			looking = i.placements.inNamespace
+			placements = i.placements.inNamespace
 		}
 
 		for namespace := range i.boundIn[set] {
-			for p := range looking[namespace] {
-				visitMoved(p)
+			for p := range placements[namespace] {
+				visitChanged(p)
 			}
 		}
 	}
@@ -182,17 +182,17 @@ func (c clusterChange) changedSets() []string {
 		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.setsBefore, c.setsAfter))))
 	}
 
-	var moved []string
+	var changed []string
 
 	for _, sets := range [][2][]string{{c.setsBefore, c.setsAfter}, {c.setsAfter, c.setsBefore}} {
 		for _, set := range sets[0] {
 			if _, both := slices.BinarySearch(sets[1], set); !both {
-				moved = append(moved, set)
+				changed = append(changed, set)
 			}
 		}
 	}
 
-	return moved
+	return changed
 }
 
 // setsContaining returns the sorted names of the sets that contain a cluster.
@@ -224,9 +224,9 @@ func (i *Inventory) inScope(p *placement, c clusterChange) bool {
 }
 
 func (i *Inventory) gainsOrLoses(p *placement, c clusterChange) bool {
-	held, holds := i.scopeContains(p, c.setsBefore), i.scopeContains(p, c.setsAfter)
+	before, after := i.scopeContains(p, c.setsBefore), i.scopeContains(p, c.setsAfter)
 
-	return held != holds || held && c.existenceChanged()
+	return before != after || before && c.existenceChanged()
 }
 
 func (i *Inventory) scopeContains(p *placement, sets []string) bool {
@@ -310,11 +310,11 @@ func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 // also concerns the placements that name other sets, because the status distinguishes "nothing is bound" from "nothing that is named is
 // bound".
 func (i *Inventory) boundPlacements(namespace, name string) iter.Seq[*placement] {
-	only := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
+	onlyBound := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
 
 	return func(yield func(*placement) bool) {
 		for p := range i.placements.inNamespace[namespace] {
-			if (only || p.dependencies.includes(name)) && !yield(p) {
+			if (onlyBound || p.dependencies.includes(name)) && !yield(p) {
 				return
 			}
 		}

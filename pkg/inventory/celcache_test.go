@@ -26,8 +26,8 @@ func TestUpdateInvalidatesExpensiveVerdicts(t *testing.T) {
 		cost           uint32
 		flipped, known bool
 	}{
-		{"cheap: asked, and the answer is the same", maxInlineCost - 1, false, true},
-		{"dear: not asked, so it may be another one", maxInlineCost, true, false},
+		{"cheap: evaluated, and the verdict is the same", maxInlineCost - 1, false, true},
+		{"expensive: invalidated, so the verdict may differ", maxInlineCost, true, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			m := newCELCache(withCEL)

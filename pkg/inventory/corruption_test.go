@@ -69,7 +69,7 @@ func TestRebuildRepairsDamage(t *testing.T) {
 			}
 
 			cluster := "eu"
-			if what == "who is tainted" {
+			if what == "the clusters with taints" {
 				cluster = "tainted" // To check a cluster without taints for taints does no harm.
 			}
 

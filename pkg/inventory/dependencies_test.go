@@ -33,20 +33,20 @@ func TestUpdateDependencies(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		event  func(*Inventory) Affected
-		wakes  bool
+		affects  bool
 	}{
-		{"a cluster that does not match comes", func(i *Inventory) Affected { return i.SetCluster(managed("a2", "a")) }, true},
-		{"and goes", func(i *Inventory) Affected { return i.DeleteCluster("a1") }, true},
-		{"it comes into the scope", func(i *Inventory) Affected { return i.SetCluster(managed("c1", "a")) }, true},
+		{"a cluster is added that does not match", func(i *Inventory) Affected { return i.SetCluster(managed("a2", "a")) }, true},
+		{"it is deleted", func(i *Inventory) Affected { return i.DeleteCluster("a1") }, true},
+		{"it enters the scope", func(i *Inventory) Affected { return i.SetCluster(managed("c1", "a")) }, true},
 		{"it leaves the scope", func(i *Inventory) Affected { return i.SetCluster(managed("a1", "c", "region", "eu")) }, true},
 		{"it fails another clause", func(i *Inventory) Affected { return i.SetCluster(managed("a1", "a", "region", "us")) }, true},
 		{"it fails the same clause", func(i *Inventory) Affected { return i.SetCluster(managed("b1", "a", "region", "us")) }, false},
 		{"it fails another clause outside the scope", func(i *Inventory) Affected {
 			return i.SetCluster(managed("c1", "c", "region", "eu"))
 		}, false},
-		{"a cluster comes elsewhere", func(i *Inventory) Affected { return i.SetCluster(managed("c2", "c")) }, false},
+		{"a cluster is added elsewhere", func(i *Inventory) Affected { return i.SetCluster(managed("c2", "c")) }, false},
 	} {
-		for _, tells := range []bool{false, true} {
+		for _, watching := range []bool{false, true} {
 			i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
 			i.SetClusterSet(exclusive("a"))
 			i.SetBinding(binding("ns", "a"))
@@ -60,12 +60,12 @@ func TestUpdateDependencies(t *testing.T) {
 			i.SnapshotFor(key)
 			i.UpdateDependencies(key, wide)
 
-			if !tells {
+			if !watching {
 				i.UpdateDependencies(key, plain)
 			}
 
-			if got := len(tc.event(i).Placements) > 0; got != (tc.wakes && tells) {
-				t.Errorf("%s: told %v while it tells %v, want %v", tc.reason, got, tells, tc.wakes && tells)
+			if got := len(tc.event(i).Placements) > 0; got != (tc.affects && watching) {
+				t.Errorf("%s: affected %v while rejection reasons are listed %v, want %v", tc.reason, got, watching, tc.affects && watching)
 			}
 		}
 	}
@@ -77,14 +77,14 @@ func TestUpdateDependenciesKeepsViews(t *testing.T) {
 	i, key := New(selector.NewCompiler()), NewPlacementKey(V1beta1, "ns", "p")
 
 	if got := i.UpdateDependencies(key, wide); got != i.SnapshotFor(key).Generation || len(i.views.byIdentity) != 0 {
-		t.Errorf("a placement that was never set is followed at %d, with %d views", got, len(i.views.byIdentity))
+		t.Errorf("the dependencies of a placement that never subscribed apply at %d, with %d views", got, len(i.views.byIdentity))
 	}
 
 	i.Subscribe(key, plain)
 	i.UpdateDependencies(key, wide)
 
 	if len(i.views.byIdentity) != 0 {
-		t.Errorf("a placement without an answer has %d views, want none", len(i.views.byIdentity))
+		t.Errorf("a placement without a snapshot has %d views, want none", len(i.views.byIdentity))
 	}
 
 	i.Subscribe(key, plain)
@@ -106,7 +106,7 @@ func TestUpdateDependenciesKeepsViews(t *testing.T) {
 	i.Unsubscribe(key)
 
 	if len(i.views.byIdentity) != 0 || len(i.placements.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
-		t.Errorf("a placement that is gone leaves %d views, %d namespaces, %d anchors", len(i.views.byIdentity), len(i.placements.unfiltered),
+		t.Errorf("an unsubscribed placement leaves %d views, %d namespaces, %d indexed properties", len(i.views.byIdentity), len(i.placements.unfiltered),
 			len(i.views.index.byKey))
 	}
 }

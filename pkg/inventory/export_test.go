@@ -11,7 +11,7 @@ var Corrupted = map[string]func(i *Inventory, cluster string){
 			}
 		}
 	},
-	"the clauses that only causes look at": func(i *Inventory, cluster string) {
+	"the clauses that only rejection reasons read": func(i *Inventory, cluster string) {
 		for _, v := range i.views.byIdentity {
 			if len(v.clauseDependents) > 0 && len(v.dependents) == 0 {
 				v.matches.flip(i.ids.byName[cluster])
@@ -19,9 +19,9 @@ var Corrupted = map[string]func(i *Inventory, cluster string){
 			}
 		}
 	},
-	"who is alive":   func(i *Inventory, cluster string) { i.alive.flip(i.ids.byName[cluster]) },
-	"who is tainted": func(i *Inventory, cluster string) { i.tainted.flip(i.ids.byName[cluster]) },
-	"the answers of CEL": func(i *Inventory, cluster string) {
+	"the clusters that are not terminating": func(i *Inventory, cluster string) { i.alive.flip(i.ids.byName[cluster]) },
+	"the clusters with taints":              func(i *Inventory, cluster string) { i.tainted.flip(i.ids.byName[cluster]) },
+	"the cached verdicts of CEL": func(i *Inventory, cluster string) {
 		for _, v := range i.views.byIdentity {
 			if v.celCache != nil {
 				cached := &v.celCache.verdicts[i.ids.byName[cluster]]

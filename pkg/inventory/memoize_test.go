@@ -44,32 +44,32 @@ func TestMemoize(t *testing.T) {
 		happen func(t *testing.T, i *Inventory)
 		finds  int
 	}{
-		{"nobody asks but once", func(*testing.T, *Inventory) {}, 2},
-		{"one placement asks", func(t *testing.T, i *Inventory) { t.Helper(); i.subscribeRegion(t, "p", "eu") }, 2},
-		{"two placements ask", func(t *testing.T, i *Inventory) {
+		{"no placement has the request", func(*testing.T, *Inventory) {}, 2},
+		{"one placement has the request", func(t *testing.T, i *Inventory) { t.Helper(); i.subscribeRegion(t, "p", "eu") }, 2},
+		{"two placements have the request", func(t *testing.T, i *Inventory) {
 			t.Helper()
 			i.subscribeRegion(t, "p", "eu")
 			i.subscribeRegion(t, "q", "eu")
 		}, 1},
-		{"two placements ask something else", func(t *testing.T, i *Inventory) {
+		{"two placements have different requests", func(t *testing.T, i *Inventory) {
 			t.Helper()
 			i.subscribeRegion(t, "p", "eu")
 			i.subscribeRegion(t, "q", "us")
 		}, 2},
-		{"one of two is gone", func(t *testing.T, i *Inventory) {
+		{"one of two has unsubscribed", func(t *testing.T, i *Inventory) {
 			t.Helper()
 
 			key, _ := i.subscribeRegion(t, "p", "eu")
 			i.subscribeRegion(t, "q", "eu")
 			i.Unsubscribe(key)
 		}, 2},
-		{"one of two asks something else now", func(t *testing.T, i *Inventory) {
+		{"one of two has another request now", func(t *testing.T, i *Inventory) {
 			t.Helper()
 			i.subscribeRegion(t, "p", "eu")
 			i.subscribeRegion(t, "q", "eu")
 			i.subscribeRegion(t, "q", "us")
 		}, 2},
-		{"one placement is followed further", func(t *testing.T, i *Inventory) {
+		{"one placement updates its dependencies", func(t *testing.T, i *Inventory) {
 			t.Helper()
 			i.subscribeRegion(t, "p", "eu")
 			key, dependencies := regional(t, "p", "eu")
@@ -157,7 +157,7 @@ func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 
 				for identity, answers := range snapshot.results.results {
 					if s.counts[identity] < minSubscribers {
-						t.Fatalf("an answer for %d subscribers is kept", s.counts[identity])
+						t.Fatalf("a result for %d subscribers is kept", s.counts[identity])
 					}
 
 					for _, known := range answers {

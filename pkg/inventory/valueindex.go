@@ -32,20 +32,20 @@ func newValueIndex() *valueIndex {
 
 // acquire indexes a property, if it is not indexed yet, and adds a reference; release removes the reference.
 func (a *valueIndex) acquire(key clusterinfo.Property, all clusters) {
-	known := a.byKey[key]
-	if known == nil {
-		known = &clustersByValue{}
-		known.build(key, all)
-		a.byKey[key] = known
+	indexed := a.byKey[key]
+	if indexed == nil {
+		indexed = &clustersByValue{}
+		indexed.build(key, all)
+		a.byKey[key] = indexed
 	}
 
-	known.references++
+	indexed.references++
 }
 
 func (a *valueIndex) release(key clusterinfo.Property) {
-	if known := a.byKey[key]; known != nil {
-		known.references--
-		if known.references == 0 {
+	if indexed := a.byKey[key]; indexed != nil {
+		indexed.references--
+		if indexed.references == 0 {
 			delete(a.byKey, key)
 		}
 	}
@@ -63,8 +63,8 @@ func (v *clustersByValue) build(key clusterinfo.Property, all clusters) {
 
 // rebuild computes the index anew.
 func (a *valueIndex) rebuild(all clusters) {
-	for key, known := range a.byKey {
-		known.build(key, all)
+	for key, indexed := range a.byKey {
+		indexed.build(key, all)
 	}
 }
 
@@ -78,17 +78,17 @@ func (a *valueIndex) update(id uint, before, after *clusterinfo.ClusterInfo, cha
 	}
 
 	for _, key := range changes {
-		known := a.byKey[key]
-		if known == nil {
+		indexed := a.byKey[key]
+		if indexed == nil {
 			continue
 		}
 
 		if value, had := before.Value(key); had {
-			known.remove(value, id)
+			indexed.remove(value, id)
 		}
 
 		if value, has := after.Value(key); has {
-			known.add(value, id)
+			indexed.add(value, id)
 		}
 	}
 }
@@ -101,8 +101,8 @@ func (a *valueIndex) eachOf(f *clusterinfo.ClusterInfo, visit func(v *clustersBy
 
 	for kind, all := range map[clusterinfo.PropertyKind]map[string]string{clusterinfo.Label: f.Labels, clusterinfo.Claim: f.Claims} {
 		for name, value := range all {
-			if known := a.byKey[clusterinfo.Property{Kind: kind, Name: name}]; known != nil {
-				visit(known, value)
+			if indexed := a.byKey[clusterinfo.Property{Kind: kind, Name: name}]; indexed != nil {
+				visit(indexed, value)
 			}
 		}
 	}
@@ -129,28 +129,28 @@ func (v *clustersByValue) remove(value string, id uint) {
 
 // candidates returns the clusters that can match, by the required property with the fewest clusters; false if the selector requires no
 // value, so that any cluster may match.
-func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, narrow bool) {
-	asked, _ := s.RequiredValues()
+func (a *valueIndex) candidates(s *selector.Selector, idOf func(name string) (uint, bool)) (ids []uint32, limited bool) {
+	required, _ := s.RequiredValues()
 	fewest := -1
 
-	var best selector.RequiredValue
+	var narrowest selector.RequiredValue
 
-	for _, one := range asked {
-		if one.Key.Kind == clusterinfo.Name {
-			if id, exists := idOf(one.Key.Name); exists {
+	for _, values := range required {
+		if values.Key.Kind == clusterinfo.Name {
+			if id, exists := idOf(values.Key.Name); exists {
 				ids = append(ids, uint32(id))
 			}
 
 			return ids, true
 		}
 
-		if count := a.byKey[one.Key].count(one.Values); fewest < 0 || count < fewest {
-			fewest, best = count, one
+		if count := a.byKey[values.Key].count(values.Values); fewest < 0 || count < fewest {
+			fewest, narrowest = count, values
 		}
 	}
 
-	for _, value := range best.Values {
-		ids = append(ids, a.byKey[best.Key].ids[value]...)
+	for _, value := range narrowest.Values {
+		ids = append(ids, a.byKey[narrowest.Key].ids[value]...)
 	}
 
 	return ids, fewest >= 0

@@ -65,7 +65,7 @@ func TestValueIndexFollowsTheClusters(t *testing.T) {
 		i.Unsubscribe(key)
 
 		if _, kept := i.views.index.byKey[eu.Reads()[0]]; kept && i.members["b"] == nil && i.members["a"] == nil {
-			t.Fatal("values are kept for nobody")
+			t.Fatal("values are kept without a view that requires them")
 		}
 	})
 }

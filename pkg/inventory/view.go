@@ -115,10 +115,10 @@ func (v *views) candidates(s *selector.Selector) clusters {
 
 // eachIndexedProperty visits the labels and claims of which a view requires a value.
 func (v *views) eachIndexedProperty(of *view, visit func(clusterinfo.Property)) {
-	asked, _ := of.selector.RequiredValues()
-	for _, one := range asked {
-		if one.Key.Kind != clusterinfo.Name {
-			visit(one.Key)
+	required, _ := of.selector.RequiredValues()
+	for _, values := range required {
+		if values.Key.Kind != clusterinfo.Name {
+			visit(values.Key)
 		}
 	}
 }
@@ -139,11 +139,11 @@ func (v *views) release(unused *view) {
 
 // eachEntry visits the entries of the indexes that contain the view.
 func (v *views) eachEntry(of *view, visit func(map[*view]struct{})) {
-	anchors, rest := of.selector.RequiredValues()
+	required, rest := of.selector.RequiredValues()
 
-	for _, asked := range anchors {
-		for _, value := range asked.Values {
-			visit(setAt(v.byValue, propertyValue{asked.Key, value}))
+	for _, values := range required {
+		for _, value := range values.Values {
+			visit(setAt(v.byValue, propertyValue{values.Key, value}))
 		}
 	}
 
@@ -151,18 +151,18 @@ func (v *views) eachEntry(of *view, visit func(map[*view]struct{})) {
 		visit(setAt(v.byKey, key))
 	}
 
-	if len(anchors) == 0 {
+	if len(required) == 0 {
 		visit(v.unindexed)
 	}
 }
 
 // deleteEmptyEntries deletes the entries of the indexes that a view has left empty.
-func (v *views) deleteEmptyEntries(gone *view) {
-	anchors, rest := gone.selector.RequiredValues()
+func (v *views) deleteEmptyEntries(unused *view) {
+	required, rest := unused.selector.RequiredValues()
 
-	for _, asked := range anchors {
-		for _, value := range asked.Values {
-			deleteEmpty(v.byValue, propertyValue{asked.Key, value})
+	for _, values := range required {
+		for _, value := range values.Values {
+			deleteEmpty(v.byValue, propertyValue{values.Key, value})
 		}
 	}
 
@@ -191,18 +191,18 @@ func (v *views) update(id uint, before, after *clusterinfo.ClusterInfo, changes 
 	v.index.update(id, before, after, changes)
 
 	flipped := map[*view]struct{}{}
-	asked := map[*view]struct{}{}
+	visited := map[*view]struct{}{}
 
-	v.eachAffected(before, after, changes, func(touched *view) {
-		if _, again := asked[touched]; again {
+	v.eachAffected(before, after, changes, func(affected *view) {
+		if _, again := visited[affected]; again {
 			return
 		}
 
-		asked[touched] = struct{}{}
+		visited[affected] = struct{}{}
 
-		if touched.update(id, after, generation) {
-			flipped[touched] = struct{}{}
-			v.changed[touched] = struct{}{}
+		if affected.update(id, after, generation) {
+			flipped[affected] = struct{}{}
+			v.changed[affected] = struct{}{}
 		}
 	})
 
@@ -223,8 +223,8 @@ func (v *view) update(id uint, after *clusterinfo.ClusterInfo, generation uint64
 // eachAffected visits the views whose verdict may have changed, some more than once.
 func (v *views) eachAffected(before, after *clusterinfo.ClusterInfo, changes []clusterinfo.Property, visit func(*view)) {
 	visitAll := func(views map[*view]struct{}) {
-		for touched := range views {
-			visit(touched)
+		for affected := range views {
+			visit(affected)
 		}
 	}
 

@@ -60,7 +60,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func TestDynamicIsWhatHasExpressions(t *testing.T) {
+func TestHasCEL(t *testing.T) {
 	for _, tc := range []struct {
 		spec Spec
 		want bool
@@ -71,7 +71,7 @@ func TestDynamicIsWhatHasExpressions(t *testing.T) {
 	}
 }
 
-func TestAnchors(t *testing.T) {
+func TestRequiredValuesByClause(t *testing.T) {
 	s := mustCompile(t, Spec{
 		Name: "c1",
 		Labels: metav1.LabelSelector{
@@ -81,7 +81,7 @@ func TestAnchors(t *testing.T) {
 		Claims: []metav1.LabelSelectorRequirement{in("id", "1"), {Key: "gpu", Operator: metav1.LabelSelectorOpExists}},
 		CEL:    []string{`managedCluster.metadata.labels.x == "a"`},
 	})
-	anchors, rest := s.RequiredValues()
+	required, rest := s.RequiredValues()
 
 	want := []RequiredValue{
 		{clusterinfo.Property{Kind: clusterinfo.Name, Name: "c1"}, []string{"c1"}},
@@ -89,8 +89,8 @@ func TestAnchors(t *testing.T) {
 		{clusterinfo.Property{Kind: clusterinfo.Label, Name: "y"}, []string{"a", "b"}},
 		{clusterinfo.Property{Kind: clusterinfo.Claim, Name: "id"}, []string{"1"}},
 	}
-	if diff := cmp.Diff(want, anchors); diff != "" {
-		t.Errorf("anchors (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, required); diff != "" {
+		t.Errorf("required values (-want +got):\n%s", diff)
 	}
 
 	others := []clusterinfo.Property{
@@ -115,13 +115,13 @@ func TestRequiredValues(t *testing.T) {
 		}
 
 		f := drawCluster(t, "cluster")
-		anchors, rest := s.RequiredValues()
+		required, rest := s.RequiredValues()
 		held, keys := true, map[clusterinfo.Property]bool{}
 
-		for _, anchor := range anchors {
-			value, found := f.Value(anchor.Key)
-			held = held && found && (&requirement{values: anchor.Values}).hasValue(value)
-			keys[anchor.Key] = true
+		for _, values := range required {
+			value, found := f.Value(values.Key)
+			held = held && found && (&requirement{values: values.Values}).hasValue(value)
+			keys[values.Key] = true
 		}
 
 		for _, key := range rest {
@@ -130,7 +130,7 @@ func TestRequiredValues(t *testing.T) {
 
 		for _, key := range s.Reads() {
 			if !keys[key] {
-				t.Fatalf("%s reads %v, which is neither an anchor nor of the rest", s, key)
+				t.Fatalf("%s reads %v, which is neither required nor in the rest", s, key)
 			}
 
 			delete(keys, key)
@@ -141,7 +141,7 @@ func TestRequiredValues(t *testing.T) {
 		}
 
 		if matches := s.Matches(f, &EvalContext{}); matches && !held || held && len(rest) == 0 && !matches {
-			t.Fatalf("%s: anchors hold = %v, matches = %v", s, held, matches)
+			t.Fatalf("%s: required values hold = %v, matches = %v", s, held, matches)
 		}
 	})
 }
