@@ -57,8 +57,8 @@ type clusterChange struct {
 // existenceChanged reports whether the cluster was added or deleted, or began to terminate.
 func (c clusterChange) existenceChanged() bool { return existenceChanged(c.before, c.after) }
 
-// existenceChanged reports whether a cluster was added or deleted, or began to terminate. ChangedProperties returns nothing else in this
-// case, whatever else has changed.
+// existenceChanged reports whether a cluster was added or deleted, or began to terminate. ChangedProperties then returns the single
+// property Name, whatever else has changed.
 func existenceChanged(before, after *clusterinfo.ClusterInfo) bool {
 	return before == nil || after == nil || before.Terminating != after.Terminating
 }
@@ -71,9 +71,10 @@ func (c clusterChange) cause() Cause {
 	return CauseScores
 }
 
-// affectedByCluster returns the placements whose scope contains the cluster before or after the change, and that gain or lose it or read a
-// changed property. Decisions may keep a cluster that has left the scope (docs/spec/differences.md A1, A4), so placements with decisions
-// for the cluster are also returned if they read availability and it changes.
+// affectedByCluster returns the placements whose scope contains the cluster before or after the change, and that gain or lose it, read a
+// changed property, or have a predicate or clause whose verdict changes. Decisions may keep a cluster that has left the scope
+// (docs/spec/differences.md A1, A4), so placements with decisions for the cluster are also returned if they read availability and it
+// changes.
 func (i *Inventory) affectedByCluster(c clusterChange) Affected {
 	affected := map[*placement]struct{}{}
 

@@ -31,9 +31,9 @@ func TestUpdateDependencies(t *testing.T) {
 	plain, wide := twoClauses(t)
 
 	for _, tc := range []struct {
-		reason string
-		event  func(*Inventory) Affected
-		affects  bool
+		reason  string
+		event   func(*Inventory) Affected
+		affects bool
 	}{
 		{"a cluster is added that does not match", func(i *Inventory) Affected { return i.SetCluster(managed("a2", "a")) }, true},
 		{"it is deleted", func(i *Inventory) Affected { return i.DeleteCluster("a1") }, true},
