@@ -7,7 +7,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Dependencies are the inputs of a placement's evaluation, beside its scope. They must not be changed once passed to an Inventory.
+// Dependencies are the inputs that the evaluation of a placement reads. They must not be changed once passed to an Inventory.
 type Dependencies struct {
 	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
 	ClusterSets []string
