@@ -6,16 +6,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// withoutKey is the Verdict.apart of a cluster that has no value of the anti-affinity key.
-const withoutKey = -1
+// noAntiAffinityKey is the Verdict.apart of a cluster that has no value of the anti-affinity key.
+const noAntiAffinityKey = -1
 
-// keepApart leaves of the ranked clusters the best one of each value of the key, in their order, so that any of them may be selected
+// filterAntiAffinity leaves of the ranked clusters the best one of each value of the key, in their order, so that any of them may be selected
 // together; without a key it leaves all. Of the others it notes why they do not go on.
 //
 // However many are wanted, taking the first of those left finds as many clusters as there can be, for no answer has two of one value.
 // Spread constraints come after: their domains are those of the clusters left here, and when they forbid the best cluster of a value, no
 // other of that value is tried in its place.
-func keepApart(key *clusterinfo.Property, ranked []Verdict) []Verdict {
+func filterAntiAffinity(key *clusterinfo.Property, ranked []Verdict) []Verdict {
 	if key == nil {
 		return ranked
 	}
@@ -29,9 +29,9 @@ func keepApart(key *clusterinfo.Property, ranked []Verdict) []Verdict {
 
 		switch better := first[value]; {
 		case !found:
-			ranked[i].apart = withoutKey
+			ranked[i].conflict = noAntiAffinityKey
 		case better > 0:
-			ranked[i].apart = better
+			ranked[i].conflict = better
 		default:
 			first[value] = verdict.Rank
 			left = append(left, verdict)
@@ -41,27 +41,27 @@ func keepApart(key *clusterinfo.Property, ranked []Verdict) []Verdict {
 	return left
 }
 
-// apartClause says why anti-affinity keeps out one of the feasible clusters.
-func apartClause(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
+// antiAffinityClause says why anti-affinity keeps out one of the feasible clusters.
+func antiAffinityClause(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
 	value, found := v.Cluster.Value(key)
 
 	switch {
 	case !found:
 		return fmt.Sprintf("has no %s, which must differ between the selected clusters", key)
-	case feasible[v.apart-1].Stage != StageSelected:
+	case feasible[v.conflict-1].Stage != StageSelected:
 		return fmt.Sprintf("%s=%s is left to a cluster that is not selected either", key, value)
 	default:
 		return fmt.Sprintf("%s=%s is taken", key, value)
 	}
 }
 
-func apartReason(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
-	clause := apartClause(key, v, feasible)
-	if v.apart == withoutKey {
+func antiAffinityReason(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
+	clause := antiAffinityClause(key, v, feasible)
+	if v.conflict == noAntiAffinityKey {
 		return clause
 	}
 
-	holder := feasible[v.apart-1]
+	holder := feasible[v.conflict-1]
 	link := " by"
 
 	if holder.Stage != StageSelected {

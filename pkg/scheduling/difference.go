@@ -60,8 +60,8 @@ func (r *Result) lines() []string {
 	}
 
 	if r.ListsRejections() {
-		for _, cause := range r.Rejections() {
-			lines = append(lines, fmt.Sprintf("cause: %s %s, %d clusters", cause.Stage, cause.Clause, cause.Clusters))
+		for _, rejection := range r.Rejections() {
+			lines = append(lines, fmt.Sprintf("cause: %s %s, %d clusters", rejection.Stage, rejection.Clause, rejection.Clusters))
 		}
 	}
 

@@ -93,8 +93,8 @@ func (p Prioritizer) scores(c *candidates) []int64 {
 	}
 }
 
-// rates reports whether it gives the cluster a score. A cluster without one counts as one with 0, and shows none, as upstream.
-func (p Prioritizer) rates(f *clusterinfo.ClusterInfo) bool {
+// hasScore reports whether it gives the cluster a score. A cluster without one counts as one with 0, and shows none, as upstream.
+func (p Prioritizer) hasScore(f *clusterinfo.ClusterInfo) bool {
 	reported := true
 
 	switch p.BuiltIn {
@@ -107,13 +107,13 @@ func (p Prioritizer) rates(f *clusterinfo.ClusterInfo) bool {
 	return reported
 }
 
-// normalise lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
+// normalize lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
 // has no amount, which is said by NaN, has 0.
 //
 // The distance of any two amounts must be finite, as it is for clusterinfo.Resources: then the quotient is in [0, 1], and the conversion to an
 // integer is the same on every architecture. No product is added to anything here, so that no compiler fuses two operations into one, which
 // would round in another way.
-func normalise(amounts []float64) []int64 {
+func normalize(amounts []float64) []int64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 
 	for _, amount := range amounts {

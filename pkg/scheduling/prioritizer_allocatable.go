@@ -13,5 +13,5 @@ func (c *candidates) allocatable(resource string) []int64 {
 		}
 	}
 
-	return normalise(amounts)
+	return normalize(amounts)
 }

@@ -2,12 +2,12 @@ package scheduling
 
 // balance prefers clusters that stand in few decisions of other placements, hub-wide.
 func (c *candidates) balance() []int64 {
-	load, highest := c.load()
+	counts, highest := c.decisionCounts()
 	scores := make([]int64, len(c.clusters))
 
 	for i := range scores {
 		scores[i] = maxScore
-		if count := load(i); count > 0 {
+		if count := counts(i); count > 0 {
 			scores[i] = 2 * int64(maxScore*(0.5-float64(count)/float64(highest)))
 		}
 	}

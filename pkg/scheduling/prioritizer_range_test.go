@@ -121,7 +121,7 @@ func TestAllocatableIsTheFormula(t *testing.T) {
 			lowest, highest = min(lowest, amount), max(highest, amount)
 		}
 
-		for i, score := range normalise(scaled) {
+		for i, score := range normalize(scaled) {
 			want := int64(maxScore)
 			if highest > lowest {
 				want = int64(math.Trunc(((scaled[i]-float64(lowest))/float64(highest-lowest) - 0.5) * 200))

@@ -26,15 +26,15 @@ func (c *candidates) spreadScore() []int64 {
 	}
 
 	room := make([]float64, len(c.clusters))
-	neighbours := c.snapshot.NamespaceDecisionCounts(c.request.Key)
+	counts := c.snapshot.NamespaceDecisionCounts(c.request.Key)
 
 	for _, key := range keys {
-		for i, load := range c.domainLoads(key, neighbours) {
-			room[i] -= float64(load)
+		for i, count := range c.domainDecisions(key, counts) {
+			room[i] -= float64(count)
 		}
 	}
 
-	return normalise(room)
+	return normalize(room)
 }
 
 // spreadKeys are the keys of the spread constraints, each once.
@@ -50,11 +50,11 @@ func (c *candidates) spreadKeys() []clusterinfo.Property {
 	return keys
 }
 
-// domainLoads counts for each feasible cluster the decisions in its domain of a key.
-func (c *candidates) domainLoads(key clusterinfo.Property, decisions map[string]int) []int {
+// domainDecisions counts for each feasible cluster the decisions in its domain of a key.
+func (c *candidates) domainDecisions(key clusterinfo.Property, decisions map[string]int) []int {
 	domains := map[string]int{}
 
-	for f := range c.candidates {
+	for f := range c.available {
 		if domain, found := f.Value(key); found {
 			domains[domain] += decisions[f.Name]
 		}

@@ -20,14 +20,14 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 		return e.result
 	}
 
-	verdicts := e.judgeAll(scope)
-	if e.pass.Exhausted() {
-		return e.hold()
+	verdicts := e.filterAll(scope)
+	if e.evalContext.Exhausted() {
+		return e.costExceeded()
 	}
 
-	field := e.contest()
-	field.candidates = candidatesOf(verdicts)
-	field.load = func() (func(int) int, int) {
+	c := e.newCandidates()
+	c.available = availableOf(verdicts)
+	c.decisionCounts = func() (func(int) int, int) {
 		counts := snapshot.DecisionCounts(request.Key)
 		highest := 0
 
@@ -35,36 +35,36 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 			highest = max(highest, count)
 		}
 
-		return func(i int) int { return counts[field.clusters[i].Name] }, highest
+		return func(i int) int { return counts[c.clusters[i].Name] }, highest
 	}
 
 	for _, verdict := range verdicts {
 		if verdict.Stage == StageRank {
-			field.clusters = append(field.clusters, verdict.Cluster)
+			c.clusters = append(c.clusters, verdict.Cluster)
 		}
 
 		if verdict.Avoid > 0 {
-			field.avoid[verdict.Cluster.Name] = verdict.Avoid
+			c.avoid[verdict.Cluster.Name] = verdict.Avoid
 		}
 	}
 
-	e.result.Expired = field.expire(e.pass.RequeueAfterExpiry)
+	e.result.Expired = c.countExpired(e.evalContext.RequeueAfterExpiry)
 
-	found := &details{verdicts: verdicts, prioritizers: field.prioritizers()}
-	e.choose(field, found)
+	found := &details{verdicts: verdicts, prioritizers: c.prioritizers()}
+	e.selectWithReasons(c, found)
 	e.result.details = func() *details { return found }
-	e.result.RequeueAt = e.wakeAt()
+	e.result.RequeueAt = e.requeueAt()
 
 	return e.result
 }
 
-// judgeAll takes every cluster through scope, predicates and taints.
-func (e *evaluation) judgeAll(scope inventory.Scope) []Verdict {
+// filterAll takes every cluster through scope, predicates and taints.
+func (e *evaluation) filterAll(scope inventory.Scope) []Verdict {
 	clusters := e.snapshot.Clusters()
 	verdicts := make([]Verdict, 0, len(clusters))
 
 	for _, f := range clusters {
-		verdict := e.judgeOne(scope, f)
+		verdict := e.filterCluster(scope, f)
 		if verdict.Stage != StageScope && verdict.Stage != StageTerminating {
 			e.result.Available++
 		}
@@ -75,8 +75,8 @@ func (e *evaluation) judgeAll(scope inventory.Scope) []Verdict {
 	return verdicts
 }
 
-// judgeOne takes a cluster through scope, predicates and taints.
-func (e *evaluation) judgeOne(scope inventory.Scope, f *clusterinfo.ClusterInfo) Verdict {
+// filterCluster takes a cluster through scope, predicates and taints.
+func (e *evaluation) filterCluster(scope inventory.Scope, f *clusterinfo.ClusterInfo) Verdict {
 	verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
 
 	switch {
@@ -85,50 +85,50 @@ func (e *evaluation) judgeOne(scope inventory.Scope, f *clusterinfo.ClusterInfo)
 	case f.Terminating:
 		verdict.Stage = StageTerminating
 	default:
-		e.check(f, &verdict)
+		e.checkPredicatesAndTaints(f, &verdict)
 	}
 
 	return verdict
 }
 
-func (e *evaluation) check(f *clusterinfo.ClusterInfo, verdict *Verdict) {
+func (e *evaluation) checkPredicatesAndTaints(f *clusterinfo.ClusterInfo, verdict *Verdict) {
 	if !e.passesPredicates(f) {
 		verdict.Stage = StagePredicate
 
 		return
 	}
 
-	taints := e.judge(f)
+	taints := e.checkTaints(f)
 
 	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
 	if taints.forbids >= 0 {
 		verdict.Stage = StageTaint
-		e.result.forbidsUntil = earliest(e.result.forbidsUntil, taints.until)
+		e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
 
 		return
 	}
 
-	e.pass.RequeueAfterChange(taints.until)
+	e.evalContext.RequeueAfterChange(taints.until)
 }
 
 func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 	passes := len(e.request.Predicates) == 0
 
 	for _, predicate := range e.request.Predicates {
-		if e.pass.Exhausted() {
+		if e.evalContext.Exhausted() {
 			return false
 		}
 
-		verdict := predicate.Selector.Match(f, e.pass)
+		verdict := predicate.Selector.Match(f, e.evalContext)
 		if verdict.Matched {
 			return true
 		}
 
 		if verdict.Err != nil {
-			e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
+			e.recordError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
 		}
 
-		if e.doubts(predicate, f) {
+		if e.passesUnreadable(predicate, f) {
 			return true
 		}
 	}
@@ -136,7 +136,7 @@ func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
 	return passes
 }
 
-func candidatesOf(verdicts []Verdict) iter.Seq[*clusterinfo.ClusterInfo] {
+func availableOf(verdicts []Verdict) iter.Seq[*clusterinfo.ClusterInfo] {
 	return func(yield func(*clusterinfo.ClusterInfo) bool) {
 		for _, verdict := range verdicts {
 			if verdict.Stage != StageScope && verdict.Stage != StageTerminating && !yield(verdict.Cluster) {
@@ -153,7 +153,7 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 	for _, prioritizer := range c.request.Prioritizers {
 		byName := make(map[string]int64, len(c.clusters))
 		for i, score := range prioritizer.scores(c) {
-			if f := c.clusters[i]; prioritizer.rates(f) {
+			if f := c.clusters[i]; prioritizer.hasScore(f) {
 				byName[f.Name] = score
 			}
 		}
@@ -164,10 +164,10 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 	return scores
 }
 
-// choose selects among the feasible clusters, and says of the others what kept them out.
-func (e *evaluation) choose(field *candidates, found *details) {
-	ranked, chosen := e.settle(field)
-	e.keepOut(ranked)
+// selectWithReasons selects among the feasible clusters, and says of the others what kept them out.
+func (e *evaluation) selectWithReasons(c *candidates, found *details) {
+	ranked, chosen := e.rankAndSelect(c)
+	e.recordRejections(ranked)
 
 	for _, i := range chosen {
 		found.best = append(found.best, ranked[i])

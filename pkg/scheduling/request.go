@@ -155,10 +155,10 @@ func (r *Request) Dependencies() inventory.Dependencies {
 
 // ReadsScores reports whether AddOnPlacementScores can change the answer.
 func (r *Request) ReadsScores() bool {
-	interest := r.Dependencies()
-	reads := slices.Concat(interest.Reads, interest.ScopeReads)
+	dependencies := r.Dependencies()
+	reads := slices.Concat(dependencies.Reads, dependencies.ScopeReads)
 
-	for _, predicate := range interest.Predicates {
+	for _, predicate := range dependencies.Predicates {
 		reads = append(reads, predicate.Reads()...)
 	}
 

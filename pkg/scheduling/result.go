@@ -48,8 +48,8 @@ type Verdict struct {
 	taint int
 	// kept says that the cluster comes before those with a higher score, as something of it could not be decoded.
 	kept bool
-	// apart is the rank of the better cluster with the same value of the anti-affinity key, withoutKey, or 0 when nothing is against it.
-	apart int
+	// conflict is the rank of the better cluster with the same value of the anti-affinity key, withoutKey, or 0 when nothing is against it.
+	conflict int
 }
 
 // PrioritizerScores are the unweighted scores of one prioritizer by feasible cluster. A cluster that does not report what the prioritizer looks at
@@ -118,14 +118,14 @@ type Result struct {
 	// blocked says that the answer is not to be carried out, and postponement why, if it is because of an old view.
 	blocked      bool
 	postponement *Postponement
-	// forbidsUntil is the earliest time at which another taint than now keeps a cluster out; zero means never.
-	forbidsUntil time.Time
-	// field is nil when the result is Held.
-	field   *candidates
-	stages  stageCounts
-	details func() *details
-	// causes is nil where they are counted over the verdicts.
-	causes func() []Rejection
+	// taintsChangeAt is the earliest time at which another taint than now keeps a cluster out; zero means never.
+	taintsChangeAt time.Time
+	// candidates is nil when the result is Held.
+	candidates *candidates
+	stages     stageCounts
+	details    func() *details
+	// rejections is nil where they are counted over the verdicts.
+	rejections func() []Rejection
 }
 
 // stageCounts counts clusters by stage.
@@ -151,11 +151,11 @@ func (r *Result) Valid() bool { return len(r.Errors) == 0 && len(r.BrokenSets) =
 // Blocked is the same answer when it is not to be carried out: it is Held and selects nothing. It is to be asked for again at a time,
 // unless that is zero, and when its causes can change.
 func (r *Result) Blocked(again time.Time) *Result {
-	withheld := *r
-	withheld.blocked, withheld.Selected, withheld.stages = true, nil, stageCounts{}
-	withheld.RequeueAt = earliest(earliest(r.RequeueAt, again), r.forbidsUntil)
+	blocked := *r
+	blocked.blocked, blocked.Selected, blocked.stages = true, nil, stageCounts{}
+	blocked.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
 
-	return &withheld
+	return &blocked
 }
 
 // Postponement says why the removals of a result must wait: it could not be proved that the result was computed on the latest state of the
@@ -184,11 +184,11 @@ func (r *Result) Satisfied() bool {
 
 // Feasible is how many clusters passed predicates and taints.
 func (r *Result) Feasible() int {
-	if r.field == nil {
+	if r.candidates == nil {
 		return 0
 	}
 
-	return len(r.field.clusters)
+	return len(r.candidates.clusters)
 }
 
 // Count is how many clusters in scope came to a stage and no further; 0 when the result is Held, and for StageScope. It is known without
@@ -199,13 +199,13 @@ func (r *Result) Count(stage Stage) int { return r.stages[stage] }
 // first asked for.
 func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
 	return func(yield func(*clusterinfo.ClusterInfo, int64) bool) {
-		if r.field == nil {
+		if r.candidates == nil {
 			return
 		}
 
-		totals := r.field.totals()
+		totals := r.candidates.totals()
 
-		for i, f := range r.field.clusters {
+		for i, f := range r.candidates.clusters {
 			if !yield(f, totals[i]) {
 				return
 			}
@@ -215,25 +215,25 @@ func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
 
 // Score is the score of a feasible cluster; 0 for others.
 func (r *Result) Score(cluster string) int64 {
-	if r.field == nil {
+	if r.candidates == nil {
 		return 0
 	}
 
-	at, found := slices.BinarySearchFunc(r.field.clusters, cluster, compareName)
+	at, found := slices.BinarySearchFunc(r.candidates.clusters, cluster, compareName)
 	if !found {
 		return 0
 	}
 
-	return r.field.totals()[at]
+	return r.candidates.totals()[at]
 }
 
 // Warnings are what a user should know although the answer stands, sorted.
 func (r *Result) Warnings() []Warning {
-	if r.field == nil {
+	if r.candidates == nil {
 		return nil
 	}
 
-	return r.field.warnings()
+	return r.candidates.warnings()
 }
 
 // Verdicts has every cluster that exists, sorted by name. It is empty when there is no answer. The verdicts are found by the reference when

@@ -17,13 +17,13 @@ import (
 
 // evaluation is the state of one call of Schedule or Reference.
 type evaluation struct {
-	request    *Request
-	snapshot   *inventory.Snapshot
-	incumbents map[string]bool
-	pass       *selector.EvalContext
-	result     *Result
-	// watch is told of the steps.
-	watch Recorder
+	request     *Request
+	snapshot    *inventory.Snapshot
+	incumbents  map[string]bool
+	evalContext *selector.EvalContext
+	result      *Result
+	// recorder is told of the steps.
+	recorder Recorder
 
 	// ranked are the feasible clusters, best first, where the selection needs to know of each, each with the stage it came to.
 	ranked []Verdict
@@ -31,7 +31,7 @@ type evaluation struct {
 
 func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
 	return &evaluation{
-		request: request, snapshot: snapshot, incumbents: incumbents, pass: &selector.EvalContext{Now: now}, watch: NopRecorder,
+		request: request, snapshot: snapshot, incumbents: incumbents, evalContext: &selector.EvalContext{Now: now}, recorder: NopRecorder,
 		result: &Result{
 			Request: request, Generation: snapshot.Generation, Errors: request.Errors, snapshot: snapshot, incumbents: incumbents, now: now,
 			details: func() *details { return &details{} },
@@ -47,10 +47,10 @@ func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[str
 
 // ScheduleRecorded is Schedule, and tells a stopwatch of its steps.
 func ScheduleRecorded(
-	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, watch Recorder,
+	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, recorder Recorder,
 ) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
-	e.watch = watch
+	e.recorder = recorder
 	scope := e.scope()
 
 	if e.result.Stalled() {
@@ -59,40 +59,40 @@ func ScheduleRecorded(
 
 	p := e.filter(scope)
 	if p == nil {
-		return e.hold()
+		return e.costExceeded()
 	}
 
-	e.watch.Begin(StepTaintToleration)
+	e.recorder.Begin(StepTaintToleration)
 
-	left := e.tolerate(p)
+	left := e.filterTaints(p)
 
-	e.watch.End(StepTaintToleration)
+	e.recorder.End(StepTaintToleration)
 
-	e.result.stages[StageTaint] = len(p.slots) - len(left.slots)
+	e.result.stages[StageTaint] = len(p.indices) - len(left.indices)
 
-	field := e.contest()
-	e.pass.RequeueAfterChange(left.until)
-	field.clusters, field.avoid = left.clusters, left.avoid
-	field.candidates = func(yield func(*clusterinfo.ClusterInfo) bool) {
+	c := e.newCandidates()
+	e.evalContext.RequeueAfterChange(left.until)
+	c.clusters, c.avoid = left.clusters, left.avoid
+	c.available = func(yield func(*clusterinfo.ClusterInfo) bool) {
 		candidates, _ := snapshot.Candidates(scope)
-		for slot := range candidates.EachSet() {
-			if !yield(snapshot.ClusterInfo(slot)) {
+		for index := range candidates.EachSet() {
+			if !yield(snapshot.ClusterInfo(index)) {
 				return
 			}
 		}
 	}
-	field.load = func() (func(int) int, int) {
-		load := snapshot.CountsOfOthers(request.Key)
+	c.decisionCounts = func() (func(int) int, int) {
+		counts := snapshot.CountsOfOthers(request.Key)
 
-		return func(i int) int { return load.Of(left.slots[i]) }, load.Highest
+		return func(i int) int { return counts.Of(left.indices[i]) }, counts.Highest
 	}
 
-	e.result.Expired = field.expire(e.pass.RequeueAfterExpiry)
-	e.pick(field)
-	e.result.RequeueAt = e.wakeAt()
+	e.result.Expired = c.countExpired(e.evalContext.RequeueAfterExpiry)
+	e.selectFast(c)
+	e.result.RequeueAt = e.requeueAt()
 
 	if e.result.ListsRejections() {
-		e.result.causes = sync.OnceValue(func() []Rejection { return e.causes(scope, p) })
+		e.result.rejections = sync.OnceValue(func() []Rejection { return e.rejections(scope, p) })
 	}
 
 	e.result.details = sync.OnceValue(func() *details { return Reference(request, snapshot, incumbents, now).details() })
@@ -115,32 +115,32 @@ func (e *evaluation) scope() inventory.Scope {
 	return scope
 }
 
-// hold gives up an evaluation whose CEL expressions cost too much: the verdicts reached so far are no answer. They cost what they do until
+// costExceeded gives up an evaluation whose CEL expressions cost too much: the verdicts reached so far are no answer. They cost what they do until
 // the first of them changes by itself.
-func (e *evaluation) hold() *Result {
-	held := *e.result
-	held.Available, held.EvaluationErrors, held.RequeueAt = 0, nil, e.pass.RequeueAt()
-	held.Cost, held.stages = e.pass.Cost(), stageCounts{}
-	held.Errors = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
+func (e *evaluation) costExceeded() *Result {
+	result := *e.result
+	result.Available, result.EvaluationErrors, result.RequeueAt = 0, nil, e.evalContext.RequeueAt()
+	result.Cost, result.stages = e.evalContext.Cost(), stageCounts{}
+	result.Errors = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
 		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
 			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.MaxCost)))}
 
-	return &held
+	return &result
 }
 
-// contest is opened for the clusters that are left.
-func (e *evaluation) contest() *candidates {
+// newCandidates is opened for the clusters that are left.
+func (e *evaluation) newCandidates() *candidates {
 	c := &candidates{
-		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.pass.Now, avoid: map[string]int{}, watch: e.watch,
+		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.evalContext.Now, avoid: map[string]int{}, recorder: e.recorder,
 	}
-	e.result.Cost = e.pass.Cost()
-	e.result.field = c.open()
+	e.result.Cost = e.evalContext.Cost()
+	e.result.candidates = c.memoizeTotals()
 
 	return c
 }
 
-// noteError counts a failed evaluation. The first cluster by name stands for all.
-func (e *evaluation) noteError(path *field.Path, cluster string, err error) {
+// recordError counts a failed evaluation. The first cluster by name stands for all.
+func (e *evaluation) recordError(path *field.Path, cluster string, err error) {
 	known := slices.IndexFunc(e.result.EvaluationErrors, func(other EvaluationError) bool { return other.Path.String() == path.String() })
 	if known < 0 {
 		e.result.EvaluationErrors = append(e.result.EvaluationErrors, EvaluationError{Path: path, Clusters: 1, First: cluster, Err: err})
@@ -157,45 +157,45 @@ func (e *evaluation) noteError(path *field.Path, cluster string, err error) {
 	}
 }
 
-// passing are the clusters that pass scope and predicates, and what else is the same for everybody who asks the same.
-type passing struct {
+// predicateResult are the clusters that pass scope and predicates, and what else is the same for everybody who asks the same.
+type predicateResult struct {
 	available, terminating int
 
 	tainted  inventory.Members
-	slots    []uint
+	indices  []uint
 	clusters []*clusterinfo.ClusterInfo
 }
 
-// remaining are the clusters that pass scope, predicates and taints, in the order of their names.
-type remaining struct {
-	slots    []uint
+// feasibleClusters are the clusters that pass scope, predicates and taints, in the order of their names.
+type feasibleClusters struct {
+	indices  []uint
 	clusters []*clusterinfo.ClusterInfo
 	avoid    map[string]int
 	until    time.Time
 }
 
 // filter takes all clusters through scope and predicates; nil when that costs too much.
-func (e *evaluation) filter(scope inventory.Scope) *passing {
-	e.watch.Begin(StepPredicate)
+func (e *evaluation) filter(scope inventory.Scope) *predicateResult {
+	e.recorder.Begin(StepPredicate)
 
-	p := recall(e, "", func() *passing { return e.passing(scope) }, (*passing).bytes)
+	p := memoize(e, "", func() *predicateResult { return e.filterPredicates(scope) }, (*predicateResult).bytes)
 
-	e.watch.End(StepPredicate)
+	e.recorder.End(StepPredicate)
 
-	if e.pass.Exhausted() {
+	if e.evalContext.Exhausted() {
 		return nil
 	}
 
 	e.result.Available = p.available
 	e.result.stages[StageTerminating] = p.terminating
-	e.result.stages[StagePredicate] = p.available - len(p.slots)
+	e.result.stages[StagePredicate] = p.available - len(p.indices)
 
 	return p
 }
 
-// recall finds something that is the same for all that ask the same, unless it costs something each time. The size of it is an estimate in
+// memoize finds something that is the same for all that ask the same, unless it costs something each time. The size of it is an estimate in
 // bytes.
-func recall[T any](e *evaluation, about string, find func() T, size func(T) int) T {
+func memoize[T any](e *evaluation, about string, find func() T, size func(T) int) T {
 	if e.dynamic() {
 		return find()
 	}
@@ -205,13 +205,13 @@ func recall[T any](e *evaluation, about string, find func() T, size func(T) int)
 	return inventory.Memoize(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
 }
 
-// wakeAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
-func (e *evaluation) wakeAt() time.Time {
+// requeueAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
+func (e *evaluation) requeueAt() time.Time {
 	if e.result.ListsRejections() {
-		e.pass.RequeueAfterChange(e.result.forbidsUntil)
+		e.evalContext.RequeueAfterChange(e.result.taintsChangeAt)
 	}
 
-	return e.pass.RequeueAt()
+	return e.evalContext.RequeueAt()
 }
 
 func (e *evaluation) dynamic() bool {
@@ -219,42 +219,42 @@ func (e *evaluation) dynamic() bool {
 }
 
 // bytes estimates what the clusters take, without their facts.
-func (p *passing) bytes() int {
+func (p *predicateResult) bytes() int {
 	const fixed, perCluster, bitsPerByte = 256, 16, 8
 
-	return fixed + len(p.slots)*perCluster + int(p.tainted.Len()/bitsPerByte)
+	return fixed + len(p.indices)*perCluster + int(p.tainted.Len()/bitsPerByte)
 }
 
-func (e *evaluation) passing(scope inventory.Scope) *passing {
+func (e *evaluation) filterPredicates(scope inventory.Scope) *predicateResult {
 	candidates, terminating := e.snapshot.Candidates(scope)
-	members, p := candidates, &passing{available: int(candidates.Count()), terminating: terminating}
+	members, p := candidates, &predicateResult{available: int(candidates.Count()), terminating: terminating}
 
 	if len(e.request.Predicates) > 0 {
-		members = e.anyOf(candidates)
+		members = e.matchAny(candidates)
 	}
 
 	p.tainted = e.snapshot.Tainted(members)
-	p.slots = e.snapshot.SortedByName(members)
-	p.clusters = e.factsOf(p.slots)
+	p.indices = e.snapshot.SortedByName(members)
+	p.clusters = e.clustersAt(p.indices)
 
 	return p
 }
 
-func (e *evaluation) factsOf(slots []uint) []*clusterinfo.ClusterInfo {
-	clusters := make([]*clusterinfo.ClusterInfo, 0, len(slots))
-	for _, slot := range slots {
-		clusters = append(clusters, e.snapshot.ClusterInfo(slot))
+func (e *evaluation) clustersAt(indices []uint) []*clusterinfo.ClusterInfo {
+	clusters := make([]*clusterinfo.ClusterInfo, 0, len(indices))
+	for _, index := range indices {
+		clusters = append(clusters, e.snapshot.ClusterInfo(index))
 	}
 
 	return clusters
 }
 
-// anyOf asks each predicate about the clusters that those before it have left.
-func (e *evaluation) anyOf(candidates inventory.Members) inventory.Members {
+// matchAny asks each predicate about the clusters that those before it have left.
+func (e *evaluation) matchAny(candidates inventory.Members) inventory.Members {
 	left, passed := candidates.Clone(), candidates.Clone().ClearAll()
 
 	for _, predicate := range e.request.Predicates {
-		matching := e.matching(predicate, left)
+		matching := e.match(predicate, left)
 		passed.InPlaceUnion(matching)
 		left.InPlaceDifference(matching)
 	}
@@ -262,36 +262,36 @@ func (e *evaluation) anyOf(candidates inventory.Members) inventory.Members {
 	return passed
 }
 
-func (e *evaluation) matching(predicate Predicate, candidates inventory.Members) inventory.Members {
+func (e *evaluation) match(predicate Predicate, candidates inventory.Members) inventory.Members {
 	if !predicate.Selector.HasCEL() {
 		return e.snapshot.Match(predicate.Selector, candidates)
 	}
 
-	e.watch.Begin(StepCEL)
-	defer e.watch.End(StepCEL)
+	e.recorder.Begin(StepCEL)
+	defer e.recorder.End(StepCEL)
 
-	matching := e.snapshot.MatchCEL(predicate.Selector, candidates, e.pass, func(f *clusterinfo.ClusterInfo, verdict selector.Verdict) {
-		e.noteError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
+	matching := e.snapshot.MatchCEL(predicate.Selector, candidates, e.evalContext, func(f *clusterinfo.ClusterInfo, verdict selector.Verdict) {
+		e.recordError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
 	})
 
-	for slot := range e.snapshot.Unreadable(candidates).EachSet() {
-		if e.doubts(predicate, e.snapshot.ClusterInfo(slot)) {
-			matching.Set(slot)
+	for index := range e.snapshot.Unreadable(candidates).EachSet() {
+		if e.passesUnreadable(predicate, e.snapshot.ClusterInfo(index)) {
+			matching.Set(index)
 		}
 	}
 
 	return matching
 }
 
-// tolerate leaves out the clusters whose taints forbid them.
-func (e *evaluation) tolerate(p *passing) *remaining {
-	left := &remaining{slots: p.slots, clusters: p.clusters, avoid: map[string]int{}}
+// filterTaints leaves out the clusters whose taints forbid them.
+func (e *evaluation) filterTaints(p *predicateResult) *feasibleClusters {
+	left := &feasibleClusters{indices: p.indices, clusters: p.clusters, avoid: map[string]int{}}
 
 	var forbidden inventory.Members
 
-	for slot := range p.tainted.EachSet() {
-		f := e.snapshot.ClusterInfo(slot)
-		taints := e.judge(f)
+	for index := range p.tainted.EachSet() {
+		f := e.snapshot.ClusterInfo(index)
+		taints := e.checkTaints(f)
 
 		switch {
 		case taints.forbids >= 0:
@@ -299,9 +299,9 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 				forbidden = p.tainted.Clone().ClearAll()
 			}
 
-			forbidden.Set(slot)
+			forbidden.Set(index)
 
-			e.result.forbidsUntil = earliest(e.result.forbidsUntil, taints.until)
+			e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
 
 			continue
 		case taints.avoid > 0:
@@ -312,22 +312,22 @@ func (e *evaluation) tolerate(p *passing) *remaining {
 	}
 
 	if forbidden != nil {
-		left.slots, left.clusters = p.without(forbidden)
+		left.indices, left.clusters = p.without(forbidden)
 	}
 
 	return left
 }
 
 // without are the clusters without some, in their order.
-func (p *passing) without(forbidden inventory.Members) (slots []uint, clusters []*clusterinfo.ClusterInfo) {
-	most := len(p.slots) - int(forbidden.Count())
-	slots, clusters = make([]uint, 0, most), make([]*clusterinfo.ClusterInfo, 0, most)
+func (p *predicateResult) without(forbidden inventory.Members) (indices []uint, clusters []*clusterinfo.ClusterInfo) {
+	most := len(p.indices) - int(forbidden.Count())
+	indices, clusters = make([]uint, 0, most), make([]*clusterinfo.ClusterInfo, 0, most)
 
-	for i, slot := range p.slots {
-		if !forbidden.Test(slot) {
-			slots, clusters = append(slots, slot), append(clusters, p.clusters[i])
+	for i, index := range p.indices {
+		if !forbidden.Test(index) {
+			indices, clusters = append(indices, index), append(clusters, p.clusters[i])
 		}
 	}
 
-	return slots, clusters
+	return indices, clusters
 }

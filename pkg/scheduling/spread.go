@@ -76,21 +76,21 @@ func (s Spread) Problem() (reason, message string) {
 	}
 }
 
-// barrier is a hard constraint with the domain that has the fewest selected clusters.
-type barrier struct {
+// hardConstraint is a hard constraint with the domain that has the fewest selected clusters.
+type hardConstraint struct {
 	Spread
 
 	fewest string
 }
 
-// barriers are the hard constraints.
-func barriers(spreads []Spread) []barrier {
-	var hard []barrier
+// hardConstraints are the hard constraints.
+func hardConstraints(spreads []Spread) []hardConstraint {
+	var hard []hardConstraint
 
 	for _, spread := range spreads {
 		if spread.Constraint.Hard {
 			fewest, _, _ := spread.bounds()
-			hard = append(hard, barrier{Spread: spread, fewest: fewest})
+			hard = append(hard, hardConstraint{Spread: spread, fewest: fewest})
 		}
 	}
 
@@ -98,7 +98,7 @@ func barriers(spreads []Spread) []barrier {
 }
 
 // clause says why the constraint forbids one more cluster; empty when it does not.
-func (b barrier) clause(f *clusterinfo.ClusterInfo) string {
+func (b hardConstraint) clause(f *clusterinfo.ClusterInfo) string {
 	domain, found := b.Constraint.domain(f)
 
 	switch {
@@ -111,20 +111,20 @@ func (b barrier) clause(f *clusterinfo.ClusterInfo) string {
 	}
 }
 
-// blockedClause is the first clause for which a constraint does not let the cluster in, with that constraint; empty when all do.
-func blockedClause(constraints []barrier, f *clusterinfo.ClusterInfo) (clause string, by barrier) {
+// spreadClause is the first clause for which a constraint does not let the cluster in, with that constraint; empty when all do.
+func spreadClause(constraints []hardConstraint, f *clusterinfo.ClusterInfo) (clause string, by hardConstraint) {
 	for _, by := range constraints {
 		if clause := by.clause(f); clause != "" {
 			return clause, by
 		}
 	}
 
-	return "", barrier{}
+	return "", hardConstraint{}
 }
 
-// blocked is the blockedClause with what is in the domains.
-func blocked(spreads []Spread, f *clusterinfo.ClusterInfo) string {
-	clause, by := blockedClause(barriers(spreads), f)
+// spreadReason is the blockedClause with what is in the domains.
+func spreadReason(spreads []Spread, f *clusterinfo.ClusterInfo) string {
+	clause, by := spreadClause(hardConstraints(spreads), f)
 
 	domain, found := by.Constraint.domain(f)
 	if clause == "" || !found {
@@ -135,8 +135,8 @@ func blocked(spreads []Spread, f *clusterinfo.ClusterInfo) string {
 		clause, by.Selected[domain], by.fewest, by.Selected[by.fewest], by.Constraint.MaxSkew)
 }
 
-// outside reports whether a hard constraint never lets the cluster in, because it is in no domain.
-func outside(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
+// hasNoDomain reports whether a hard constraint never lets the cluster in, because it is in no domain.
+func hasNoDomain(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(spreads, func(s Spread) bool {
 		if !s.Constraint.Hard {
 			return false
@@ -148,8 +148,8 @@ func outside(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
 	})
 }
 
-// before is how the selected clusters lay before a cluster was taken.
-func before(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
+// spreadsBefore is how the selected clusters lay before a cluster was taken.
+func spreadsBefore(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 	earlier := slices.Clone(spreads)
 
 	for i, spread := range earlier {
@@ -162,17 +162,17 @@ func before(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 	return earlier
 }
 
-// load is how full the domains of a cluster are, in the order of the constraints; a domain that it does not have counts as fullest.
-func load(spreads []Spread, f *clusterinfo.ClusterInfo) []int {
-	load := make([]int, 0, len(spreads))
+// domainCounts is how full the domains of a cluster are, in the order of the constraints; a domain that it does not have counts as fullest.
+func domainCounts(spreads []Spread, f *clusterinfo.ClusterInfo) []int {
+	counts := make([]int, 0, len(spreads))
 
 	for _, spread := range spreads {
 		if domain, found := spread.Constraint.domain(f); found {
-			load = append(load, spread.Selected[domain])
+			counts = append(counts, spread.Selected[domain])
 		} else {
-			load = append(load, math.MaxInt)
+			counts = append(counts, math.MaxInt)
 		}
 	}
 
-	return load
+	return counts
 }

@@ -111,7 +111,7 @@ func TestSpreadIsTheRule(t *testing.T) {
 		}
 
 		wanted := rapid.IntRange(0, len(ranked)).Draw(t, "wanted")
-		chosen, spreads := spreadOut(constraints, ranked, wanted)
+		chosen, spreads := selectSpread(constraints, ranked, wanted)
 
 		counts := newSpreads(constraints, ranked)
 
@@ -164,7 +164,7 @@ func bestByTrial(counts []Spread, ranked []Verdict, taken []int) int {
 			continue
 		}
 
-		if best < 0 || slices.Compare(load(counts, verdict.Cluster), load(counts, ranked[best].Cluster)) < 0 {
+		if best < 0 || slices.Compare(domainCounts(counts, verdict.Cluster), domainCounts(counts, ranked[best].Cluster)) < 0 {
 			best = i
 		}
 	}

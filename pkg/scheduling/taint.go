@@ -10,11 +10,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// longestToleration is the greatest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
-const longestToleration = int64(math.MaxInt64 / time.Second)
+// maxTolerationSeconds is the greatest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
+const maxTolerationSeconds = int64(math.MaxInt64 / time.Second)
 
-// judgement is what the taints of a cluster mean for a placement.
-type judgement struct {
+// taintResult is what the taints of a cluster mean for a placement.
+type taintResult struct {
 	// forbids is the index of the first taint that keeps the cluster out, or -1.
 	forbids int
 	// avoid is how many taints ask to prefer other clusters (docs/spec/differences.md D1).
@@ -24,19 +24,19 @@ type judgement struct {
 	until time.Time
 }
 
-func (e *evaluation) judge(f *clusterinfo.ClusterInfo) judgement {
-	j := judgement{forbids: -1}
+func (e *evaluation) checkTaints(f *clusterinfo.ClusterInfo) taintResult {
+	j := taintResult{forbids: -1}
 
 	for i, taint := range f.Taints {
-		by, until := e.tolerates(f.Name, taint)
+		by, until := e.findToleration(f.Name, taint)
 
 		switch {
-		case by != byNone:
+		case by != notTolerated:
 			j.until = earliest(j.until, until)
 		case taint.Effect == clusterv1.TaintEffectPreferNoSelect:
 			j.avoid++
 		default:
-			return judgement{forbids: i, until: j.until}
+			return taintResult{forbids: i, until: j.until}
 		}
 	}
 
@@ -54,16 +54,16 @@ func earliest(a, b time.Time) time.Time {
 
 // What tolerates a taint when no toleration does.
 const (
-	// byNone is nothing.
-	byNone = -2
-	// byDecision is that the cluster is in the decisions already.
-	byDecision = -1
+	// notTolerated is nothing.
+	notTolerated = -2
+	// toleratedByDecision is that the cluster is in the decisions already.
+	toleratedByDecision = -1
 )
 
-// tolerates is the index of the toleration that lets a taint pass, byDecision or byNone, and when that ends.
-func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (by int, until time.Time) {
+// findToleration is the index of the toleration that lets a taint pass, byDecision or byNone, and when that ends.
+func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by int, until time.Time) {
 	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
-		return byDecision, time.Time{}
+		return toleratedByDecision, time.Time{}
 	}
 
 	// The first toleration that holds now decides, and its end is what counts.
@@ -82,16 +82,16 @@ func (e *evaluation) tolerates(cluster string, taint clusterv1.Taint) (by int, u
 			continue // Expired before it began.
 		}
 
-		if seconds > longestToleration || clusterinfo.HasUnreadableTime(taint) {
+		if seconds > maxTolerationSeconds || clusterinfo.HasUnreadableTime(taint) {
 			return i, time.Time{}
 		}
 
-		if end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second); e.pass.Now.Before(end) {
+		if end := taint.TimeAdded.Add(time.Duration(seconds) * time.Second); e.evalContext.Now.Before(end) {
 			return i, end
 		}
 	}
 
-	return byNone, time.Time{}
+	return notTolerated, time.Time{}
 }
 
 // covers reports whether the toleration is meant for the taint. An unknown operator is meant for none.

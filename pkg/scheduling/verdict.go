@@ -26,15 +26,15 @@ func (r *Result) Reason(v Verdict) string {
 	case StageScope:
 		return r.scopeReason()
 	case StageTerminating:
-		return "is " + beingDeleted
+		return "is " + terminatingClause
 	case StagePredicate:
 		return r.predicateReason(v)
 	case StageTaint:
 		return taintClause(v.Cluster.Taints[v.taint])
 	case StageAntiAffinity:
-		return apartReason(*r.Request.AntiAffinity, v, r.details().feasible)
+		return antiAffinityReason(*r.Request.AntiAffinity, v, r.details().feasible)
 	case StageSpread:
-		return blocked(r.Spreads, v.Cluster)
+		return spreadReason(r.Spreads, v.Cluster)
 	case StageRank:
 		return r.rankReason(v)
 	default:
@@ -65,11 +65,11 @@ func (r *Result) scopeReason() string {
 }
 
 func (r *Result) predicateReason(v Verdict) string {
-	pass := &selector.EvalContext{Now: r.now}
+	evalContext := &selector.EvalContext{Now: r.now}
 	reasons := make([]string, 0, len(r.Request.Predicates))
 
 	for i, predicate := range r.Request.Predicates {
-		verdict := predicate.Selector.Match(v.Cluster, pass)
+		verdict := predicate.Selector.Match(v.Cluster, evalContext)
 		reasons = append(reasons, predicateText(i, verdict.Failure()))
 	}
 
@@ -86,13 +86,13 @@ func (r *Result) rankReason(v Verdict) string {
 
 	// The last one that was taken was taken in its stead.
 	last := best[len(best)-1]
-	spreads := before(r.Spreads, last.Cluster)
+	spreads := spreadsBefore(r.Spreads, last.Cluster)
 
-	if reason := blocked(spreads, v.Cluster); reason != "" {
+	if reason := spreadReason(spreads, v.Cluster); reason != "" {
 		return text + ", " + reason
 	}
 
-	if slices.Compare(load(spreads, v.Cluster), load(spreads, last.Cluster)) > 0 {
+	if slices.Compare(domainCounts(spreads, v.Cluster), domainCounts(spreads, last.Cluster)) > 0 {
 		return text + ", the spread constraints prefer the domains of " + last.Cluster.Name
 	}
 

@@ -8,11 +8,11 @@ import (
 
 // IsFeasible reports whether a cluster passed predicates and taints, so that it could be selected if no other were better.
 func (r *Result) IsFeasible(cluster string) bool {
-	if r.field == nil {
+	if r.candidates == nil {
 		return false
 	}
 
-	_, fits := slices.BinarySearchFunc(r.field.clusters, cluster, compareName)
+	_, fits := slices.BinarySearchFunc(r.candidates.clusters, cluster, compareName)
 
 	return fits
 }
@@ -23,12 +23,12 @@ func (r *Result) IsFeasible(cluster string) bool {
 func (r *Result) RejectionsOf(clusters []string) []Rejection {
 	h := histogram{}
 	if !r.Valid() {
-		return h.causes()
+		return h.rejections()
 	}
 
 	// An evaluation of its own: what it finds out is not for this result.
 	e := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now)
-	scope, constraints := e.scope(), barriers(r.Spreads)
+	scope, constraints := e.scope(), hardConstraints(r.Spreads)
 
 	for _, name := range clusters {
 		f := r.Cluster(name)
@@ -38,8 +38,8 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 			continue
 		}
 
-		e.pass = &selector.EvalContext{Now: r.now}
-		verdict := e.judgeOne(scope, f)
+		e.evalContext = &selector.EvalContext{Now: r.now}
+		verdict := e.filterCluster(scope, f)
 
 		switch verdict.Stage {
 		case StageScope:
@@ -53,5 +53,5 @@ func (r *Result) RejectionsOf(clusters []string) []Rejection {
 		}
 	}
 
-	return h.causes()
+	return h.rejections()
 }

@@ -24,10 +24,10 @@ type SetState struct {
 // Sets are all sets by name, with how each stands to the question and to a cluster.
 func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 	sets := r.snapshot.ClusterSets()
-	standings := make([]SetState, 0, len(sets))
+	states := make([]SetState, 0, len(sets))
 
 	for _, set := range sets {
-		standings = append(standings, SetState{
+		states = append(states, SetState{
 			Set:      set,
 			Bound:    slices.Contains(r.Bound, set.Name),
 			Asked:    len(r.Request.ClusterSets) == 0 || slices.Contains(r.Request.ClusterSets, set.Name),
@@ -35,16 +35,16 @@ func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 		})
 	}
 
-	return standings
+	return states
 }
 
 // Clauses are the verdicts of every clause of every predicate on a cluster; an empty list of clauses matches.
 func (r *Result) Clauses(f *clusterinfo.ClusterInfo) [][]selector.Clause {
-	pass := &selector.EvalContext{Now: r.now}
+	evalContext := &selector.EvalContext{Now: r.now}
 	clauses := make([][]selector.Clause, 0, len(r.Request.Predicates))
 
 	for _, predicate := range r.Request.Predicates {
-		clauses = append(clauses, predicate.Selector.Explain(f, pass))
+		clauses = append(clauses, predicate.Selector.Explain(f, evalContext))
 	}
 
 	return clauses
@@ -65,16 +65,16 @@ type Tolerance struct {
 
 // Tolerances are the taints of a cluster in their order. There are none when the result is Held.
 func (r *Result) Tolerances(f *clusterinfo.ClusterInfo) []Tolerance {
-	if r.field == nil {
+	if r.candidates == nil {
 		return nil
 	}
 
-	e := evaluation{request: r.Request, incumbents: r.field.incumbents, pass: &selector.EvalContext{Now: r.now}}
+	e := evaluation{request: r.Request, incumbents: r.candidates.incumbents, evalContext: &selector.EvalContext{Now: r.now}}
 	tolerances := make([]Tolerance, 0, len(f.Taints))
 
 	for _, taint := range f.Taints {
-		by, until := e.tolerates(f.Name, taint)
-		tolerance := Tolerance{Taint: taint, Text: taintText(taint), Tolerated: by != byNone, Until: until}
+		by, until := e.findToleration(f.Name, taint)
+		tolerance := Tolerance{Taint: taint, Text: taintText(taint), Tolerated: by != notTolerated, Until: until}
 
 		if by >= 0 {
 			tolerance.By = &r.Request.Tolerations[by]

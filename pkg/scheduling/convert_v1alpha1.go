@@ -15,7 +15,7 @@ import (
 // ConvertV1alpha1 makes a Request of a placement.open-cluster-management.io/v1alpha1 Placement (docs/spec/placement-v1alpha1.md P1). Whatever
 // is wrong with the placement is found here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
 func ConvertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *Request {
-	l := lowering{compiler: compiler, request: &Request{
+	c := conversion{compiler: compiler, request: &Request{
 		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
 		ClusterSets:  slices.Clone(placement.Spec.ClusterSets),
 		Wanted:       placement.Spec.NumberOfClusters,
@@ -26,12 +26,12 @@ func ConvertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.P
 	}}
 	spec := field.NewPath("spec")
 
-	l.name(placement.Name)
-	l.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
-	l.namedPredicates(spec.Child("predicates"), placement.Spec.Predicates)
-	l.antiAffinity(spec.Child("antiAffinity"), placement.Spec.AntiAffinity)
+	c.name(placement.Name)
+	c.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
+	c.namedPredicates(spec.Child("predicates"), placement.Spec.Predicates)
+	c.antiAffinity(spec.Child("antiAffinity"), placement.Spec.AntiAffinity)
 
-	return l.request
+	return c.request
 }
 
 // availabilityTolerations tolerate the two taints that follow the availability of a cluster. Each decision of this API says whether its
@@ -43,11 +43,11 @@ func availabilityTolerations() []clusterv1beta1.Toleration {
 	}
 }
 
-func (l *lowering) namedPredicates(path *field.Path, predicates []placementv1alpha1.ClusterPredicate) {
+func (c *conversion) namedPredicates(path *field.Path, predicates []placementv1alpha1.ClusterPredicate) {
 	for i, predicate := range predicates {
 		at := path.Index(i)
 
-		l.predicate(selector.Paths{
+		c.predicate(selector.Paths{
 			Name:        at.Child("clusterName"),
 			Labels:      at.Child("labelSelector"),
 			ClaimValues: at.Child("claimSelector", "matchClaims"),
@@ -62,11 +62,11 @@ func (l *lowering) namedPredicates(path *field.Path, predicates []placementv1alp
 }
 
 // antiAffinity has both fields, or neither.
-func (l *lowering) antiAffinity(path *field.Path, apart placementv1alpha1.AntiAffinity) {
+func (c *conversion) antiAffinity(path *field.Path, apart placementv1alpha1.AntiAffinity) {
 	if apart == (placementv1alpha1.AntiAffinity{}) {
 		return
 	}
 
-	key := l.topologyKey(path, apart.TopologyKey, string(apart.TopologyKeyType))
-	l.request.AntiAffinity = &key
+	key := c.topologyKey(path, apart.TopologyKey, string(apart.TopologyKeyType))
+	c.request.AntiAffinity = &key
 }

@@ -66,7 +66,7 @@ func checkCausesOf(t *rapid.T, result *Result) {
 			continue
 		}
 
-		want := Rejection{verdict.Stage, result.clause(verdict, barriers(result.Spreads)), 1}
+		want := Rejection{verdict.Stage, result.clause(verdict, hardConstraints(result.Spreads)), 1}
 		if causes := result.RejectionsOf([]string{name}); len(causes) != 1 || causes[0] != want {
 			t.Fatalf("%s: got %v, want %v", name, causes, want)
 		}
@@ -99,6 +99,6 @@ func TestWithheld(t *testing.T) {
 	expect(t, "the answer tells causes", false, result.Dependencies().WatchRejected)
 	expect(t, "withheld it tells causes", true, held.Dependencies().WatchRejected)
 
-	result.forbidsUntil = soon
+	result.taintsChangeAt = soon
 	expect(t, "wakes when a cause changes", soon, result.Blocked(late).RequeueAt)
 }

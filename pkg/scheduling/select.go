@@ -17,29 +17,29 @@ func (r *Request) wanted(feasible int) int {
 	return int(*r.Wanted)
 }
 
-// take takes as many of the ranked clusters as are wanted, within what anti-affinity and spread constraints allow, and returns their
+// selectRanked takes as many of the ranked clusters as are wanted, within what anti-affinity and spread constraints allow, and returns their
 // indices, best first.
-func (e *evaluation) take(ranked []Verdict) []int {
-	candidates := keepApart(e.request.AntiAffinity, ranked)
+func (e *evaluation) selectRanked(ranked []Verdict) []int {
+	left := filterAntiAffinity(e.request.AntiAffinity, ranked)
 	wanted := e.request.wanted(len(ranked))
 
-	taken, spreads := spreadOut(e.request.Spread, candidates, min(wanted, len(candidates)))
+	taken, spreads := selectSpread(e.request.Spread, left, min(wanted, len(left)))
 	e.result.Spreads = spreads
 	e.countMissing(wanted, len(taken))
 
 	chosen := make([]int, 0, len(taken))
 	for _, i := range taken {
-		chosen = append(chosen, candidates[i].Rank-1)
+		chosen = append(chosen, left[i].Rank-1)
 	}
 
 	return chosen
 }
 
-// settle ranks the feasible clusters and takes of them what is to be selected; chosen are the indices of those, best first. What kept out
+// rankAndSelect ranks the feasible clusters and takes of them what is to be selected; chosen are the indices of those, best first. What kept out
 // the others is not said yet.
-func (e *evaluation) settle(field *candidates) (ranked []Verdict, chosen []int) {
-	ranked = field.ranked()
-	chosen = e.take(ranked)
+func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []int) {
+	ranked = c.ranked()
+	chosen = e.selectRanked(ranked)
 
 	for _, i := range chosen {
 		ranked[i].Stage = StageSelected
@@ -51,24 +51,24 @@ func (e *evaluation) settle(field *candidates) (ranked []Verdict, chosen []int) 
 	return ranked, chosen
 }
 
-// keepOut says of the ranked clusters that were not selected what kept them out.
-func (e *evaluation) keepOut(ranked []Verdict) {
+// recordRejections says of the ranked clusters that were not selected what kept them out.
+func (e *evaluation) recordRejections(ranked []Verdict) {
 	room := len(e.result.Selected) < e.request.wanted(len(ranked))
 
 	for i, verdict := range ranked {
 		if verdict.Stage != StageSelected {
-			ranked[i].Stage = keptOut(verdict, ranked, room || outside(e.result.Spreads, verdict.Cluster))
+			ranked[i].Stage = rejectionStage(verdict, ranked, room || hasNoDomain(e.result.Spreads, verdict.Cluster))
 		}
 	}
 }
 
-// keptOut is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
+// rejectionStage is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
 // however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
-func keptOut(v Verdict, ranked []Verdict, room bool) Stage {
+func rejectionStage(v Verdict, ranked []Verdict, room bool) Stage {
 	switch {
-	case v.apart == withoutKey:
+	case v.conflict == noAntiAffinityKey:
 		return StageAntiAffinity
-	case v.apart != 0 && (room || ranked[v.apart-1].Stage == StageSelected):
+	case v.conflict != 0 && (room || ranked[v.conflict-1].Stage == StageSelected):
 		return StageAntiAffinity
 	case room:
 		return StageSpread
@@ -83,11 +83,11 @@ func (e *evaluation) countMissing(wanted, taken int) {
 	}
 }
 
-// pick is choose without the verdicts: where nothing depends on the ranks of all, they are not found.
-func (e *evaluation) pick(field *candidates) {
+// selectFast is choose without the verdicts: where nothing depends on the ranks of all, they are not found.
+func (e *evaluation) selectFast(c *candidates) {
 	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
-		e.ranked, _ = e.settle(field)
-		e.keepOut(e.ranked)
+		e.ranked, _ = e.rankAndSelect(c)
+		e.recordRejections(e.ranked)
 
 		for i := range e.ranked {
 			e.result.stages[e.ranked[i].Stage]++
@@ -96,21 +96,21 @@ func (e *evaluation) pick(field *candidates) {
 		return
 	}
 
-	wanted := e.request.wanted(len(field.clusters))
-	e.result.Selected = field.clusters
+	wanted := e.request.wanted(len(c.clusters))
+	e.result.Selected = c.clusters
 
-	if wanted < len(field.clusters) {
-		e.result.Selected = field.top(wanted)
+	if wanted < len(c.clusters) {
+		e.result.Selected = c.top(wanted)
 	}
 
 	e.countMissing(wanted, len(e.result.Selected))
 	e.result.stages[StageSelected] = len(e.result.Selected)
-	e.result.stages[StageRank] = len(field.clusters) - len(e.result.Selected)
+	e.result.stages[StageRank] = len(c.clusters) - len(e.result.Selected)
 }
 
 // top are the best clusters, sorted by name.
 func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
-	kept := &worstFirst{better: c.better()}
+	kept := &worstFirst{better: c.compare()}
 
 	for i := range c.clusters {
 		switch {

@@ -21,27 +21,27 @@ type Rejection struct {
 	Clusters int
 }
 
-// longestClause is how many bytes of a clause are told in a text that tells more than one.
-const longestClause = 200
+// maxClauseBytes is how many bytes of a clause are told in a text that tells more than one.
+const maxClauseBytes = 200
 
 // Short is the clause in one line that is not too long, for a text that tells more than one.
 func (c Rejection) Short() string {
 	clause := strings.Join(strings.Fields(c.Clause), " ")
-	if len(clause) <= longestClause {
+	if len(clause) <= maxClauseBytes {
 		return clause
 	}
 
-	return strings.ToValidUTF8(clause[:longestClause-len("...")], "") + "..."
+	return strings.ToValidUTF8(clause[:maxClauseBytes-len("...")], "") + "..."
 }
 
-// predicatesTold is how many predicates are named one by one in the clause of a cluster that passes none of them.
-const predicatesTold = 2
+// maxListedPredicates is how many predicates are named one by one in the clause of a cluster that passes none of them.
+const maxListedPredicates = 2
 
-// foremost is how many causes are told one by one (docs/spec/differences.md E2).
-const foremost = 3
+// maxListedRejections is how many causes are told one by one (docs/spec/differences.md E2).
+const maxListedRejections = 3
 
-// beingDeleted is the clause of terminating clusters.
-const beingDeleted = "being deleted"
+// terminatingClause is the clause of terminating clusters.
+const terminatingClause = "being deleted"
 
 // Rejections are why the clusters in scope that were not selected were not: the cause of most clusters first, then by stage and clause. Each
 // of those clusters is counted once. There are none when the result is Held. They are found when they are first asked for.
@@ -49,12 +49,12 @@ func (r *Result) Rejections() []Rejection {
 	switch {
 	case r.Stalled():
 		return nil
-	case r.causes != nil:
-		return r.causes()
+	case r.rejections != nil:
+		return r.rejections()
 	}
 
 	h := histogram{}
-	constraints := barriers(r.Spreads)
+	constraints := hardConstraints(r.Spreads)
 
 	for _, v := range r.Verdicts() {
 		if v.Stage != StageScope && v.Stage != StageSelected {
@@ -62,20 +62,20 @@ func (r *Result) Rejections() []Rejection {
 		}
 	}
 
-	return h.causes()
+	return h.rejections()
 }
 
 // Summarize is "predicate 1 label region In [eu] (12), being deleted (6), other causes (2)": the first causes, each with its clause in one line
 // that is not too long, and how many clusters have others. It is empty when there are none.
-func Summarize(causes []Rejection) string {
-	texts := make([]string, 0, foremost+1)
+func Summarize(found []Rejection) string {
+	texts := make([]string, 0, maxListedRejections+1)
 	others := 0
 
-	for i, cause := range causes {
-		if i < foremost {
-			texts = append(texts, fmt.Sprintf("%s (%d)", cause.Short(), cause.Clusters))
+	for i, rejection := range found {
+		if i < maxListedRejections {
+			texts = append(texts, fmt.Sprintf("%s (%d)", rejection.Short(), rejection.Clusters))
 		} else {
-			others += cause.Clusters
+			others += rejection.Clusters
 		}
 	}
 
@@ -87,10 +87,10 @@ func Summarize(causes []Rejection) string {
 }
 
 // clause is the cause of a cluster in scope that was not selected.
-func (r *Result) clause(v Verdict, constraints []barrier) string {
+func (r *Result) clause(v Verdict, constraints []hardConstraint) string {
 	switch v.Stage {
 	case StageTerminating:
-		return beingDeleted
+		return terminatingClause
 	case StagePredicate:
 		return r.predicateClause(v)
 	case StageTaint:
@@ -101,32 +101,32 @@ func (r *Result) clause(v Verdict, constraints []barrier) string {
 }
 
 func (r *Result) predicateClause(v Verdict) string {
-	pass := &selector.EvalContext{Now: r.now}
+	evalContext := &selector.EvalContext{Now: r.now}
 
-	return r.Request.noneMatches(func(i int) string { return r.Request.Predicates[i].Selector.Match(v.Cluster, pass).Clause() })
+	return r.Request.noMatchClause(func(i int) string { return r.Request.Predicates[i].Selector.Match(v.Cluster, evalContext).Clause() })
 }
 
 // rankedClause is the cause of a feasible cluster that was not selected.
-func (r *Result) rankedClause(v Verdict, feasible []Verdict, constraints []barrier) string {
+func (r *Result) rankedClause(v Verdict, feasible []Verdict, constraints []hardConstraint) string {
 	switch v.Stage {
 	case StageAntiAffinity:
-		return apartClause(*r.Request.AntiAffinity, v, feasible)
+		return antiAffinityClause(*r.Request.AntiAffinity, v, feasible)
 	case StageSpread:
-		clause, _ := blockedClause(constraints, v.Cluster)
+		clause, _ := spreadClause(constraints, v.Cluster)
 
 		return clause
 	default:
-		return r.notNeeded()
+		return r.rankClause()
 	}
 }
 
-func (r *Result) notNeeded() string { return "not needed, " + wantedText(len(r.Selected)) }
+func (r *Result) rankClause() string { return "not needed, " + wantedText(len(r.Selected)) }
 
 func wantedText(wanted int) string { return fmt.Sprintf("%d wanted", wanted) }
 
-// noneMatches joins the clauses of the predicates that a cluster fails, or tells only how many predicates there are when those are many.
-func (r *Request) noneMatches(clause func(predicate int) string) string {
-	if !r.tellsApart() {
+// noMatchClause joins the clauses of the predicates that a cluster fails, or tells only how many predicates there are when those are many.
+func (r *Request) noMatchClause(clause func(predicate int) string) string {
+	if !r.listsPredicates() {
 		return fmt.Sprintf("none of the %d predicates", len(r.Predicates))
 	}
 
@@ -138,30 +138,30 @@ func (r *Request) noneMatches(clause func(predicate int) string) string {
 	return strings.Join(clauses, " and ")
 }
 
-// tellsApart reports whether the clauses of the predicates are named one by one.
-func (r *Request) tellsApart() bool { return len(r.Predicates) <= predicatesTold }
+// listsPredicates reports whether the clauses of the predicates are named one by one.
+func (r *Request) listsPredicates() bool { return len(r.Predicates) <= maxListedPredicates }
 
 // predicateText is what is said of a predicate, with its number, which counts from 1.
 func predicateText(index int, text string) string {
 	return fmt.Sprintf("predicate %d %s", index+1, text)
 }
 
-// causes are those of the verdicts that Reference has, found by sets of clusters.
-func (e *evaluation) causes(scope inventory.Scope, p *passing) []Rejection {
+// rejections are those of the verdicts that Reference has, found by sets of clusters.
+func (e *evaluation) rejections(scope inventory.Scope, p *predicateResult) []Rejection {
 	h := histogram{}
-	for _, cause := range recall(e, "causes of ", func() []Rejection { return e.outsiders(scope, p).causes() }, causesBytes) {
-		h.add(cause.Stage, cause.Clause, cause.Clusters)
+	for _, rejection := range memoize(e, "causes of ", func() []Rejection { return e.rejectedBeforeTaints(scope, p).rejections() }, rejectionsBytes) {
+		h.add(rejection.Stage, rejection.Clause, rejection.Clusters)
 	}
 
-	e.forbidden(h, p)
+	e.rejectedByTaints(h, p)
 
 	if e.ranked == nil {
-		h.add(StageRank, e.result.notNeeded(), e.result.Feasible()-len(e.result.Selected))
+		h.add(StageRank, e.result.rankClause(), e.result.Feasible()-len(e.result.Selected))
 
-		return h.causes()
+		return h.rejections()
 	}
 
-	constraints := barriers(e.result.Spreads)
+	constraints := hardConstraints(e.result.Spreads)
 
 	for _, v := range e.ranked {
 		if v.Stage != StageSelected {
@@ -169,68 +169,68 @@ func (e *evaluation) causes(scope inventory.Scope, p *passing) []Rejection {
 		}
 	}
 
-	return h.causes()
+	return h.rejections()
 }
 
-// causesBytes estimates what causes take.
-func causesBytes(causes []Rejection) int {
-	const fixed, perCause = 64, 32
+// rejectionsBytes estimates what causes take.
+func rejectionsBytes(found []Rejection) int {
+	const fixed, perRejection = 64, 32
 
 	bytes := fixed
-	for _, cause := range causes {
-		bytes += perCause + len(cause.Clause)
+	for _, rejection := range found {
+		bytes += perRejection + len(rejection.Clause)
 	}
 
 	return bytes
 }
 
-// outsiders counts the clusters in scope that do not come as far as the taints.
-func (e *evaluation) outsiders(scope inventory.Scope, p *passing) histogram {
+// rejectedBeforeTaints counts the clusters in scope that do not come as far as the taints.
+func (e *evaluation) rejectedBeforeTaints(scope inventory.Scope, p *predicateResult) histogram {
 	h := histogram{}
-	h.add(StageTerminating, beingDeleted, p.terminating)
+	h.add(StageTerminating, terminatingClause, p.terminating)
 
 	left, _ := e.snapshot.Candidates(scope)
-	for _, slot := range p.slots {
-		left.Clear(slot)
+	for _, index := range p.indices {
+		left.Clear(index)
 	}
 
-	if !e.request.tellsApart() {
-		h.add(StagePredicate, e.request.noneMatches(nil), int(left.Count()))
+	if !e.request.listsPredicates() {
+		h.add(StagePredicate, e.request.noMatchClause(nil), int(left.Count()))
 
 		return h
 	}
 
-	parts := []part{{clusters: left}}
+	parts := []clauseGroup{{clusters: left}}
 
 	for _, predicate := range e.request.Predicates {
-		divided := make([]part, 0, len(parts))
+		divided := make([]clauseGroup, 0, len(parts))
 		for _, whole := range parts {
-			divided = append(divided, e.divide(whole, predicate.Selector)...)
+			divided = append(divided, e.splitByClause(whole, predicate.Selector)...)
 		}
 
 		parts = divided
 	}
 
 	for _, same := range parts {
-		h.add(StagePredicate, e.request.noneMatches(func(i int) string { return same.clauses[i] }), int(same.clusters.Count()))
+		h.add(StagePredicate, e.request.noMatchClause(func(i int) string { return same.clauses[i] }), int(same.clusters.Count()))
 	}
 
 	return h
 }
 
-// part are clusters that fail the same clauses of the first predicates.
-type part struct {
+// clauseGroup are clusters that fail the same clauses of the first predicates.
+type clauseGroup struct {
 	clauses  []string
 	clusters inventory.Members
 }
 
-// divide divides clusters that do not match a selector by the clause that they fail.
-func (e *evaluation) divide(whole part, by *selector.Selector) []part {
-	var parts []part
+// splitByClause divides clusters that do not match a selector by the clause that they fail.
+func (e *evaluation) splitByClause(whole clauseGroup, by *selector.Selector) []clauseGroup {
+	var parts []clauseGroup
 
 	failing := func(clusters inventory.Members, clause string) {
 		if clusters.Any() {
-			parts = append(parts, part{clauses: append(slices.Clone(whole.clauses), clause), clusters: clusters})
+			parts = append(parts, clauseGroup{clauses: append(slices.Clone(whole.clauses), clause), clusters: clusters})
 		}
 	}
 	left := whole.clusters
@@ -250,13 +250,13 @@ func (e *evaluation) divide(whole part, by *selector.Selector) []part {
 	return parts
 }
 
-// forbidden counts the clusters that their taints keep out.
-func (e *evaluation) forbidden(h histogram, p *passing) {
+// rejectedByTaints counts the clusters that their taints keep out.
+func (e *evaluation) rejectedByTaints(h histogram, p *predicateResult) {
 	counts := map[clusterv1.Taint]int{}
 
-	for slot := range p.tainted.EachSet() {
-		f := e.snapshot.ClusterInfo(slot)
-		if i := e.judge(f).forbids; i >= 0 {
+	for index := range p.tainted.EachSet() {
+		f := e.snapshot.ClusterInfo(index)
+		if i := e.checkTaints(f).forbids; i >= 0 {
 			counts[clusterv1.Taint{Key: f.Taints[i].Key, Value: f.Taints[i].Value, Effect: f.Taints[i].Effect}]++
 		}
 	}
@@ -272,21 +272,21 @@ func (r *Result) ListsRejections() bool { return r.Valid() && !r.Satisfied() }
 
 // Dependencies is what a placement looks at once this is its answer. While that tells causes, they are a part of it.
 func (r *Result) Dependencies() inventory.Dependencies {
-	interest := r.Request.Dependencies()
-	interest.WatchRejected = r.ListsRejections()
+	dependencies := r.Request.Dependencies()
+	dependencies.WatchRejected = r.ListsRejections()
 
-	if !interest.WatchRejected || !r.Request.tellsApart() {
-		return interest
+	if !dependencies.WatchRejected || !r.Request.listsPredicates() {
+		return dependencies
 	}
 
 	for _, predicate := range r.Request.Predicates {
 		clauses := predicate.Selector.Clauses()
 		if len(clauses) > 1 || predicate.Selector.HasCEL() {
-			interest.Clauses = append(interest.Clauses, clauses)
+			dependencies.Clauses = append(dependencies.Clauses, clauses)
 		}
 	}
 
-	return interest
+	return dependencies
 }
 
 // histogram counts clusters by cause.
@@ -298,17 +298,17 @@ func (h histogram) add(stage Stage, clause string, clusters int) {
 	}
 }
 
-func (h histogram) causes() []Rejection {
-	causes := make([]Rejection, 0, len(h))
+func (h histogram) rejections() []Rejection {
+	found := make([]Rejection, 0, len(h))
 
-	for cause, clusters := range h {
-		cause.Clusters = clusters
-		causes = append(causes, cause)
+	for rejection, clusters := range h {
+		rejection.Clusters = clusters
+		found = append(found, rejection)
 	}
 
-	slices.SortFunc(causes, func(a, b Rejection) int {
+	slices.SortFunc(found, func(a, b Rejection) int {
 		return cmp.Or(cmp.Compare(b.Clusters, a.Clusters), cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Clause, b.Clause))
 	})
 
-	return causes
+	return found
 }

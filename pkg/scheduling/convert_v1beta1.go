@@ -20,7 +20,7 @@ import (
 // ConvertV1beta1 makes a Request of a cluster.open-cluster-management.io/v1beta1 Placement. Whatever is wrong with the placement is found
 // here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
 func ConvertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
-	l := lowering{compiler: compiler, request: &Request{
+	c := conversion{compiler: compiler, request: &Request{
 		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
 		ClusterSets: slices.Clone(placement.Spec.ClusterSets),
 		Wanted:      placement.Spec.NumberOfClusters,
@@ -28,25 +28,25 @@ func ConvertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Place
 	}}
 	spec := field.NewPath("spec")
 
-	l.name(placement.Name)
-	l.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
-	l.predicates(spec.Child("predicates"), placement.Spec.Predicates)
-	l.prioritizers(spec.Child("prioritizerPolicy"), placement.Spec.PrioritizerPolicy)
-	l.tolerations(spec.Child("tolerations"), placement.Spec.Tolerations)
-	l.spread(spec.Child("spreadPolicy", "spreadConstraints"), placement.Spec.SpreadPolicy.SpreadConstraints)
-	l.groups(spec.Child("decisionStrategy", "groupStrategy"), placement.Spec.DecisionStrategy.GroupStrategy)
-	l.order(spec.Child("sortBy"), placement.Spec.SortBy)
-	l.scoreInterval(spec.Child("scoreRateLimit"), placement.Spec.ScoreRateLimit)
+	c.name(placement.Name)
+	c.wanted(spec.Child("numberOfClusters"), placement.Spec.NumberOfClusters)
+	c.predicates(spec.Child("predicates"), placement.Spec.Predicates)
+	c.prioritizers(spec.Child("prioritizerPolicy"), placement.Spec.PrioritizerPolicy)
+	c.tolerations(spec.Child("tolerations"), placement.Spec.Tolerations)
+	c.spread(spec.Child("spreadPolicy", "spreadConstraints"), placement.Spec.SpreadPolicy.SpreadConstraints)
+	c.groups(spec.Child("decisionStrategy", "groupStrategy"), placement.Spec.DecisionStrategy.GroupStrategy)
+	c.order(spec.Child("sortBy"), placement.Spec.SortBy)
+	c.scoreInterval(spec.Child("scoreRateLimit"), placement.Spec.ScoreRateLimit)
 
-	return l.request
+	return c.request
 }
 
-func (l *lowering) predicates(path *field.Path, predicates []clusterv1beta1.ClusterPredicate) {
+func (c *conversion) predicates(path *field.Path, predicates []clusterv1beta1.ClusterPredicate) {
 	for i, predicate := range predicates {
 		at := path.Index(i).Child("requiredClusterSelector")
 		required := predicate.RequiredClusterSelector
 
-		l.predicate(selector.Paths{
+		c.predicate(selector.Paths{
 			Labels: at.Child("labelSelector"),
 			Claims: at.Child("claimSelector", "matchExpressions"),
 			CEL:    at.Child("celSelector", "celExpressions"),
@@ -60,7 +60,7 @@ func (l *lowering) predicates(path *field.Path, predicates []clusterv1beta1.Clus
 
 // prioritizers resolves the weights: the mode's defaults first, then the configurations; of two for one coordinate the last one wins
 // (docs/spec/differences.md C4), and weight 0 switches off, whatever it is of.
-func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
+func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
 	var chosen []Prioritizer
 
 	switch policy.Mode {
@@ -68,7 +68,7 @@ func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.Prioriti
 		chosen = defaultPrioritizers()
 	case clusterv1beta1.PrioritizerPolicyModeExact:
 	default:
-		l.mistake(field.NotSupported(path.Child("mode"), policy.Mode, []clusterv1beta1.PrioritizerPolicyModeType{
+		c.addErrors(field.NotSupported(path.Child("mode"), policy.Mode, []clusterv1beta1.PrioritizerPolicyModeType{
 			clusterv1beta1.PrioritizerPolicyModeAdditive, clusterv1beta1.PrioritizerPolicyModeExact,
 		}))
 	}
@@ -77,7 +77,7 @@ func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.Prioriti
 		prioritizer, err := coordinate(path.Child("configurations").Index(i).Child("scoreCoordinate"), configuration.ScoreCoordinate)
 		if err != nil {
 			if configuration.ScoreCoordinate == nil || configuration.Weight != 0 {
-				l.mistake(err)
+				c.addErrors(err)
 			}
 
 			continue
@@ -93,7 +93,7 @@ func (l *lowering) prioritizers(path *field.Path, policy clusterv1beta1.Prioriti
 		}
 	}
 
-	l.request.Prioritizers = slices.DeleteFunc(chosen, func(p Prioritizer) bool { return p.Weight == 0 })
+	c.request.Prioritizers = slices.DeleteFunc(chosen, func(p Prioritizer) bool { return p.Weight == 0 })
 }
 
 func coordinate(path *field.Path, c *clusterv1beta1.ScoreCoordinate) (Prioritizer, *field.Error) {
@@ -111,28 +111,28 @@ func coordinate(path *field.Path, c *clusterv1beta1.ScoreCoordinate) (Prioritize
 	}
 }
 
-func (l *lowering) tolerations(path *field.Path, tolerations []clusterv1beta1.Toleration) {
+func (c *conversion) tolerations(path *field.Path, tolerations []clusterv1beta1.Toleration) {
 	for i, toleration := range tolerations {
 		at := path.Index(i)
 		if toleration.Key == "" && toleration.Operator != clusterv1beta1.TolerationOpExists {
-			l.mistake(field.Invalid(at.Child("operator"), toleration.Operator, "If the key is empty, operator must be Exists."))
+			c.addErrors(field.Invalid(at.Child("operator"), toleration.Operator, "If the key is empty, operator must be Exists."))
 		}
 
 		if toleration.Operator == clusterv1beta1.TolerationOpExists && toleration.Value != "" {
-			l.mistake(field.Invalid(at.Child("value"), toleration.Value, "If the operator is Exists, the value should be empty."))
+			c.addErrors(field.Invalid(at.Child("value"), toleration.Value, "If the operator is Exists, the value should be empty."))
 		}
 	}
 }
 
-func (l *lowering) spread(path *field.Path, terms []clusterv1beta1.SpreadConstraintsTerm) {
+func (c *conversion) spread(path *field.Path, terms []clusterv1beta1.SpreadConstraintsTerm) {
 	for i, term := range terms {
 		at := path.Index(i)
 		constraint := SpreadConstraint{
-			Key: l.topologyKey(at, term.TopologyKey, string(term.TopologyKeyType)), MaxSkew: max(int(term.MaxSkew), 1),
+			Key: c.topologyKey(at, term.TopologyKey, string(term.TopologyKeyType)), MaxSkew: max(int(term.MaxSkew), 1),
 		}
 
 		if term.MaxSkew < 0 {
-			l.mistake(field.Invalid(at.Child("maxSkew"), term.MaxSkew, "must be 1 or more"))
+			c.addErrors(field.Invalid(at.Child("maxSkew"), term.MaxSkew, "must be 1 or more"))
 		}
 
 		switch term.WhenUnsatisfiable {
@@ -140,35 +140,35 @@ func (l *lowering) spread(path *field.Path, terms []clusterv1beta1.SpreadConstra
 			constraint.Hard = true
 		case "", clusterv1beta1.ScheduleAnyway:
 		default:
-			l.mistake(field.NotSupported(at.Child("whenUnsatisfiable"), term.WhenUnsatisfiable,
+			c.addErrors(field.NotSupported(at.Child("whenUnsatisfiable"), term.WhenUnsatisfiable,
 				[]clusterv1beta1.UnsatisfiableMaxSkewAction{clusterv1beta1.DoNotSchedule, clusterv1beta1.ScheduleAnyway}))
 		}
 
-		l.request.Spread = append(l.request.Spread, constraint)
+		c.request.Spread = append(c.request.Spread, constraint)
 	}
 }
 
-func (l *lowering) groups(path *field.Path, strategy clusterv1beta1.GroupStrategy) {
+func (c *conversion) groups(path *field.Path, strategy clusterv1beta1.GroupStrategy) {
 	for i, group := range strategy.DecisionGroups {
 		at := path.Child("decisionGroups").Index(i).Child("groupClusterSelector")
-		compiled, errs := l.compiler.Compile(selector.Paths{
+		compiled, errs := c.compiler.Compile(selector.Paths{
 			Labels: at.Child("labelSelector"), Claims: at.Child("claimSelector", "matchExpressions"),
 		}, selector.Spec{
 			Labels: group.ClusterSelector.LabelSelector, Claims: group.ClusterSelector.ClaimSelector.MatchExpressions,
 		})
-		l.mistake(errs...)
+		c.addErrors(errs...)
 
 		if compiled != nil {
-			l.request.Groups = append(l.request.Groups, GroupRule{Name: group.GroupName, Selector: compiled})
+			c.request.Groups = append(c.request.Groups, GroupRule{Name: group.GroupName, Selector: compiled})
 		}
 	}
 
 	length, err := groupLength(strategy.ClustersPerDecisionGroup)
 	if err != nil {
-		l.mistake(field.Invalid(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup.String(), err.Error()))
+		c.addErrors(field.Invalid(path.Child("clustersPerDecisionGroup"), strategy.ClustersPerDecisionGroup.String(), err.Error()))
 	}
 
-	l.request.GroupLength = length
+	c.request.GroupLength = length
 }
 
 // groupLength reads a number, a quoted number, or a percentage; 0 and nothing mean no bound (docs/spec/differences.md A2).
@@ -191,14 +191,14 @@ func groupLength(value intstr.IntOrString) (GroupLength, error) {
 	return GroupLength{Clusters: int(number)}, nil
 }
 
-func (l *lowering) order(path *field.Path, by clusterv1beta1.PlacementSortByType) {
+func (c *conversion) order(path *field.Path, by clusterv1beta1.PlacementSortByType) {
 	switch by {
 	case "", clusterv1beta1.PlacementSortByClusterName:
-		l.request.Order = ByName
+		c.request.Order = ByName
 	case clusterv1beta1.PlacementSortByScore:
-		l.request.Order = ByScore
+		c.request.Order = ByScore
 	default:
-		l.mistake(field.NotSupported(path, by, []clusterv1beta1.PlacementSortByType{
+		c.addErrors(field.NotSupported(path, by, []clusterv1beta1.PlacementSortByType{
 			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore,
 		}))
 	}
@@ -207,19 +207,19 @@ func (l *lowering) order(path *field.Path, by clusterv1beta1.PlacementSortByType
 // defaultScoreInterval is the default of spec.scoreRateLimit.
 const defaultScoreInterval = time.Minute
 
-func (l *lowering) scoreInterval(path *field.Path, limit string) {
+func (c *conversion) scoreInterval(path *field.Path, limit string) {
 	if limit == "" {
-		l.request.ScoreInterval = defaultScoreInterval
+		c.request.ScoreInterval = defaultScoreInterval
 
 		return
 	}
 
 	interval, err := parseInterval(limit)
 	if err != nil {
-		l.mistake(field.Invalid(path, limit, err.Error()))
+		c.addErrors(field.Invalid(path, limit, err.Error()))
 	}
 
-	l.request.ScoreInterval = interval
+	c.request.ScoreInterval = interval
 }
 
 // intervalUnits are the units of spec.scoreRateLimit, whose form is ^[0-9]+[hms]$.

@@ -9,9 +9,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// doubts reports whether a predicate lets a cluster pass whatever its CEL expressions say: the cluster is in the decisions, and the expressions may
+// passesUnreadable reports whether a predicate lets a cluster pass whatever its CEL expressions say: the cluster is in the decisions, and the expressions may
 // read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
-func (e *evaluation) doubts(predicate Predicate, f *clusterinfo.ClusterInfo) bool {
+func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.ClusterInfo) bool {
 	if !predicate.Selector.HasCEL() || !e.incumbents[f.Name] || !f.HasUnreadable() {
 		return false
 	}

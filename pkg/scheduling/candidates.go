@@ -19,36 +19,36 @@ type candidates struct {
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
-	watch      Recorder
+	recorder   Recorder
 
 	// clusters are the feasible ones, sorted by name; avoid says by name how many taints ask to prefer others, where there are any.
 	clusters []*clusterinfo.ClusterInfo
 	avoid    map[string]int
-	// candidates are the clusters in scope that are not terminating, in no order.
-	candidates iter.Seq[*clusterinfo.ClusterInfo]
-	// load counts, by index in clusters, in how many decisions of others a cluster stands; highest is the greatest count of any cluster.
-	load func() (of func(i int) int, highest int)
+	// available are the clusters in scope that are not terminating, in no order.
+	available iter.Seq[*clusterinfo.ClusterInfo]
+	// decisionCounts counts, by index in clusters, in how many decisions of others a cluster stands; highest is the greatest count of any cluster.
+	decisionCounts func() (of func(i int) int, highest int)
 	// totals are the weighted sums of the scores, by index in clusters.
 	totals func() []int64
 }
 
-// open makes the contest ready to be asked.
-func (c *candidates) open() *candidates {
-	c.totals = sync.OnceValue(c.add)
+// memoizeTotals makes the contest ready to be asked.
+func (c *candidates) memoizeTotals() *candidates {
+	c.totals = sync.OnceValue(c.sumScores)
 
 	return c
 }
 
-func (c *candidates) add() []int64 {
+func (c *candidates) sumScores() []int64 {
 	totals := make([]int64, len(c.clusters))
 
 	for _, prioritizer := range c.request.Prioritizers {
 		step := prioritizer.step()
-		c.watch.Begin(step)
+		c.recorder.Begin(step)
 
 		scores := prioritizer.scores(c)
 
-		c.watch.End(step)
+		c.recorder.End(step)
 
 		for i, score := range scores {
 			totals[i] += int64(prioritizer.Weight) * score
@@ -58,13 +58,13 @@ func (c *candidates) add() []int64 {
 	return totals
 }
 
-// better compares two clusters by their index: those with the fewest taints that ask to prefer others come first
+// compare compares two clusters by their index: those with the fewest taints that ask to prefer others come first
 // (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then the names decide.
-func (c *candidates) better() func(a, b int) int {
+func (c *candidates) compare() func(a, b int) int {
 	totals, kept := c.totals(), c.kept()
 
 	return func(a, b int) int {
-		if order := cmp.Compare(c.avoids(a), c.avoids(b)); order != 0 {
+		if order := cmp.Compare(c.avoidCount(a), c.avoidCount(b)); order != 0 {
 			return order
 		}
 
@@ -84,7 +84,7 @@ func (c *candidates) better() func(a, b int) int {
 	}
 }
 
-func (c *candidates) avoids(i int) int {
+func (c *candidates) avoidCount(i int) int {
 	if len(c.avoid) == 0 {
 		return 0
 	}
@@ -99,7 +99,7 @@ func (c *candidates) ranked() []Verdict {
 		order[i] = i
 	}
 
-	slices.SortFunc(order, c.better())
+	slices.SortFunc(order, c.compare())
 
 	ranked, kept := make([]Verdict, 0, len(order)), c.kept()
 
@@ -113,10 +113,10 @@ func (c *candidates) ranked() []Verdict {
 	return ranked
 }
 
-// expire counts the scores that do not count any more, and tells until when each is valid (docs/spec/differences.md C3).
-func (c *candidates) expire(wake func(validUntil time.Time)) (expired int) {
+// countExpired counts the scores that do not count any more, and tells until when each is valid (docs/spec/differences.md C3).
+func (c *candidates) countExpired(requeueAfter func(validUntil time.Time)) (expired int) {
 	c.eachScoreSet(func(_ Prioritizer, _ *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
-		wake(set.ValidUntil)
+		requeueAfter(set.ValidUntil)
 
 		if set.Expired(c.now) {
 			expired++

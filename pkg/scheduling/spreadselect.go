@@ -9,16 +9,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// spreadOut takes clusters one by one out of the ranked ones: of those that no hard constraint forbids, the one whose domains have the
+// selectSpread takes clusters one by one out of the ranked ones: of those that no hard constraint forbids, the one whose domains have the
 // lexicographically smallest counts, then the better ranked one. It stops at so many as are wanted, or when none is allowed.
 //
 // Clusters with the same domains are interchangeable but for their rank, so only the best one left of each such bucket is looked at.
-func spreadOut(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
-	layouts, buckets := layOut(constraints, ranked)
+func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
+	layouts, buckets := newBuckets(constraints, ranked)
 
 	for len(chosen) < wanted {
 		for i := range layouts {
-			layouts[i].fewest = layouts[i].count()
+			layouts[i].fewest = layouts[i].minSelected()
 		}
 
 		var best *bucket
@@ -34,7 +34,7 @@ func spreadOut(constraints []SpreadConstraint, ranked []Verdict, wanted int) (ch
 		}
 
 		chosen = append(chosen, best.left[0])
-		best.take(layouts, ranked[best.left[0]].Cluster)
+		best.selectFirst(layouts, ranked[best.left[0]].Cluster)
 	}
 
 	for i := range layouts {
@@ -44,8 +44,8 @@ func spreadOut(constraints []SpreadConstraint, ranked []Verdict, wanted int) (ch
 	return chosen, spreads
 }
 
-// layout is how the clusters that are taken lie over the domains of one constraint. Domains are numbered.
-type layout struct {
+// domainState is how the clusters that are taken lie over the domains of one constraint. Domains are numbered.
+type domainState struct {
 	constraint SpreadConstraint
 	numbers    map[string]int
 	selected   []int
@@ -56,7 +56,7 @@ type layout struct {
 // noDomain is the number of the domain of a cluster that does not have the key.
 const noDomain = -1
 
-func (l *layout) domain(f *clusterinfo.ClusterInfo) int {
+func (l *domainState) domain(f *clusterinfo.ClusterInfo) int {
 	name, found := l.constraint.domain(f)
 	if !found {
 		return noDomain
@@ -71,8 +71,8 @@ func (l *layout) domain(f *clusterinfo.ClusterInfo) int {
 	return number
 }
 
-// count is how many clusters are taken in the domain with the fewest; 0 without any domain.
-func (l *layout) count() int {
+// minSelected is how many clusters are taken in the domain with the fewest; 0 without any domain.
+func (l *domainState) minSelected() int {
 	if len(l.selected) == 0 {
 		return 0
 	}
@@ -80,7 +80,7 @@ func (l *layout) count() int {
 	return slices.Min(l.selected)
 }
 
-func (l *layout) spread() Spread {
+func (l *domainState) spread() Spread {
 	s := Spread{Constraint: l.constraint, Selected: make(map[string]int, len(l.numbers)), Without: l.without}
 	for name, number := range l.numbers {
 		s.Selected[name] = l.selected[number]
@@ -97,10 +97,10 @@ type bucket struct {
 	left    []int
 }
 
-func layOut(constraints []SpreadConstraint, ranked []Verdict) ([]layout, []*bucket) {
-	layouts := make([]layout, 0, len(constraints))
+func newBuckets(constraints []SpreadConstraint, ranked []Verdict) ([]domainState, []*bucket) {
+	layouts := make([]domainState, 0, len(constraints))
 	for _, constraint := range constraints {
-		layouts = append(layouts, layout{constraint: constraint, numbers: map[string]int{}})
+		layouts = append(layouts, domainState{constraint: constraint, numbers: map[string]int{}})
 	}
 
 	var (
@@ -132,7 +132,7 @@ func layOut(constraints []SpreadConstraint, ranked []Verdict) ([]layout, []*buck
 }
 
 // allowed reports whether no hard constraint forbids one more of the bucket.
-func (b *bucket) allowed(layouts []layout) bool {
+func (b *bucket) allowed(layouts []domainState) bool {
 	for i, domain := range b.domains {
 		l := &layouts[i]
 		if l.constraint.Hard && (domain == noDomain || l.selected[domain]+1-l.fewest > l.constraint.MaxSkew) {
@@ -144,9 +144,9 @@ func (b *bucket) allowed(layouts []layout) bool {
 }
 
 // compare orders buckets by how full their domains are, in the order of the constraints, and then by their best cluster.
-func (b *bucket) compare(other *bucket, layouts []layout) int {
+func (b *bucket) compare(other *bucket, layouts []domainState) int {
 	for i := range layouts {
-		if order := cmp.Compare(b.load(&layouts[i], i), other.load(&layouts[i], i)); order != 0 {
+		if order := cmp.Compare(b.domainCount(&layouts[i], i), other.domainCount(&layouts[i], i)); order != 0 {
 			return order
 		}
 	}
@@ -154,8 +154,8 @@ func (b *bucket) compare(other *bucket, layouts []layout) int {
 	return cmp.Compare(b.left[0], other.left[0])
 }
 
-// load is how full the domain of a constraint is; one that the clusters do not have counts as fullest.
-func (b *bucket) load(l *layout, constraint int) int {
+// domainCount is how full the domain of a constraint is; one that the clusters do not have counts as fullest.
+func (b *bucket) domainCount(l *domainState, constraint int) int {
 	if b.domains[constraint] == noDomain {
 		return math.MaxInt
 	}
@@ -163,7 +163,7 @@ func (b *bucket) load(l *layout, constraint int) int {
 	return l.selected[b.domains[constraint]]
 }
 
-func (b *bucket) take(layouts []layout, f *clusterinfo.ClusterInfo) {
+func (b *bucket) selectFirst(layouts []domainState, f *clusterinfo.ClusterInfo) {
 	b.left = b.left[1:]
 
 	for i, domain := range b.domains {
