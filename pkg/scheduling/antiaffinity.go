@@ -6,15 +6,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// noAntiAffinityKey is the Verdict.apart of a cluster that has no value of the anti-affinity key.
+// noAntiAffinityKey is the Verdict.conflict of a cluster that has no value of the anti-affinity key.
 const noAntiAffinityKey = -1
 
-// filterAntiAffinity leaves of the ranked clusters the best one of each value of the key, in their order, so that any of them may be selected
-// together; without a key it leaves all. Of the others it notes why they do not go on.
+// filterAntiAffinity returns, in their order, the best ranked cluster of each value of the key, so that any of them may be selected
+// together; without a key it returns all. It sets the conflict of the others.
 //
-// However many are wanted, taking the first of those left finds as many clusters as there can be, for no answer has two of one value.
-// Spread constraints come after: their domains are those of the clusters left here, and when they forbid the best cluster of a value, no
-// other of that value is tried in its place.
+// Selecting the first clusters of those returned finds as many as possible, because no selection may have two of one value. Spread
+// constraints come after: their domains are those of the clusters returned here, and when they forbid the best cluster of a value, no other
+// of that value is tried in its place.
 func filterAntiAffinity(key *clusterinfo.Property, ranked []Verdict) []Verdict {
 	if key == nil {
 		return ranked
@@ -41,7 +41,7 @@ func filterAntiAffinity(key *clusterinfo.Property, ranked []Verdict) []Verdict {
 	return left
 }
 
-// antiAffinityClause says why anti-affinity keeps out one of the feasible clusters.
+// antiAffinityClause returns why anti-affinity rejects a feasible cluster.
 func antiAffinityClause(key clusterinfo.Property, v Verdict, feasible []Verdict) string {
 	value, found := v.Cluster.Value(key)
 

@@ -12,8 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// candidates is what is left of the clusters after predicates and taints, with what the prioritizers need to know. The reference and the
-// indexed engine make it in two ways; what follows from it stands here once.
+// candidates are the feasible clusters and the inputs of Score. Schedule and Reference fill them in different ways.
 type candidates struct {
 	request    *Request
 	snapshot   *inventory.Snapshot
@@ -21,18 +20,18 @@ type candidates struct {
 	now        time.Time
 	recorder   Recorder
 
-	// clusters are the feasible ones, sorted by name; avoid says by name how many taints ask to prefer others, where there are any.
+	// clusters are the feasible clusters, sorted by name; avoid has by name the number of PreferNoSelect taints that are not tolerated.
 	clusters []*clusterinfo.ClusterInfo
 	avoid    map[string]int
-	// available are the clusters in scope that are not terminating, in no order.
+	// available iterates over the clusters in scope that are not terminating, in no particular order.
 	available iter.Seq[*clusterinfo.ClusterInfo]
-	// decisionCounts counts, by index in clusters, in how many decisions of others a cluster stands; highest is the greatest count of any cluster.
+	// decisionCounts returns the number of decisions of other Placements by index in clusters, and the highest such number of any cluster.
 	decisionCounts func() (of func(i int) int, highest int)
-	// totals are the weighted sums of the scores, by index in clusters.
+	// totals returns the total scores by index in clusters.
 	totals func() []int64
 }
 
-// memoizeTotals makes the contest ready to be asked.
+// memoizeTotals computes the total scores when they are first read.
 func (c *candidates) memoizeTotals() *candidates {
 	c.totals = sync.OnceValue(c.sumScores)
 
@@ -58,8 +57,8 @@ func (c *candidates) sumScores() []int64 {
 	return totals
 }
 
-// compare compares two clusters by their index: those with the fewest taints that ask to prefer others come first
-// (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then the names decide.
+// compare returns the order of two clusters by their index: first those with fewer PreferNoSelect taints that are not tolerated
+// (docs/spec/differences.md D1), then those that are kept, then those with the higher score, then by name.
 func (c *candidates) compare() func(a, b int) int {
 	totals, kept := c.totals(), c.kept()
 
@@ -92,7 +91,7 @@ func (c *candidates) avoidCount(i int) int {
 	return c.avoid[c.clusters[i].Name]
 }
 
-// ranked are the verdicts of all that take part, best first.
+// ranked returns the verdicts of all candidates, best first.
 func (c *candidates) ranked() []Verdict {
 	order := make([]int, len(c.clusters))
 	for i := range order {
@@ -113,7 +112,7 @@ func (c *candidates) ranked() []Verdict {
 	return ranked
 }
 
-// countExpired counts the scores that do not count any more, and tells until when each is valid (docs/spec/differences.md C3).
+// countExpired counts the expired scores, and calls requeueAfter with the validUntil of each score (docs/spec/differences.md C3).
 func (c *candidates) countExpired(requeueAfter func(validUntil time.Time)) (expired int) {
 	c.eachScoreSet(func(_ Prioritizer, _ *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
 		requeueAfter(set.ValidUntil)

@@ -8,7 +8,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// conversion is what all APIs lower with: it collects a Request and the mistakes in it.
+// conversion converts a Placement of any API: it collects the Request and its validation errors.
 type conversion struct {
 	compiler *selector.Compiler
 	request  *Request
@@ -18,7 +18,7 @@ func (c *conversion) addErrors(errs ...*field.Error) {
 	c.request.Errors = append(c.request.Errors, errs...)
 }
 
-// name must fit into the label of the decisions (docs/spec/differences.md A2).
+// name validates the name of the Placement, which is a label value of the decisions (docs/spec/differences.md A2).
 func (c *conversion) name(name string) {
 	path := field.NewPath("metadata", "name")
 	for _, rule := range validation.IsValidLabelValue(name) {
@@ -41,7 +41,7 @@ func (c *conversion) predicate(paths selector.Paths, spec selector.Spec) {
 	}
 }
 
-// defaultPrioritizers apply where nothing else is said (docs/spec/upstream-placement.md 1.8).
+// defaultPrioritizers returns the prioritizers of a Placement that configures none (docs/spec/upstream-placement.md 1.8).
 func defaultPrioritizers() []Prioritizer {
 	return []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}
 }
@@ -52,9 +52,8 @@ const (
 	topologyClaim = "Claim"
 )
 
-// topologyKey reads the fields topologyKey and topologyKeyType of the struct at path. A claim may have any name
-// (docs/spec/differences.md C1). A label may not, and since no cluster can have a label with a wrong key, it is a mistake and not a
-// question that nobody answers.
+// topologyKey converts the fields topologyKey and topologyKeyType of the struct at path. A claim may have any name
+// (docs/spec/differences.md C1). A label name that no cluster can have is an error.
 func (c *conversion) topologyKey(path *field.Path, name, kind string) clusterinfo.Property {
 	key := clusterinfo.Property{Kind: clusterinfo.Label, Name: name}
 	if kind == topologyClaim {

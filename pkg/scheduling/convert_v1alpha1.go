@@ -12,8 +12,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// ConvertV1alpha1 makes a Request of a placement.open-cluster-management.io/v1alpha1 Placement (docs/spec/placement-v1alpha1.md P1). Whatever
-// is wrong with the placement is found here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
+// ConvertV1alpha1 converts a placement.open-cluster-management.io/v1alpha1 Placement to a Request (docs/spec/placement-v1alpha1.md P1). It
+// validates the Placement completely, whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors.
 func ConvertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *Request {
 	c := conversion{compiler: compiler, request: &Request{
 		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
@@ -34,8 +34,8 @@ func ConvertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.P
 	return c.request
 }
 
-// availabilityTolerations tolerate the two taints that follow the availability of a cluster. Each decision of this API says whether its
-// cluster is available, which could never be false if an unavailable cluster left.
+// availabilityTolerations tolerate the two taints that follow the availability of a cluster. Each decision of this API has the availability
+// of its cluster, which could never be false if an unavailable cluster were removed.
 func availabilityTolerations() []clusterv1beta1.Toleration {
 	return []clusterv1beta1.Toleration{
 		{Key: clusterv1.ManagedClusterTaintUnavailable, Operator: clusterv1beta1.TolerationOpExists},
@@ -61,7 +61,7 @@ func (c *conversion) namedPredicates(path *field.Path, predicates []placementv1a
 	}
 }
 
-// antiAffinity has both fields, or neither.
+// antiAffinity converts the anti-affinity, which needs both fields or neither.
 func (c *conversion) antiAffinity(path *field.Path, apart placementv1alpha1.AntiAffinity) {
 	if apart == (placementv1alpha1.AntiAffinity{}) {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// ConvertV1beta1 makes a Request of a cluster.open-cluster-management.io/v1beta1 Placement. Whatever is wrong with the placement is found
-// here, whether or not there is a cluster (docs/spec/differences.md A6), and stands in Mistakes.
+// ConvertV1beta1 converts a cluster.open-cluster-management.io/v1beta1 Placement to a Request. It validates the Placement completely,
+// whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors.
 func ConvertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
 	c := conversion{compiler: compiler, request: &Request{
 		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
@@ -58,8 +58,8 @@ func (c *conversion) predicates(path *field.Path, predicates []clusterv1beta1.Cl
 	}
 }
 
-// prioritizers resolves the weights: the mode's defaults first, then the configurations; of two for one coordinate the last one wins
-// (docs/spec/differences.md C4), and weight 0 switches off, whatever it is of.
+// prioritizers resolves the weights: the defaults of the mode first, then the configurations. Of two configurations with the same
+// coordinate the last one applies (docs/spec/differences.md C4), and weight 0 disables a prioritizer even if its coordinate is invalid.
 func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
 	var chosen []Prioritizer
 
@@ -171,7 +171,7 @@ func (c *conversion) groups(path *field.Path, strategy clusterv1beta1.GroupStrat
 	c.request.GroupLength = length
 }
 
-// groupLength reads a number, a quoted number, or a percentage; 0 and nothing mean no bound (docs/spec/differences.md A2).
+// groupLength parses a number, a quoted number or a percentage; 0 and the empty string mean no limit (docs/spec/differences.md A2).
 func groupLength(value intstr.IntOrString) (GroupLength, error) {
 	if value.String() == "" {
 		return GroupLength{}, nil
@@ -225,7 +225,7 @@ func (c *conversion) scoreInterval(path *field.Path, limit string) {
 // intervalUnits are the units of spec.scoreRateLimit, whose form is ^[0-9]+[hms]$.
 var intervalUnits = map[byte]time.Duration{'h': time.Hour, 'm': time.Minute, 's': time.Second}
 
-// parseInterval is narrower than time.ParseDuration, which knows signs, fractions and sums.
+// parseInterval is stricter than time.ParseDuration, which accepts signs, fractions and sums. The text must not be empty.
 func parseInterval(text string) (time.Duration, error) {
 	last := len(text) - 1
 	unit := intervalUnits[text[last]]

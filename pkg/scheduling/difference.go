@@ -2,7 +2,8 @@ package scheduling
 
 import "fmt"
 
-// Difference says how two answers to one question differ; empty when they do not. It is for comparing Schedule with Reference.
+// Difference describes the first difference of two Results of one Request; it is empty when they are equal. It serves to compare Schedule
+// with Reference.
 func Difference(indexed, reference *Result) string {
 	was, is := reference.lines(), indexed.lines()
 
@@ -20,7 +21,7 @@ func Difference(indexed, reference *Result) string {
 	return ""
 }
 
-// lines are all that a result says, but for the verdicts, which are always those of the reference.
+// lines returns the Result as text, without the verdicts, which always come from the reference.
 func (r *Result) lines() []string {
 	lines := []string{
 		fmt.Sprintf("held: %v %v", r.Stalled(), r.Errors.ToAggregate()),
@@ -30,7 +31,7 @@ func (r *Result) lines() []string {
 		fmt.Sprintf("expired: %d", r.Expired),
 	}
 
-	// When an evaluation that was given up is to be tried again depends on which clusters it came to first.
+	// RequeueAt of an evaluation that was given up depends on the order in which the clusters were evaluated.
 	if !r.Stalled() {
 		lines = append(lines, fmt.Sprintf("wake at: %v", r.RequeueAt))
 	}

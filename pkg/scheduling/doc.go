@@ -1,17 +1,15 @@
-// Package scheduling answers "which clusters should this run on?" as a pure function: Schedule(Request, Snapshot, now) -> Result.
+// Package scheduling selects clusters as a pure function: Schedule(Request, Snapshot, incumbents, now) -> Result.
 //
-// A Request is a placement's question in the hub's own terms. Each API that asks for clusters lowers into it in one file (lower_*.go);
-// nothing behind that file knows which API asked. The stages are, in this order: scope (the sets bound and asked for), predicates,
-// taints, prioritizers, anti-affinity (of the clusters with one value of a key the best ranked one goes on), and the count with its
-// spread constraints. The Result says for every cluster that exists whether it was selected or which stage kept it out, and it can tell
-// the exact clause on demand.
+// A Request is a Placement in terms that do not depend on its API; one file per API converts to it (convert_*.go). The stages are, in this
+// order: scope (the bound and selected sets), predicates, taints, prioritizers, anti-affinity (the best ranked cluster of each value of a
+// key remains), and the number of clusters with its spread constraints. The Result has for every existing cluster the stage that rejected
+// it, or that it was selected, and computes the exact clause on demand.
 //
-// Same input, same output, whatever the order of clusters or maps: ties are broken by score, then by name. A Request with a mistake in
-// it, or one that needs a set whose selector is broken, has no answer: its Result is Held, and who writes decisions keeps the last
-// good ones (docs/spec/differences.md A1, A4).
+// The Result does not depend on the order of clusters, maps or calls: ties are broken by score, then by name. A Request with a validation
+// error, or with a set in scope whose selector is broken, has a Result that is not Valid; the writer of the decisions keeps the last good
+// ones (docs/spec/differences.md A1, A4).
 //
-// There are two engines with one answer. Schedule finds the clusters that pass by the indexes of the snapshot, ranks only as many as are
-// wanted, and leaves for later what nobody has asked for. Reference looks at every cluster in the plain way; it is what Schedule is compared
-// with (Difference), in tests and while the hub runs, and what explains an answer cluster by cluster. What both find is judged by the same
-// rules, which stand once: taints, prioritizers, anti-affinity and spreading.
+// Schedule finds feasible clusters by the indexes of the Snapshot, ranks only as many as are wanted, and computes the rest of the Result
+// when it is read. Reference evaluates every cluster with the naive algorithm. It is the oracle of Schedule (Difference), in tests and
+// while the hub runs, and computes the verdicts of each Result. Both share the code of taints, prioritizers, anti-affinity and spreading.
 package scheduling

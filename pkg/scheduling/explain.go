@@ -12,16 +12,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// SetState is how one set stands to the question and to a cluster. A cluster is in scope when a set is Bound, Asked for and Holds it.
+// SetState relates a ManagedClusterSet to the Request and to a cluster. A cluster is in scope when a set is Bound, Asked and Contains it.
 type SetState struct {
-	// Set is the set.
+	// Set is the ManagedClusterSet.
 	Set *inventory.ClusterSet
-	// Bound says that it is bound to the namespace of the placement, Asked that the placement names it or names none, and Holds that the
-	// cluster is in it.
+	// Bound reports whether the set is bound to the namespace of the Placement, Asked whether the Placement selects the set by name or
+	// selects all bound sets, and Contains whether the cluster is in the set.
 	Bound, Asked, Contains bool
 }
 
-// Sets are all sets by name, with how each stands to the question and to a cluster.
+// Sets returns the SetStates of all sets, sorted by name.
 func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 	sets := r.snapshot.ClusterSets()
 	states := make([]SetState, 0, len(sets))
@@ -38,7 +38,7 @@ func (r *Result) Sets(f *clusterinfo.ClusterInfo) []SetState {
 	return states
 }
 
-// Clauses are the verdicts of every clause of every predicate on a cluster; an empty list of clauses matches.
+// Clauses returns, for each predicate, the results of its clauses on a cluster. A predicate without clauses matches.
 func (r *Result) Clauses(f *clusterinfo.ClusterInfo) [][]selector.Clause {
 	evalContext := &selector.EvalContext{Now: r.now}
 	clauses := make([][]selector.Clause, 0, len(r.Request.Predicates))
@@ -50,20 +50,20 @@ func (r *Result) Clauses(f *clusterinfo.ClusterInfo) [][]selector.Clause {
 	return clauses
 }
 
-// Tolerance is whether a taint of a cluster is tolerated.
+// Tolerance reports whether a taint of a cluster is tolerated.
 type Tolerance struct {
-	// Taint is the taint, and Text is how it is written: "gpu=a100:NoSelect".
+	// Taint is the taint, and Text its notation: "gpu=a100:NoSelect".
 	Taint clusterv1.Taint
 	Text  string
-	// Tolerated says that it does not count; By is the toleration that is the reason, or nil when the reason is that the cluster is in the
-	// decisions already, which is enough for NoSelectIfNew.
+	// Tolerated reports whether the taint is tolerated. By is the toleration that does so, or nil for an incumbent, which tolerates
+	// NoSelectIfNew.
 	Tolerated bool
 	By        *clusterv1beta1.Toleration
-	// Until is when the toleration ends; zero means never.
+	// Until is the end of the toleration; zero means never.
 	Until time.Time
 }
 
-// Tolerances are the taints of a cluster in their order. There are none when the result is Held.
+// Tolerances returns the taints of a cluster in their order; nil when the evaluation was not completed.
 func (r *Result) Tolerances(f *clusterinfo.ClusterInfo) []Tolerance {
 	if r.candidates == nil {
 		return nil

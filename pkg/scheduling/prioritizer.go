@@ -25,17 +25,17 @@ const (
 	minScore = -100
 )
 
-// Prioritizer is one weighted source of scores: a built-in one, or an entry of an AddOnPlacementScore.
+// Prioritizer is a weighted source of scores: built-in, or an entry of an AddOnPlacementScore.
 type Prioritizer struct {
 	// BuiltIn names a built-in prioritizer; empty for an AddOnPlacementScore.
 	BuiltIn string
 	// Resource is the name of the AddOnPlacementScore object in the namespace of each cluster, and Score the entry in it.
 	Resource, Score string
-	// Weight multiplies the scores, in [-10, 10] and not 0; negative prefers low scores.
+	// Weight multiplies the scores; it is in [-10, 10] and not 0. A negative weight prefers low scores.
 	Weight int32
 }
 
-// Name is the built-in name, or "AddOn/<resource>/<score>".
+// Name returns the built-in name, or "AddOn/<resource>/<score>".
 func (p Prioritizer) Name() string {
 	if p.BuiltIn != "" {
 		return p.BuiltIn
@@ -61,7 +61,8 @@ func (p Prioritizer) reads() []clusterinfo.Property {
 	}
 }
 
-// scopeReads are the facts that it reads of every cluster in scope: Spread counts the decisions in a domain, whoever stands there.
+// scopeReads returns the properties that the prioritizer reads of every cluster in scope: Spread counts the decisions in a domain,
+// including those on clusters that are not feasible.
 func (p Prioritizer) scopeReads(r *Request) []clusterinfo.Property {
 	var keys []clusterinfo.Property
 
@@ -74,8 +75,8 @@ func (p Prioritizer) scopeReads(r *Request) []clusterinfo.Property {
 	return keys
 }
 
-// scores rates the feasible clusters, in their order, each in [-100, 100]: the sum of as many weighted scores as an object has room for is far
-// from the bounds of int64.
+// scores returns the scores of the feasible clusters, in their order, each in [-100, 100]. The weighted sum of as many scores as fit into
+// an object is far from the bounds of int64.
 func (p Prioritizer) scores(c *candidates) []int64 {
 	switch p.BuiltIn {
 	case Balance:
@@ -93,7 +94,8 @@ func (p Prioritizer) scores(c *candidates) []int64 {
 	}
 }
 
-// hasScore reports whether it gives the cluster a score. A cluster without one counts as one with 0, and shows none, as upstream.
+// hasScore reports whether the prioritizer has a score for the cluster. A cluster without a score counts as 0 and has no entry, as
+// upstream.
 func (p Prioritizer) hasScore(f *clusterinfo.ClusterInfo) bool {
 	reported := true
 
@@ -107,12 +109,12 @@ func (p Prioritizer) hasScore(f *clusterinfo.ClusterInfo) bool {
 	return reported
 }
 
-// normalize lays amounts linearly over [-100, 100], the greatest at 100. Equal amounts are all at 100; fractions are cut off toward zero. What
-// has no amount, which is said by NaN, has 0.
+// normalize maps amounts linearly to [-100, 100], the highest to 100. Equal amounts all map to 100, fractions are truncated toward zero,
+// and NaN, which means that there is no amount, maps to 0.
 //
-// The distance of any two amounts must be finite, as it is for clusterinfo.Resources: then the quotient is in [0, 1], and the conversion to an
-// integer is the same on every architecture. No product is added to anything here, so that no compiler fuses two operations into one, which
-// would round in another way.
+// The difference of any two amounts must be finite, as it is for clusterinfo.Resources: then the quotient is in [0, 1], and the conversion
+// to an integer is the same on every architecture. No product is added to anything here, so that no compiler fuses two operations into one,
+// which would round in another way.
 func normalize(amounts []float64) []int64 {
 	lowest, highest := math.Inf(1), math.Inf(-1)
 

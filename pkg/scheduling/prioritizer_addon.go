@@ -1,7 +1,7 @@
 package scheduling
 
-// addOn takes the scores as they are, within the bounds that the CRD of AddOnPlacementScore sets. An absent object or entry counts 0, and
-// so does an expired one (docs/spec/differences.md C3).
+// addOn returns the reported scores, clamped to the range that the CRD of AddOnPlacementScore allows. An absent object or entry counts as
+// 0, and so does an expired one (docs/spec/differences.md C3).
 func (c *candidates) addOn(p Prioritizer) []int64 {
 	scores := make([]int64, len(c.clusters))
 

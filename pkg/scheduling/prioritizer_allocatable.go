@@ -2,7 +2,7 @@ package scheduling
 
 import "math"
 
-// allocatable prefers clusters with much of a resource to allocate. A cluster that does not report it has no score.
+// allocatable prefers clusters with a high allocatable amount of a resource. A cluster that does not report it has no score.
 func (c *candidates) allocatable(resource string) []int64 {
 	amounts := make([]float64, len(c.clusters))
 

@@ -1,6 +1,6 @@
 package scheduling
 
-// balance prefers clusters that stand in few decisions of other placements, hub-wide.
+// balance prefers clusters that are in few decisions of other Placements of the hub.
 func (c *candidates) balance() []int64 {
 	counts, highest := c.decisionCounts()
 	scores := make([]int64, len(c.clusters))

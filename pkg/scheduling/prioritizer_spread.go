@@ -6,19 +6,18 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// spreadScore prefers clusters whose domains hold few decisions of the other placements of the namespace (docs/spec/differences.md D3), so
-// that placements that are spread over the same keys do not all meet in the same few domains.
+// spreadScore prefers clusters whose domains have few decisions of the other Placements of the namespace (docs/spec/differences.md D3), so
+// that Placements that are spread over the same keys do not select the same few domains.
 //
-// The load of a cluster is a sum over the distinct keys of the spread constraints: how many decisions of the other placements, of whatever
-// API, stand on clusters with the same value of the key. A decision that shares two of its domains is twice as near and counts twice. Only
-// decisions on clusters in scope that are not terminating are seen: a placement does not look outside its scope, and what it does not look
-// at cannot wake it. A cluster without the key counts as if it were in the fullest domain of a feasible cluster, for spreading takes it
-// last as well (docs/spec/differences.md D2).
+// The score depends on the number of decisions of the other Placements, of any API, on clusters with the same value of a key, summed over
+// the distinct keys of the spread constraints; a decision that shares two domains with a cluster counts twice. Only decisions on clusters
+// in scope that are not terminating count, because the Placement is not subscribed to other clusters. A cluster without the key counts like
+// the fullest domain of a feasible cluster, because spreading selects it last as well (docs/spec/differences.md D2).
 //
-// The score is linear in the load: the feasible clusters with the least have 100, those with the most -100, fractions are cut off toward
-// zero, and all have 100 when their loads are equal. Without spread constraints there are no domains to tell apart, and all have 0.
+// The score is linear in the sum: the feasible clusters with the lowest have 100, those with the highest -100, fractions are truncated
+// toward zero, and all have 100 when their sums are equal. Without spread constraints there are no domains, and all have 0.
 //
-// As with Balance, decisions that change elsewhere do not wake a placement: it sees them when it is evaluated next.
+// As with Balance, changes of other decisions do not enqueue a Placement: its next evaluation reads them.
 func (c *candidates) spreadScore() []int64 {
 	keys := c.spreadKeys()
 	if len(keys) == 0 {
@@ -37,7 +36,7 @@ func (c *candidates) spreadScore() []int64 {
 	return normalize(room)
 }
 
-// spreadKeys are the keys of the spread constraints, each once.
+// spreadKeys returns the distinct keys of the spread constraints.
 func (c *candidates) spreadKeys() []clusterinfo.Property {
 	var keys []clusterinfo.Property
 
@@ -50,7 +49,7 @@ func (c *candidates) spreadKeys() []clusterinfo.Property {
 	return keys
 }
 
-// domainDecisions counts for each feasible cluster the decisions in its domain of a key.
+// domainDecisions returns, for each feasible cluster, the number of decisions in its domain of a key.
 func (c *candidates) domainDecisions(key clusterinfo.Property, decisions map[string]int) []int {
 	domains := map[string]int{}
 

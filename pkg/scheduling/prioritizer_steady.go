@@ -1,6 +1,6 @@
 package scheduling
 
-// steady prefers the clusters that this placement has selected already.
+// steady prefers the incumbents of the Placement.
 func (c *candidates) steady() []int64 {
 	scores := make([]int64, len(c.clusters))
 

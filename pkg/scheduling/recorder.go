@@ -1,9 +1,9 @@
 package scheduling
 
-// Step is a part of an evaluation.
+// Step is a part of an evaluation that is timed on its own.
 type Step uint8
 
-// The steps: filters and the evaluation of CEL, which is a part of StepPredicate, and prioritizers.
+// The steps: the filters, the evaluation of CEL, which is a part of StepPredicate, and the prioritizers.
 const (
 	StepPredicate Step = iota
 	StepTaintToleration
@@ -16,7 +16,7 @@ const (
 	StepAddOn
 )
 
-// Steps are all of them.
+// Steps returns all steps.
 func Steps() []Step {
 	return []Step{
 		StepPredicate, StepTaintToleration, StepCEL, StepBalance, StepSteady, StepResourceAllocatableCPU, StepResourceAllocatableMemory,
@@ -24,7 +24,7 @@ func Steps() []Step {
 	}
 }
 
-// String is the name that the step has upstream, where there is one: that of a plugin.
+// String returns the name of the step, which is the name of the plugin upstream if it has one.
 func (s Step) String() string {
 	return [...]string{
 		"Predicate", "TaintToleration", "CEL", Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory, SpreadScore, "AddOn",
@@ -37,15 +37,15 @@ func (s Step) Filter() bool { return s < StepCEL }
 // Prioritizer reports whether the step is a prioritizer.
 func (s Step) Prioritizer() bool { return s > StepCEL }
 
-// Recorder is told when a step of an evaluation begins and when it has ended, so that somebody who has a clock can time it. Steps do not
-// overlap, but for StepCEL; StepTaintToleration begins as soon as StepPredicate has ended. Prioritizers are told of when scores are first
-// asked for, which may be after the evaluation or never, and then perhaps by another goroutine.
+// Recorder receives the begin and the end of each step, to record its duration. Steps do not overlap, except for StepCEL;
+// StepTaintToleration begins when StepPredicate has ended. Prioritizers run when scores are first read, which may be after the evaluation
+// or never, and may be in another goroutine.
 type Recorder interface {
 	Begin(step Step)
 	End(step Step)
 }
 
-// NopRecorder is for whoever does not want to know.
+// NopRecorder records nothing.
 var NopRecorder Recorder = nopRecorder{}
 
 type nopRecorder struct{}
@@ -53,7 +53,7 @@ type nopRecorder struct{}
 func (nopRecorder) Begin(Step) {}
 func (nopRecorder) End(Step)   {}
 
-// step is the step of the prioritizer. What clusters report has one for all its scores, whose names anybody may choose.
+// step returns the step of the prioritizer. All AddOn scores share one step, because their names are arbitrary.
 func (p Prioritizer) step() Step {
 	switch p.BuiltIn {
 	case Balance:

@@ -10,8 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Reference answers the request by looking at every cluster, one after the other: the same answer as Schedule, found in the plain way. What
-// became of every cluster comes with it.
+// Reference returns the same Result as Schedule, but evaluates every cluster one after the other. It computes all verdicts at once.
 func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
 	scope := e.scope()
@@ -58,7 +57,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	return e.result
 }
 
-// filterAll takes every cluster through scope, predicates and taints.
+// filterAll filters every cluster by scope, predicates and taints.
 func (e *evaluation) filterAll(scope inventory.Scope) []Verdict {
 	clusters := e.snapshot.Clusters()
 	verdicts := make([]Verdict, 0, len(clusters))
@@ -75,7 +74,7 @@ func (e *evaluation) filterAll(scope inventory.Scope) []Verdict {
 	return verdicts
 }
 
-// filterCluster takes a cluster through scope, predicates and taints.
+// filterCluster filters a cluster by scope, predicates and taints. A feasible cluster has StageRank.
 func (e *evaluation) filterCluster(scope inventory.Scope, f *clusterinfo.ClusterInfo) Verdict {
 	verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
 
@@ -146,7 +145,7 @@ func availableOf(verdicts []Verdict) iter.Seq[*clusterinfo.ClusterInfo] {
 	}
 }
 
-// prioritizers are the scores of each prioritizer by the names of the clusters.
+// prioritizers returns the scores of each prioritizer by the name of the cluster.
 func (c *candidates) prioritizers() []PrioritizerScores {
 	scores := make([]PrioritizerScores, 0, len(c.request.Prioritizers))
 
@@ -164,7 +163,7 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 	return scores
 }
 
-// selectWithReasons selects among the feasible clusters, and says of the others what kept them out.
+// selectWithReasons selects among the candidates, and records the verdict of each of them.
 func (e *evaluation) selectWithReasons(c *candidates, found *details) {
 	ranked, chosen := e.rankAndSelect(c)
 	e.recordRejections(ranked)

@@ -12,19 +12,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Rejection is why some clusters in scope were not selected: one stage and one clause, told without what is particular to a cluster.
+// Rejection is a reason why clusters in scope were not selected, with the number of these clusters.
 type Rejection struct {
 	Stage Stage
-	// Clause is that of Result.Reason, without what the cluster has instead or which other cluster has its place.
+	// Clause is the text of Result.Reason without values that are particular to a cluster.
 	Clause string
-	// Clusters is how many there are, at least 1.
+	// Clusters is the number of rejected clusters, at least 1.
 	Clusters int
 }
 
-// maxClauseBytes is how many bytes of a clause are told in a text that tells more than one.
+// maxClauseBytes is the maximal length of a clause in a text that lists several.
 const maxClauseBytes = 200
 
-// Short is the clause in one line that is not too long, for a text that tells more than one.
+// Short returns the clause on one line of at most maxClauseBytes, for texts that list several.
 func (c Rejection) Short() string {
 	clause := strings.Join(strings.Fields(c.Clause), " ")
 	if len(clause) <= maxClauseBytes {
@@ -34,17 +34,17 @@ func (c Rejection) Short() string {
 	return strings.ToValidUTF8(clause[:maxClauseBytes-len("...")], "") + "..."
 }
 
-// maxListedPredicates is how many predicates are named one by one in the clause of a cluster that passes none of them.
+// maxListedPredicates is the highest number of predicates whose clauses are listed one by one.
 const maxListedPredicates = 2
 
-// maxListedRejections is how many causes are told one by one (docs/spec/differences.md E2).
+// maxListedRejections is the number of rejections that are listed one by one (docs/spec/differences.md E2).
 const maxListedRejections = 3
 
 // terminatingClause is the clause of terminating clusters.
 const terminatingClause = "being deleted"
 
-// Rejections are why the clusters in scope that were not selected were not: the cause of most clusters first, then by stage and clause. Each
-// of those clusters is counted once. There are none when the result is Held. They are found when they are first asked for.
+// Rejections returns why clusters in scope were not selected, sorted by descending number of clusters, then by stage and clause. Each of
+// these clusters is counted once. It returns nil when the Result is Stalled.
 func (r *Result) Rejections() []Rejection {
 	switch {
 	case r.Stalled():
@@ -65,8 +65,8 @@ func (r *Result) Rejections() []Rejection {
 	return h.rejections()
 }
 
-// Summarize is "predicate 1 label region In [eu] (12), being deleted (6), other causes (2)": the first causes, each with its clause in one line
-// that is not too long, and how many clusters have others. It is empty when there are none.
+// Summarize returns "predicate 1 label region In [eu] (12), being deleted (6), other causes (2)": the first rejections with their clauses
+// on one line, and the number of the other clusters. It is empty without rejections.
 func Summarize(found []Rejection) string {
 	texts := make([]string, 0, maxListedRejections+1)
 	others := 0
@@ -86,7 +86,7 @@ func Summarize(found []Rejection) string {
 	return strings.Join(texts, ", ")
 }
 
-// clause is the cause of a cluster in scope that was not selected.
+// clause returns the clause that rejected a cluster in scope.
 func (r *Result) clause(v Verdict, constraints []hardConstraint) string {
 	switch v.Stage {
 	case StageTerminating:
@@ -106,7 +106,7 @@ func (r *Result) predicateClause(v Verdict) string {
 	return r.Request.noMatchClause(func(i int) string { return r.Request.Predicates[i].Selector.Match(v.Cluster, evalContext).Clause() })
 }
 
-// rankedClause is the cause of a feasible cluster that was not selected.
+// rankedClause returns the clause that rejected a feasible cluster.
 func (r *Result) rankedClause(v Verdict, feasible []Verdict, constraints []hardConstraint) string {
 	switch v.Stage {
 	case StageAntiAffinity:
@@ -124,7 +124,7 @@ func (r *Result) rankClause() string { return "not needed, " + wantedText(len(r.
 
 func wantedText(wanted int) string { return fmt.Sprintf("%d wanted", wanted) }
 
-// noMatchClause joins the clauses of the predicates that a cluster fails, or tells only how many predicates there are when those are many.
+// noMatchClause joins the clauses of the predicates that a cluster fails, or returns only the number of predicates when there are many.
 func (r *Request) noMatchClause(clause func(predicate int) string) string {
 	if !r.listsPredicates() {
 		return fmt.Sprintf("none of the %d predicates", len(r.Predicates))
@@ -138,15 +138,15 @@ func (r *Request) noMatchClause(clause func(predicate int) string) string {
 	return strings.Join(clauses, " and ")
 }
 
-// listsPredicates reports whether the clauses of the predicates are named one by one.
+// listsPredicates reports whether the clauses of the predicates are listed one by one.
 func (r *Request) listsPredicates() bool { return len(r.Predicates) <= maxListedPredicates }
 
-// predicateText is what is said of a predicate, with its number, which counts from 1.
+// predicateText prefixes a text with the number of its predicate, which counts from 1.
 func predicateText(index int, text string) string {
 	return fmt.Sprintf("predicate %d %s", index+1, text)
 }
 
-// rejections are those of the verdicts that Reference has, found by sets of clusters.
+// rejections returns the Rejections of the verdicts of Reference, but counts them by sets of clusters.
 func (e *evaluation) rejections(scope inventory.Scope, p *predicateResult) []Rejection {
 	h := histogram{}
 	for _, rejection := range memoize(e, "causes of ", func() []Rejection { return e.rejectedBeforeTaints(scope, p).rejections() }, rejectionsBytes) {
@@ -172,7 +172,7 @@ func (e *evaluation) rejections(scope inventory.Scope, p *predicateResult) []Rej
 	return h.rejections()
 }
 
-// rejectionsBytes estimates what causes take.
+// rejectionsBytes estimates the size of rejections.
 func rejectionsBytes(found []Rejection) int {
 	const fixed, perRejection = 64, 32
 
@@ -184,7 +184,7 @@ func rejectionsBytes(found []Rejection) int {
 	return bytes
 }
 
-// rejectedBeforeTaints counts the clusters in scope that do not come as far as the taints.
+// rejectedBeforeTaints counts the clusters in scope that are terminating or match no predicate.
 func (e *evaluation) rejectedBeforeTaints(scope inventory.Scope, p *predicateResult) histogram {
 	h := histogram{}
 	h.add(StageTerminating, terminatingClause, p.terminating)
@@ -218,13 +218,13 @@ func (e *evaluation) rejectedBeforeTaints(scope inventory.Scope, p *predicateRes
 	return h
 }
 
-// clauseGroup are clusters that fail the same clauses of the first predicates.
+// clauseGroup has the clusters that fail the same clauses, one of each predicate so far.
 type clauseGroup struct {
 	clauses  []string
 	clusters inventory.Members
 }
 
-// splitByClause divides clusters that do not match a selector by the clause that they fail.
+// splitByClause splits clusters that do not match a selector by the clause that they fail.
 func (e *evaluation) splitByClause(whole clauseGroup, by *selector.Selector) []clauseGroup {
 	var parts []clauseGroup
 
@@ -250,7 +250,7 @@ func (e *evaluation) splitByClause(whole clauseGroup, by *selector.Selector) []c
 	return parts
 }
 
-// rejectedByTaints counts the clusters that their taints keep out.
+// rejectedByTaints counts the clusters with taints that are not tolerated.
 func (e *evaluation) rejectedByTaints(h histogram, p *predicateResult) {
 	counts := map[clusterv1.Taint]int{}
 
@@ -266,11 +266,12 @@ func (e *evaluation) rejectedByTaints(h histogram, p *predicateResult) {
 	}
 }
 
-// ListsRejections reports whether causes are a part of what is written: while the placement is not satisfied (docs/spec/differences.md E2), and
-// those of what would leave it while its answer is Withheld.
+// ListsRejections reports whether the status lists rejections: while the Request is not satisfied (docs/spec/differences.md E2), and while
+// a blocked Result keeps clusters that it would remove.
 func (r *Result) ListsRejections() bool { return r.Valid() && !r.Satisfied() }
 
-// Dependencies is what a placement looks at once this is its answer. While that tells causes, they are a part of it.
+// Dependencies returns what the Request depends on while this is its Result, for inventory.Subscribe. They include the rejected clusters
+// while the status lists rejections.
 func (r *Result) Dependencies() inventory.Dependencies {
 	dependencies := r.Request.Dependencies()
 	dependencies.WatchRejected = r.ListsRejections()
@@ -289,7 +290,7 @@ func (r *Result) Dependencies() inventory.Dependencies {
 	return dependencies
 }
 
-// histogram counts clusters by cause.
+// histogram counts clusters by stage and clause.
 type histogram map[Rejection]int
 
 func (h histogram) add(stage Stage, clause string, clusters int) {

@@ -6,7 +6,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// IsFeasible reports whether a cluster passed predicates and taints, so that it could be selected if no other were better.
+// IsFeasible reports whether a cluster passed predicates and taints.
 func (r *Result) IsFeasible(cluster string) bool {
 	if r.candidates == nil {
 		return false
@@ -17,16 +17,16 @@ func (r *Result) IsFeasible(cluster string) bool {
 	return fits
 }
 
-// RejectionsOf are why these clusters are not selected, counted as Causes are. They need not be in scope, nor exist any more; one that is being
-// deleted counts with those that are gone, so that nothing changes when the last finalizer goes. Only these clusters are looked at, unless
-// one of them fits. There are none without an answer.
+// RejectionsOf returns why these clusters are not selected, counted as by Rejections. They need not be in scope or exist; a terminating
+// cluster counts as deleted, so that the text does not change when its last finalizer is removed. It evaluates only these clusters, unless
+// one of them is feasible, and returns nothing when the Result is not Valid.
 func (r *Result) RejectionsOf(clusters []string) []Rejection {
 	h := histogram{}
 	if !r.Valid() {
 		return h.rejections()
 	}
 
-	// An evaluation of its own: what it finds out is not for this result.
+	// A new evaluation keeps its side effects out of this Result.
 	e := newEvaluation(r.Request, r.snapshot, r.incumbents, r.now)
 	scope, constraints := e.scope(), hardConstraints(r.Spreads)
 

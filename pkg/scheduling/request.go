@@ -13,75 +13,76 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Request is a placement's question. It is made by one of the Lower functions and not changed afterwards.
+// Request asks for clusters, in terms that do not depend on the API of the Placement. The Convert functions return it, and nothing changes
+// it afterwards.
 type Request struct {
-	// Key names the placement.
+	// Key identifies the Placement.
 	Key inventory.PlacementKey
-	// ClusterSets limits the scope to these sets; empty means every set bound to the namespace.
+	// ClusterSets limits the scope to these ManagedClusterSets; empty means every set that is bound to the namespace.
 	ClusterSets []string
-	// Wanted is how many clusters are asked for; nil means all that are feasible.
+	// Wanted is the requested number of clusters, 0 or more; nil means all feasible clusters.
 	Wanted *int32
-	// Predicates are ORed; none means every cluster passes.
+	// Predicates are ORed; without any, every cluster passes.
 	Predicates []Predicate
-	// Tolerations let a cluster pass in spite of its taints.
+	// Tolerations are checked against the taints of each cluster.
 	Tolerations []clusterv1beta1.Toleration
-	// Prioritizers are run in this order; the total score is the weighted sum.
+	// Prioritizers score the feasible clusters in this order; the total score is the weighted sum.
 	Prioritizers []Prioritizer
-	// AntiAffinity is a label or a claim whose values must all differ between the selected clusters; nil for none.
+	// AntiAffinity is a label or a claim whose value must differ between any two selected clusters; nil for none.
 	AntiAffinity *clusterinfo.Property
-	// Spread are the constraints on where the selected clusters lie, in this order.
+	// Spread has the spread constraints; an earlier constraint takes precedence over a later one.
 	Spread []SpreadConstraint
-	// Groups divide the selected clusters, in this order; what none of them takes is the rest.
+	// Groups assign the selected clusters to decision groups, in this order; clusters that match no rule come last.
 	Groups []GroupRule
-	// GroupLength bounds the members of one decision group.
+	// GroupLength is the maximal length of a decision group.
 	GroupLength GroupLength
-	// Order is how the decisions are sorted.
+	// Order is the order of the decisions.
 	Order Order
-	// ScoreInterval is the least time between two updates of the scores in the decisions that change nothing else; 0 is no bound. It
-	// counts when Order is ByScore.
+	// ScoreInterval is the minimal time between two updates of the scores in the decisions that change nothing else; 0 means no limit. It
+	// applies when Order is ByScore.
 	ScoreInterval time.Duration
-	// Availability says that the decisions tell of each selected cluster whether it is available, so that a change of that is a change of
-	// the answer.
+	// Availability reports whether the decisions contain the availability of each selected cluster, so that a change of it changes the
+	// decisions.
 	Availability bool
-	// NoneIsEnough says that the answer is satisfactory when no cluster fits, unless a number of them is wanted.
+	// NoneIsEnough reports whether a Result without any cluster satisfies the Request, as long as Wanted does not ask for more.
 	NoneIsEnough bool
-	// Errors are what is wrong with the question, by field. A request with mistakes has no answer.
+	// Errors are the validation errors by field path. A Request with errors selects nothing.
 	Errors field.ErrorList
 }
 
-// Order is how decisions are sorted (docs/spec/differences.md D4).
+// Order is the order of decisions (docs/spec/differences.md D4).
 type Order uint8
 
-// The orders: by the name of the cluster, or by score, the highest first, and then by name.
+// The orders: by the name of the cluster, or by descending score and then by name.
 const (
 	ByName Order = iota
 	ByScore
 )
 
-// String is "name" or "score".
+// String returns "name" or "score".
 func (o Order) String() string { return [...]string{"name", "score"}[o] }
 
-// Predicate is one of the ORed requirements.
+// Predicate is a requirement on clusters; the predicates of a Request are ORed.
 type Predicate struct {
 	// Selector is the compiled requirement.
 	Selector *selector.Selector
-	// CEL is the place of its CEL expressions in the user's object; nil where there can be none.
+	// CEL is the path of the CEL expressions in the Placement; nil when its API has none.
 	CEL *field.Path
 }
 
-// GroupRule puts the clusters that match into decision groups of a name.
+// GroupRule assigns the clusters that match Selector to the decision groups named Name.
 type GroupRule struct {
 	Name     string
 	Selector *selector.Selector
 }
 
-// GroupLength is a number of clusters, or a share of the selected ones. The zero value is no bound.
+// GroupLength is a number of clusters, or a percentage of the selected clusters. The zero value means no limit.
 type GroupLength struct {
 	Clusters int
 	Percent  int
 }
 
-// Of is the greatest number of members of one group when so many clusters are selected; it is at least 1.
+// Of returns the maximal length of a group when that many clusters are selected; it is at least 1.
 func (l GroupLength) Of(selected int) int {
 	length := l.Clusters
 	if l.Percent > 0 {
@@ -95,17 +96,17 @@ func (l GroupLength) Of(selected int) int {
 	return max(length, 1)
 }
 
-// Ranks reports whether anything depends on which of the feasible clusters are better than others.
+// Ranks reports whether the Result depends on the order of the feasible clusters.
 func (r *Request) Ranks() bool {
 	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
 }
 
-// ReadsDecisions reports whether the answer depends on which clusters stand in decisions of other placements.
+// ReadsDecisions reports whether the Result depends on the decisions of other Placements.
 func (r *Request) ReadsDecisions() bool {
 	return r.Ranks() && slices.ContainsFunc(r.Prioritizers, func(p Prioritizer) bool { return p.BuiltIn == Balance || p.BuiltIn == SpreadScore })
 }
 
-// selectors are those of the predicates, in their order.
+// selectors returns the selectors of the predicates, in their order.
 func (r *Request) selectors() []*selector.Selector {
 	if len(r.Predicates) == 0 {
 		return nil
@@ -119,14 +120,15 @@ func (r *Request) selectors() []*selector.Selector {
 	return selectors
 }
 
-// Dependencies is what the placement looks at.
+// Dependencies returns what the Result depends on, for inventory.Subscribe.
 func (r *Request) Dependencies() inventory.Dependencies {
 	dependencies := inventory.Dependencies{
 		ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}},
 	}
 
 	for _, prioritizer := range r.Prioritizers {
-		// Scores that decide nothing are still watched for their expiry, of which the user is warned (docs/spec/differences.md C3).
+		// Scores are read even when they do not affect the selection, because the user is warned of expired scores
+		// (docs/spec/differences.md C3).
 		if r.Ranks() || prioritizer.BuiltIn == "" {
 			dependencies.Reads = append(dependencies.Reads, prioritizer.reads()...)
 		}
@@ -153,7 +155,7 @@ func (r *Request) Dependencies() inventory.Dependencies {
 	return dependencies
 }
 
-// ReadsScores reports whether AddOnPlacementScores can change the answer.
+// ReadsScores reports whether the Result depends on AddOnPlacementScores.
 func (r *Request) ReadsScores() bool {
 	dependencies := r.Dependencies()
 	reads := slices.Concat(dependencies.Reads, dependencies.ScopeReads)

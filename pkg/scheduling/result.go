@@ -12,10 +12,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Stage is how far a cluster came.
+// Stage is the step of the evaluation that rejected a cluster, or StageSelected.
 type Stage uint8
 
-// The stages in their order. A cluster's verdict carries the first stage that kept it out, or StageSelected.
+// The stages in their order. The verdict of a cluster has the first stage that rejected it, or StageSelected.
 const (
 	StageScope Stage = iota
 	StageTerminating
@@ -27,129 +27,131 @@ const (
 	StageSelected
 )
 
-// String is the word for the stage in tables.
+// String returns the name of the stage in tables.
 func (s Stage) String() string {
 	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "AntiAffinity", "Spread", "Rank", "Selected"}[s]
 }
 
-// Verdict is what became of one cluster.
+// Verdict is the result for one cluster.
 type Verdict struct {
-	// Cluster is what was known of the cluster.
+	// Cluster is the cluster in the Snapshot.
 	Cluster *clusterinfo.ClusterInfo
-	// Stage says how far it came.
+	// Stage is the stage that rejected the cluster, or StageSelected.
 	Stage Stage
-	// Rank counts from 1 over the feasible clusters, best first; 0 for clusters that were not feasible.
+	// Rank is the position among the feasible clusters, best first, from 1; 0 for clusters that are not feasible.
 	Rank int
-	// Score is the weighted sum of the prioritizers; 0 for clusters that were not feasible.
+	// Score is the weighted sum of the prioritizers; 0 for clusters that are not feasible.
 	Score int64
-	// Avoid is how many untolerated taints ask to prefer other clusters; 0 for clusters that were not feasible.
+	// Avoid is the number of PreferNoSelect taints that are not tolerated; 0 for clusters that are not feasible.
 	Avoid int
 
 	taint int
-	// kept says that the cluster comes before those with a higher score, as something of it could not be decoded.
+	// kept reports whether the cluster precedes those with a higher score because a field of it could not be decoded.
 	kept bool
-	// conflict is the rank of the better cluster with the same value of the anti-affinity key, withoutKey, or 0 when nothing is against it.
+	// conflict is the rank of the better cluster with the same value of the anti-affinity key, noAntiAffinityKey when the cluster has no
+	// value, or 0 when anti-affinity allows the cluster.
 	conflict int
 }
 
-// PrioritizerScores are the unweighted scores of one prioritizer by feasible cluster. A cluster that does not report what the prioritizer looks at
-// has none, which counts as 0.
+// PrioritizerScores has the unweighted scores of one prioritizer by the name of the feasible cluster. A cluster that does not report the
+// resource has no entry, which counts as 0.
 type PrioritizerScores struct {
 	Prioritizer Prioritizer
 	Scores      map[string]int64
 }
 
-// EvaluationError says that a CEL expression could not be evaluated on some clusters.
+// EvaluationError is a CEL expression that could not be evaluated on some clusters.
 type EvaluationError struct {
-	// Path is the place of the expression in the user's object.
+	// Path is the path of the expression in the Placement.
 	Path *field.Path
-	// Clusters is how many clusters it failed on; First is the first of them by name, and Err what went wrong there.
+	// Clusters is the number of clusters on which the expression failed; First is the first of them by name, and Err its error.
 	Clusters int
 	First    string
 	Err      error
 }
 
-// Warning is something that a user should know although the answer stands.
+// Warning is a problem that the user should know although the Result is valid.
 type Warning struct {
-	// Source names the prioritizer or stage.
+	// Source is the name of the prioritizer or stage.
 	Source string
-	// Message says what it is.
+	// Message describes the problem.
 	Message string
 }
 
-// Result is the answer to a Request. It explains itself: conditions, events and tables are renderings of it.
+// Result is the result of a Request on a Snapshot. It explains itself: conditions, events and tables are rendered from it. Scores, verdicts
+// and rejections are computed when they are first read, in any goroutine.
 type Result struct {
-	// Request is the question, and Generation the number of the snapshot it was put to.
+	// Request is the evaluated Request, and Generation the generation of the Snapshot.
 	Request    *Request
 	Generation uint64
 
-	// Errors are what is wrong with the question; BrokenSets are the sets it needs whose selector is wrong. With either, the result
-	// is Held.
+	// Errors are the validation errors of the Request. BrokenSets are the ManagedClusterSets in its scope whose selector is invalid. With
+	// either, the Result is not Valid.
 	Errors     field.ErrorList
 	BrokenSets []*inventory.ClusterSet
 
-	// Bound, Eligible and Available count what the question could look at: the existing sets bound to the namespace, those of them it
-	// asks for, and their clusters that are not terminating.
+	// Bound are the names of the existing sets bound to the namespace, Eligible those of them that the Request selects, and Available is
+	// the number of their clusters that are not terminating.
 	Bound, Eligible []string
 	Available       int
 
-	// Selected are the chosen clusters, sorted by name. It is empty when the result is Held. The list may be shared and must not be changed.
+	// Selected are the selected clusters, sorted by name; it is empty when the Result is Stalled. The slice may be shared and must not be
+	// modified.
 	Selected []*clusterinfo.ClusterInfo
-	// Unscheduled is how many clusters are wanted and were not found.
+	// Unscheduled is the number of wanted clusters that were not found.
 	Unscheduled int
 
-	// Spreads are how the selected clusters lie, one for each constraint in its order.
+	// Spreads has the distribution of the selected clusters for each spread constraint, in the order of the constraints.
 	Spreads []Spread
 
-	// EvaluationErrors are the CEL expressions that failed, in the order of their paths.
+	// EvaluationErrors are the failed CEL expressions, sorted by path.
 	EvaluationErrors []EvaluationError
 
-	// Cost is what the CEL expressions cost, in CEL's own cost units. An answer that was remembered costs what it did when it was found.
+	// Cost is the cost of the CEL expressions in the cost units of CEL. A cached result counts with its original cost.
 	Cost uint64
-	// Expired counts the AddOnPlacementScores of feasible clusters that a prioritizer reads and that are past their validUntil.
+	// Expired is the number of AddOnPlacementScores of feasible clusters that a prioritizer reads and whose validUntil has passed.
 	Expired int
 
-	// RequeueAt is the earliest time at which the answer can change by itself; zero means never.
+	// RequeueAt is the earliest time at which the Result can change without an event; zero means never.
 	RequeueAt time.Time
 
 	snapshot   *inventory.Snapshot
 	incumbents map[string]bool
 	now        time.Time
-	// blocked says that the answer is not to be carried out, and postponement why, if it is because of an old view.
+	// blocked reports whether the Result must not be applied, and postponement has the cause if the state of the hub may be outdated.
 	blocked      bool
 	postponement *Postponement
-	// taintsChangeAt is the earliest time at which another taint than now keeps a cluster out; zero means never.
+	// taintsChangeAt is the earliest time at which a rejected cluster is rejected by another taint; zero means never.
 	taintsChangeAt time.Time
-	// candidates is nil when the result is Held.
+	// candidates is nil when the evaluation was not completed.
 	candidates *candidates
 	stages     stageCounts
 	details    func() *details
-	// rejections is nil where they are counted over the verdicts.
+	// rejections is nil when Rejections counts the verdicts instead.
 	rejections func() []Rejection
 }
 
-// stageCounts counts clusters by stage.
+// stageCounts has the number of clusters by stage.
 type stageCounts [StageSelected + 1]int
 
-// details are what became of every cluster.
+// details has the verdicts of all clusters, as the reference finds them.
 type details struct {
-	// verdicts has every cluster that exists, sorted by name; best has the selected ones, and feasible all that passed predicates and taints,
-	// best first.
+	// verdicts has every existing cluster, sorted by name; best has the selected clusters and feasible all feasible ones, best first.
 	verdicts, best, feasible []Verdict
 	prioritizers             []PrioritizerScores
 }
 
-// Cluster is what was known of a cluster, whatever became of it; nil when it did not exist.
+// Cluster returns a cluster of the Snapshot by name; nil when it does not exist.
 func (r *Result) Cluster(name string) *clusterinfo.ClusterInfo { return r.snapshot.Cluster(name) }
 
-// Stalled reports whether there is no answer, or none that is to be carried out, so that the last good decisions stay.
+// Stalled reports whether the Result is not Valid or is blocked, so that the existing decisions are kept.
 func (r *Result) Stalled() bool { return r.blocked || !r.Valid() }
 
-// Valid reports whether there is an answer, be it one that is Withheld.
+// Valid reports whether the Request has no errors and needs no broken set. A blocked Result is valid.
 func (r *Result) Valid() bool { return len(r.Errors) == 0 && len(r.BrokenSets) == 0 }
 
-// Blocked is the same answer when it is not to be carried out: it is Held and selects nothing. It is to be asked for again at a time,
-// unless that is zero, and when its causes can change.
+// Blocked returns a copy of the Result that is Stalled and selects nothing. Its RequeueAt is the earliest of that of the Result, the given
+// time unless zero, and the time at which rejections by taints can change.
 func (r *Result) Blocked(again time.Time) *Result {
 	blocked := *r
 	blocked.blocked, blocked.Selected, blocked.stages = true, nil, stageCounts{}
@@ -158,15 +160,15 @@ func (r *Result) Blocked(again time.Time) *Result {
 	return &blocked
 }
 
-// Postponement says why the removals of a result must wait: it could not be proved that the result was computed on the latest state of the
-// hub.
+// Postponement is the cause why the removals of a Result must wait: the Result could not be proved to be computed on the latest state of
+// the hub.
 type Postponement struct {
 	// Reason is a CamelCase word and Message a sentence, as in conditions. Both are stable while the cause lasts.
 	Reason, Message string
 }
 
-// Postponed returns the result when its removals must wait: it is Withheld until it is computed again at a time, or earlier when its causes
-// change.
+// Postponed returns a blocked copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
+// rejections can change.
 func (r *Result) Postponed(why Postponement, again time.Time) *Result {
 	postponed := r.Blocked(again)
 	postponed.postponement = &why
@@ -174,15 +176,15 @@ func (r *Result) Postponed(why Postponement, again time.Time) *Result {
 	return postponed
 }
 
-// Postponement returns why the removals of the result must wait; nil when they need not.
+// Postponement returns why the removals of the Result must wait; nil when they need not.
 func (r *Result) Postponement() *Postponement { return r.postponement }
 
-// Satisfied reports whether as many clusters are selected as the question wants. A result that is Held is not.
+// Satisfied reports whether as many clusters are selected as the Request wants. It is false for a Stalled result.
 func (r *Result) Satisfied() bool {
 	return !r.Stalled() && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
 }
 
-// Feasible is how many clusters passed predicates and taints.
+// Feasible returns the number of clusters that passed predicates and taints.
 func (r *Result) Feasible() int {
 	if r.candidates == nil {
 		return 0
@@ -191,12 +193,11 @@ func (r *Result) Feasible() int {
 	return len(r.candidates.clusters)
 }
 
-// Count is how many clusters in scope came to a stage and no further; 0 when the result is Held, and for StageScope. It is known without
-// the verdicts.
+// Count returns the number of clusters in scope with this stage; 0 when the Result is Stalled, and for StageScope. It does not compute the
+// verdicts.
 func (r *Result) Count(stage Stage) int { return r.stages[stage] }
 
-// Scores are the feasible clusters by name with their scores, which are the weighted sums of the prioritizers. They are found when they are
-// first asked for.
+// Scores returns the feasible clusters by name with their total scores, which are computed when they are first read.
 func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
 	return func(yield func(*clusterinfo.ClusterInfo, int64) bool) {
 		if r.candidates == nil {
@@ -213,7 +214,7 @@ func (r *Result) Scores() iter.Seq2[*clusterinfo.ClusterInfo, int64] {
 	}
 }
 
-// Score is the score of a feasible cluster; 0 for others.
+// Score returns the total score of a feasible cluster; 0 for others.
 func (r *Result) Score(cluster string) int64 {
 	if r.candidates == nil {
 		return 0
@@ -227,7 +228,7 @@ func (r *Result) Score(cluster string) int64 {
 	return r.candidates.totals()[at]
 }
 
-// Warnings are what a user should know although the answer stands, sorted.
+// Warnings returns the warnings, sorted by source and message.
 func (r *Result) Warnings() []Warning {
 	if r.candidates == nil {
 		return nil
@@ -236,14 +237,14 @@ func (r *Result) Warnings() []Warning {
 	return r.candidates.warnings()
 }
 
-// Verdicts has every cluster that exists, sorted by name. It is empty when there is no answer. The verdicts are found by the reference when
-// they are first asked for.
+// Verdicts returns the verdict of every existing cluster, sorted by name; empty when the Result is not Valid. The reference computes them
+// when they are first read.
 func (r *Result) Verdicts() []Verdict { return r.details().verdicts }
 
-// Best are the selected clusters, best first.
+// Best returns the verdicts of the selected clusters, best first.
 func (r *Result) Best() []Verdict { return r.details().best }
 
-// Prioritizers are the scores in the order they were asked for.
+// Prioritizers returns the scores of each prioritizer, in the order of the Request.
 func (r *Result) Prioritizers() []PrioritizerScores { return r.details().prioritizers }
 
 func compareName(cluster *clusterinfo.ClusterInfo, name string) int {

@@ -22,10 +22,10 @@ type evaluation struct {
 	incumbents  map[string]bool
 	evalContext *selector.EvalContext
 	result      *Result
-	// recorder is told of the steps.
+	// recorder receives the steps.
 	recorder Recorder
 
-	// ranked are the feasible clusters, best first, where the selection needs to know of each, each with the stage it came to.
+	// ranked has the feasible clusters with their stages, best first; nil when the selection does not rank all of them.
 	ranked []Verdict
 }
 
@@ -39,13 +39,13 @@ func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents ma
 	}
 }
 
-// Schedule answers the request on a snapshot. The incumbents are the clusters in the placement's present decisions; now is the time of
-// the evaluation, and the result says when the answer can change by the passing of time alone.
+// Schedule evaluates the Request on a Snapshot. The incumbents are the names of the clusters in the existing decisions of the Placement;
+// now is the time of the evaluation. Request, Snapshot and incumbents must not be modified while the Result is used.
 func Schedule(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
 	return ScheduleRecorded(request, snapshot, incumbents, now, NopRecorder)
 }
 
-// ScheduleRecorded is Schedule, and tells a stopwatch of its steps.
+// ScheduleRecorded is Schedule with a Recorder of the steps.
 func ScheduleRecorded(
 	request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time, recorder Recorder,
 ) *Result {
@@ -115,8 +115,8 @@ func (e *evaluation) scope() inventory.Scope {
 	return scope
 }
 
-// costExceeded gives up an evaluation whose CEL expressions cost too much: the verdicts reached so far are no answer. They cost what they do until
-// the first of them changes by itself.
+// costExceeded returns the Result of an evaluation whose CEL expressions cost too much: an error instead of a selection. RequeueAt is the
+// time at which the first of the evaluated expressions can change, because the cost stays the same until then.
 func (e *evaluation) costExceeded() *Result {
 	result := *e.result
 	result.Available, result.EvaluationErrors, result.RequeueAt = 0, nil, e.evalContext.RequeueAt()
@@ -128,7 +128,7 @@ func (e *evaluation) costExceeded() *Result {
 	return &result
 }
 
-// newCandidates is opened for the clusters that are left.
+// newCandidates returns candidates that have no clusters yet, and sets them in the Result.
 func (e *evaluation) newCandidates() *candidates {
 	c := &candidates{
 		request: e.request, snapshot: e.snapshot, incumbents: e.incumbents, now: e.evalContext.Now, avoid: map[string]int{}, recorder: e.recorder,
@@ -139,7 +139,7 @@ func (e *evaluation) newCandidates() *candidates {
 	return c
 }
 
-// recordError counts a failed evaluation. The first cluster by name stands for all.
+// recordError adds a failed CEL evaluation. The error of the first cluster by name represents the others.
 func (e *evaluation) recordError(path *field.Path, cluster string, err error) {
 	known := slices.IndexFunc(e.result.EvaluationErrors, func(other EvaluationError) bool { return other.Path.String() == path.String() })
 	if known < 0 {
@@ -157,7 +157,8 @@ func (e *evaluation) recordError(path *field.Path, cluster string, err error) {
 	}
 }
 
-// predicateResult are the clusters that pass scope and predicates, and what else is the same for everybody who asks the same.
+// predicateResult has the clusters that pass scope and predicates. It depends only on the sets and predicates of a Request, so that
+// Placements with the same ones share it.
 type predicateResult struct {
 	available, terminating int
 
@@ -166,7 +167,7 @@ type predicateResult struct {
 	clusters []*clusterinfo.ClusterInfo
 }
 
-// feasibleClusters are the clusters that pass scope, predicates and taints, in the order of their names.
+// feasibleClusters has the clusters that pass scope, predicates and taints, sorted by name.
 type feasibleClusters struct {
 	indices  []uint
 	clusters []*clusterinfo.ClusterInfo
@@ -174,7 +175,7 @@ type feasibleClusters struct {
 	until    time.Time
 }
 
-// filter takes all clusters through scope and predicates; nil when that costs too much.
+// filter returns the clusters that pass scope and predicates; nil when the CEL expressions cost too much.
 func (e *evaluation) filter(scope inventory.Scope) *predicateResult {
 	e.recorder.Begin(StepPredicate)
 
@@ -193,8 +194,8 @@ func (e *evaluation) filter(scope inventory.Scope) *predicateResult {
 	return p
 }
 
-// memoize finds something that is the same for all that ask the same, unless it costs something each time. The size of it is an estimate in
-// bytes.
+// memoize returns the result of find from the cache of the Snapshot, which is shared by Requests with the same sets and predicates.
+// Predicates with CEL are evaluated each time. The function size estimates the size of the result in bytes.
 func memoize[T any](e *evaluation, about string, find func() T, size func(T) int) T {
 	if e.dynamic() {
 		return find()
@@ -205,7 +206,8 @@ func memoize[T any](e *evaluation, about string, find func() T, size func(T) int
 	return inventory.Memoize(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
 }
 
-// requeueAt is when the answer can change by itself. What it tells of clusters that are kept out counts while causes are told.
+// requeueAt returns the earliest time at which the Result can change without an event. Rejected clusters count only while the status lists
+// rejections.
 func (e *evaluation) requeueAt() time.Time {
 	if e.result.ListsRejections() {
 		e.evalContext.RequeueAfterChange(e.result.taintsChangeAt)
@@ -218,7 +220,7 @@ func (e *evaluation) dynamic() bool {
 	return slices.ContainsFunc(e.request.Predicates, func(p Predicate) bool { return p.Selector.HasCEL() })
 }
 
-// bytes estimates what the clusters take, without their facts.
+// bytes estimates the size of the result, without the ClusterInfos.
 func (p *predicateResult) bytes() int {
 	const fixed, perCluster, bitsPerByte = 256, 16, 8
 
@@ -249,7 +251,8 @@ func (e *evaluation) clustersAt(indices []uint) []*clusterinfo.ClusterInfo {
 	return clusters
 }
 
-// matchAny asks each predicate about the clusters that those before it have left.
+// matchAny returns the clusters that match any predicate. Each predicate is evaluated on the clusters that the predicates before it have
+// not matched.
 func (e *evaluation) matchAny(candidates inventory.Members) inventory.Members {
 	left, passed := candidates.Clone(), candidates.Clone().ClearAll()
 
@@ -283,7 +286,7 @@ func (e *evaluation) match(predicate Predicate, candidates inventory.Members) in
 	return matching
 }
 
-// filterTaints leaves out the clusters whose taints forbid them.
+// filterTaints removes the clusters with taints that are not tolerated.
 func (e *evaluation) filterTaints(p *predicateResult) *feasibleClusters {
 	left := &feasibleClusters{indices: p.indices, clusters: p.clusters, avoid: map[string]int{}}
 
@@ -318,7 +321,7 @@ func (e *evaluation) filterTaints(p *predicateResult) *feasibleClusters {
 	return left
 }
 
-// without are the clusters without some, in their order.
+// without returns the clusters and their indices except for the forbidden ones, in their order.
 func (p *predicateResult) without(forbidden inventory.Members) (indices []uint, clusters []*clusterinfo.ClusterInfo) {
 	most := len(p.indices) - int(forbidden.Count())
 	indices, clusters = make([]uint, 0, most), make([]*clusterinfo.ClusterInfo, 0, most)

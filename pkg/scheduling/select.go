@@ -8,7 +8,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// wanted is how many clusters are to be taken of so many feasible ones.
+// wanted returns the number of clusters to select from that many feasible ones.
 func (r *Request) wanted(feasible int) int {
 	if r.Wanted == nil {
 		return feasible
@@ -17,7 +17,7 @@ func (r *Request) wanted(feasible int) int {
 	return int(*r.Wanted)
 }
 
-// selectRanked takes as many of the ranked clusters as are wanted, within what anti-affinity and spread constraints allow, and returns their
+// selectRanked selects as many of the ranked clusters as are wanted and as anti-affinity and spread constraints allow, and returns their
 // indices, best first.
 func (e *evaluation) selectRanked(ranked []Verdict) []int {
 	left := filterAntiAffinity(e.request.AntiAffinity, ranked)
@@ -35,8 +35,8 @@ func (e *evaluation) selectRanked(ranked []Verdict) []int {
 	return chosen
 }
 
-// rankAndSelect ranks the feasible clusters and takes of them what is to be selected; chosen are the indices of those, best first. What kept out
-// the others is not said yet.
+// rankAndSelect ranks the candidates and selects among them; chosen are the indices of the selected clusters, best first. The other
+// verdicts have StageRank until recordRejections.
 func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []int) {
 	ranked = c.ranked()
 	chosen = e.selectRanked(ranked)
@@ -51,7 +51,7 @@ func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []in
 	return ranked, chosen
 }
 
-// recordRejections says of the ranked clusters that were not selected what kept them out.
+// recordRejections sets the stage of every ranked cluster that was not selected.
 func (e *evaluation) recordRejections(ranked []Verdict) {
 	room := len(e.result.Selected) < e.request.wanted(len(ranked))
 
@@ -62,8 +62,8 @@ func (e *evaluation) recordRejections(ranked []Verdict) {
 	}
 }
 
-// rejectionStage is the stage that kept out a feasible cluster that was not selected. When there was room for more, or it could not be taken
-// however much room there is, something forbids it; otherwise it was not needed, unless it could not have been taken beside those that were.
+// rejectionStage returns the stage that rejected a feasible cluster. With room for more clusters, a constraint rejected it. Without room it
+// was not needed, unless anti-affinity forbids it beside the selected clusters.
 func rejectionStage(v Verdict, ranked []Verdict, room bool) Stage {
 	switch {
 	case v.conflict == noAntiAffinityKey:
@@ -83,7 +83,7 @@ func (e *evaluation) countMissing(wanted, taken int) {
 	}
 }
 
-// selectFast is choose without the verdicts: where nothing depends on the ranks of all, they are not found.
+// selectFast selects without verdicts. It ranks all candidates only for anti-affinity and spread constraints.
 func (e *evaluation) selectFast(c *candidates) {
 	if e.request.AntiAffinity != nil || len(e.request.Spread) > 0 {
 		e.ranked, _ = e.rankAndSelect(c)
@@ -108,7 +108,7 @@ func (e *evaluation) selectFast(c *candidates) {
 	e.result.stages[StageRank] = len(c.clusters) - len(e.result.Selected)
 }
 
-// top are the best clusters, sorted by name.
+// top returns the best clusters, sorted by name.
 func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
 	kept := &worstFirst{better: c.compare()}
 
@@ -132,7 +132,7 @@ func (c *candidates) top(wanted int) []*clusterinfo.ClusterInfo {
 	return top
 }
 
-// worstFirst is a heap of indices with the worst one on top.
+// worstFirst is a heap of indices with the worst index on top.
 type worstFirst struct {
 	indices []int
 	better  func(a, b int) int
@@ -149,7 +149,7 @@ func (h *worstFirst) Push(index any) {
 	}
 }
 
-// Pop takes the last index off.
+// Pop removes and returns the last index.
 func (h *worstFirst) Pop() any {
 	last := len(h.indices) - 1
 	popped := h.indices[last]

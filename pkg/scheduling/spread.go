@@ -9,29 +9,29 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// SpreadConstraint asks to spread the selected clusters evenly over the values of a label or a claim (docs/spec/differences.md D2).
+// SpreadConstraint spreads the selected clusters evenly over the values of a label or a claim (docs/spec/differences.md D2).
 type SpreadConstraint struct {
 	// Key is the label or claim whose values are the domains.
 	Key clusterinfo.Property
-	// MaxSkew is how many more selected clusters a domain may have than the one with the fewest; at least 1.
+	// MaxSkew is the maximal difference between the selected clusters of a domain and those of the domain with the fewest; at least 1.
 	MaxSkew int
-	// Hard says that the skew is never exceeded (DoNotSchedule); else it is a wish (ScheduleAnyway).
+	// Hard reports whether MaxSkew is never exceeded (DoNotSchedule) or only preferred (ScheduleAnyway).
 	Hard bool
 }
 
-// domain is the domain of a cluster; false when the cluster does not have the key.
+// domain returns the domain of a cluster; false when the cluster does not have the key.
 func (c SpreadConstraint) domain(f *clusterinfo.ClusterInfo) (string, bool) { return f.Value(c.Key) }
 
-// Spread is how the selected clusters are spread over the domains of one constraint.
+// Spread is the distribution of the selected clusters over the domains of a constraint.
 type Spread struct {
 	Constraint SpreadConstraint
-	// Selected counts the selected clusters of each domain of the feasible clusters that anti-affinity leaves.
+	// Selected has the number of selected clusters by domain. It includes every domain of the feasible clusters that anti-affinity allows.
 	Selected map[string]int
-	// Without are the selected clusters that do not have the key, sorted.
+	// Without are the names of the selected clusters that do not have the key, sorted.
 	Without []string
 }
 
-// bounds are the domains with the fewest and with the most selected clusters, by name among equals; false without any domain.
+// bounds returns the domains with the fewest and with the most selected clusters, the first by name among equals; false without any domain.
 func (s Spread) bounds() (fewest, most string, found bool) {
 	for _, domain := range slices.Sorted(maps.Keys(s.Selected)) {
 		if !found || s.Selected[domain] < s.Selected[fewest] {
@@ -48,7 +48,7 @@ func (s Spread) bounds() (fewest, most string, found bool) {
 	return fewest, most, found
 }
 
-// Skew is the difference between the fullest and the emptiest domain; 0 without any domain.
+// Skew returns the difference between the fullest and the emptiest domain; 0 without any domain.
 func (s Spread) Skew() int {
 	fewest, most, found := s.bounds()
 	if !found {
@@ -58,7 +58,8 @@ func (s Spread) Skew() int {
 	return s.Selected[most] - s.Selected[fewest]
 }
 
-// Problem says by name what is not as the constraint asks; both are empty when nothing is. The reason is SkewExceeded or DomainsMissing.
+// Problem returns how the distribution violates the constraint; both are empty when it does not. The reason is SkewExceeded or
+// DomainsMissing.
 func (s Spread) Problem() (reason, message string) {
 	fewest, most, found := s.bounds()
 
@@ -83,7 +84,7 @@ type hardConstraint struct {
 	fewest string
 }
 
-// hardConstraints are the hard constraints.
+// hardConstraints returns the hard constraints.
 func hardConstraints(spreads []Spread) []hardConstraint {
 	var hard []hardConstraint
 
@@ -97,7 +98,7 @@ func hardConstraints(spreads []Spread) []hardConstraint {
 	return hard
 }
 
-// clause says why the constraint forbids one more cluster; empty when it does not.
+// clause returns why the constraint forbids another cluster; empty when it does not.
 func (b hardConstraint) clause(f *clusterinfo.ClusterInfo) string {
 	domain, found := b.Constraint.domain(f)
 
@@ -111,7 +112,7 @@ func (b hardConstraint) clause(f *clusterinfo.ClusterInfo) string {
 	}
 }
 
-// spreadClause is the first clause for which a constraint does not let the cluster in, with that constraint; empty when all do.
+// spreadClause returns the clause of the first constraint that forbids the cluster, and that constraint; empty when none does.
 func spreadClause(constraints []hardConstraint, f *clusterinfo.ClusterInfo) (clause string, by hardConstraint) {
 	for _, by := range constraints {
 		if clause := by.clause(f); clause != "" {
@@ -122,7 +123,7 @@ func spreadClause(constraints []hardConstraint, f *clusterinfo.ClusterInfo) (cla
 	return "", hardConstraint{}
 }
 
-// spreadReason is the blockedClause with what is in the domains.
+// spreadReason returns the spreadClause with the numbers of the domains.
 func spreadReason(spreads []Spread, f *clusterinfo.ClusterInfo) string {
 	clause, by := spreadClause(hardConstraints(spreads), f)
 
@@ -135,7 +136,7 @@ func spreadReason(spreads []Spread, f *clusterinfo.ClusterInfo) string {
 		clause, by.Selected[domain], by.fewest, by.Selected[by.fewest], by.Constraint.MaxSkew)
 }
 
-// hasNoDomain reports whether a hard constraint never lets the cluster in, because it is in no domain.
+// hasNoDomain reports whether a hard constraint never allows the cluster, because the cluster does not have its key.
 func hasNoDomain(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(spreads, func(s Spread) bool {
 		if !s.Constraint.Hard {
@@ -148,7 +149,7 @@ func hasNoDomain(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
 	})
 }
 
-// spreadsBefore is how the selected clusters lay before a cluster was taken.
+// spreadsBefore returns the distribution without the selected cluster.
 func spreadsBefore(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 	earlier := slices.Clone(spreads)
 
@@ -162,7 +163,8 @@ func spreadsBefore(spreads []Spread, taken *clusterinfo.ClusterInfo) []Spread {
 	return earlier
 }
 
-// domainCounts is how full the domains of a cluster are, in the order of the constraints; a domain that it does not have counts as fullest.
+// domainCounts returns the number of selected clusters in each domain of a cluster, in the order of the constraints; a missing domain
+// counts as the fullest.
 func domainCounts(spreads []Spread, f *clusterinfo.ClusterInfo) []int {
 	counts := make([]int, 0, len(spreads))
 

@@ -9,10 +9,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// selectSpread takes clusters one by one out of the ranked ones: of those that no hard constraint forbids, the one whose domains have the
-// lexicographically smallest counts, then the better ranked one. It stops at so many as are wanted, or when none is allowed.
+// selectSpread selects clusters one by one: of the ranked clusters that no hard constraint forbids, the cluster whose domains have the
+// lexicographically smallest counts, then the better ranked. It stops at the wanted number, or when no cluster is allowed.
 //
-// Clusters with the same domains are interchangeable but for their rank, so only the best one left of each such bucket is looked at.
+// Clusters with the same domains differ only in their rank, so only the best remaining cluster of each such bucket is compared.
 func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) (chosen []int, spreads []Spread) {
 	layouts, buckets := newBuckets(constraints, ranked)
 
@@ -44,7 +44,7 @@ func selectSpread(constraints []SpreadConstraint, ranked []Verdict, wanted int) 
 	return chosen, spreads
 }
 
-// domainState is how the clusters that are taken lie over the domains of one constraint. Domains are numbered.
+// domainState counts the clusters selected so far by domain of a constraint. Domains are numbered.
 type domainState struct {
 	constraint SpreadConstraint
 	numbers    map[string]int
@@ -71,7 +71,7 @@ func (l *domainState) domain(f *clusterinfo.ClusterInfo) int {
 	return number
 }
 
-// minSelected is how many clusters are taken in the domain with the fewest; 0 without any domain.
+// minSelected returns the number of selected clusters in the emptiest domain; 0 without any domain.
 func (l *domainState) minSelected() int {
 	if len(l.selected) == 0 {
 		return 0
@@ -91,7 +91,7 @@ func (l *domainState) spread() Spread {
 	return s
 }
 
-// bucket is what is left of the clusters that have the same domains, by their index among the ranked ones, best first.
+// bucket has the remaining clusters with the same domains, by their index among the ranked clusters, best first.
 type bucket struct {
 	domains []int
 	left    []int
@@ -131,7 +131,7 @@ func newBuckets(constraints []SpreadConstraint, ranked []Verdict) ([]domainState
 	return layouts, buckets
 }
 
-// allowed reports whether no hard constraint forbids one more of the bucket.
+// allowed reports whether no hard constraint forbids another cluster of the bucket.
 func (b *bucket) allowed(layouts []domainState) bool {
 	for i, domain := range b.domains {
 		l := &layouts[i]
@@ -143,7 +143,7 @@ func (b *bucket) allowed(layouts []domainState) bool {
 	return true
 }
 
-// compare orders buckets by how full their domains are, in the order of the constraints, and then by their best cluster.
+// compare orders buckets by the counts of their domains, in the order of the constraints, and then by their best cluster.
 func (b *bucket) compare(other *bucket, layouts []domainState) int {
 	for i := range layouts {
 		if order := cmp.Compare(b.domainCount(&layouts[i], i), other.domainCount(&layouts[i], i)); order != 0 {
@@ -154,7 +154,7 @@ func (b *bucket) compare(other *bucket, layouts []domainState) int {
 	return cmp.Compare(b.left[0], other.left[0])
 }
 
-// domainCount is how full the domain of a constraint is; one that the clusters do not have counts as fullest.
+// domainCount returns the number of selected clusters in the domain of a constraint; a missing domain counts as the fullest.
 func (b *bucket) domainCount(l *domainState, constraint int) int {
 	if b.domains[constraint] == noDomain {
 		return math.MaxInt

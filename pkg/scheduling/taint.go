@@ -10,17 +10,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// maxTolerationSeconds is the greatest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
+// maxTolerationSeconds is the highest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
 const maxTolerationSeconds = int64(math.MaxInt64 / time.Second)
 
-// taintResult is what the taints of a cluster mean for a placement.
+// taintResult is the effect of the taints of a cluster on a Placement.
 type taintResult struct {
-	// forbids is the index of the first taint that keeps the cluster out, or -1.
+	// forbids is the index of the first taint that rejects the cluster, or -1.
 	forbids int
-	// avoid is how many taints ask to prefer other clusters (docs/spec/differences.md D1).
+	// avoid is the number of PreferNoSelect taints that are not tolerated (docs/spec/differences.md D1).
 	avoid int
-	// until is the earliest time at which a toleration that counts runs out; zero means never. Of a cluster that is kept out those of the
-	// taints before the one that forbids it count: another one forbids it then.
+	// until is the earliest end of a toleration; zero means never. For a rejected cluster only the taints before the rejecting taint count,
+	// because one of them rejects the cluster when its toleration ends.
 	until time.Time
 }
 
@@ -43,7 +43,7 @@ func (e *evaluation) checkTaints(f *clusterinfo.ClusterInfo) taintResult {
 	return j
 }
 
-// earliest is the earlier of two times, where zero means never.
+// earliest returns the earlier of two times; zero means never.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -52,21 +52,21 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// What tolerates a taint when no toleration does.
+// Values of findToleration that are no index of a toleration.
 const (
-	// notTolerated is nothing.
+	// notTolerated means that nothing tolerates the taint.
 	notTolerated = -2
-	// toleratedByDecision is that the cluster is in the decisions already.
+	// toleratedByDecision means that the cluster is an incumbent.
 	toleratedByDecision = -1
 )
 
-// findToleration is the index of the toleration that lets a taint pass, byDecision or byNone, and when that ends.
+// findToleration returns the index of the toleration of a taint, toleratedByDecision or notTolerated, and the end of the toleration.
 func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by int, until time.Time) {
 	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
 		return toleratedByDecision, time.Time{}
 	}
 
-	// The first toleration that holds now decides, and its end is what counts.
+	// The first toleration that applies now decides, and its end counts.
 	for i := range e.request.Tolerations {
 		toleration := &e.request.Tolerations[i]
 		if !covers(*toleration, taint) {
@@ -94,7 +94,7 @@ func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by i
 	return notTolerated, time.Time{}
 }
 
-// covers reports whether the toleration is meant for the taint. An unknown operator is meant for none.
+// covers reports whether the toleration applies to the taint. A toleration with an unknown operator applies to none.
 func covers(toleration clusterv1beta1.Toleration, taint clusterv1.Taint) bool {
 	if toleration.Effect != "" && toleration.Effect != taint.Effect || toleration.Key != "" && toleration.Key != taint.Key {
 		return false
@@ -110,10 +110,10 @@ func covers(toleration clusterv1beta1.Toleration, taint clusterv1.Taint) bool {
 	}
 }
 
-// taintClause says that a taint keeps a cluster out.
+// taintClause returns the clause of a cluster that a taint rejects.
 func taintClause(taint clusterv1.Taint) string { return "taint " + taintText(taint) + " not tolerated" }
 
-// taintText is "gpu=a100:NoSelect", or "gpu:NoSelect" without a value.
+// taintText returns "gpu=a100:NoSelect", or "gpu:NoSelect" without a value.
 func taintText(taint clusterv1.Taint) string {
 	text := taint.Key
 	if taint.Value != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// passesUnreadable reports whether a predicate lets a cluster pass whatever its CEL expressions say: the cluster is in the decisions, and the expressions may
-// read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
+// passesUnreadable reports whether a cluster passes a predicate whatever its CEL expressions return, because the cluster is in the
+// decisions and the expressions may read a field that could not be decoded. Labels and claims are strings, which can always be decoded.
 func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.ClusterInfo) bool {
 	if !predicate.Selector.HasCEL() || !e.incumbents[f.Name] || !f.HasUnreadable() {
 		return false
@@ -19,7 +19,7 @@ func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.Cluste
 	unread := len(f.Unreadable) > 0
 
 	for name, set := range f.Scores {
-		// A score that the predicate does not read wakes nobody when it can be read again.
+		// The event of a score that the predicate does not read does not enqueue the Placement when the score can be decoded again.
 		if len(set.Unreadable) > 0 && clusterinfo.Affects(predicate.Selector.Reads(), []clusterinfo.Property{{Kind: clusterinfo.Score, Name: name}}) {
 			unread = true
 		}
@@ -28,8 +28,8 @@ func (e *evaluation) passesUnreadable(predicate Predicate, f *clusterinfo.Cluste
 	return unread && predicate.Selector.WithoutCEL().Matches(f, &selector.EvalContext{})
 }
 
-// kept are the feasible clusters by index that are in the decisions and whose score may be wrong because something it is made of could not be
-// decoded; nil when there are none. Such a cluster comes before the others, so that it does not leave for that.
+// kept returns the indices of the feasible clusters that are in the decisions and whose score may be wrong because a field could not be
+// decoded; nil without any. Such a cluster precedes the others, so that it is not removed for an unreadable field.
 func (c *candidates) kept() map[int]bool {
 	var kept map[int]bool
 
@@ -46,7 +46,7 @@ func (c *candidates) kept() map[int]bool {
 	return kept
 }
 
-// unreadable are the fields of the cluster, and of the scores that the prioritizers read, that could not be decoded.
+// unreadable returns the fields that could not be decoded of the cluster and of the scores that the prioritizers read.
 func (c *candidates) unreadable(f *clusterinfo.ClusterInfo) unreadable.Fields {
 	fields := f.Unreadable
 
@@ -59,8 +59,8 @@ func (c *candidates) unreadable(f *clusterinfo.ClusterInfo) unreadable.Fields {
 	return fields
 }
 
-// Unreadable says of the clusters in scope, and of the scores that the prioritizers read, what could not be decoded, by cluster and score. There is
-// nothing to say without an answer.
+// Unreadable describes what could not be decoded of the clusters in scope and of the scores that the prioritizers read, by cluster and
+// score. It returns nil when the Result is not Valid.
 func (r *Result) Unreadable() []string {
 	var texts []string
 

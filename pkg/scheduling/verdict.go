@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Verdict is what became of one cluster; false when the result knows no such cluster.
+// Verdict returns the verdict of a cluster; false when the cluster does not exist.
 func (r *Result) Verdict(cluster string) (Verdict, bool) {
 	at, found := slices.BinarySearchFunc(r.Verdicts(), cluster, func(v Verdict, name string) int { return cmp.Compare(v.Cluster.Name, name) })
 	if !found {
@@ -19,8 +19,8 @@ func (r *Result) Verdict(cluster string) (Verdict, bool) {
 	return r.Verdicts()[at], true
 }
 
-// Reason says why the cluster was selected, or the exact clause of the first stage that kept it out (docs/spec/differences.md E1). The text
-// is made on demand, by asking the selectors again.
+// Reason returns why the cluster was selected, or the exact clause that rejected it (docs/spec/differences.md E1). It evaluates the
+// selectors of the Request again.
 func (r *Result) Reason(v Verdict) string {
 	switch v.Stage {
 	case StageScope:
@@ -84,7 +84,7 @@ func (r *Result) rankReason(v Verdict) string {
 		return text
 	}
 
-	// The last one that was taken was taken in its stead.
+	// The last selected cluster was selected instead of this cluster.
 	last := best[len(best)-1]
 	spreads := spreadsBefore(r.Spreads, last.Cluster)
 
