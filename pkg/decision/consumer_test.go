@@ -272,7 +272,7 @@ func (s *store) carryOut(t rapid.TB, result *scheduling.Result, stay []string, m
 		consumer.look(t)
 	}
 
-	return !plan.Again
+	return !plan.Requeue
 }
 
 // mostRounds is how many plans it may take until there is nothing left to do: one, and one for the name of an only page.

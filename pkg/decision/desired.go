@@ -39,16 +39,16 @@ type partition struct {
 // NewDesired returns what a result makes of the existing decisions at a time.
 func NewDesired(result *scheduling.Result, present Present, now time.Time) Desired {
 	if result.Stalled() {
-		return keeping(present, func(existing *record.Decision) record.Decision { return heldDecision(result, present.Form, existing) })
+		return keepDecisions(present, func(existing *record.Decision) record.Decision { return keptDecision(result, present.Form, existing) })
 	}
 
-	sorted, _ := schedule(result, present, now)
+	sorted, _ := scoreUpdate(result, present, now)
 
 	return newSelection(result, present).desired(sorted)
 }
 
-// keeping is the Desired that keeps the existing decisions, each as a function returns it.
-func keeping(present Present, decide func(*record.Decision) record.Decision) Desired {
+// keepDecisions is the Desired that keeps the existing decisions, each as a function returns it.
+func keepDecisions(present Present, decide func(*record.Decision) record.Decision) Desired {
 	e := newExisting(present, clusterNames{names: present.clusters()})
 	decisions := e.decisions()
 
@@ -58,18 +58,18 @@ func keeping(present Present, decide func(*record.Decision) record.Decision) Des
 	}
 }
 
-// heldDecision is an existing decision while the result is held: what it says of the cluster beside its name is brought up to date.
-func heldDecision(result *scheduling.Result, form record.Form, existing *record.Decision) record.Decision {
+// keptDecision is an existing decision while the result is held: what it says of the cluster beside its name is brought up to date.
+func keptDecision(result *scheduling.Result, form record.Form, existing *record.Decision) record.Decision {
 	decision := *existing
 	known := result.Cluster(decision.Cluster)
 	decision.Available = known != nil && known.Available
 
-	return form.Own(decision)
+	return form.Normalize(decision)
 }
 
-// schedule says whether the scores may be brought up to date (docs/spec/differences.md B7), so that clusters may change their pages to
+// scoreUpdate says whether the scores may be brought up to date (docs/spec/differences.md B7), so that clusters may change their pages to
 // follow them, and when that is due. The time is read from the status of the placement, so that an update that was cut off goes on.
-func schedule(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
+func scoreUpdate(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
 	if result.Stalled() || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}
 	}
@@ -138,7 +138,7 @@ func (s *selection) desired(sorted bool) Desired {
 			decision.Score = scores[id]
 		}
 
-		return s.Form.Own(decision)
+		return s.Form.Normalize(decision)
 	}
 
 	return d
@@ -188,20 +188,20 @@ func (s *selection) order(scores []int64) []int32 {
 		return order
 	}
 
-	defer clear(s.places)
+	defer clear(s.scratch)
 
 	// The order of the pages is nearly that of the scores, and sorting what is nearly sorted costs little.
 	for i := range s.pages {
 		for _, id := range s.pages[i].clusters {
-			if s.wants(id) && s.places[id] == 0 {
-				s.places[id] = 1
+			if s.isDesired(id) && s.scratch[id] == 0 {
+				s.scratch[id] = 1
 				order = append(order, id)
 			}
 		}
 	}
 
 	for id := range s.result.Selected {
-		if s.places[id] == 0 {
+		if s.scratch[id] == 0 {
 			order = append(order, int32(id))
 		}
 	}

@@ -26,8 +26,8 @@ type Options struct {
 type Evaluation struct {
 	// Result is what is carried out; one that is withheld selects nothing.
 	Result *scheduling.Result
-	// Ruling is what the guard says of the result of the engine.
-	Ruling guard.Ruling
+	// Removal is what the guard says of the result of the engine.
+	Removal guard.Removal
 	// Plan is what to write.
 	Plan Plan
 	// LimitUnknown says that what the hub was started with decides whether the result is withheld, and that nobody told it.
@@ -40,13 +40,13 @@ type Evaluation struct {
 // Evaluate makes an Evaluation of the result of an engine and the present decisions at a time. It has no effects.
 func Evaluate(result *scheduling.Result, present Present, options Options, now time.Time) Evaluation {
 	e := Evaluation{}
-	g := guard.For(present.Placement, options.Limit)
-	e.LimitUnknown = g.Unknown
-	e.Result, e.Ruling = guarded(g, result, present, now)
+	budget := guard.NewBudget(present.Placement, options.Limit)
+	e.LimitUnknown = budget.Unknown
+	e.Result, e.Removal = applyBudget(budget, result, present, now)
 
-	if stricter, unknown := g.Stricter(); unknown {
-		_, ruling := guarded(stricter, result, present, now)
-		e.LimitUnknown = e.LimitUnknown || ruling.Held != e.Ruling.Held
+	if stricter, unknown := budget.Stricter(); unknown {
+		_, removal := applyBudget(stricter, result, present, now)
+		e.LimitUnknown = e.LimitUnknown || removal.Held != e.Removal.Held
 	}
 
 	e.Plan = NewPlan(e.Result, present, metav1.Time{Time: now})
@@ -65,23 +65,23 @@ func Evaluate(result *scheduling.Result, present Present, options Options, now t
 // Status is the status of the placement at a time, once the plan is carried out; written says that it is wholly. It is the present status
 // where nothing differs but departures that do not count any more (see guard.Ruling.Recorded).
 func (e Evaluation) Status(placement *record.Placement, now metav1.Time, written bool) record.Status {
-	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Ruling.Recorded(true), written)...)
+	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Recorded(true), written)...)
 	if sameStatus(placement.API, placement.Status, status) {
 		return status
 	}
 
-	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Ruling.Record(true), written)...)
+	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Record(true), written)...)
 }
 
 // FailedStatus is the status when the plan could not be carried out, of which the present decisions stand (see NewFailedStatus).
 func (e Evaluation) FailedStatus(present Present, cause string, now metav1.Time) record.Status {
-	return NewFailedStatus(e.Result, present, cause, now, slices.Concat(e.Ruling.Recorded(false), e.Ruling.Conditions(false))...)
+	return NewFailedStatus(e.Result, present, cause, now, slices.Concat(e.Removal.Recorded(false), e.Removal.Conditions(false))...)
 }
 
 // Reserve is the present status with a record of the clusters that are about to leave. It has to be written before the plan is carried out, so
 // that they count as removed wherever that ends; false when there is nothing to record.
 func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (record.Status, bool) {
-	condition, needed := e.Ruling.Reserve()
+	condition, needed := e.Removal.Reserve()
 	if !needed {
 		return placement.Status, false
 	}
@@ -113,30 +113,30 @@ func (e Evaluation) conditions(placement *record.Placement, recorded []metav1.Co
 
 	switch {
 	case e.profiles == nil:
-		found = conditionBefore(placement, ConditionProfilesFound)
+		found = existingCondition(placement, ConditionProfilesFound)
 	case *e.profiles:
 		found = ProfilesFound(e.Result, e.missing, placement)
 	}
 
-	return slices.Concat(found, recorded, e.Ruling.Conditions(written))
+	return slices.Concat(found, recorded, e.Removal.Conditions(written))
 }
 
-// guarded is a result as it is to be carried out: withheld when the guard of the placement holds it, and as it is otherwise.
-func guarded(g guard.Guard, result *scheduling.Result, present Present, now time.Time) (*scheduling.Result, guard.Ruling) {
-	if !g.On() {
-		return result, guard.Ruling{}
+// applyBudget is a result as it is to be carried out: withheld when the guard of the placement holds it, and as it is otherwise.
+func applyBudget(budget guard.Budget, result *scheduling.Result, present Present, now time.Time) (*scheduling.Result, guard.Removal) {
+	if !budget.Enabled() {
+		return result, guard.Removal{}
 	}
 
-	ruling := g.Judge(result, present.decided(), now)
-	if ruling.Held {
-		result = result.Blocked(ruling.WakeAt)
+	removal := budget.Check(result, present.writableClusters(), now)
+	if removal.Held {
+		result = result.Blocked(removal.RequeueAt)
 	}
 
-	return result, ruling
+	return result, removal
 }
 
-// decided are the clusters in the pages that can be written. What stands only in one that is being deleted goes with it, whatever the answer.
-func (p Present) decided() map[string]bool {
+// writableClusters are the clusters in the pages that can be written. What stands only in one that is being deleted goes with it, whatever the answer.
+func (p Present) writableClusters() map[string]bool {
 	decided := make(map[string]bool, p.count())
 
 	for _, page := range p.Pages {

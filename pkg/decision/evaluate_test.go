@@ -75,8 +75,8 @@ func TestNothingIsGuardedUnasked(t *testing.T) {
 		answer := selecting(placement, fleet(2)...)
 
 		evaluation := Evaluate(answer, present, Options{Limit: guard.Limit{Percent: share}}, now.Time)
-		if evaluation.Result != answer || len(evaluation.Ruling.Conditions(true)) > 0 {
-			t.Errorf("got %+v", evaluation.Ruling)
+		if evaluation.Result != answer || len(evaluation.Removal.Conditions(true)) > 0 {
+			t.Errorf("got %+v", evaluation.Removal)
 		}
 
 		for _, c := range evaluation.Status(record.V1beta1.Read(placement), now, true).Conditions {
@@ -93,7 +93,7 @@ func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *record.Page) { p.DeletionTimestamp = &now })
 
 	present := presentOf(placement, page(1, 0, "", fleet(2)...), leaving)
-	if ruling := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time).Ruling; ruling.Held {
+	if ruling := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time).Removal; ruling.Held {
 		t.Errorf("got %+v", ruling)
 	}
 }

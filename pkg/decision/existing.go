@@ -23,8 +23,8 @@ type existing struct {
 	pages []existingPage
 	// sites are the group indices that have pages, in their order.
 	sites []site
-	// places is scratch memory by id, which is all zero between two uses.
-	places []int32
+	// scratch is scratch memory by id, which is all zero between two uses.
+	scratch []int32
 }
 
 // clusterNames are names of clusters, sorted and each once. They are those of the Facts if there are any, so that they need not be copied.
@@ -74,9 +74,9 @@ func (p *existingPage) wellNamed() bool { return p.number != unnumbered }
 
 // newExisting indexes the pages beside the desired clusters.
 func newExisting(present Present, desired clusterNames) *existing {
-	e := &existing{Present: present, desired: desired, pages: make([]existingPage, 0, len(present.Pages)+len(present.leaving))}
+	e := &existing{Present: present, desired: desired, pages: make([]existingPage, 0, len(present.Pages)+len(present.terminating))}
 
-	for i, pages := range [][]*record.Page{present.Pages, present.leaving} {
+	for i, pages := range [][]*record.Page{present.Pages, present.terminating} {
 		for _, page := range pages {
 			e.pages = append(e.pages, existingPage{
 				Page: page, at: len(e.pages), number: present.number(page.Name), group: present.groupOf(page), deleting: i > 0,
@@ -94,7 +94,7 @@ func newExisting(present Present, desired clusterNames) *existing {
 	}
 
 	e.sites = newSites(grouped, ids)
-	e.places = make([]int32, e.ids())
+	e.scratch = make([]int32, e.ids())
 
 	return e
 }
@@ -150,7 +150,7 @@ func (e *existing) appendIDs(ids []int32, decisions []record.Decision) []int32 {
 			continue
 		}
 
-		ids = append(ids, e.other(name))
+		ids = append(ids, e.otherID(name))
 	}
 
 	return ids
@@ -177,8 +177,8 @@ func (e *existing) search(name string, next int) (at int, found bool) {
 	return e.desired.find(name, low, min(high+1, count))
 }
 
-// other is the id of a cluster that is not desired.
-func (e *existing) other(name string) int32 {
+// otherID is the id of a cluster that is not desired.
+func (e *existing) otherID(name string) int32 {
 	id, known := e.otherIDs[name]
 	if !known {
 		if e.otherIDs == nil {
@@ -195,26 +195,26 @@ func (e *existing) other(name string) int32 {
 // ids is how many clusters have ids, which count from 0.
 func (e *existing) ids() int { return e.desired.count() + len(e.others) }
 
-// wants reports whether a cluster is desired.
-func (e *existing) wants(id int32) bool { return int(id) < e.desired.count() }
+// isDesired reports whether a cluster is desired.
+func (e *existing) isDesired(id int32) bool { return int(id) < e.desired.count() }
 
 // writable are the pages that are not being deleted.
 func (e *existing) writable() []existingPage { return e.pages[:len(e.Pages)] }
 
 // holdsDesired reports whether the pages that can be written hold all desired clusters and no other one.
 func (e *existing) holdsDesired() bool {
-	defer clear(e.places)
+	defer clear(e.scratch)
 
 	found := 0
 
 	for i := range e.writable() {
 		for _, id := range e.pages[i].clusters {
-			if !e.wants(id) {
+			if !e.isDesired(id) {
 				return false
 			}
 
-			if e.places[id] == 0 {
-				e.places[id] = 1
+			if e.scratch[id] == 0 {
+				e.scratch[id] = 1
 				found++
 			}
 		}

@@ -142,13 +142,13 @@ func (e *existing) members(groups []desiredGroup, partition partition, movers ma
 	}
 
 	for _, id := range partition.clusters {
-		e.places[id] = 1
+		e.scratch[id] = 1
 	}
 
-	defer clear(e.places)
+	defer clear(e.scratch)
 
 	empty := func(clusters []int32) bool {
-		return !slices.ContainsFunc(clusters, func(id int32) bool { return e.places[id] > 0 })
+		return !slices.ContainsFunc(clusters, func(id int32) bool { return e.scratch[id] > 0 })
 	}
 
 	for i := range groups {
@@ -218,7 +218,7 @@ func (e *existing) allot(members []int32, containers [][]int32, size int) [][]in
 
 	const unplaced = -1
 
-	places, counts := e.places, make([]int, needed)
+	places, counts := e.scratch, make([]int, needed)
 	for _, id := range members {
 		places[id] = unplaced
 	}

@@ -30,8 +30,8 @@ func (m *metadata) labelsOf(group record.Group) map[string]string {
 	return m.labels
 }
 
-// on reports whether a page of a group carries the labels and owners that apply would give it.
-func (m *metadata) on(page *record.Page, group record.Group) bool {
+// matches reports whether a page of a group carries the labels and owners that apply would give it.
+func (m *metadata) matches(page *record.Page, group record.Group) bool {
 	for key, value := range m.labelsOf(group) {
 		if present, is := page.Labels[key]; !is || present != value {
 			return false

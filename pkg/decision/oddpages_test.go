@@ -115,7 +115,7 @@ func (s *store) putRight(t rapid.TB, result *scheduling.Result) {
 		}
 
 		if plan.Empty() {
-			decided := s.present().decided()
+			decided := s.present().writableClusters()
 			for _, f := range result.Selected {
 				if !decided[f.Name] {
 					t.Fatalf("%s is in no page that can be written", f.Name)

@@ -17,11 +17,11 @@ const ConditionGroupsListed = "PlacementDecisionGroupsListed"
 const ReasonStatusTooLarge = "StatusTooLarge"
 
 const (
-	// mostObjectBytes bounds a Placement as it is encoded. etcd takes 1.5 MiB by default (--max-request-bytes), and the rest of that is for the
+	// maxObjectBytes bounds a Placement as it is encoded. etcd takes 1.5 MiB by default (--max-request-bytes), and the rest of that is for the
 	// managedFields, which the hub does not keep.
-	mostObjectBytes = 1280 << 10
-	// fewGroupBytes is so little that no object becomes too large by it: the size of the rest is not asked for.
-	fewGroupBytes = 64 << 10
+	maxObjectBytes = 1280 << 10
+	// smallGroupBytes is so little that no object becomes too large by it: the size of the rest is not asked for.
+	smallGroupBytes = 64 << 10
 	// groupBytes is what a decision group takes without its numbers, name and pages, and pageBytes what a page takes beside its name.
 	groupBytes = len(`{"decisionGroupIndex":,"decisionGroupName":"","decisions":[],"clusterCount":},`)
 	pageBytes  = len(`"",`)
@@ -29,17 +29,17 @@ const (
 	listedConditionBytes = 1 << 10
 )
 
-// bounded is the status with the conditions of ours, such that an API server stores it. A Placement whose clustersPerDecisionGroup is small
+// truncateGroups is the status with the conditions of ours, such that an API server stores it. A Placement whose clustersPerDecisionGroup is small
 // for its clusters has thousands of groups; if its status were sent as it is, it would be refused for ever, and surplus pages, which are
 // deleted after the status is written, would stay.
 //
 // It is the list that is cut off, and not the placement that is refused: the fleet may grow into that size without anybody's mistake, and
 // decisions that no longer follow the fleet would be worse than a short list. Consumers that roll out by group read the labels of the
 // PlacementDecisions, which are all there, and the first group stays in the list for those that read it alone.
-func bounded(placement *record.Placement, status record.Status, ours []metav1.Condition, now metav1.Time) record.Status {
+func truncateGroups(placement *record.Placement, status record.Status, ours []metav1.Condition, now metav1.Time) record.Status {
 	status.Conditions = conditions(placement, ours, now)
 
-	if groupsBytes(status.Groups) <= fewGroupBytes {
+	if groupsBytes(status.Groups) <= smallGroupBytes {
 		return status
 	}
 
@@ -49,12 +49,12 @@ func bounded(placement *record.Placement, status record.Status, ours []metav1.Co
 	rest := encodedBytes(placement.API.Status(without)) // All that is not the list, as it will be.
 	rest += encodedBytes(placement.Object) - encodedBytes(placement.API.Status(placement.Status))
 
-	if list := encodedBytes(placement.API.Status(status)) - encodedBytes(placement.API.Status(without)); rest+list <= mostObjectBytes {
+	if list := encodedBytes(placement.API.Status(status)) - encodedBytes(placement.API.Status(without)); rest+list <= maxObjectBytes {
 		return status
 	}
 
 	all := status.Groups
-	listed := fitting(all, mostObjectBytes-listedConditionBytes-rest)
+	listed := countFitting(all, maxObjectBytes-listedConditionBytes-rest)
 	status.Groups, status.Unlisted = all[:listed:listed], all[listed:]
 	status.Conditions = conditions(placement, append(ours, metav1.Condition{
 		Type: ConditionGroupsListed, Status: metav1.ConditionFalse, Reason: ReasonStatusTooLarge,
@@ -66,8 +66,8 @@ func bounded(placement *record.Placement, status record.Status, ours []metav1.Co
 	return status
 }
 
-// fitting is how many of the groups fit into so many bytes, and at least one.
-func fitting(groups []record.GroupStatus, room int) int {
+// countFitting is how many of the groups fit into so many bytes, and at least one.
+func countFitting(groups []record.GroupStatus, room int) int {
 	for i := range groups {
 		room -= groupsBytes(groups[i : i+1])
 		if room < 0 {

@@ -78,8 +78,8 @@ func TestOversizeStatus(t *testing.T) {
 				t.Errorf("%d groups are not listed, and the condition is %v", len(status.Unlisted), said)
 			}
 
-			if size := stored(t, placement, status); len(status.Groups) > 1 && size > mostObjectBytes {
-				t.Errorf("the placement has %d bytes, want up to %d", size, mostObjectBytes)
+			if size := stored(t, placement, status); len(status.Groups) > 1 && size > maxObjectBytes {
+				t.Errorf("the placement has %d bytes, want up to %d", size, maxObjectBytes)
 			}
 		})
 	}
@@ -97,7 +97,7 @@ func TestOversizeFailedStatus(t *testing.T) {
 
 	status := NewFailedStatus(selecting(placement, "c-1"), presentOf(placement, candidates...), "Forbidden", now)
 
-	if size := stored(t, placement, status); size > mostObjectBytes || len(status.Groups)+len(status.Unlisted) != len(candidates) {
+	if size := stored(t, placement, status); size > maxObjectBytes || len(status.Groups)+len(status.Unlisted) != len(candidates) {
 		t.Errorf("the placement has %d bytes with %d groups", size, len(status.Groups))
 	}
 }
@@ -112,9 +112,9 @@ func TestOversizeStatusUsesItsRoom(t *testing.T) {
 		status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all}, record.V1beta1.Read(placement), now)
 
 		switch size := stored(t, placement, status); {
-		case size > mostObjectBytes:
+		case size > maxObjectBytes:
 			t.Fatalf("%d groups make an object of %d bytes", len(status.Groups), size)
-		case len(status.Unlisted) > 0 && size < mostObjectBytes*9/10:
+		case len(status.Unlisted) > 0 && size < maxObjectBytes*9/10:
 			t.Fatalf("%d groups of %d are listed in an object of %d bytes", len(status.Groups), len(all), size)
 		}
 	})

@@ -183,7 +183,7 @@ func (n *pageNames) next(group record.Group) string {
 			n.low = number
 		}
 
-		if recorded, is := n.present.recorded[name]; taken || is && recorded != group {
+		if recorded, is := n.present.statusGroups[name]; taken || is && recorded != group {
 			continue
 		}
 

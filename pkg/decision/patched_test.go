@@ -72,9 +72,9 @@ func TestPatchedPagesSayWhoTheyAreFrom(t *testing.T) {
 	current := edited(page(1, 0, "", "c-1"), func(p *record.Page) { p.Scheduler = "somebody" })
 	desired := page(1, 0, "", "c-2")
 
-	mended := patched(form, request{action: ActionMend}, current, desired, desired.ObjectMeta)
+	mended := patched(form, request{action: ActionUpdateMetadata}, current, desired, desired.ObjectMeta)
 	expect(t, "mended", []string{"somebody", "c-1"}, []string{mended.Scheduler, clustersOf(mended)})
 
-	filled := patched(form, request{action: ActionFill}, current, desired, desired.ObjectMeta)
+	filled := patched(form, request{action: ActionUpdateDecisions}, current, desired, desired.ObjectMeta)
 	expect(t, "filled", []string{"", "c-2"}, []string{filled.Scheduler, clustersOf(filled)})
 }

@@ -42,10 +42,10 @@ type Plan struct {
 	Selected int
 	// ScoresAt is when the scores of the decisions were brought up to date; nil when there are none.
 	ScoresAt *metav1.Time
-	// WakeAt is when there is more to write although nothing changes; zero means never.
-	WakeAt time.Time
-	// Again says that there is more to do once the plan is carried out: a name has to become free first.
-	Again bool
+	// RequeueAt is when there is more to write although nothing changes; zero means never.
+	RequeueAt time.Time
+	// Requeue says that there is more to do once the plan is carried out: a name has to become free first.
+	Requeue bool
 }
 
 // Empty reports whether there is nothing to write.
@@ -64,7 +64,7 @@ func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 	}
 
 	selection := newSelection(result, present)
-	sorted, due := schedule(result, present, now.Time)
+	sorted, due := scoreUpdate(result, present, now.Time)
 	desired := selection.desired(sorted)
 	plan := desired.Plan()
 
@@ -76,7 +76,7 @@ func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 		plan.ScoresAt = last
 
 		if !sorted && selection.resorts() {
-			plan.WakeAt = due
+			plan.RequeueAt = due
 		}
 	}
 
@@ -124,7 +124,7 @@ func (d *Desired) Plan() Plan {
 		return pages[i].group, pages[i].name, len(pages[i].clusters)
 	})
 	plan.Writes, plan.Deletes = d.writes(pages)
-	plan.Again = !d.keep && len(pages) == 1 && pages[0].number != 1 && !d.Taken[PageName(d.Placement.Name, 1)]
+	plan.Requeue = !d.keep && len(pages) == 1 && pages[0].number != 1 && !d.Taken[PageName(d.Placement.Name, 1)]
 
 	return plan
 }
@@ -136,7 +136,7 @@ func (d *Desired) layout() []desiredPage {
 		return d.paginate(d.groups(d.partitions, d.groupLength), d.sorted)
 	case len(d.Pages) > 0:
 		return d.kept()
-	case labelFits(d.Placement.Name):
+	case isLabelValue(d.Placement.Name):
 		// The clusters in pages that are being deleted are kept in new pages.
 		all := partition{clusters: make([]int32, d.desired.count())}
 		for id := range all.clusters {
@@ -159,7 +159,7 @@ func (d *Desired) exists() bool {
 // upToDate reports whether a page exists and is as it is to be. A page that holds the right clusters may still lack a label, or list them in
 // the wrong way: no list at all, another order, a reason.
 func (d *Desired) upToDate(page *desiredPage, metadata *metadata) bool {
-	return page.current != nil && page.current.Scheduler == d.Form.Scheduler() && metadata.on(page.current.Page, page.group) && d.says(page)
+	return page.current != nil && page.current.Scheduler == d.Form.Scheduler() && metadata.matches(page.current.Page, page.group) && d.says(page)
 }
 
 // says reports whether a page that exists says what it is to say.
@@ -288,7 +288,7 @@ func (d *Desired) newWrite(page *desiredPage, decisions []record.Decision, metad
 	}
 
 	return Write{
-		Current: current, Desired: desired, UpdateMetadata: renamed || !metadata.on(current, page.group),
+		Current: current, Desired: desired, UpdateMetadata: renamed || !metadata.matches(current, page.group),
 		UpdateDecisions: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
 			current.Scheduler != d.Form.Scheduler(),
 	}

@@ -19,17 +19,17 @@ type Present struct {
 	// Taken are page names that belong to somebody else (docs/spec/differences.md B4).
 	Taken map[string]bool
 
-	// leaving are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
-	leaving []*record.Page
-	// recorded are the groups of pages by name that the status of the placement lists.
-	recorded map[string]record.Group
+	// terminating are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
+	terminating []*record.Page
+	// statusGroups are the groups of pages by name that the status of the placement lists.
+	statusGroups map[string]record.Group
 }
 
 // NewPresent sorts the pages of the placement's namespace that may be its own (see PlacementsOf).
 func NewPresent(form record.Form, placement *record.Placement, candidates []*record.Page) Present {
 	present := Present{Form: form, Placement: placement, Taken: map[string]bool{}}
 	if form == placement.API.Form() {
-		present.recorded = recorded(placement.Status.Groups)
+		present.statusGroups = groupsByPage(placement.Status.Groups)
 	}
 
 	for _, page := range candidates {
@@ -43,7 +43,7 @@ func NewPresent(form record.Form, placement *record.Placement, candidates []*rec
 		present.Taken[page.Name] = true
 
 		if owned {
-			present.leaving = append(present.leaving, page)
+			present.terminating = append(present.terminating, page)
 		}
 	}
 
@@ -52,8 +52,8 @@ func NewPresent(form record.Form, placement *record.Placement, candidates []*rec
 	return present
 }
 
-// recorded are the groups of the pages that a status lists. One that it lists twice is of the first.
-func recorded(groups []record.GroupStatus) map[string]record.Group {
+// groupsByPage are the groups of the pages that a status lists. One that it lists twice is of the first.
+func groupsByPage(groups []record.GroupStatus) map[string]record.Group {
 	pages := 0
 	for _, group := range groups {
 		pages += len(group.Pages)
@@ -87,14 +87,14 @@ func (p Present) compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(p.number(a), p.number(b)), cmp.Compare(a, b))
 }
 
-// Standing are all pages that hold decisions of the placement, also those that are being deleted.
-func (p Present) Standing() []*record.Page { return slices.Concat(p.Pages, p.leaving) }
+// AllPages are all pages that hold decisions of the placement, also those that are being deleted.
+func (p Present) AllPages() []*record.Page { return slices.Concat(p.Pages, p.terminating) }
 
 // Incumbents are the clusters in the present decisions.
 func (p Present) Incumbents() map[string]bool {
 	incumbents := make(map[string]bool, p.count())
 
-	for _, pages := range [][]*record.Page{p.Pages, p.leaving} {
+	for _, pages := range [][]*record.Page{p.Pages, p.terminating} {
 		for _, page := range pages {
 			for i := range page.Decisions {
 				incumbents[page.Decisions[i].Cluster] = true
@@ -109,7 +109,7 @@ func (p Present) Incumbents() map[string]bool {
 func (p Present) clusters() []string {
 	names := make([]string, 0, p.count())
 
-	for _, pages := range [][]*record.Page{p.Pages, p.leaving} {
+	for _, pages := range [][]*record.Page{p.Pages, p.terminating} {
 		for _, page := range pages {
 			for i := range page.Decisions {
 				names = append(names, page.Decisions[i].Cluster)
@@ -129,7 +129,7 @@ func (p Present) count() int {
 		count += len(page.Decisions)
 	}
 
-	for _, page := range p.leaving {
+	for _, page := range p.terminating {
 		count += len(page.Decisions)
 	}
 
@@ -153,10 +153,10 @@ func (p Present) describe() (groups []record.GroupStatus, selected int) {
 	})
 }
 
-// highest is the greatest group index of a page that is being deleted; -1 when there is none.
-func (p Present) highest() int {
+// highestTerminating is the greatest group index of a page that is being deleted; -1 when there is none.
+func (p Present) highestTerminating() int {
 	highest := -1
-	for _, page := range p.leaving {
+	for _, page := range p.terminating {
 		highest = max(highest, p.groupOf(page).Index)
 	}
 
@@ -166,7 +166,7 @@ func (p Present) highest() int {
 // groupOf is the group that a page is of: the name that it was given last, the one that the placement's status records, the one its labels
 // say, or else the first unnamed one. Labels come last because they get lost and are changed by others (docs/spec/differences.md B4).
 func (p Present) groupOf(page *record.Page) record.Group {
-	group, known := p.recorded[page.Name]
+	group, known := p.statusGroups[page.Name]
 	if !known {
 		group, known = p.Form.Group(page)
 	}

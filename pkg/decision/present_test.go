@@ -56,7 +56,7 @@ func TestAgainEnds(t *testing.T) {
 		{"a held placement keeps what it has", mistaken, pages{page(2, 0, "", "c-1")}, false},
 	} {
 		plan := planOf(selecting(tc.placement, "c-1"), presentOf(tc.placement, tc.present...))
-		expect(t, tc.reason, tc.want, plan.Again)
+		expect(t, tc.reason, tc.want, plan.Requeue)
 	}
 }
 

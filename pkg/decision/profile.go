@@ -23,8 +23,8 @@ const (
 	ReasonProfilesMissing = "ClusterProfilesMissing"
 )
 
-// longestMissing is how many clusters without a ClusterProfile are named.
-const longestMissing = 10
+// maxListedMissing is how many clusters without a ClusterProfile are named.
+const maxListedMissing = 10
 
 // Profiles returns the decisions as references to ClusterProfiles: of each selected cluster the one in the namespace of the placement, or else
 // the first that there is by namespace and name. Clusters without one are left out and returned, sorted by name.
@@ -32,13 +32,13 @@ const longestMissing = 10
 // A held result keeps the references there are. Where there are none yet, they are those of the clusters that the placement's own
 // decisions keep.
 func Profiles(result *scheduling.Result, own, present Present) (desired Desired, missing []string) {
-	if result.Stalled() && (len(present.Pages) > 0 || !labelFits(present.Placement.Name)) {
-		return keeping(present, func(existing *record.Decision) record.Decision { return *existing }), nil
+	if result.Stalled() && (len(present.Pages) > 0 || !isLabelValue(present.Placement.Name)) {
+		return keepDecisions(present, func(existing *record.Decision) record.Decision { return *existing }), nil
 	}
 
 	var decisions []record.Decision
 
-	for _, cluster := range decided(result, own) {
+	for _, cluster := range decidedClusters(result, own) {
 		profile, found := profileFor(result.Cluster(cluster), present.Placement.Namespace)
 		if !found {
 			missing = append(missing, cluster)
@@ -46,14 +46,14 @@ func Profiles(result *scheduling.Result, own, present Present) (desired Desired,
 			continue
 		}
 
-		decisions = append(decisions, present.Form.Own(record.Decision{Cluster: cluster, Profile: profile}))
+		decisions = append(decisions, present.Form.Normalize(record.Decision{Cluster: cluster, Profile: profile}))
 	}
 
-	return referring(present, decisions), missing
+	return profileDecisions(present, decisions), missing
 }
 
-// referring is the Desired of given decisions, which are the same in every page.
-func referring(present Present, decisions []record.Decision) Desired {
+// profileDecisions is the Desired of given decisions, which are the same in every page.
+func profileDecisions(present Present, decisions []record.Decision) Desired {
 	slices.SortFunc(decisions, func(a, b record.Decision) int { return strings.Compare(a.Cluster, b.Cluster) })
 	decisions = slices.CompactFunc(decisions, func(a, b record.Decision) bool { return a.Cluster == b.Cluster })
 
@@ -70,15 +70,15 @@ func referring(present Present, decisions []record.Decision) Desired {
 
 // withoutProfile are the clusters without a ClusterProfile, sorted by name, that the placement's own decisions have once they are written.
 func withoutProfile(result *scheduling.Result, own Present) []string {
-	return slices.DeleteFunc(decided(result, own), func(cluster string) bool {
+	return slices.DeleteFunc(decidedClusters(result, own), func(cluster string) bool {
 		_, found := profileFor(result.Cluster(cluster), own.Placement.Namespace)
 
 		return found
 	})
 }
 
-// decided are the clusters that the placement's own decisions have once they are written, sorted.
-func decided(result *scheduling.Result, own Present) []string {
+// decidedClusters are the clusters that the placement's own decisions have once they are written, sorted.
+func decidedClusters(result *scheduling.Result, own Present) []string {
 	if result.Stalled() {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
 	}
@@ -106,7 +106,7 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 // ProfilesFound is the condition of an answer in ClusterProfiles; while the result is held the last one stays.
 func ProfilesFound(result *scheduling.Result, missing []string, placement *record.Placement) []metav1.Condition {
 	if result.Stalled() {
-		return conditionBefore(placement, ConditionProfilesFound)
+		return existingCondition(placement, ConditionProfilesFound)
 	}
 
 	condition := metav1.Condition{
@@ -116,8 +116,8 @@ func ProfilesFound(result *scheduling.Result, missing []string, placement *recor
 
 	if len(missing) > 0 {
 		named, more := missing, ""
-		if len(named) > longestMissing {
-			named, more = named[:longestMissing], ", ..."
+		if len(named) > maxListedMissing {
+			named, more = named[:maxListedMissing], ", ..."
 		}
 
 		condition.Status, condition.Reason = metav1.ConditionFalse, ReasonProfilesMissing

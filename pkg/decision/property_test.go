@@ -104,7 +104,7 @@ func TestDeterminism(t *testing.T) {
 			plan := NewPlan(result, there, now)
 
 			return fmt.Sprint(steps(plan), asText(written(plan)), reasons(result), result.RequeueAt, result.Warnings(), result.EvaluationErrors,
-				plan.WakeAt, asText(k.api.Status(NewStatus(result, plan, placement, now))))
+				plan.RequeueAt, asText(k.api.Status(NewStatus(result, plan, placement, now))))
 		}
 
 		want := outcome(present, feeds)

@@ -70,11 +70,11 @@ func (s *store) updatedAt() string {
 
 // wakesAt is when the plan asks for another one, since the beginning.
 func wakesAt(plan Plan) string {
-	if plan.WakeAt.IsZero() {
+	if plan.RequeueAt.IsZero() {
 		return "never"
 	}
 
-	return plan.WakeAt.Sub(now.Time).String()
+	return plan.RequeueAt.Sub(now.Time).String()
 }
 
 // expectScores wants that the answer has nothing to write now, and what there is then.

@@ -262,12 +262,12 @@ func (s *store) checkWake(t rapid.TB, result *scheduling.Result, first Plan) {
 	due.now.Time = s.placement.Status.LastScoreUpdate.Add(time.Minute)
 
 	todo := due.now.After(s.now.Time) && !due.plan(result).Empty()
-	if todo != !plan.WakeAt.IsZero() || todo && !plan.WakeAt.Equal(due.now.Time) {
-		t.Fatalf("the plan wakes at %v; at %v there is to do: %v", plan.WakeAt, due.now, todo)
+	if todo != !plan.RequeueAt.IsZero() || todo && !plan.RequeueAt.Equal(due.now.Time) {
+		t.Fatalf("the plan wakes at %v; at %v there is to do: %v", plan.RequeueAt, due.now, todo)
 	}
 
-	if todo && !first.WakeAt.Equal(due.now.Time) {
-		t.Fatalf("the plan that was carried out wakes at %v, and at %v there is something to do", first.WakeAt, due.now)
+	if todo && !first.RequeueAt.Equal(due.now.Time) {
+		t.Fatalf("the plan that was carried out wakes at %v, and at %v there is something to do", first.RequeueAt, due.now)
 	}
 
 	if !todo {

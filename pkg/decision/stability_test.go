@@ -130,7 +130,7 @@ func TestMakeBeforeBreak(t *testing.T) {
 					s.watch(t, plan, stay, length, before)
 				}
 
-				again = cut < len(requests) || plan.Again
+				again = cut < len(requests) || plan.Requeue
 			}
 
 			s.check(t, result)

@@ -25,7 +25,7 @@ const (
 	ReasonNoClusterMatched      = "NoManagedClusterMatched"
 	ReasonAllScheduled          = "AllDecisionsScheduled"
 	ReasonNotAllScheduled       = "NotAllDecisionsScheduled"
-	longestMessage              = 32768
+	maxMessageBytes             = 32768
 	configurationsPassedMessage = "Placement configurations check pass"
 )
 
@@ -54,7 +54,7 @@ const (
 	ReasonReadFailed = "ReadFailed"
 )
 
-var ourConditions = []string{
+var ownConditions = []string{
 	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.RecordCondition, guard.Condition,
 	ConditionRemovalPostponed, ConditionGroupsListed,
 }
@@ -64,11 +64,11 @@ var ourConditions = []string{
 func NewStatus(
 	result *scheduling.Result, plan Plan, placement *record.Placement, now metav1.Time, further ...metav1.Condition,
 ) record.Status {
-	ours := []metav1.Condition{misconfigured(result), satisfied(result, plan, placement)}
+	ours := []metav1.Condition{misconfiguredCondition(result), satisfiedCondition(result, plan, placement)}
 
-	return bounded(placement, record.Status{
+	return truncateGroups(placement, record.Status{
 		Selected: plan.Selected, Groups: plan.Groups, LastScoreUpdate: plan.ScoresAt,
-	}, slices.Concat(ours, spread(result, placement), further, postponed(result)), now)
+	}, slices.Concat(ours, spreadCondition(result, placement), further, postponedCondition(result)), now)
 }
 
 // NewFailedStatus is the status when decisions could not be written, with further conditions of ours: it tells what really stands, and why
@@ -76,29 +76,29 @@ func NewStatus(
 func NewFailedStatus(
 	result *scheduling.Result, present Present, cause string, now metav1.Time, further ...metav1.Condition,
 ) record.Status {
-	ours := []metav1.Condition{misconfigured(result), {
+	ours := []metav1.Condition{misconfiguredCondition(result), {
 		Type: ConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
 		Message: "The decisions could not all be written: " + cause,
 	}}
 	status := record.Status{LastScoreUpdate: present.Placement.Status.LastScoreUpdate}
 	status.Groups, status.Selected = present.describe()
 
-	return bounded(present.Placement, status, slices.Concat(ours, conditionBefore(present.Placement, ConditionSpreadSatisfied),
-		conditionBefore(present.Placement, ConditionProfilesFound), further), now)
+	return truncateGroups(present.Placement, status, slices.Concat(ours, existingCondition(present.Placement, ConditionSpreadSatisfied),
+		existingCondition(present.Placement, ConditionProfilesFound), further), now)
 }
 
 // conditions puts ours before those of others, in our order.
 func conditions(placement *record.Placement, ours []metav1.Condition, now metav1.Time) []metav1.Condition {
 	others := slices.DeleteFunc(slices.Clone(placement.Status.Conditions), func(c metav1.Condition) bool {
-		return slices.Contains(ourConditions, c.Type)
+		return slices.Contains(ownConditions, c.Type)
 	})
 
 	for i := range ours {
 		ours[i].ObservedGeneration = placement.Generation
 		ours[i].LastTransitionTime = now
 
-		if len(ours[i].Message) > longestMessage {
-			ours[i].Message = strings.ToValidUTF8(ours[i].Message[:longestMessage-3], "") + "..."
+		if len(ours[i].Message) > maxMessageBytes {
+			ours[i].Message = strings.ToValidUTF8(ours[i].Message[:maxMessageBytes-3], "") + "..."
 		}
 
 		before := meta.FindStatusCondition(placement.Status.Conditions, ours[i].Type)
@@ -110,7 +110,7 @@ func conditions(placement *record.Placement, ours []metav1.Condition, now metav1
 	return slices.Concat(ours, others)
 }
 
-func misconfigured(result *scheduling.Result) metav1.Condition {
+func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionMisconfigured}
 
 	if len(result.Errors) > 0 {
@@ -135,9 +135,9 @@ func misconfigured(result *scheduling.Result) metav1.Condition {
 	return condition
 }
 
-// satisfied is the condition with upstream's words; while it is False for want of clusters, the causes come after them
+// satisfiedCondition is the condition with upstream's words; while it is False for want of clusters, the causes come after them
 // (docs/spec/differences.md E2).
-func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
+func satisfiedCondition(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
 
 	switch {
@@ -169,13 +169,13 @@ func satisfied(result *scheduling.Result, plan Plan, placement *record.Placement
 	case result.Available == 0:
 		condition.Reason = ReasonAllSetsEmpty
 		condition.Message = fmt.Sprintf("All ManagedClusterSets [%s] have no member ManagedCluster", strings.Join(result.Eligible, ",")) +
-			causes(result)
+			rejectionsText(result)
 	case len(result.Selected) == 0 && !result.Request.NoneIsEnough:
 		condition.Reason = ReasonNoClusterMatched
-		condition.Message = "No ManagedCluster matches any of the cluster predicate" + causes(result)
+		condition.Message = "No ManagedCluster matches any of the cluster predicate" + rejectionsText(result)
 	default:
 		condition.Reason = ReasonNotAllScheduled
-		condition.Message = fmt.Sprintf("%d cluster decisions unscheduled", result.Unscheduled) + causes(result)
+		condition.Message = fmt.Sprintf("%d cluster decisions unscheduled", result.Unscheduled) + rejectionsText(result)
 	}
 
 	return condition
@@ -190,8 +190,8 @@ func brokenSets(result *scheduling.Result) string {
 	return strings.Join(texts, "; ")
 }
 
-// labelFits reports whether the name can label its decisions.
-func labelFits(name string) bool { return len(validation.IsValidLabelValue(name)) == 0 }
+// isLabelValue reports whether the name can label its decisions.
+func isLabelValue(name string) bool { return len(validation.IsValidLabelValue(name)) == 0 }
 
 // sameStatus compares two states of a status as the API would store them. Nearly always all that any API could say is the same.
 func sameStatus(api record.API, a, b record.Status) bool {
@@ -212,12 +212,12 @@ func sameGroup(a, b record.GroupStatus) bool {
 	return a.Group == b.Group && a.Clusters == b.Clusters && slices.Equal(a.Pages, b.Pages)
 }
 
-// spread is the condition of the spread constraints, which tells the first problem; none without constraints. While the result is held
+// spreadCondition is the condition of the spread constraints, which tells the first problem; none without constraints. While the result is held
 // the last one stays with the decisions.
-func spread(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
+func spreadCondition(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
 	switch {
 	case result.Stalled():
-		return conditionBefore(placement, ConditionSpreadSatisfied)
+		return existingCondition(placement, ConditionSpreadSatisfied)
 	case len(result.Spreads) == 0:
 		return nil
 	}
@@ -237,8 +237,8 @@ func spread(result *scheduling.Result, placement *record.Placement) []metav1.Con
 	return []metav1.Condition{condition}
 }
 
-// conditionBefore is a condition as it is.
-func conditionBefore(placement *record.Placement, conditionType string) []metav1.Condition {
+// existingCondition is a condition as it is.
+func existingCondition(placement *record.Placement, conditionType string) []metav1.Condition {
 	before := meta.FindStatusCondition(placement.Status.Conditions, conditionType)
 	if before == nil {
 		return nil
@@ -247,8 +247,8 @@ func conditionBefore(placement *record.Placement, conditionType string) []metav1
 	return []metav1.Condition{*before}
 }
 
-// postponed is the condition of a result whose removals must wait; none for others.
-func postponed(result *scheduling.Result) []metav1.Condition {
+// postponedCondition is the condition of a result whose removals must wait; none for others.
+func postponedCondition(result *scheduling.Result) []metav1.Condition {
 	why := result.Postponement()
 	if why == nil {
 		return nil

@@ -173,7 +173,7 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 	before := s.pages[desired.Name]
 	if (request.body == nil) != (before == nil) {
-		t.Fatalf("%s %s: it exists: %v", request.about, desired.Name, before != nil)
+		t.Fatalf("%s %s: it exists: %v", request.verb, desired.Name, before != nil)
 	}
 
 	after := &record.Page{ObjectMeta: *desired.ObjectMeta.DeepCopy()}
@@ -204,7 +204,7 @@ func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 	}
 
 	// A server drops the subresource of what is created.
-	if request.action == ActionFill || request.action == ActionCreate && s.form().Subresource() == "" {
+	if request.action == ActionUpdateDecisions || request.action == ActionCreate && s.form().Subresource() == "" {
 		after.Decisions = desired.Decisions
 	}
 
@@ -225,7 +225,7 @@ func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 
 		s.check(t, result)
 
-		again = plan.Again
+		again = plan.Requeue
 		plan = s.plan(result)
 	}
 

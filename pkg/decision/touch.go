@@ -10,9 +10,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// confirmedAnnotation is on a page that was touched: written for its resourceVersion to change, and nothing else. It names the pages that
+// touchedForAnnotation is on a page that was touched: written for its resourceVersion to change, and nothing else. It names the pages that
 // rely on the touched one, with the versions they had then, so that a plan that is tried again need not touch it again.
-const confirmedAnnotation = "placement-hub.open-cluster-management.io/confirmed"
+const touchedForAnnotation = "placement-hub.open-cluster-management.io/confirmed"
 
 // A page may give a staying cluster away because the cluster is in another page. If two processes did that at the same time, each with another
 // view of the clusters, each could rely on the page that the other one writes: no write would be refused, because no page was written
@@ -40,7 +40,7 @@ func withoutTouches(planned []plannedWrite) []Write {
 
 // withTouches adds the touches that the writes and deletes need. Both are in the order in which they are carried out.
 func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState) []Write {
-	s := newSupport(order, planned, deletes)
+	s := newTouchPlan(order, planned, deletes)
 	if s == nil {
 		return withoutTouches(planned)
 	}
@@ -49,7 +49,7 @@ func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState
 
 	for i := range planned {
 		name := planned[i].Desired.Name
-		writes = append(append(writes, s.giveAway(name, planned[i].losses())...), planned[i].Write)
+		writes = append(append(writes, s.touchesFor(name, planned[i].losses())...), planned[i].Write)
 		s.written[name] = true
 
 		for _, id := range planned[i].gains {
@@ -60,7 +60,7 @@ func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState
 	}
 
 	for _, p := range deletes {
-		writes = append(writes, s.giveAway(p.name, p.clusters())...)
+		writes = append(writes, s.touchesFor(p.name, p.clusters())...)
 	}
 
 	return writes
@@ -84,8 +84,8 @@ func (p *pageState) clusters() []int32 {
 	return p.current.clusters
 }
 
-// support is in which pages the clusters are, on the way, that some page gives away and that stay.
-type support struct {
+// touchPlan is in which pages the clusters are, on the way, that some page gives away and that stay.
+type touchPlan struct {
 	order *writeOrder
 	// pages are the names of the pages that hold such a cluster, by its id.
 	pages map[int32][]string
@@ -95,8 +95,8 @@ type support struct {
 	current map[string]*record.Page
 }
 
-// newSupport is nil when no page gives away a cluster that stays.
-func newSupport(order *writeOrder, planned []plannedWrite, deletes []*pageState) *support {
+// newTouchPlan is nil when no page gives away a cluster that stays.
+func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageState) *touchPlan {
 	given := make([]bool, order.ids())
 	found := false
 
@@ -122,7 +122,7 @@ func newSupport(order *writeOrder, planned []plannedWrite, deletes []*pageState)
 		return nil
 	}
 
-	s := &support{
+	s := &touchPlan{
 		order: order, pages: map[int32][]string{}, written: map[string]bool{}, current: make(map[string]*record.Page, len(order.Pages)),
 	}
 
@@ -140,8 +140,8 @@ func newSupport(order *writeOrder, planned []plannedWrite, deletes []*pageState)
 	return s
 }
 
-// giveAway touches the pages that a page relies on when it gives these clusters away.
-func (s *support) giveAway(giver string, clusters []int32) []Write {
+// touchesFor touches the pages that a page relies on when it gives these clusters away.
+func (s *touchPlan) touchesFor(giver string, clusters []int32) []Write {
 	var touches []Write
 
 	for _, id := range clusters {
@@ -153,7 +153,7 @@ func (s *support) giveAway(giver string, clusters []int32) []Write {
 		others = slices.DeleteFunc(others, func(name string) bool { return name == giver })
 
 		s.pages[id] = others
-		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return s.written[name] || s.confirms(name, giver) }) {
+		if len(others) == 0 || slices.ContainsFunc(others, func(name string) bool { return s.written[name] || s.isTouchedFor(name, giver) }) {
 			continue
 		}
 
@@ -169,34 +169,34 @@ func (s *support) giveAway(giver string, clusters []int32) []Write {
 	return touches
 }
 
-// confirms reports whether a page was touched for another one as that is now.
-func (s *support) confirms(name, giver string) bool {
+// isTouchedFor reports whether a page was touched for another one as that is now.
+func (s *touchPlan) isTouchedFor(name, giver string) bool {
 	relied, relies := s.current[name], s.current[giver]
 
-	return relied != nil && relies != nil && slices.Contains(confirmations(relied), asOf(relies))
+	return relied != nil && relies != nil && slices.Contains(touchedFor(relied), pageVersion(relies))
 }
 
-// confirmations are the pages, with their versions, that a page was touched for.
-func confirmations(page *record.Page) []string {
-	return strings.FieldsFunc(page.Annotations[confirmedAnnotation], func(r rune) bool { return r == ',' })
+// touchedFor are the pages, with their versions, that a page was touched for.
+func touchedFor(page *record.Page) []string {
+	return strings.FieldsFunc(page.Annotations[touchedForAnnotation], func(r rune) bool { return r == ',' })
 }
 
-func asOf(page *record.Page) string { return page.Name + "@" + page.ResourceVersion }
+func pageVersion(page *record.Page) string { return page.Name + "@" + page.ResourceVersion }
 
 // touch writes a page that the plan has not written, as it is, for a page that relies on it.
-func (s *support) touch(current *record.Page, giver string) Write {
-	relying := slices.DeleteFunc(confirmations(current), func(earlier string) bool {
+func (s *touchPlan) touch(current *record.Page, giver string) Write {
+	relying := slices.DeleteFunc(touchedFor(current), func(earlier string) bool {
 		name, _, _ := strings.Cut(earlier, "@")
 		page := s.current[name]
 
-		return page == nil || asOf(page) != earlier
+		return page == nil || pageVersion(page) != earlier
 	})
 	desired := *current
 	desired.ObjectMeta = metav1.ObjectMeta{
 		Namespace: current.Namespace, Name: current.Name, UID: current.UID, ResourceVersion: current.ResourceVersion, Labels: current.Labels,
 		OwnerReferences: current.OwnerReferences, Annotations: maps.Clone(current.Annotations),
 	}
-	metav1.SetMetaDataAnnotation(&desired.ObjectMeta, confirmedAnnotation, strings.Join(append(relying, asOf(s.current[giver])), ","))
+	metav1.SetMetaDataAnnotation(&desired.ObjectMeta, touchedForAnnotation, strings.Join(append(relying, pageVersion(s.current[giver])), ","))
 
 	return Write{Current: current, Desired: &desired, Touch: true}
 }

@@ -64,7 +64,7 @@ func newWriteOrder(e *existing, pages []desiredPage, length int) *writeOrder {
 		return nil
 	}
 
-	w := &writeOrder{existing: e, length: length, pages: pages, states: newPageStates(e, pages), highest: e.highest()}
+	w := &writeOrder{existing: e, length: length, pages: pages, states: newPageStates(e, pages), highest: e.highestTerminating()}
 	w.makeRooms()
 	w.prepare()
 

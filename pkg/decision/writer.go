@@ -21,12 +21,12 @@ type Action string
 
 // The actions. Create is followed by Fill, because an API server drops the status of an object that is created.
 const (
-	ActionCreate Action = "create"
-	ActionMend   Action = "update_metadata"
-	ActionFill   Action = "update_decisions"
-	ActionDelete Action = "delete"
-	// ActionConfirm changes the resourceVersion of a page and nothing that it says.
-	ActionConfirm Action = "touch"
+	ActionCreate          Action = "create"
+	ActionUpdateMetadata  Action = "update_metadata"
+	ActionUpdateDecisions Action = "update_decisions"
+	ActionDelete          Action = "delete"
+	// ActionTouch changes the resourceVersion of a page and nothing that it says.
+	ActionTouch Action = "touch"
 )
 
 // Observer is told of every request after it was answered. The page is what the API server returned, or what was to be written when err
@@ -58,10 +58,10 @@ func (w Writer) Write(ctx context.Context, plan Plan, observe Observer) (Written
 
 // request is one request for a page.
 type request struct {
-	action Action
-	about  string
-	body   map[string]any // nil: the page is created
-	within string         // the subresource that the body is for
+	action      Action
+	verb        string
+	body        map[string]any // nil: the page is created
+	subresource string         // the subresource that the body is for
 }
 
 // requests are what it takes to do a write. Where the decisions are a part of the object, one request does.
@@ -77,23 +77,23 @@ func requests(form record.Form, write Write) []request {
 
 	switch {
 	case write.Create:
-		requests = append(requests, request{action: ActionCreate, about: "creating"})
+		requests = append(requests, request{action: ActionCreate, verb: "creating"})
 	case write.Touch:
 		confirmation := map[string]any{"annotations": write.Desired.Annotations}
-		requests = append(requests, request{action: ActionConfirm, about: "touching", body: map[string]any{"metadata": confirmation}})
+		requests = append(requests, request{action: ActionTouch, verb: "touching", body: map[string]any{"metadata": confirmation}})
 	case write.UpdateMetadata:
-		requests = append(requests, request{action: ActionMend, about: "updating labels and owners of", body: map[string]any{"metadata": metadata}})
+		requests = append(requests, request{action: ActionUpdateMetadata, verb: "updating labels and owners of", body: map[string]any{"metadata": metadata}})
 	}
 
 	switch {
 	case !write.UpdateDecisions || inline && write.Create:
 	case inline && write.UpdateMetadata:
-		requests[0].action = ActionFill
+		requests[0].action = ActionUpdateDecisions
 		requests[0].body = form.Body(write.Desired.Decisions)
 		requests[0].body["metadata"] = metadata
 	default:
 		requests = append(requests, request{
-			action: ActionFill, about: "writing the decisions of", body: form.Body(write.Desired.Decisions), within: form.Subresource(),
+			action: ActionUpdateDecisions, verb: "writing the decisions of", body: form.Body(write.Desired.Decisions), subresource: form.Subresource(),
 		})
 	}
 
@@ -115,7 +115,7 @@ func (w Writer) write(ctx context.Context, form record.Form, write Write, writte
 		observe(request.action, page, err)
 
 		if err != nil {
-			return failure(request.about, page, err)
+			return newPageError(request.verb, page, err)
 		}
 
 		current, written[page.Name] = page, page
@@ -159,10 +159,10 @@ func (w Writer) send(ctx context.Context, form record.Form, request request, cur
 
 	patch := client.RawPatch(types.MergePatchType, data)
 
-	if request.within == "" {
+	if request.subresource == "" {
 		err = w.Client.Patch(ctx, answer, patch)
 	} else {
-		err = w.Client.SubResource(request.within).Patch(ctx, answer, patch)
+		err = w.Client.SubResource(request.subresource).Patch(ctx, answer, patch)
 	}
 
 	if err != nil {
@@ -177,7 +177,7 @@ func (w Writer) send(ctx context.Context, form record.Form, request request, cur
 func patched(form record.Form, request request, current, desired *record.Page, answered metav1.ObjectMeta) *record.Page {
 	page := &record.Page{ObjectMeta: answered, Scheduler: current.Scheduler, Decisions: current.Decisions}
 
-	if request.action == ActionFill {
+	if request.action == ActionUpdateDecisions {
 		sent := form.Read(form.Write(desired))
 		page.Scheduler, page.Decisions = sent.Scheduler, sent.Decisions
 	}
@@ -209,7 +209,7 @@ func (w Writer) delete(ctx context.Context, form record.Form, page *record.Page,
 	observe(ActionDelete, page, err)
 
 	if err != nil {
-		return failure("deleting", page, err)
+		return newPageError("deleting", page, err)
 	}
 
 	return nil
@@ -221,7 +221,7 @@ func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, st
 		return nil, nil
 	}
 
-	body, err := statusBody(placement.API, placement.Status, status)
+	body, err := statusPatch(placement.API, placement.Status, status)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the status of Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
@@ -275,8 +275,8 @@ func withStatus(placement *record.Placement, status record.Status, resourceVersi
 	return placement.API.Read(object), nil
 }
 
-// statusBody is the merge patch from one status to another: what is not there any more has to be said.
-func statusBody(api record.API, before, after record.Status) (map[string]json.RawMessage, error) {
+// statusPatch is the merge patch from one status to another: what is not there any more has to be said.
+func statusPatch(api record.API, before, after record.Status) (map[string]json.RawMessage, error) {
 	was, err := fieldsOf(api.Status(before))
 	if err != nil {
 		return nil, err
@@ -322,21 +322,21 @@ func Terminating(err error) bool {
 
 // pageError is a request for a page that failed.
 type pageError struct {
-	about string
-	page  *record.Page
-	err   error
+	verb string
+	page *record.Page
+	err  error
 }
 
-func failure(about string, page *record.Page, err error) error {
-	return &pageError{about: about, page: page, err: err}
+func newPageError(about string, page *record.Page, err error) error {
+	return &pageError{verb: about, page: page, err: err}
 }
 
-func (e *pageError) what() string {
-	return fmt.Sprintf("%s PlacementDecision %s/%s", e.about, e.page.Namespace, e.page.Name)
+func (e *pageError) subject() string {
+	return fmt.Sprintf("%s PlacementDecision %s/%s", e.verb, e.page.Namespace, e.page.Name)
 }
 
 // Error is what was done and to what, and what went wrong.
-func (e *pageError) Error() string { return e.what() + ": " + e.err.Error() }
+func (e *pageError) Error() string { return e.subject() + ": " + e.err.Error() }
 
 // Unwrap is what went wrong.
 func (e *pageError) Unwrap() error { return e.err }
@@ -355,7 +355,7 @@ func Cause(err error) string {
 	}
 
 	if failed, ok := errors.AsType[*pageError](err); ok {
-		return failed.what() + ": " + text
+		return failed.subject() + ": " + text
 	}
 
 	return text

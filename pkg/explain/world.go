@@ -98,7 +98,7 @@ func (w *World) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	for _, api := range record.APIs() {
 		for _, object := range w.Decisions {
 			if page := api.Form().Read(object); page != nil {
-				known.SetDecision(record.Counted(api, page))
+				known.SetDecision(record.InventoryPage(api, page))
 			}
 		}
 	}

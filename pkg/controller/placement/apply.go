@@ -198,7 +198,7 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, new
 		}
 
 		// A list that becomes present and has nothing in it, as before, is no news.
-		if news != nil && (action != decision.ActionFill || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
+		if news != nil && (action != decision.ActionUpdateDecisions || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
 			news.record(action, page)
 		}
 

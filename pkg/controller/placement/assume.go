@@ -79,7 +79,7 @@ func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 	}
 
 	var clusters []string
-	for _, page := range present.Standing() {
+	for _, page := range present.AllPages() {
 		clusters = append(clusters, page.Clusters()...)
 	}
 

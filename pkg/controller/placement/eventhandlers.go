@@ -338,7 +338,7 @@ func (f *eventHandlers) decisions(form record.Form) toolscache.ResourceEventHand
 func (f *eventHandlers) countDecisions(form record.Form, page *record.Page) {
 	for _, api := range f.apis {
 		if api.Form() == form {
-			f.inventory.SetDecision(record.Counted(api, page))
+			f.inventory.SetDecision(record.InventoryPage(api, page))
 		}
 	}
 }

@@ -85,9 +85,9 @@ func (r *cycleRecorder) record(action decision.Action, page *record.Page) {
 		r.add("Create", "created", page)
 	case decision.ActionDelete:
 		r.add("Delete", "deleted", page)
-	case decision.ActionFill:
+	case decision.ActionUpdateDecisions:
 		r.add(update, "updated", page)
-	case decision.ActionMend, decision.ActionConfirm:
+	case decision.ActionUpdateMetadata, decision.ActionTouch:
 	}
 }
 

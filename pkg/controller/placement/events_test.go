@@ -81,7 +81,7 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 	placement, recorder := somePlacement(), &told{}
 	news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 2))
 
-	for _, action := range []decision.Action{decision.ActionCreate, decision.ActionFill, decision.ActionMend, decision.ActionDelete} {
+	for _, action := range []decision.Action{decision.ActionCreate, decision.ActionUpdateDecisions, decision.ActionUpdateMetadata, decision.ActionDelete} {
 		news.record(action, somePages(1)[0])
 	}
 
@@ -124,7 +124,7 @@ func TestReportsGatherPages(t *testing.T) {
 
 		for _, page := range somePages(n) {
 			news.record(decision.ActionCreate, page)
-			news.record(decision.ActionFill, page)
+			news.record(decision.ActionUpdateDecisions, page)
 		}
 
 		news.send()
@@ -168,7 +168,7 @@ func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
 	placement := somePlacement()
 	cost := func(clusters int, deaf bool) float64 {
 		news := recorders{recorder: &told{deaf: deaf}}.forCycle(placement, answer(t, placement, clusters))
-		news.record(decision.ActionFill, somePages(1)[0])
+		news.record(decision.ActionUpdateDecisions, somePages(1)[0])
 
 		return testing.AllocsPerRun(10, news.send)
 	}

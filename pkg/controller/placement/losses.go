@@ -15,7 +15,7 @@ import (
 func (r *cycleRecorder) warnOfHold(p *cycle) {
 	if p.holdBegins() {
 		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, guard.Condition, "DecisionsKept", "%s; they are kept: see the condition %s",
-			p.Ruling.Summary(), guard.Condition)
+			p.Removal.Summary(), guard.Condition)
 	}
 }
 

@@ -88,7 +88,7 @@ func (f multicluster) Read(object runtime.Object) *record.Page {
 			profile.Namespace = decision.Namespace
 		}
 
-		own := f.Own(record.Decision{Profile: profile})
+		own := f.Normalize(record.Decision{Profile: profile})
 		own.Reason = d.Reason
 		page.Decisions = append(page.Decisions, own)
 	}
@@ -102,7 +102,7 @@ func (f multicluster) Write(page *record.Page) record.Object {
 	}
 }
 
-func (multicluster) Own(d record.Decision) record.Decision {
+func (multicluster) Normalize(d record.Decision) record.Decision {
 	return record.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
 }
 

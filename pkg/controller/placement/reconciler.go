@@ -128,7 +128,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
 	for _, form := range o.forms() {
 		err := mgr.GetFieldIndexer().IndexField(ctx, form.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(form, record.Bare(object))
+			return decision.PlacementsOf(form, record.MetadataOnly(object))
 		})
 		if err != nil {
 			return fmt.Errorf("indexing %T: %w", form.Empty(), err)
@@ -232,12 +232,12 @@ func (p *cycle) own() *output { return &p.outputs[0] }
 // next returns when the Placement has to be reconciled again without an event.
 func (p *cycle) next(now time.Time) reconcile.Result {
 	wake := p.Result.RequeueAt
-	if due := p.own().plan.WakeAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
+	if due := p.own().plan.RequeueAt; wake.IsZero() || !due.IsZero() && due.Before(wake) {
 		wake = due
 	}
 
 	for _, output := range p.outputs {
-		if output.plan.Again {
+		if output.plan.Requeue {
 			wake = now
 		}
 	}

@@ -97,7 +97,7 @@ func (r *reconciler) proved(
 
 // removalOf returns the removal that a result leads to; false if it removes no cluster.
 func removalOf(placement *record.Placement, present decision.Present, result *scheduling.Result) (freshness.Removal, bool) {
-	clusters := decision.Deciding(result, present)
+	clusters := decision.AffectedByRemoval(result, present)
 	if len(clusters) == 0 {
 		return freshness.Removal{}, false
 	}

@@ -34,11 +34,11 @@ func (s removalLimits) warnPercent() int {
 
 // deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
 // budget is not in force, and once they are gone a condition has to be written.
-func (p *cycle) deletesForNewSpec() bool { return p.Ruling.Disarmed() && len(p.own().plan.Deletes) > 0 }
+func (p *cycle) deletesForNewSpec() bool { return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0 }
 
 // holdBegins reports whether a removal is blocked that was not blocked before.
 func (p *cycle) holdBegins() bool {
-	return p.Ruling.Held && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, guard.Condition)
+	return p.Removal.Held && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, guard.Condition)
 }
 
 // reserve records in the status which clusters are about to leave, before a page loses them: if the process ends meanwhile, the next leader

@@ -27,19 +27,19 @@ const (
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 
-// clustersNamed is how many clusters a text names.
-const clustersNamed = 3
+// maxListedClusters is how many clusters a text names.
+const maxListedClusters = 3
 
 // Conditions are the condition of the ruling, or none where there is no bound. Written says that the decisions are, wholly, once the status
 // is written.
-func (r Ruling) Conditions(written bool) []metav1.Condition {
-	g := r.guard
+func (r Removal) Conditions(written bool) []metav1.Condition {
+	b := r.budget
 
 	switch {
-	case !g.On():
+	case !b.Enabled():
 		return nil
-	case !r.answered && g.Armed && g.stillHolds():
-		return []metav1.Condition{*g.before}
+	case !r.valid && b.SpecApplied && b.stillBlocks():
+		return []metav1.Condition{*b.condition}
 	}
 
 	condition := metav1.Condition{Type: Condition, Status: metav1.ConditionFalse}
@@ -47,21 +47,21 @@ func (r Ruling) Conditions(written bool) []metav1.Condition {
 	switch {
 	case r.Held:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonTooManyRemoved
-		condition.Message = r.text()
-	case !g.Armed && (!written || !r.answered):
+		condition.Message = r.message()
+	case !b.SpecApplied && (!written || !r.valid):
 		condition.Reason = ReasonSpecChanged
-		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written, and then " + g.bound() + g.source()
-	case g.Released:
+		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written, and then " + b.limitText() + b.annotationsText()
+	case b.Released:
 		condition.Reason = ReasonReleased
 		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again, where %s",
-			ReleaseAnnotation, g.placement.Generation, g.bound()+g.source())
+			ReleaseAnnotation, b.placement.Generation, b.limitText()+b.annotationsText())
 	default:
 		condition.Reason = ReasonNothingHeld
-		condition.Message = "Of the clusters in the decisions " + g.bound() + " for causes outside of the placement" + g.source()
+		condition.Message = "Of the clusters in the decisions " + b.limitText() + " for causes outside of the placement" + b.annotationsText()
 	}
 
-	if g.Mistake != "" {
-		condition.Message += "; correct " + g.Mistake
+	if b.Mistake != "" {
+		condition.Message += "; correct " + b.Mistake
 
 		if condition.Reason == ReasonNothingHeld {
 			condition.Reason = ReasonInvalidAnnotation
@@ -71,64 +71,64 @@ func (r Ruling) Conditions(written bool) []metav1.Condition {
 	return []metav1.Condition{condition}
 }
 
-// stillHolds reports whether the present condition holds a removal, of which nothing new is known while there is no answer.
-func (g Guard) stillHolds() bool {
-	return g.before != nil && g.before.Status == metav1.ConditionTrue && !g.Released
+// stillBlocks reports whether the present condition holds a removal, of which nothing new is known while there is no answer.
+func (b Budget) stillBlocks() bool {
+	return b.condition != nil && b.condition.Status == metav1.ConditionTrue && !b.Released
 }
 
-// bound is "no more than 30 % may leave within 10 minutes". It is read back by statedLimit.
-func (g Guard) bound() string {
-	share, leave := fmt.Sprintf("no more than %d %%", g.Percent), "leave"
+// limitText is "no more than 30 % may leave within 10 minutes". It is read back by statedLimit.
+func (b Budget) limitText() string {
+	share, leave := fmt.Sprintf("no more than %d %%", b.Percent), "leave"
 
-	if g.Percent == 0 {
+	if b.Percent == 0 {
 		share = "none"
 	}
 
-	if g.CountReplaced {
+	if b.CountReplaced {
 		leave = "leave or be replaced"
 	}
 
 	return fmt.Sprintf("%s may %s within %d minutes", share, leave, int(Window.Minutes()))
 }
 
-// sourceText begins the sentence that names the annotations which the limit is from.
-const sourceText = ". Its annotations say so: "
+// annotationsPrefix begins the sentence that names the annotations which the limit is from.
+const annotationsPrefix = ". Its annotations say so: "
 
-// source is a sentence that names the annotations of the placement which the bound is from; empty when it is from the hub alone.
-func (g Guard) source() string {
-	if len(g.own) == 0 {
+// annotationsText is a sentence that names the annotations of the placement which the bound is from; empty when it is from the hub alone.
+func (b Budget) annotationsText() string {
+	if len(b.annotations) == 0 {
 		return ""
 	}
 
-	return sourceText + strings.Join(g.own, ", ")
+	return annotationsPrefix + strings.Join(b.annotations, ", ")
 }
 
-// stated is what a condition says of the limit of the hub; nil is what it does not say.
-type stated struct {
+// parsedLimit is what a condition says of the limit of the hub; nil is what it does not say.
+type parsedLimit struct {
 	percent       *int
 	countReplaced *bool
 }
 
 var boundText = regexp.MustCompile(`(?:none|no more than (\d{1,2}) %) may leave( or be replaced)? within `)
 
-// statedLimit reads the limit of the hub back from the condition, where bound and source have put it. Where there is no condition, the hub
+// parseLimit reads the limit of the hub back from the condition, where bound and source have put it. Where there is no condition, the hub
 // had no bound for the placement.
-func statedLimit(condition *metav1.Condition) stated {
+func parseLimit(condition *metav1.Condition) parsedLimit {
 	if condition == nil {
-		return stated{}
+		return parsedLimit{}
 	}
 
 	found := boundText.FindStringSubmatch(condition.Message)
 	if found == nil {
-		return stated{}
+		return parsedLimit{}
 	}
 
-	_, source, _ := strings.Cut(condition.Message, sourceText)
+	_, source, _ := strings.Cut(condition.Message, annotationsPrefix)
 	names, _, _ := strings.Cut(source, ".")
 	names, _, _ = strings.Cut(names, ";")
 	own := strings.Split(names, ", ")
 
-	var limit stated
+	var limit parsedLimit
 
 	if !slices.Contains(own, path.Base(PercentAnnotation)) {
 		percent, err := strconv.Atoi(found[1])
@@ -146,18 +146,18 @@ func statedLimit(condition *metav1.Condition) stated {
 	return limit
 }
 
-// text tells what is held, why, and how to let it go.
-func (r Ruling) text() string {
-	g := r.guard
+// message tells what is held, why, and how to let it go.
+func (r Removal) message() string {
+	b := r.budget
 
 	return fmt.Sprintf("%s, where %s; causes: %s%s. The decisions stay as they are until that falls below, the spec is changed, or this "+
 		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-		r.Summary(), g.bound(), scheduling.Summarize(r.Causes), g.source(), g.placement.API.Name(), g.placement.Name, g.placement.Namespace,
-		ReleaseAnnotation, g.placement.Generation)
+		r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText(), b.placement.API.Name(), b.placement.Name, b.placement.Namespace,
+		ReleaseAnnotation, b.placement.Generation)
 }
 
 // Summary is "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".
-func (r Ruling) Summary() string {
+func (r Removal) Summary() string {
 	earlier := ""
 	if r.Left > 0 {
 		earlier = fmt.Sprintf(", %d of which have left already", r.Left)
@@ -168,8 +168,8 @@ func (r Ruling) Summary() string {
 
 // Name names the first ones of some clusters: "c1, c2, c3 and 37 more".
 func Name(clusters []string) string {
-	text := strings.Join(clusters[:min(len(clusters), clustersNamed)], ", ")
-	if more := len(clusters) - clustersNamed; more > 0 {
+	text := strings.Join(clusters[:min(len(clusters), maxListedClusters)], ", ")
+	if more := len(clusters) - maxListedClusters; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 

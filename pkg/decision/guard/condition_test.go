@@ -154,7 +154,7 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 		conditions = append(conditions, metav1.Condition{Type: "PlacementSatisfied", ObservedGeneration: 8})
 		w.placement.Status.Conditions = conditions
 
-		armed := guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30)}).Armed
+		armed := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30)}).SpecApplied
 		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, armed)
 	}
 }

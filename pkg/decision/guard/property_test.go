@@ -121,7 +121,7 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 }
 
 // checkWake demands that what is held is looked at again at the first moment at which time alone lets it go.
-func checkWake(t *rapid.T, w *world, ruling guard.Ruling, percent int) {
+func checkWake(t *rapid.T, w *world, ruling guard.Removal, percent int) {
 	if !ruling.Held {
 		return
 	}
@@ -129,15 +129,15 @@ func checkWake(t *rapid.T, w *world, ruling guard.Ruling, percent int) {
 	later := *w
 	free := time.Time{}
 
-	for _, left := range ruling.Departures.Clusters {
+	for _, left := range ruling.Recent.Clusters {
 		at := left.Add(guard.Window)
 		if later.now = at; !later.judge(percent).Held && (free.IsZero() || at.Before(free)) {
 			free = at
 		}
 	}
 
-	if !free.Equal(ruling.WakeAt) {
-		t.Fatalf("looked at again at %v, and free at %v", ruling.WakeAt, free)
+	if !free.Equal(ruling.RequeueAt) {
+		t.Fatalf("looked at again at %v, and free at %v", ruling.RequeueAt, free)
 	}
 }
 
@@ -150,8 +150,8 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 			w.disturb(t)
 
 			ruling := w.step(guard.Off)
-			if ruling.Held || ruling.Departures.Clusters != nil || ruling.Record(true) != nil ||
-				ruling.Conditions(true) != nil || ruling.Disarmed() || !ruling.WakeAt.IsZero() {
+			if ruling.Held || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
+				ruling.Conditions(true) != nil || ruling.SpecChanged() || !ruling.RequeueAt.IsZero() {
 				t.Fatalf("got %+v", ruling)
 			}
 		}
@@ -166,7 +166,7 @@ func TestOlderPlacements(t *testing.T) {
 
 	w.remove(0, 4)
 
-	ruling := guard.For(placement, guard.Limit{Percent: new(50)}).Judge(w.answer(), w.decisions, w.now)
+	ruling := guard.NewBudget(placement, guard.Limit{Percent: new(50)}).Check(w.answer(), w.decisions, w.now)
 	message := ruling.Conditions(true)[0].Message
 
 	if !ruling.Held || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {

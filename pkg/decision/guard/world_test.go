@@ -114,10 +114,10 @@ func (w *world) answer() *scheduling.Result {
 }
 
 // judge is what the guard says now, on a hub with a share.
-func (w *world) judge(percent int) guard.Ruling {
+func (w *world) judge(percent int) guard.Removal {
 	limit := guard.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
 
-	return guard.For(record.V1beta1.Read(w.placement), limit).Judge(w.answer(), w.decisions, w.now)
+	return guard.NewBudget(record.V1beta1.Read(w.placement), limit).Check(w.answer(), w.decisions, w.now)
 }
 
 // record puts a record of departures into the status, or takes it away.
@@ -128,14 +128,14 @@ func (w *world) record(conditions ...metav1.Condition) {
 }
 
 // reserve records what is about to leave, as it is done before anything is written.
-func (w *world) reserve(ruling guard.Ruling) {
+func (w *world) reserve(ruling guard.Removal) {
 	if condition, needed := ruling.Reserve(); needed {
 		w.record(condition)
 	}
 }
 
 // step is one evaluation, of which all is written that is not held.
-func (w *world) step(percent int) guard.Ruling {
+func (w *world) step(percent int) guard.Removal {
 	return w.stepUntil(percent, toTheEnd, nil)
 }
 
@@ -148,7 +148,7 @@ const (
 )
 
 // stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
-func (w *world) stepUntil(percent int, end string, stays map[string]bool) guard.Ruling {
+func (w *world) stepUntil(percent int, end string, stays map[string]bool) guard.Removal {
 	ruling := w.judge(percent)
 	w.reserve(ruling)
 
@@ -191,7 +191,7 @@ func (w *world) settle(percent int) {
 }
 
 // told is the condition of a ruling in one line; empty when there is none.
-func told(ruling guard.Ruling) string {
+func told(ruling guard.Removal) string {
 	lines := []string{}
 	for _, c := range ruling.Conditions(true) {
 		lines = append(lines, fmt.Sprintf("%s=%s (%s): %s", c.Type, c.Status, c.Reason, c.Message))
@@ -201,7 +201,7 @@ func told(ruling guard.Ruling) string {
 }
 
 // gone says what of the decisions is held back: "3 of 10: c00 c01 c02".
-func gone(ruling guard.Ruling) string {
+func gone(ruling guard.Removal) string {
 	if !ruling.Held {
 		return ""
 	}

@@ -26,8 +26,8 @@ type Page struct {
 	Decisions []Decision
 }
 
-// Bare is a page with what tells whose it is, and without its decisions.
-func Bare(object metav1.Object) *Page {
+// MetadataOnly is a page with what tells whose it is, and without its decisions.
+func MetadataOnly(object metav1.Object) *Page {
 	return &Page{ObjectMeta: metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
 		Labels: object.GetLabels(), OwnerReferences: object.GetOwnerReferences(),
@@ -44,8 +44,8 @@ func (p *Page) Clusters() []string {
 	return names
 }
 
-// Counted is what the inventory counts of a page of an API.
-func Counted(api API, page *Page) inventory.Page {
+// InventoryPage is what the inventory counts of a page of an API.
+func InventoryPage(api API, page *Page) inventory.Page {
 	return inventory.Page{
 		Key:      api.Form().Key(page.Namespace, page.Name),
 		Owner:    inventory.NewPlacementKey(api.Name(), page.Namespace, api.Form().Placement(page)),
@@ -76,12 +76,12 @@ type Group struct {
 
 // Form is how an API writes PlacementDecisions.
 type Form interface {
-	Naming
-	Coding
+	Ownership
+	Codec
 }
 
-// Naming is what tells whose a page is.
-type Naming interface {
+// Ownership is what tells whose a page is.
+type Ownership interface {
 	// Key names a page for the inventory.
 	Key(namespace, name string) inventory.DecisionKey
 	// Owner is the kind of the placements that own the pages.
@@ -98,8 +98,8 @@ type Naming interface {
 	Group(page *Page) (Group, bool)
 }
 
-// Coding turns pages into objects of the API and back.
-type Coding interface {
+// Codec turns pages into objects of the API and back.
+type Codec interface {
 	// Empty and EmptyList are objects to read into.
 	Empty() Object
 	EmptyList() runtime.Object
@@ -107,8 +107,8 @@ type Coding interface {
 	Read(object runtime.Object) *Page
 	// Write makes an object of the API.
 	Write(page *Page) Object
-	// Own is the part of a decision that the API can say; decisions that are the same in this are the same.
-	Own(decision Decision) Decision
+	// Normalize is the part of a decision that the API can say; decisions that are the same in this are the same.
+	Normalize(decision Decision) Decision
 	// Subresource is where the decisions are written; empty when they are a part of the object itself.
 	Subresource() string
 	// Body is the merge patch of the decisions, without metadata.

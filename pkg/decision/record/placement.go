@@ -27,7 +27,7 @@ type Placement struct {
 	// Status is what its status says.
 	Status Status
 
-	lower func(*selector.Compiler) *scheduling.Request
+	convert func(*selector.Compiler) *scheduling.Request
 }
 
 // Key names the placement.
@@ -37,7 +37,7 @@ func (p *Placement) Key() inventory.PlacementKey {
 
 // Request is the question that the placement asks.
 func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
-	request := p.lower(compiler)
+	request := p.convert(compiler)
 
 	// What could not be decoded is missing in the question, so there is no answer to it.
 	for _, unread := range unreadable.Of(p).Under("spec") {

@@ -95,8 +95,8 @@ func TestPagesComeBack(t *testing.T) {
 			}
 
 			for n, decision := range read.Decisions {
-				want := form.Own(page.Decisions[n])
-				expect(t, "own part", want, form.Own(decision))
+				want := form.Normalize(page.Decisions[n])
+				expect(t, "own part", want, form.Normalize(decision))
 
 				if api.Name() == record.V1beta1.Name() {
 					want.Reason = page.Decisions[n].Reason // To be seen, and mended.
@@ -120,8 +120,8 @@ func TestPagesComeBack(t *testing.T) {
 func TestOwnIsStable(t *testing.T) {
 	ofEachAPI(t, func(t *rapid.T, api record.API) {
 		form := api.Form()
-		own := form.Own(drawDecision(t))
-		expect(t, "own of own", own, form.Own(own))
+		own := form.Normalize(drawDecision(t))
+		expect(t, "own of own", own, form.Normalize(own))
 
 		page := &record.Page{Decisions: []record.Decision{own}}
 		expect(t, "written and read", page.Decisions, form.Read(form.Write(page)).Decisions)

@@ -30,7 +30,7 @@ func (v1alpha1) Read(object runtime.Object) *Placement {
 		ObjectMeta: placement.ObjectMeta, API: V1alpha1, Object: placement, ClusterSets: placement.Spec.ClusterSets,
 		Wanted: placement.Spec.NumberOfClusters,
 		Status: Status{Conditions: placement.Status.Conditions},
-		lower: func(compiler *selector.Compiler) *scheduling.Request {
+		convert: func(compiler *selector.Compiler) *scheduling.Request {
 			return scheduling.ConvertV1alpha1(compiler, placement)
 		},
 	}
@@ -87,7 +87,7 @@ func (f v1alpha1Form) Write(page *Page) Object {
 	return &placementv1alpha1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions)}
 }
 
-func (v1alpha1Form) Own(d Decision) Decision {
+func (v1alpha1Form) Normalize(d Decision) Decision {
 	return Decision{Cluster: d.Cluster, Available: d.Available}
 }
 

@@ -21,7 +21,7 @@ func TestV1alpha1Pages(t *testing.T) {
 		form.Owner())
 	expect(t, "key", inventory.NewPlacementKey(inventory.V1alpha1, "ns", "p").Decision("p-decision-1"), form.Key("ns", "p-decision-1"))
 	expect(t, "subresource", "", form.Subresource())
-	expect(t, "own", record.Decision{Cluster: "c-1", Available: true}, form.Own(full))
+	expect(t, "own", record.Decision{Cluster: "c-1", Available: true}, form.Normalize(full))
 
 	labels := form.Labels("p", record.Group{Index: 3, Name: "canary"})
 	expect(t, "labels", map[string]string{"placement.open-cluster-management.io": "p"}, labels)

@@ -46,7 +46,7 @@ func (v1beta1) Read(object runtime.Object) *Placement {
 	return &Placement{
 		ObjectMeta: placement.ObjectMeta, API: V1beta1, Object: placement, ClusterSets: placement.Spec.ClusterSets,
 		Wanted: placement.Spec.NumberOfClusters, Status: status,
-		lower: func(compiler *selector.Compiler) *scheduling.Request {
+		convert: func(compiler *selector.Compiler) *scheduling.Request {
 			return scheduling.ConvertV1beta1(compiler, placement)
 		},
 	}
@@ -129,8 +129,10 @@ func (f v1beta1Form) Write(page *Page) Object {
 	}
 }
 
-// Own has no reason: consumers take every change of it for news (docs/spec/differences.md B7).
-func (v1beta1Form) Own(d Decision) Decision { return Decision{Cluster: d.Cluster, Score: d.Score} }
+// Normalize has no reason: consumers take every change of it for news (docs/spec/differences.md B7).
+func (v1beta1Form) Normalize(d Decision) Decision {
+	return Decision{Cluster: d.Cluster, Score: d.Score}
+}
 
 func (f v1beta1Form) Body(decisions []Decision) map[string]any {
 	return map[string]any{"status": map[string]any{"decisions": f.decisions(decisions)}}

@@ -25,7 +25,7 @@ func TestV1beta1Pages(t *testing.T) {
 	expect(t, "owner", schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"}, form.Owner())
 	expect(t, "key", inventory.NewPlacementKey(inventory.V1beta1, "ns", "p").Decision("p-decision-1"), form.Key("ns", "p-decision-1"))
 	expect(t, "subresource", "status", form.Subresource())
-	expect(t, "B7: own has no reason, and nothing of others", record.Decision{Cluster: "c-1", Score: 7}, form.Own(full))
+	expect(t, "B7: own has no reason, and nothing of others", record.Decision{Cluster: "c-1", Score: 7}, form.Normalize(full))
 
 	labels := form.Labels("p", record.Group{Index: 3, Name: "canary"})
 	expect(t, "labels", map[string]string{

@@ -107,7 +107,7 @@ func newHub(t *testing.T) *hub {
 	}
 
 	for _, object := range world.Decisions {
-		h.inventory.SetDecision(record.Counted(record.V1beta1, record.V1beta1.Form().Read(object)))
+		h.inventory.SetDecision(record.InventoryPage(record.V1beta1, record.V1beta1.Form().Read(object)))
 	}
 
 	return h

@@ -69,7 +69,7 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 	}
 	for i := range pages.Items {
 		page := record.V1beta1.Form().Read(&pages.Items[i])
-		counted := record.Counted(record.V1beta1, page)
+		counted := record.InventoryPage(record.V1beta1, page)
 		r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 		inv.SetDecision(counted)
 	}

@@ -172,7 +172,7 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 
 	for _, api := range record.APIs() {
 		if page := api.Form().Read(object); page != nil {
-			counted := record.Counted(api, page)
+			counted := record.InventoryPage(api, page)
 			r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 			inv.SetDecision(counted)
 

@@ -91,7 +91,7 @@ func (r *reference) readPages(ctx context.Context, api client.Reader, which reco
 
 	err := meta.EachListItem(list, func(object runtime.Object) error {
 		page := which.Form().Read(object)
-		counted := record.Counted(which, page)
+		counted := record.InventoryPage(which, page)
 		r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 		inv.SetDecision(counted)
 

@@ -6,14 +6,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Deciding returns the clusters that decide whether a result takes clusters away from the present decisions, sorted by name: those that leave
+// AffectedByRemoval returns the clusters that decide whether a result takes clusters away from the present decisions, sorted by name: those that leave
 // and, where better clusters take the places of others, those that come. It is empty when no cluster leaves.
-func Deciding(result *scheduling.Result, present Present) []string {
+func AffectedByRemoval(result *scheduling.Result, present Present) []string {
 	if result.Stalled() {
 		return nil
 	}
 
-	leaving := present.decided()
+	leaving := present.writableClusters()
 
 	var deciding []string
 

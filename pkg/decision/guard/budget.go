@@ -38,8 +38,8 @@ type Limit struct {
 	CountReplaced *bool
 }
 
-// Guard is what holds for a placement at a time.
-type Guard struct {
+// Budget is what holds for a placement at a time.
+type Budget struct {
 	// Percent is the greatest share of the clusters that may leave within the Window, from 0 to Off.
 	Percent int
 	// CountReplaced says that a cluster whose place another one takes counts as removed.
@@ -47,7 +47,7 @@ type Guard struct {
 	// Mistake says what to correct in the annotations; empty when they can be read, or are not there.
 	Mistake string
 	// Released says that an annotation lets everything go, and Armed that the decisions for this generation were wholly written before.
-	Released, Armed bool
+	Released, SpecApplied bool
 	// Unknown says that the share of the hub decides, and neither the caller nor the status of the placement tells it.
 	Unknown bool
 
@@ -55,96 +55,96 @@ type Guard struct {
 	replacedUnknown bool
 
 	placement *record.Placement
-	// before is the present condition; nil when there is none.
-	before *metav1.Condition
-	// own are the names of the annotations, without their prefix, that the limit is from.
-	own []string
+	// condition is the present condition; nil when there is none.
+	condition *metav1.Condition
+	// annotations are the names of the annotations, without their prefix, that the limit is from.
+	annotations []string
 	// recorded are the departures that the status of the placement records.
-	recorded Departures
+	recorded RecentRemovals
 	// record is the condition that they are from; nil when there is none.
 	record *metav1.Condition
 }
 
-// For is the guard of a placement on a hub with a limit. What of the limit is not given is taken from the status of the placement, where the
+// NewBudget is the guard of a placement on a hub with a limit. What of the limit is not given is taken from the status of the placement, where the
 // hub says what it goes by.
 //
 // An annotation that cannot be read does not open anything: the share of the hub holds, and where the hub has none, nothing may leave.
-func For(placement *record.Placement, limit Limit) Guard {
-	g := Guard{
-		Percent: Off, Armed: armed(placement), Released: placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
-		placement: placement, before: meta.FindStatusCondition(placement.Status.Conditions, Condition),
+func NewBudget(placement *record.Placement, limit Limit) Budget {
+	b := Budget{
+		Percent: Off, SpecApplied: specApplied(placement), Released: placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
+		placement: placement, condition: meta.FindStatusCondition(placement.Status.Conditions, Condition),
 		record: meta.FindStatusCondition(placement.Status.Conditions, RecordCondition),
 	}
-	g.recorded = decodeDepartures(g.record)
-	stated := statedLimit(g.before)
+	b.recorded = decodeRecord(b.record)
+	stated := parseLimit(b.condition)
 
-	g = g.withPercent(limit.Percent, stated).withCountReplaced(limit.CountReplaced, stated)
+	b = b.withPercent(limit.Percent, stated).withCountReplaced(limit.CountReplaced, stated)
 
-	if g.Mistake != "" && g.before != nil && strings.Contains(g.before.Message, g.Mistake) {
-		g.Unknown = false // The status says what comes of the mistake.
+	if b.Mistake != "" && b.condition != nil && strings.Contains(b.condition.Message, b.Mistake) {
+		b.Unknown = false // The status says what comes of the mistake.
 	}
 
-	return g
+	return b
 }
 
 // withPercent takes the share from the annotation, or else from the hub.
-func (g Guard) withPercent(hub *int, stated stated) Guard {
-	text, annotated := g.placement.Annotations[PercentAnnotation]
+func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
+	text, annotated := b.placement.Annotations[PercentAnnotation]
 	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	valid := annotated && err == nil && asked >= 0 && asked <= Off
 
 	switch {
 	case valid:
-		g.Percent = asked
+		b.Percent = asked
 	case hub != nil:
-		g.Percent = *hub
+		b.Percent = *hub
 	case stated.percent != nil:
-		g.Percent = *stated.percent
+		b.Percent = *stated.percent
 	default:
-		g.Unknown = g.before != nil
+		b.Unknown = b.condition != nil
 	}
 
 	if annotated && !valid {
-		g.Mistake = fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, Off)
+		b.Mistake = fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, Off)
 	}
 
 	switch {
 	case valid:
-		g.own = append(g.own, path.Base(PercentAnnotation))
-	case annotated && g.Percent == Off:
-		g.Percent = 0
-		g.own = append(g.own, path.Base(PercentAnnotation))
+		b.annotations = append(b.annotations, path.Base(PercentAnnotation))
+	case annotated && b.Percent == Off:
+		b.Percent = 0
+		b.annotations = append(b.annotations, path.Base(PercentAnnotation))
 	}
 
-	return g
+	return b
 }
 
 // withCountReplaced takes from the annotation, or else from the hub, whether clusters count that are replaced.
-func (g Guard) withCountReplaced(hub *bool, stated stated) Guard {
-	text, annotated := g.placement.Annotations[CountReplacedAnnotation]
+func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
+	text, annotated := b.placement.Annotations[CountReplacedAnnotation]
 	if annotated {
-		g.own = append(g.own, path.Base(CountReplacedAnnotation))
+		b.annotations = append(b.annotations, path.Base(CountReplacedAnnotation))
 	}
 
 	switch {
 	case annotated && text != "true" && text != "false":
-		if g.Mistake != "" {
-			g.Mistake += ", and "
+		if b.Mistake != "" {
+			b.Mistake += ", and "
 		}
 
-		g.Mistake += fmt.Sprintf("the annotation %s: %q is neither true nor false", CountReplacedAnnotation, text)
-		g.CountReplaced = true // A mistake opens nothing.
+		b.Mistake += fmt.Sprintf("the annotation %s: %q is neither true nor false", CountReplacedAnnotation, text)
+		b.CountReplaced = true // A mistake opens nothing.
 	case annotated:
-		g.CountReplaced = text == "true"
+		b.CountReplaced = text == "true"
 	case hub != nil:
-		g.CountReplaced = *hub
+		b.CountReplaced = *hub
 	case stated.countReplaced != nil:
-		g.CountReplaced = *stated.countReplaced
+		b.CountReplaced = *stated.countReplaced
 	default:
-		g.replacedUnknown = true
+		b.replacedUnknown = true
 	}
 
-	return g
+	return b
 }
 
 // Forgotten reports whether a changed placement lacks the share that an annotation of the live one says, so that the share of the hub decides, and
@@ -154,28 +154,28 @@ func (l Limit) Forgotten(live, changed *record.Placement) bool {
 	_, after := changed.Annotations[PercentAnnotation]
 	condition := meta.FindStatusCondition(live.Status.Conditions, Condition)
 
-	return l.Percent == nil && before && !after && statedLimit(condition).percent == nil
+	return l.Percent == nil && before && !after && parseLimit(condition).percent == nil
 }
 
 // Stricter is the guard of a hub on which clusters count that are replaced, where it is not known whether they do; false where it is.
-func (g Guard) Stricter() (Guard, bool) {
-	if !g.replacedUnknown || !g.On() {
-		return g, false
+func (b Budget) Stricter() (Budget, bool) {
+	if !b.replacedUnknown || !b.Enabled() {
+		return b, false
 	}
 
-	g.CountReplaced = true
+	b.CountReplaced = true
 
-	return g, true
+	return b, true
 }
 
-// On reports whether there is a bound. The zero value has none.
-func (g Guard) On() bool { return g.placement != nil && g.Percent < Off }
+// Enabled reports whether there is a bound. The zero value has none.
+func (b Budget) Enabled() bool { return b.placement != nil && b.Percent < Off }
 
-// armed reports whether the decisions for the present generation were wholly written before, so that what changes now has causes outside of
+// specApplied reports whether the decisions for the present generation were wholly written before, so that what changes now has causes outside of
 // the placement. In doubt they were: a placement that comes from a backup has no conditions, and those of the upstream controller do not say
 // which generation they are for. A placement that was changed before anything was written for it has none either, and one that never was on a
 // hub has no generation.
-func armed(placement *record.Placement) bool {
+func specApplied(placement *record.Placement) bool {
 	satisfied := meta.FindStatusCondition(placement.Status.Conditions, satisfiedCondition)
 	if satisfied == nil {
 		return placement.Generation == 1

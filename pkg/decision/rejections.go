@@ -6,14 +6,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// causes tells why clusters in scope were not selected, to be read after what is wrong: "; 2 of 20 clusters in scope selected; not selected:
+// rejectionsText tells why clusters in scope were not selected, to be read after what is wrong: "; 2 of 20 clusters in scope selected; not selected:
 // predicate 1 label region In [eu] (12), being deleted (6)". It is empty when there are no clusters in scope.
-func causes(result *scheduling.Result) string {
+func rejectionsText(result *scheduling.Result) string {
 	selected, found := len(result.Selected), result.Rejections()
 	total := selected
 
-	for _, cause := range found {
-		total += cause.Clusters
+	for _, rejection := range found {
+		total += rejection.Clusters
 	}
 
 	if total == 0 {

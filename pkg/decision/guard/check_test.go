@@ -212,12 +212,12 @@ func TestWhatLeavesOneByOne(t *testing.T) {
 	expect(t, "held", "4 of 10: c03", gone(ruling))
 	expect(t, "have left before", 3, ruling.Left)
 	// Two of nine would be few enough, three of nine are too many.
-	expect(t, "to be looked at again", start.Add(guard.Window+time.Minute), ruling.WakeAt)
+	expect(t, "to be looked at again", start.Add(guard.Window+time.Minute), ruling.RequeueAt)
 
-	w.now = ruling.WakeAt.Add(-time.Second)
+	w.now = ruling.RequeueAt.Add(-time.Second)
 	expect(t, "held until then", "3 of 9: c03", gone(w.step(30)))
 
-	w.now = ruling.WakeAt
+	w.now = ruling.RequeueAt
 	expect(t, "held from then on", "", gone(w.step(30)))
 	expect(t, "decided", []string{"c04", "c05", "c06", "c07", "c08", "c09"}, sorted(w.decisions))
 }

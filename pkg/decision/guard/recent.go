@@ -24,17 +24,17 @@ const ReasonClustersRemoved = "ClustersRemoved"
 const (
 	// recordText comes before the removals in the message of the RecordCondition, which are a JSON array.
 	recordText = "Clusters that left the decisions, and count as removed for 10 minutes: "
-	// mostNamed is about how many bytes of names are recorded. What is beyond is counted: a status has to stay small.
-	mostNamed = 16 << 10
-	// nameExtra is how many bytes of JSON a name takes beside itself.
-	nameExtra = 3
-	// coarse is how exactly the times of departures without names are recorded.
-	coarse = time.Minute
+	// maxNameBytes is about how many bytes of names are recorded. What is beyond is counted: a status has to stay small.
+	maxNameBytes = 16 << 10
+	// nameOverheadBytes is how many bytes of JSON a name takes beside itself.
+	nameOverheadBytes = 3
+	// othersPrecision is how exactly the times of departures without names are recorded.
+	othersPrecision = time.Minute
 )
 
-// Departures are the clusters that left decisions for causes outside of the placement. The times are whole seconds in UTC, so that a record of
+// RecentRemovals are the clusters that left decisions for causes outside of the placement. The times are whole seconds in UTC, so that a record of
 // them is exact.
-type Departures struct {
+type RecentRemovals struct {
 	// Clusters are when the clusters left.
 	Clusters map[string]time.Time
 	// Others are further ones whose names are not known, the first that left first. They count as if they did not fit any more.
@@ -54,10 +54,10 @@ type removal struct {
 	Others   int         `json:"others,omitempty"`
 }
 
-func (d Departures) empty() bool { return len(d.Clusters) == 0 && len(d.Others) == 0 }
+func (d RecentRemovals) empty() bool { return len(d.Clusters) == 0 && len(d.Others) == 0 }
 
-// others is how many clusters without names there are.
-func (d Departures) others() int {
+// countOthers is how many clusters without names there are.
+func (d RecentRemovals) countOthers() int {
 	sum := 0
 	for _, others := range d.Others {
 		sum += others.Count
@@ -67,8 +67,8 @@ func (d Departures) others() int {
 }
 
 // within are those that count at a time.
-func (d Departures) within(now time.Time) Departures {
-	var recent Departures
+func (d RecentRemovals) within(now time.Time) RecentRemovals {
+	var recent RecentRemovals
 
 	for cluster, left := range d.Clusters {
 		if now.Before(left.Add(Window)) {
@@ -86,7 +86,7 @@ func (d Departures) within(now time.Time) Departures {
 }
 
 // with are the departures and that of a cluster at a time. The map is theirs, if they have one.
-func (d Departures) with(cluster string, at time.Time) Departures {
+func (d RecentRemovals) with(cluster string, at time.Time) RecentRemovals {
 	if d.Clusters == nil {
 		d.Clusters = map[string]time.Time{}
 	}
@@ -96,9 +96,9 @@ func (d Departures) with(cluster string, at time.Time) Departures {
 	return d
 }
 
-// and are both departures. A cluster that is in both has left at the later time.
-func (d Departures) and(more Departures) Departures {
-	both := Departures{Clusters: maps.Clone(d.Clusters), Others: d.Others}
+// union are both departures. A cluster that is in both has left at the later time.
+func (d RecentRemovals) union(more RecentRemovals) RecentRemovals {
+	both := RecentRemovals{Clusters: maps.Clone(d.Clusters), Others: d.Others}
 
 	for cluster, at := range more.Clusters {
 		if at.After(both.Clusters[cluster]) {
@@ -114,12 +114,12 @@ func (d Departures) and(more Departures) Departures {
 		}
 	}
 
-	both.Others = listed(counts)
+	both.Others = sortedOthers(counts)
 
 	return both
 }
 
-func listed(counts map[time.Time]int) []Others {
+func sortedOthers(counts map[time.Time]int) []Others {
 	others := make([]Others, 0, len(counts))
 	for at, count := range counts {
 		others = append(others, Others{At: at, Count: count})
@@ -131,7 +131,7 @@ func listed(counts map[time.Time]int) []Others {
 }
 
 // covers reports whether the departures have everything that some others have, at the same times or later ones.
-func (d Departures) covers(needed Departures) bool {
+func (d RecentRemovals) covers(needed RecentRemovals) bool {
 	for cluster, at := range needed.Clusters {
 		if left, known := d.Clusters[cluster]; !known || left.Before(at) {
 			return false
@@ -143,42 +143,42 @@ func (d Departures) covers(needed Departures) bool {
 	})
 }
 
-// bounded are the departures with as many names as a status can hold. Those that left first lose their names, and count for up to a minute
+// truncated are the departures with as many names as a status can hold. Those that left first lose their names, and count for up to a minute
 // longer: the guard errs to holding.
-func (d Departures) bounded() Departures {
+func (d RecentRemovals) truncated() RecentRemovals {
 	size := 0
 	for cluster := range d.Clusters {
-		size += len(cluster) + nameExtra
+		size += len(cluster) + nameOverheadBytes
 	}
 
-	if size <= mostNamed {
+	if size <= maxNameBytes {
 		return d
 	}
 
-	bounded := Departures{Clusters: maps.Clone(d.Clusters)}
+	bounded := RecentRemovals{Clusters: maps.Clone(d.Clusters)}
 	counts := map[time.Time]int{}
 
 	for _, others := range d.Others {
 		counts[others.At] = others.Count
 	}
 
-	for _, cluster := range d.inOrder() {
-		if size <= mostNamed {
+	for _, cluster := range d.byTime() {
+		if size <= maxNameBytes {
 			break
 		}
 
-		counts[ceil(d.Clusters[cluster], coarse)]++
+		counts[ceil(d.Clusters[cluster], othersPrecision)]++
 		delete(bounded.Clusters, cluster)
-		size -= len(cluster) + nameExtra
+		size -= len(cluster) + nameOverheadBytes
 	}
 
-	bounded.Others = listed(counts)
+	bounded.Others = sortedOthers(counts)
 
 	return bounded
 }
 
-// inOrder are the clusters, the first that left first.
-func (d Departures) inOrder() []string {
+// byTime are the clusters, the first that left first.
+func (d RecentRemovals) byTime() []string {
 	return slices.SortedFunc(maps.Keys(d.Clusters), func(a, b string) int {
 		return cmp.Or(d.Clusters[a].Compare(d.Clusters[b]), cmp.Compare(a, b))
 	})
@@ -195,7 +195,7 @@ func ceil(at time.Time, unit time.Duration) time.Time {
 }
 
 // removals are the departures by their times, the first ones first.
-func (d Departures) removals() []*removal {
+func (d RecentRemovals) removals() []*removal {
 	byTime := map[time.Time]*removal{}
 	at := func(when time.Time) *removal {
 		if byTime[when] == nil {
@@ -205,7 +205,7 @@ func (d Departures) removals() []*removal {
 		return byTime[when]
 	}
 
-	for _, cluster := range d.inOrder() {
+	for _, cluster := range d.byTime() {
 		one := at(d.Clusters[cluster])
 		one.Clusters = append(one.Clusters, cluster)
 	}
@@ -218,7 +218,7 @@ func (d Departures) removals() []*removal {
 }
 
 // condition records the departures; nil when there are none.
-func (d Departures) condition() *metav1.Condition {
+func (d RecentRemovals) condition() *metav1.Condition {
 	if d.empty() {
 		return nil
 	}
@@ -233,21 +233,21 @@ func (d Departures) condition() *metav1.Condition {
 	}
 }
 
-// decodeDepartures reads back what condition has written. A record that somebody else has made unreadable records nothing, as one that somebody
+// decodeRecord reads back what condition has written. A record that somebody else has made unreadable records nothing, as one that somebody
 // has deleted.
-func decodeDepartures(condition *metav1.Condition) Departures {
+func decodeRecord(condition *metav1.Condition) RecentRemovals {
 	if condition == nil {
-		return Departures{}
+		return RecentRemovals{}
 	}
 
 	text, found := strings.CutPrefix(condition.Message, recordText)
 
 	var removals []removal
 	if !found || json.Unmarshal([]byte(text), &removals) != nil {
-		return Departures{}
+		return RecentRemovals{}
 	}
 
-	var departures Departures
+	var recent RecentRemovals
 
 	counts := map[time.Time]int{}
 
@@ -255,7 +255,7 @@ func decodeDepartures(condition *metav1.Condition) Departures {
 		at := one.Time.UTC()
 
 		for _, cluster := range one.Clusters {
-			departures = departures.with(cluster, at)
+			recent = recent.with(cluster, at)
 		}
 
 		if one.Others > 0 {
@@ -263,7 +263,7 @@ func decodeDepartures(condition *metav1.Condition) Departures {
 		}
 	}
 
-	departures.Others = listed(counts)
+	recent.Others = sortedOthers(counts)
 
-	return departures
+	return recent
 }

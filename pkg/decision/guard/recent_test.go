@@ -92,7 +92,7 @@ func TestManyDepartures(t *testing.T) {
 	expect(t, "removed", 2001, ruling.Removed)
 	expect(t, "of", 5000, ruling.Of)
 
-	w.now = ruling.WakeAt
+	w.now = ruling.RequeueAt
 	expect(t, "held when it is to be looked at again", false, w.judge(40).Held)
 }
 
@@ -132,10 +132,10 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 			}
 
 			hub := w.judge(percent)
-			seen := guard.For(record.V1beta1.Read(w.placement), guard.Limit{})
-			outside := seen.Judge(w.answer(), w.decisions, w.now)
+			seen := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{})
+			outside := seen.Check(w.answer(), w.decisions, w.now)
 
-			if seen.Unknown || told(hub) != told(outside) || gone(hub) != gone(outside) || !hub.WakeAt.Equal(outside.WakeAt) {
+			if seen.Unknown || told(hub) != told(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
 				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, told(hub), told(outside))
 			}
 		}
@@ -149,12 +149,12 @@ func TestALimitThatIsNotKnown(t *testing.T) {
 	w.settle(30)
 	delete(w.placement.Annotations, guard.PercentAnnotation)
 
-	seen := guard.For(record.V1beta1.Read(w.placement), guard.Limit{})
-	if seen.On() || !seen.Unknown {
-		t.Errorf("on %v, unknown %v", seen.On(), seen.Unknown)
+	seen := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{})
+	if seen.Enabled() || !seen.Unknown {
+		t.Errorf("on %v, unknown %v", seen.Enabled(), seen.Unknown)
 	}
 
-	told := guard.For(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30), CountReplaced: new(false)})
+	told := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30), CountReplaced: new(false)})
 	if told.Unknown || told.Percent != 30 {
 		t.Errorf("%d %%, unknown %v", told.Percent, told.Unknown)
 	}
