@@ -6,8 +6,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// AffectedByRemoval returns the clusters that decide whether a result takes clusters away from the present decisions, sorted by name: those that leave
-// and, where better clusters take the places of others, those that come. It is empty when no cluster leaves.
+// AffectedByRemoval returns the names of the clusters that affect which clusters a result removes from the existing decisions, sorted: the
+// removed clusters and, when the result depends on ranks, the added ones. It returns nil when no cluster is removed.
 func AffectedByRemoval(result *scheduling.Result, present Present) []string {
 	if result.Stalled() {
 		return nil

@@ -11,32 +11,33 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Desired is what the decisions of a placement are to say, beside the pages that exist. Clusters are ids of the existing index.
+// Desired has the desired decisions of a Placement and an index of the existing pages. Clusters are ids of that index.
 type Desired struct {
 	*existing
 
-	// keep says that there is no result to carry out: the existing decisions stay.
+	// keep reports whether the existing decisions are kept, because there is no result to apply.
 	keep bool
-	// sorted says that the pages follow the order of the clusters, even if clusters have to change their page for it.
+	// sorted reports whether the pages follow the order of the clusters, even if clusters have to change their page for it.
 	sorted bool
-	// partitions are the desired clusters by group rule; groupLength is the greatest number of clusters in one decision group.
+	// partitions are the desired clusters by group rule; groupLength is the maximal number of clusters in a decision group.
 	partitions  []partition
 	groupLength int
 
-	// scores are the desired scores by id; nil where the order is that of the names.
+	// scores are the desired scores by id; nil when the decisions are sorted by name.
 	scores []int64
 	decide func(id int32) record.Decision
 }
 
-// partition is what one group rule takes of the desired clusters.
+// partition has the desired clusters of a group rule.
 type partition struct {
-	// name is the name of the rule, or empty for the rest. Several rules may carry one name.
+	// name is the name of the rule, or empty for clusters that match no rule. Several rules may have the same name.
 	name string
-	// clusters are in the order of the names, or of the scores if the placement asks for that.
+	// clusters are sorted by name, or by score if the Placement asks for that.
 	clusters []int32
 }
 
-// NewDesired returns what a result makes of the existing decisions at a time.
+// NewDesired returns the desired decisions for a result, given the existing decisions and the time of the evaluation. A stalled result
+// keeps the existing decisions.
 func NewDesired(result *scheduling.Result, present Present, now time.Time) Desired {
 	if result.Stalled() {
 		return keepDecisions(present, func(existing *record.Decision) record.Decision { return keptDecision(result, present.Form, existing) })
@@ -47,7 +48,7 @@ func NewDesired(result *scheduling.Result, present Present, now time.Time) Desir
 	return newSelection(result, present).desired(sorted)
 }
 
-// keepDecisions is the Desired that keeps the existing decisions, each as a function returns it.
+// keepDecisions returns the Desired that keeps the existing decisions, each as decide returns it.
 func keepDecisions(present Present, decide func(*record.Decision) record.Decision) Desired {
 	e := newExisting(present, clusterNames{names: present.clusters()})
 	decisions := e.decisions()
@@ -58,7 +59,7 @@ func keepDecisions(present Present, decide func(*record.Decision) record.Decisio
 	}
 }
 
-// keptDecision is an existing decision while the result is held: what it says of the cluster beside its name is brought up to date.
+// keptDecision returns an existing decision for a stalled result, with the current availability of its cluster.
 func keptDecision(result *scheduling.Result, form record.Form, existing *record.Decision) record.Decision {
 	decision := *existing
 	known := result.Cluster(decision.Cluster)
@@ -67,8 +68,9 @@ func keptDecision(result *scheduling.Result, form record.Form, existing *record.
 	return form.Normalize(decision)
 }
 
-// scoreUpdate says whether the scores may be brought up to date (docs/spec/differences.md B7), so that clusters may change their pages to
-// follow them, and when that is due. The time is read from the status of the placement, so that an update that was cut off goes on.
+// scoreUpdate reports whether the scores may be updated now (docs/spec/differences.md B7), so that clusters may change their pages to
+// follow them, and when the update is due. It reads the time of the last update from the status of the Placement, so that an interrupted
+// update continues.
 func scoreUpdate(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
 	if result.Stalled() || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}
@@ -81,20 +83,20 @@ func scoreUpdate(result *scheduling.Result, present Present, now time.Time) (sor
 
 	due = last.Add(result.Request.ScoreInterval)
 
-	// A time that is far ahead was written by a clock that went wrong.
+	// A time far in the future was written by a process with a wrong clock.
 	return !now.Before(due) || last.After(now.Add(result.Request.ScoreInterval)), due
 }
 
-// selection is a result beside the existing pages, of which a Desired can be made with new scores and without.
+// selection is a result with an index of the existing pages. It returns the Desired with updated scores or without.
 type selection struct {
 	*existing
 
 	result *scheduling.Result
-	// rules are the indices of the rules that take the selected clusters, by id; nil when there are no rules.
+	// rules has by id the index of the group rule that each selected cluster matches; nil when there are no rules.
 	rules []int32
 }
 
-// newSelection numbers the selected clusters of a result that is not held.
+// newSelection numbers the selected clusters of a result that is not stalled.
 func newSelection(result *scheduling.Result, present Present) *selection {
 	s := &selection{existing: newExisting(present, clusterNames{facts: result.Selected}), result: result}
 
@@ -118,8 +120,7 @@ func newSelection(result *scheduling.Result, present Present) *selection {
 	return s
 }
 
-// desired is what the decisions are to say: with the scores of the result if the pages are to follow them, and otherwise with the scores that
-// are in the pages.
+// desired returns the desired decisions: with the scores of the result if sorted, and otherwise with the scores of the existing decisions.
 func (s *selection) desired(sorted bool) Desired {
 	d := Desired{existing: s.existing, sorted: sorted, groupLength: s.result.Request.GroupLength.Of(len(s.result.Selected))}
 
@@ -144,7 +145,7 @@ func (s *selection) desired(sorted bool) Desired {
 	return d
 }
 
-// scores are the scores of the result by id, or those of the existing decisions where there are some and they are not to be brought up to date.
+// scores returns the scores of the result by id. Without update, the score of an existing decision takes precedence.
 func (s *selection) scores(update bool) []int64 {
 	scores := make([]int64, len(s.result.Selected))
 	next := 0
@@ -176,7 +177,7 @@ func (s *selection) scores(update bool) []int64 {
 	return scores
 }
 
-// order are the selected clusters in the order of the scores, or of the names without scores.
+// order returns the selected clusters sorted by score, or by name without scores.
 func (s *selection) order(scores []int64) []int32 {
 	order := make([]int32, 0, len(s.result.Selected))
 
@@ -190,7 +191,7 @@ func (s *selection) order(scores []int64) []int32 {
 
 	defer clear(s.scratch)
 
-	// The order of the pages is nearly that of the scores, and sorting what is nearly sorted costs little.
+	// The order of the pages is nearly that of the scores, and sorting a nearly sorted list costs little.
 	for i := range s.pages {
 		for _, id := range s.pages[i].clusters {
 			if s.isDesired(id) && s.scratch[id] == 0 {
@@ -211,7 +212,7 @@ func (s *selection) order(scores []int64) []int32 {
 	return order
 }
 
-// sortByScore sorts ids by their scores, the highest first. Without scores, and where scores are equal, ids follow the names.
+// sortByScore sorts ids by descending score, then by name. Without scores it sorts by name.
 func sortByScore(ids []int32, scores []int64) {
 	if scores == nil {
 		slices.Sort(ids)
@@ -222,7 +223,7 @@ func sortByScore(ids []int32, scores []int64) {
 	slices.SortFunc(ids, func(a, b int32) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
 }
 
-// partitions divides clusters by the rules that take them; the rest comes last.
+// partitions divides clusters by the rules that they match; clusters that match no rule come last.
 func (s *selection) partitions(order []int32) []partition {
 	rules := s.result.Request.Groups
 	partitions := make([]partition, len(rules)+1)
@@ -245,7 +246,7 @@ func (s *selection) partitions(order []int32) []partition {
 	return partitions
 }
 
-// decisionsOf are the decisions of clusters, in their order.
+// decisionsOf returns the decisions of clusters, in their order.
 func (d *Desired) decisionsOf(clusters []int32) []record.Decision {
 	decisions := make([]record.Decision, 0, len(clusters))
 	for _, id := range clusters {

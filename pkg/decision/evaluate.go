@@ -12,32 +12,32 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Options are how a hub evaluates placements. Whoever sees a hub from outside leaves nil what it does not know.
+// Options are the options of the hub that affect decisions. An observer of a hub leaves unknown options nil.
 type Options struct {
-	// Limit bounds what may leave the decisions of a placement.
+	// Limit is the removal limit of the hub.
 	Limit guard.Limit
-	// ProfileDecisions says whether the decisions of v1beta1 are written as references to ClusterProfiles too. Where it is nil, the status keeps
-	// what it says of them.
+	// ProfileDecisions reports whether the decisions of v1beta1 are also written as references to ClusterProfiles. If it is nil, the status
+	// keeps its condition about them.
 	ProfileDecisions *bool
 }
 
-// Evaluation is what a hub makes of the result of the engine for one placement: it is withheld if it removes too much, it is turned into a plan,
-// and that into a status. The controllers carry an Evaluation out, and everybody else shows one.
+// Evaluation is the result of the pipeline for a Placement: the scheduling Result after the removal budget, the Plan, and the status. The
+// controllers apply it, and all other readers only display it.
 type Evaluation struct {
-	// Result is what is carried out; one that is withheld selects nothing.
+	// Result is the Result to apply. If the removal budget blocks it, it selects nothing.
 	Result *scheduling.Result
-	// Removal is what the guard says of the result of the engine.
+	// Removal is the result of the removal budget.
 	Removal guard.Removal
-	// Plan is what to write.
+	// Plan has the writes.
 	Plan Plan
-	// LimitUnknown says that what the hub was started with decides whether the result is withheld, and that nobody told it.
+	// LimitUnknown reports whether the result depends on an option of the hub that is not known.
 	LimitUnknown bool
 
 	missing  []string
 	profiles *bool
 }
 
-// Evaluate makes an Evaluation of the result of an engine and the present decisions at a time. It has no effects.
+// Evaluate runs the removal budget and the planner on a Result and the existing decisions. It is a pure function.
 func Evaluate(result *scheduling.Result, present Present, options Options, now time.Time) Evaluation {
 	e := Evaluation{}
 	budget := guard.NewBudget(present.Placement, options.Limit)
@@ -62,8 +62,8 @@ func Evaluate(result *scheduling.Result, present Present, options Options, now t
 	return e
 }
 
-// Status is the status of the placement at a time, once the plan is carried out; written says that it is wholly. It is the present status
-// where nothing differs but departures that do not count any more (see guard.Ruling.Recorded).
+// Status returns the status of the Placement after the plan was applied; written reports whether it was applied completely. It returns the
+// existing status if that differs only by recorded removals that count no more (see guard.Removal.Recorded).
 func (e Evaluation) Status(placement *record.Placement, now metav1.Time, written bool) record.Status {
 	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Recorded(true), written)...)
 	if sameStatus(placement.API, placement.Status, status) {
@@ -73,13 +73,13 @@ func (e Evaluation) Status(placement *record.Placement, now metav1.Time, written
 	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Record(true), written)...)
 }
 
-// FailedStatus is the status when the plan could not be carried out, of which the present decisions stand (see NewFailedStatus).
+// FailedStatus returns the status after the plan could not be applied. Present has the decisions that exist then (see NewFailedStatus).
 func (e Evaluation) FailedStatus(present Present, cause string, now metav1.Time) record.Status {
 	return NewFailedStatus(e.Result, present, cause, now, slices.Concat(e.Removal.Recorded(false), e.Removal.Conditions(false))...)
 }
 
-// Reserve is the present status with a record of the clusters that are about to leave. It has to be written before the plan is carried out, so
-// that they count as removed wherever that ends; false when there is nothing to record.
+// Reserve returns the existing status with a record of the clusters that the plan removes. It must be written before the plan is applied,
+// so that the removals count even if the process ends meanwhile. It returns false when there is nothing to record.
 func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (record.Status, bool) {
 	condition, needed := e.Removal.Reserve()
 	if !needed {
@@ -88,7 +88,7 @@ func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (recor
 
 	condition.ObservedGeneration, condition.LastTransitionTime = placement.Generation, now
 
-	// All conditions are about one generation (docs/spec/differences.md A5), and those of the upstream controller do not say about which.
+	// All conditions have the same observedGeneration (docs/spec/differences.md A5), and those of the upstream controller have none.
 	if satisfied := meta.FindStatusCondition(placement.Status.Conditions, ConditionSatisfied); satisfied != nil {
 		condition.ObservedGeneration = satisfied.ObservedGeneration
 	}
@@ -107,7 +107,7 @@ func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (recor
 	return status, true
 }
 
-// conditions are those beside the ones that every placement has.
+// conditions returns the conditions that not every Placement has.
 func (e Evaluation) conditions(placement *record.Placement, recorded []metav1.Condition, written bool) []metav1.Condition {
 	var found []metav1.Condition
 
@@ -121,7 +121,7 @@ func (e Evaluation) conditions(placement *record.Placement, recorded []metav1.Co
 	return slices.Concat(found, recorded, e.Removal.Conditions(written))
 }
 
-// applyBudget is a result as it is to be carried out: withheld when the guard of the placement holds it, and as it is otherwise.
+// applyBudget checks a result against the removal budget, and returns the result to apply: blocked when the budget is exceeded.
 func applyBudget(budget guard.Budget, result *scheduling.Result, present Present, now time.Time) (*scheduling.Result, guard.Removal) {
 	if !budget.Enabled() {
 		return result, guard.Removal{}
@@ -135,7 +135,8 @@ func applyBudget(budget guard.Budget, result *scheduling.Result, present Present
 	return result, removal
 }
 
-// writableClusters are the clusters in the pages that can be written. What stands only in one that is being deleted goes with it, whatever the answer.
+// writableClusters returns the clusters in the pages that can be written. A cluster that only a terminating page has is lost with that
+// page, whatever the result.
 func (p Present) writableClusters() map[string]bool {
 	decided := make(map[string]bool, p.count())
 

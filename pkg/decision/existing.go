@@ -9,25 +9,25 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// existing indexes the pages of a Present for one plan. It numbers the clusters, so that the plan compares ids instead of names and keeps
-// what it knows of a cluster in slices: the desired clusters come first, in the order of their names, then the other clusters in pages.
+// existing indexes the existing pages for one plan. It numbers the clusters, so that the plan compares ids instead of names and stores data
+// of clusters in slices: the desired clusters come first, sorted by name, then the other clusters of the pages.
 type existing struct {
 	Present
 
-	// desired are the desired clusters; others are the names of the ids behind them.
+	// desired are the desired clusters; others are the names of the ids after them.
 	desired  clusterNames
 	others   []string
 	otherIDs map[string]int32
 
-	// pages are in the order of Present.Pages; the pages that are being deleted come last.
+	// pages has the pages in the order of Present.Pages; terminating pages come last.
 	pages []existingPage
-	// sites are the group indices that have pages, in their order.
+	// sites has the group indices that have pages, in their order.
 	sites []site
-	// scratch is scratch memory by id, which is all zero between two uses.
+	// scratch is scratch memory by id, which is zero between two uses.
 	scratch []int32
 }
 
-// clusterNames are names of clusters, sorted and each once. They are those of the Facts if there are any, so that they need not be copied.
+// clusterNames are distinct names of clusters, sorted. They are those of the ClusterInfos if there are any, which saves a copy.
 type clusterNames struct {
 	facts []*clusterinfo.ClusterInfo
 	names []string
@@ -43,7 +43,7 @@ func (n *clusterNames) at(i int) string {
 	return n.names[i]
 }
 
-// find finds a name between two places.
+// find returns the index of a name, searching from low to high.
 func (n *clusterNames) find(name string, low, high int) (at int, found bool) {
 	for low < high {
 		middle := (low + high) / 2
@@ -57,7 +57,7 @@ func (n *clusterNames) find(name string, low, high int) (at int, found bool) {
 	return low, low < n.count() && n.at(low) == name
 }
 
-// existingPage is a page with what a plan derives from it.
+// existingPage is a page with the data that a plan derives from it.
 type existingPage struct {
 	*record.Page
 
@@ -69,10 +69,10 @@ type existingPage struct {
 	clusters []int32
 }
 
-// wellNamed reports whether the page has a name as PageName makes it.
+// wellNamed reports whether the page has a name as PageName returns it.
 func (p *existingPage) wellNamed() bool { return p.number != unnumbered }
 
-// newExisting indexes the pages beside the desired clusters.
+// newExisting indexes the pages and numbers the desired clusters.
 func newExisting(present Present, desired clusterNames) *existing {
 	e := &existing{Present: present, desired: desired, pages: make([]existingPage, 0, len(present.Pages)+len(present.terminating))}
 
@@ -99,8 +99,8 @@ func newExisting(present Present, desired clusterNames) *existing {
 	return e
 }
 
-// byGroup are the pages sorted by group index and name, so that the ids of a group lie side by side. The pages that belong to no existing
-// group come last: those that are being deleted, and those that are not named as pages.
+// byGroup returns the pages sorted by group index and name, so that the ids of a group are adjacent. Pages without an existing group come
+// last: terminating pages, and pages whose names are not those of PageName.
 func (e *existing) byGroup() []*existingPage {
 	grouped := make([]*existingPage, len(e.pages))
 	for i := range e.pages {
@@ -122,7 +122,7 @@ func (e *existing) byGroup() []*existingPage {
 	return grouped
 }
 
-// grouped reports whether the page makes its group exist.
+// grouped reports whether the group of the page exists because of it.
 func (p *existingPage) grouped() bool { return !p.deleting && p.wellNamed() }
 
 func compareBools(a, b bool) int {
@@ -156,8 +156,8 @@ func (e *existing) appendIDs(ids []int32, decisions []record.Decision) []int32 {
 	return ids
 }
 
-// search finds a name among the desired clusters. Pages list clusters by name in the common case, so that the search begins with the
-// cluster behind the last one and takes steps that double: this merges the two lists.
+// search returns the id of a name among the desired clusters. Pages list clusters by name in the common case, so the search begins after
+// the last found cluster and doubles its steps, which merges the two lists.
 func (e *existing) search(name string, next int) (at int, found bool) {
 	count := e.desired.count()
 	if next < count && e.desired.at(next) == name {
@@ -177,7 +177,7 @@ func (e *existing) search(name string, next int) (at int, found bool) {
 	return e.desired.find(name, low, min(high+1, count))
 }
 
-// otherID is the id of a cluster that is not desired.
+// otherID returns the id of a cluster that is not desired, and assigns it if needed.
 func (e *existing) otherID(name string) int32 {
 	id, known := e.otherIDs[name]
 	if !known {
@@ -192,16 +192,16 @@ func (e *existing) otherID(name string) int32 {
 	return id
 }
 
-// ids is how many clusters have ids, which count from 0.
+// ids returns the number of clusters with ids, which count from 0.
 func (e *existing) ids() int { return e.desired.count() + len(e.others) }
 
 // isDesired reports whether a cluster is desired.
 func (e *existing) isDesired(id int32) bool { return int(id) < e.desired.count() }
 
-// writable are the pages that are not being deleted.
+// writable returns the pages that are not terminating.
 func (e *existing) writable() []existingPage { return e.pages[:len(e.Pages)] }
 
-// holdsDesired reports whether the pages that can be written hold all desired clusters and no other one.
+// holdsDesired reports whether the writable pages have all desired clusters and no others.
 func (e *existing) holdsDesired() bool {
 	defer clear(e.scratch)
 
@@ -223,8 +223,8 @@ func (e *existing) holdsDesired() bool {
 	return found == e.desired.count()
 }
 
-// decisions are the existing decisions by id; nil for a cluster without one. Of two pages with one cluster the first one counts, and a page
-// that is being deleted, which cannot be written any more, last of all.
+// decisions returns the existing decisions by id; nil for a cluster without one. Of two pages with the same cluster the first page takes
+// precedence, and terminating pages come last.
 func (e *existing) decisions() []*record.Decision {
 	decisions := make([]*record.Decision, e.ids())
 

@@ -7,16 +7,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// desiredGroup is one decision group as it is to be.
+// desiredGroup is a desired decision group.
 type desiredGroup struct {
-	// Group is its index, which counts from 0 without gaps, and the name of the partition it is a piece of. Several groups may carry one
-	// name.
+	// Group is its index, which counts from 0 without gaps, and the name of its partition. Several groups may have the same name.
 	record.Group
 
 	// clusters are the members in the order of the partition.
 	clusters []int32
-	// pages are those that exist for the group already, in the order of their numbers; or else one at its index that becomes the first
-	// one of the group.
+	// pages are the existing pages of the group, in the order of their numbers; or else a page at its index that becomes its first page.
 	pages []*existingPage
 }
 
@@ -69,7 +67,7 @@ func (e *existing) fill(groups []desiredGroup, partition partition, length int, 
 
 func divideUp(n, by int) int { return (n + by - 1) / by }
 
-// emptyGroups are the groups that the partitions need, without clusters, at indices in their order.
+// emptyGroups returns the groups that the partitions need, without clusters, at increasing indices.
 func (e *existing) emptyGroups(partitions []partition, length int) []desiredGroup {
 	needed := 0
 	for _, partition := range partitions {
@@ -90,7 +88,7 @@ func (e *existing) emptyGroups(partitions []partition, length int) []desiredGrou
 	return groups
 }
 
-// next is the first index from this one on that can have a group of the name.
+// next returns the first index from index on that can have a group with the name.
 func (e *existing) next(index int, name string) int {
 	for e.site(index).blocks(name) {
 		index++
@@ -99,8 +97,8 @@ func (e *existing) next(index int, name string) int {
 	return index
 }
 
-// movers are the existing groups by name that are at an index which is not one of their partition's, in the order of the indices. The groups
-// are sorted by index.
+// movers returns, by name, the existing groups whose index does not belong to their partition, in the order of the indices. The groups are
+// sorted by index.
 func (e *existing) movers(groups []desiredGroup) map[string][]*existingGroup {
 	var movers map[string][]*existingGroup
 
@@ -127,7 +125,7 @@ func (e *existing) movers(groups []desiredGroup) map[string][]*existingGroup {
 	return movers
 }
 
-// members are the clusters that each group of a partition has already: its own, or those of a group that moves there.
+// members returns the existing clusters of each group of a partition: its own, or those of a group that moves there.
 func (e *existing) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
 	members := make([][]int32, len(groups))
 
@@ -170,8 +168,7 @@ func (e *existing) members(groups []desiredGroup, partition partition, movers ma
 	return members
 }
 
-// withPlaceholders adds empty groups at the indices that were passed over, and at those below a page that is being deleted, which would
-// leave a gap.
+// withPlaceholders adds empty groups at the skipped indices, and at those below a terminating page, which would leave a gap.
 func (e *existing) withPlaceholders(groups []desiredGroup) []desiredGroup {
 	end := groups[len(groups)-1].Index + 1
 

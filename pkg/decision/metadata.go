@@ -9,11 +9,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// metadata is what the pages of a placement carry beside their decisions: labels and owners.
+// metadata computes the labels and owners of the pages of a Placement.
 type metadata struct {
 	present Present
 	owner   metav1.OwnerReference
-	// labels are those of the last group that was asked for.
+	// labels are those of group, the last group that was asked for.
 	group  record.Group
 	labels map[string]string
 }
@@ -30,7 +30,7 @@ func (m *metadata) labelsOf(group record.Group) map[string]string {
 	return m.labels
 }
 
-// matches reports whether a page of a group carries the labels and owners that apply would give it.
+// matches reports whether a page of a group has the labels and owners that apply returns.
 func (m *metadata) matches(page *record.Page, group record.Group) bool {
 	for key, value := range m.labelsOf(group) {
 		if present, is := page.Labels[key]; !is || present != value {
@@ -48,7 +48,7 @@ func (m *metadata) matches(page *record.Page, group record.Group) bool {
 	})
 }
 
-// apply returns the metadata of a page of a group, beside what others have put in it.
+// apply returns the metadata of a page of a group. It keeps the labels and owners of others.
 func (m *metadata) apply(name string, group record.Group, current metav1.ObjectMeta) metav1.ObjectMeta {
 	labels := m.present.Form.Labels(m.present.Placement.Name, group)
 
@@ -64,8 +64,8 @@ func (m *metadata) apply(name string, group record.Group, current metav1.ObjectM
 	}
 }
 
-// owners puts our reference first, keeps those of others, and drops what an older placement of the same name left. Of two controllers
-// an API server accepts one: it is the placement.
+// owners puts the reference to the Placement first, keeps those of others, and drops those to an older Placement with the same name. An API
+// server accepts only one controller, which is the Placement.
 func (m *metadata) owners(present []metav1.OwnerReference) []metav1.OwnerReference {
 	result := []metav1.OwnerReference{*metav1.NewControllerRef(m.present.Placement, m.present.Form.Owner())}
 

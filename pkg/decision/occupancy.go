@@ -1,30 +1,30 @@
 package decision
 
-// occupancy counts in which pages clusters are while pages are written one after the other, so that a write costs as much as it changes. It
-// follows only the clusters that some page loses or gains; the others stay where they are.
+// occupancy counts on which pages clusters are while the pages are written one after the other. It follows only clusters that some page
+// loses or gains, so that a write costs as much as it changes.
 type occupancy struct {
 	occupants []occupant
-	// followed are the places of clusters among the occupants, from 1, by id; 0 for a cluster that is not followed.
+	// followed has by id the index of a cluster among the occupants, from 1; 0 for a cluster that is not followed.
 	followed []int32
-	// members counts in how many of a group's pages that stay an occupant is.
+	// members has the number of remaining pages of a group that have an occupant.
 	members map[member]int32
 }
 
 // occupant is a cluster that some page loses or gains.
 type occupant struct {
 	id int32
-	// pages is in how many pages the cluster is.
+	// pages is the number of pages that have the cluster.
 	pages int
-	// to is the first page that the cluster is to be in; nil for none.
+	// to is the first page that is to have the cluster; nil for none.
 	to *pageState
 	// giving and gaining are the pages, not yet written, that lose or gain the cluster.
 	giving, gaining []*pageState
 }
 
-// membership is one group of pages that stay.
+// membership is a group with its remaining pages.
 type membership struct {
 	id int32
-	// size is how many clusters are in it, and open are its pages that are to be written.
+	// size is the number of its clusters, and open are its pages that are not written yet.
 	size int
 	open []*pageState
 }
@@ -72,7 +72,7 @@ func (o *occupancy) follow(ids []int32) {
 	}
 }
 
-// occupant is a cluster that is followed; nil for others.
+// occupant returns a cluster that is followed; nil for others.
 func (o *occupancy) occupant(id int32) *occupant {
 	at := o.followed[id]
 	if at == 0 {
@@ -82,7 +82,7 @@ func (o *occupancy) occupant(id int32) *occupant {
 	return &o.occupants[at-1]
 }
 
-// watch counts the members of groups, and what every open page waits for.
+// watch counts the members of groups, and the clusters that every open page waits for.
 func (o *occupancy) watch(states []*pageState) {
 	o.members = map[member]int32{}
 
@@ -122,7 +122,7 @@ func (o *occupancy) watch(states []*pageState) {
 	}
 }
 
-// join counts the clusters of a page that stays as members of its group. A cluster that is not followed is in no other page of the group.
+// join counts the clusters of a remaining page as members of its group. A cluster that is not followed is on no other page of the group.
 func (o *occupancy) join(p *pageState) {
 	for _, id := range p.holds {
 		if o.followed[id] == 0 {
@@ -140,7 +140,7 @@ func (o *occupancy) join(p *pageState) {
 	}
 }
 
-// measure says what keeps an open page from being written.
+// measure computes lacks and grows of an open page.
 func (o *occupancy) measure(p *pageState) {
 	for _, id := range p.lost {
 		cluster := o.occupant(id)
@@ -169,7 +169,7 @@ func (o *occupancy) measure(p *pageState) {
 	}
 }
 
-// enter counts a cluster that has come into a page.
+// enter adds a cluster to a page.
 func (o *occupancy) enter(p *pageState, id int32) {
 	cluster := o.occupant(id)
 
@@ -197,7 +197,7 @@ func (o *occupancy) enter(p *pageState, id int32) {
 	}
 }
 
-// leave counts a cluster that has left a page.
+// leave removes a cluster from a page.
 func (o *occupancy) leave(p *pageState, id int32) {
 	cluster := o.occupant(id)
 
@@ -225,7 +225,7 @@ func (o *occupancy) leave(p *pageState, id int32) {
 	}
 }
 
-// grow says by how much more or less a group grows by the write of its pages.
+// grow changes by how much a group grows by the write of each of its pages.
 func grow(states []*pageState, within *membership, by int) {
 	for _, p := range states {
 		if p.within == within {

@@ -17,25 +17,26 @@ const ConditionGroupsListed = "PlacementDecisionGroupsListed"
 const ReasonStatusTooLarge = "StatusTooLarge"
 
 const (
-	// maxObjectBytes bounds a Placement as it is encoded. etcd takes 1.5 MiB by default (--max-request-bytes), and the rest of that is for the
-	// managedFields, which the hub does not keep.
+	// maxObjectBytes is the maximal size of an encoded Placement. etcd accepts 1.5 MiB by default (--max-request-bytes), and the difference
+	// is for the managedFields, which the hub does not keep.
 	maxObjectBytes = 1280 << 10
-	// smallGroupBytes is so little that no object becomes too large by it: the size of the rest is not asked for.
+	// smallGroupBytes is a size of groups that makes no object too large, so that the size of the rest is not computed.
 	smallGroupBytes = 64 << 10
-	// groupBytes is what a decision group takes without its numbers, name and pages, and pageBytes what a page takes beside its name.
+	// groupBytes is the size of an encoded decision group without its numbers, name and pages, and pageBytes that of a page without its
+	// name.
 	groupBytes = len(`{"decisionGroupIndex":,"decisionGroupName":"","decisions":[],"clusterCount":},`)
 	pageBytes  = len(`"",`)
-	// listedConditionBytes is room for ConditionGroupsListed.
+	// listedConditionBytes is reserved for ConditionGroupsListed.
 	listedConditionBytes = 1 << 10
 )
 
-// truncateGroups is the status with the conditions of ours, such that an API server stores it. A Placement whose clustersPerDecisionGroup is small
-// for its clusters has thousands of groups; if its status were sent as it is, it would be refused for ever, and surplus pages, which are
-// deleted after the status is written, would stay.
+// truncateGroups returns the status with the conditions of the hub, truncated so that an API server stores it. A Placement whose
+// clustersPerDecisionGroup is small for its clusters has thousands of groups; without truncation its status would be rejected forever, and
+// surplus pages, which are deleted after the status is written, would never be deleted.
 //
-// It is the list that is cut off, and not the placement that is refused: the fleet may grow into that size without anybody's mistake, and
-// decisions that no longer follow the fleet would be worse than a short list. Consumers that roll out by group read the labels of the
-// PlacementDecisions, which are all there, and the first group stays in the list for those that read it alone.
+// The list is truncated instead of rejecting the Placement, because the fleet may grow to that size without a change of the Placement, and
+// outdated decisions would be worse than a short list. Consumers that roll out by group read the labels of the PlacementDecisions, which
+// are complete, and the first group stays in the list for consumers that read only that.
 func truncateGroups(placement *record.Placement, status record.Status, ours []metav1.Condition, now metav1.Time) record.Status {
 	status.Conditions = conditions(placement, ours, now)
 
@@ -66,7 +67,7 @@ func truncateGroups(placement *record.Placement, status record.Status, ours []me
 	return status
 }
 
-// countFitting is how many of the groups fit into so many bytes, and at least one.
+// countFitting returns how many of the groups fit into room bytes, at least 1.
 func countFitting(groups []record.GroupStatus, room int) int {
 	for i := range groups {
 		room -= groupsBytes(groups[i : i+1])
@@ -78,7 +79,7 @@ func countFitting(groups []record.GroupStatus, room int) int {
 	return len(groups)
 }
 
-// groupsBytes is the most that groups take when they are encoded.
+// groupsBytes returns an upper bound of the size of encoded groups.
 func groupsBytes(groups []record.GroupStatus) int {
 	bytes := 0
 
@@ -92,7 +93,7 @@ func groupsBytes(groups []record.GroupStatus) int {
 	return bytes
 }
 
-// encodedBytes is the size of an object as JSON, which is how an API server stores custom resources.
+// encodedBytes returns the size of an object as JSON, the format in which an API server stores custom resources.
 func encodedBytes(object any) int {
 	data, err := json.Marshal(object)
 	if err != nil {

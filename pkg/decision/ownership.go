@@ -10,10 +10,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// PageName is the name of page n, from 1, of a placement.
+// PageName returns the name of page n of a Placement; n counts from 1.
 func PageName(placement string, n int) string { return placement + "-decision-" + strconv.Itoa(n) }
 
-// PageNumber reads the number out of a page name; false when the name is not one of the placement's.
+// PageNumber returns the number of a page name; false when PageName does not return the name for the Placement.
 func PageNumber(placement, name string) (int, bool) {
 	text, found := strings.CutPrefix(name, placement)
 	if found {
@@ -29,7 +29,8 @@ func PageNumber(placement, name string) (int, bool) {
 	return n, err == nil
 }
 
-// PlacementsOf names the placements that a page may belong to, or whose names it may take: by label, by owner, and by its own name.
+// PlacementsOf returns the names of the Placements that a page may belong to, or whose page names it uses: by label, by owner, and by its
+// own name.
 func PlacementsOf(form record.Form, page *record.Page) []string {
 	var names []string
 
@@ -56,12 +57,12 @@ func PlacementsOf(form record.Form, page *record.Page) []string {
 	return names
 }
 
-// Owns reports whether a page is the placement's: it is owned by it, or it carries its label and no other placement owns it. A page that
-// came back from a backup carries the label and an owner of the same name with an old uid, and is adopted.
+// Owns reports whether a page belongs to the Placement: the Placement owns it, or the page has its label and no other Placement owns it. A
+// page restored from a backup has the label and an owner of the same name with an old uid, and is adopted.
 //
-// Where pages say which scheduler they are from, one that says nothing is the placement's only if the placement owns it, and one that names
-// another scheduler only if the placement owns it and it carries its label too. The name is not protected, so somebody may change it on a
-// page of ours; to disown the page for that would leave it behind beside a second one of the same group.
+// In formats with a scheduler name, a page without it belongs to the Placement only if the Placement owns it, and a page with another one
+// only if the Placement owns it and the page has its label too. The name is not protected, so others may change it on a page of the hub; to
+// disown the page then would leave it behind beside a second page of the same group.
 func Owns(form record.Form, placement *record.Placement, page *record.Page) bool {
 	if form.Foreign(page) || page.Namespace != placement.Namespace {
 		return false

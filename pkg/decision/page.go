@@ -7,28 +7,28 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// PageSize is the greatest number of decisions in one PlacementDecision.
+// PageSize is the maximal number of decisions in a PlacementDecision.
 const PageSize = 100
 
-// desiredPage is what one PlacementDecision is to hold.
+// desiredPage is a desired PlacementDecision.
 type desiredPage struct {
 	name   string
 	number int
 	group  record.Group
-	// clusters are those in it, in their order.
+	// clusters are the ids of its clusters, in their order.
 	clusters []int32
-	// absent says that the page has no list of clusters at all, and keeps none.
+	// absent reports whether the page has no list of clusters at all, and keeps none.
 	absent bool
-	// current is the PlacementDecision as it is; nil when it does not exist yet.
+	// current is the existing PlacementDecision; nil when it does not exist yet.
 	current *existingPage
-	// written says that a step of the writeOrder writes the page.
+	// written reports whether a step of the writeOrder writes the page.
 	written bool
 }
 
-// renamed reports whether a page that exists changes its group.
+// renamed reports whether an existing page changes its group.
 func (p *desiredPage) renamed() bool { return p.current != nil && p.current.group != p.group }
 
-// holdsItsClusters reports whether the page exists and holds exactly the desired clusters in their order.
+// holdsItsClusters reports whether the page exists and has exactly the desired clusters in their order.
 func (p *desiredPage) holdsItsClusters() bool {
 	return p.current != nil && slices.Equal(p.current.clusters, p.clusters)
 }
@@ -118,7 +118,7 @@ func (e *existing) cut(group *desiredGroup, sorted bool) [][]int32 {
 	return e.allot(group.clusters, holds, PageSize)
 }
 
-// kept are all existing pages that can be written, as they are.
+// kept returns all existing writable pages unchanged.
 func (e *existing) kept() []desiredPage {
 	pages := make([]desiredPage, 0, len(e.Pages))
 
@@ -139,8 +139,8 @@ func compareGroups(a, b record.Group) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 }
 
-// pageNames hands out the lowest names that nobody uses. It leaves out the pages that exist, the names of others, and names that the status of
-// the placement records for another group: they may be used again when the record is gone.
+// pageNames allocates the lowest unused page names. Existing pages, pages of others, and pages that the status of the Placement lists in
+// another group use their names.
 type pageNames struct {
 	present Present
 	used    map[string]bool // filled when it is needed
@@ -149,7 +149,7 @@ type pageNames struct {
 
 func (p Present) unusedNames() pageNames { return pageNames{present: p} }
 
-// taken reports whether somebody uses a name.
+// taken reports whether a name is used.
 func (n *pageNames) taken(name string) bool {
 	if n.used == nil {
 		n.used = make(map[string]bool, len(n.present.Pages)+len(n.present.Taken))
@@ -173,7 +173,7 @@ func (n *pageNames) take(name string) {
 	}
 }
 
-// next takes the lowest unused name for a page of a group.
+// next allocates the lowest unused name for a page of a group.
 func (n *pageNames) next(group record.Group) string {
 	for number := n.low + 1; ; number++ {
 		name := PageName(n.present.Placement.Name, number)

@@ -7,46 +7,47 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// pageState is a page on its way from what it holds to what it is to hold. A page that changes its group has two states: one for each group.
+// pageState is the transition of a page from its existing to its desired clusters. A page that changes its group has two states, one for
+// each group.
 type pageState struct {
 	name    string
 	group   record.Group
 	number  int
 	current *existingPage // nil: to be created
-	// page is what it is to become; nil when it goes.
+	// page is the desired page; nil when the page is deleted.
 	page *desiredPage
-	// goes says that the group of the page goes, or needs the page no more. It holds its clusters until it is deleted in the end, unless it
+	// goes reports whether the group does not need the page any more. The page keeps its clusters until it is deleted at the end, unless it
 	// makes room.
 	goes bool
-	// makesRoom says that the page goes before its index can have the group that it is to have: consumers expect one name at an index, also on
-	// empty pages (docs/spec/differences.md B5). The last such page of an index is not deleted, because there must be no gap either: it is
-	// emptied.
+	// makesRoom reports whether the page is removed before its index can get its new group: consumers expect one name at an index, also on
+	// empty pages (docs/spec/differences.md B5). The last such page of an index is emptied instead of deleted, because there must be no gap
+	// either.
 	makesRoom, last bool
-	// renames says that it is such a last page, as it will be in the group that is to have the index.
+	// renames reports whether it is such a last page in its new group.
 	renames bool
 
 	// at is its place in the order of the states, and within its group among those that stay.
 	at     int
 	within *membership
-	// room is what has to be made at its index before it can be written; nil when there is no other group.
+	// room is the room that must be made at its index before it can be written; nil when there is no other group.
 	room *room
-	// holds and target are sets of clusters; lost and gained are where they differ, sorted by id.
+	// holds and target are the existing and the desired clusters; lost and gained are their differences. All are sorted by id.
 	holds, target, lost, gained []int32
 	open, gains, queued         bool
-	// lacks is how many clusters would be in no page if the page were written now; grows is by how many its group would grow.
+	// lacks is the number of clusters that would be on no page if the page were written now; grows is the growth of its group then.
 	lacks, grows int
 }
 
-// room is an index at which pages of another group have to go.
+// room is an index whose pages of another group have to be removed.
 type room struct {
-	// others are how many there are still. The last one is counted until it is renamed, which needs it to be empty.
+	// others is the number of these pages that are left. The last page counts until it is renamed, which needs it to be empty.
 	others int
 	empty  bool
-	// waiting are the states of the group that is to have the index.
+	// waiting are the states of the new group of the index.
 	waiting []*pageState
 }
 
-// newPageStates are the states of the desired pages and of the existing ones that go, by group index and number.
+// newPageStates returns the states of the desired pages and of the existing pages that are deleted, by group index and number.
 func newPageStates(e *existing, pages []desiredPage) []*pageState {
 	count := len(pages) + len(e.Pages)
 
@@ -129,8 +130,8 @@ func (p *pageState) loses(id int32) bool {
 	return found
 }
 
-// blocked reports whether pages of another group are in the way. A page that has the right name beside them already may be written:
-// somebody has edited labels, and there is nothing to keep.
+// blocked reports whether pages of another group block the index. If a page with the right name exists beside them, labels were edited, and
+// the page may be written.
 func (p *pageState) blocked() bool {
 	switch {
 	case p.room == nil || p.current != nil:
@@ -142,7 +143,7 @@ func (p *pageState) blocked() bool {
 	}
 }
 
-// set are ids, sorted and each once.
+// set returns the ids sorted and without duplicates.
 func set(ids []int32) []int32 {
 	ascending := true
 	for i := 1; ascending && i < len(ids); i++ {
@@ -158,7 +159,7 @@ func set(ids []int32) []int32 {
 	return slices.Compact(ids)
 }
 
-// without is what is in a and not in b; both are sorted.
+// without returns the ids of a that are not in b; both are sorted.
 func without(a, b []int32) []int32 {
 	var rest []int32
 
@@ -175,7 +176,7 @@ func without(a, b []int32) []int32 {
 	return rest
 }
 
-// queue has the places of states in their order. They nearly always come in order too.
+// queue is a heap of the indices of states, which are nearly always added in order.
 type queue []int
 
 func (q *queue) push(at int) {

@@ -10,48 +10,49 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// groupNameAnnotation is on a page that has changed its group name, and is that name. It is written together with the label, so that who
-// reads the page before the status of the placement tells of the change does not put the old name back.
+// groupNameAnnotation is the group name of a page that has changed it. It is written together with the label, so that a reader of the page
+// that does not have the new status of the Placement yet does not restore the old name.
 const groupNameAnnotation = "placement-hub.open-cluster-management.io/group-name"
 
-// Write is one write of a page. A page is written twice when it changes its group name: it is emptied, and then renamed and filled.
+// Write is a write of a page. A page is written twice when it changes its group name: it is emptied, and then renamed and filled.
 type Write struct {
-	// Current is the PlacementDecision as it is before this write: as it was when the plan was made, but empty once the plan has emptied it.
-	// It is nil when the plan itself creates it.
+	// Current is the PlacementDecision before this write: as it was when the plan was made, or empty after the plan has emptied it. It is
+	// nil when the plan creates the page.
 	Current *record.Page
-	// Desired is what it is to become by this write.
+	// Desired is the PlacementDecision after this write.
 	Desired *record.Page
-	// Create says that the page does not exist, UpdateMetadata that labels or owners of ours are wrong, UpdateDecisions that the decisions are.
+	// Create reports whether the page does not exist, UpdateMetadata whether labels or owners differ, and UpdateDecisions whether the
+	// decisions differ.
 	Create, UpdateMetadata, UpdateDecisions bool
-	// Touch says that nothing of it is wrong, and it is written for its resourceVersion (see withTouches).
+	// Touch reports whether the page is written only to change its resourceVersion (see withTouches).
 	Touch bool
-	// Delete says that the page is deleted: its group makes room for another one at the same index, which comes later in the plan.
+	// Delete reports whether the page is deleted, because its group makes room for another group at the same index later in the plan.
 	Delete bool
 }
 
-// Plan is what to write for a placement, in a safe order: all Writes, then the status of the Placement, then all Deletes.
+// Plan has the writes for a Placement in a safe order: all Writes, then the status of the Placement, then all Deletes.
 type Plan struct {
-	// Form is how the pages are written.
+	// Form is the format of the pages.
 	Form record.Form
-	// Writes are in an order in which no cluster that stays is ever missing from all pages (see writeOrder).
+	// Writes are in an order in which no staying cluster is ever missing from all pages (see writeOrder).
 	Writes []Write
-	// Deletes are surplus pages in a safe order. One that the plan itself creates has a name and no uid.
+	// Deletes are surplus pages in a safe order. A page that the plan itself creates has a name and no uid.
 	Deletes []*record.Page
-	// Groups describe the pages that stay, in the order of their indexes; Selected is how many decisions they have.
+	// Groups are the groups of the remaining pages, in the order of their indices; Selected is the number of their decisions.
 	Groups   []record.GroupStatus
 	Selected int
-	// ScoresAt is when the scores of the decisions were brought up to date; nil when there are none.
+	// ScoresAt is the time of the last update of the scores; nil when the decisions have none.
 	ScoresAt *metav1.Time
-	// RequeueAt is when there is more to write although nothing changes; zero means never.
+	// RequeueAt is the time at which there may be more to write without an event; zero means never.
 	RequeueAt time.Time
-	// Requeue says that there is more to do once the plan is carried out: a name has to become free first.
+	// Requeue reports whether there is more to write after the plan was applied, because a page name has to become free first.
 	Requeue bool
 }
 
 // Empty reports whether there is nothing to write.
 func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 
-// NewPlan compares the result of an engine with what exists at a time.
+// NewPlan returns the plan from the existing pages to the desired decisions of a Result at a time.
 func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 	last := present.Placement.Status.LastScoreUpdate
 
@@ -83,7 +84,7 @@ func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 	return plan
 }
 
-// resorts reports whether there is something to write when the scores may be brought up to date.
+// resorts reports whether an update of the scores would write anything.
 func (s *selection) resorts() bool {
 	if !s.holdsDesired() {
 		return true // Who comes or goes has to be written at any time.
@@ -105,7 +106,7 @@ func (s *selection) resorts() bool {
 	return !later.exists()
 }
 
-// wholeSecond is the time as an API server keeps it. It is rounded up, so that what waits for the interval after it waits long enough.
+// wholeSecond returns the time as an API server stores it. It is rounded up, so that the interval after it does not end early.
 func wholeSecond(t metav1.Time) *metav1.Time {
 	rounded := metav1.NewTime(t.Truncate(time.Second))
 	if rounded.Time.Before(t.Time) {
@@ -115,8 +116,8 @@ func wholeSecond(t metav1.Time) *metav1.Time {
 	return &rounded
 }
 
-// Plan compares the desired decisions with what exists. Where the decisions are kept, it makes an empty page only where there is none;
-// a placement whose name cannot stand in a label gets none at all (docs/spec/differences.md A1, A2).
+// Plan returns the plan from the existing pages to the desired decisions. Where the decisions are kept, it creates an empty page only if
+// there is none, and no page for a Placement whose name is no label value (docs/spec/differences.md A1, A2).
 func (d *Desired) Plan() Plan {
 	pages := d.layout()
 	plan := Plan{Form: d.Form}
@@ -137,7 +138,7 @@ func (d *Desired) layout() []desiredPage {
 	case len(d.Pages) > 0:
 		return d.kept()
 	case isLabelValue(d.Placement.Name):
-		// The clusters in pages that are being deleted are kept in new pages.
+		// The clusters on terminating pages are kept on new pages.
 		all := partition{clusters: make([]int32, d.desired.count())}
 		for id := range all.clusters {
 			all.clusters[id] = int32(id)
@@ -156,17 +157,17 @@ func (d *Desired) exists() bool {
 	return hold(d.existing, pages) && !slices.ContainsFunc(pages, func(page desiredPage) bool { return !d.upToDate(&page, &metadata) })
 }
 
-// upToDate reports whether a page exists and is as it is to be. A page that holds the right clusters may still lack a label, or list them in
-// the wrong way: no list at all, another order, a reason.
+// upToDate reports whether a page exists and need not be written. A page with the right clusters may still lack a label, or differ in its
+// list: no list at all, another order, a reason.
 func (d *Desired) upToDate(page *desiredPage, metadata *metadata) bool {
 	return page.current != nil && page.current.Scheduler == d.Form.Scheduler() && metadata.matches(page.current.Page, page.group) && d.says(page)
 }
 
-// says reports whether a page that exists says what it is to say.
+// says reports whether an existing page has the desired decisions.
 func (d *Desired) says(page *desiredPage) bool {
 	decisions := page.current.Decisions
 
-	// An absent list is not the same as an empty one: consumers rely on its presence.
+	// An absent list differs from an empty list: consumers rely on its presence.
 	if page.absent != (decisions == nil) || !page.holdsItsClusters() {
 		return false
 	}
@@ -180,17 +181,17 @@ func (d *Desired) says(page *desiredPage) bool {
 	return true
 }
 
-// plannedWrite is a Write with what it does to the clusters.
+// plannedWrite is a Write with its effect on the clusters.
 type plannedWrite struct {
 	Write
 
-	// state is the page on its way; nil when the page keeps its clusters.
+	// state is the state of the page; nil when the page keeps its clusters.
 	state *pageState
-	// gains are the clusters in the page after the write.
+	// gains are the clusters of the page after the write.
 	gains []int32
 }
 
-// writes are the writes and deletes that lead to the pages.
+// writes returns the writes and deletions that lead to the desired pages.
 func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*record.Page) {
 	var planned []plannedWrite
 
@@ -226,7 +227,7 @@ func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*record
 	return withTouches(order, planned, gone), deletes
 }
 
-// write is the write of a step.
+// write returns the write of a step.
 func (d *Desired) write(step step, metadata *metadata) plannedWrite {
 	p := step.state
 	planned := plannedWrite{state: p}
@@ -255,7 +256,7 @@ func (d *Desired) write(step step, metadata *metadata) plannedWrite {
 	return planned
 }
 
-// emptied is a page without its decisions.
+// emptied returns a copy of a page without its decisions.
 func emptied(page *record.Page) *record.Page {
 	empty := *page
 	empty.Decisions = []record.Decision{}
@@ -263,7 +264,7 @@ func emptied(page *record.Page) *record.Page {
 	return &empty
 }
 
-// decisionsIn are the decisions that a page is to have; nil when it is to have no list.
+// decisionsIn returns the desired decisions of a page; nil when it has no list.
 func (d *Desired) decisionsIn(page *desiredPage) []record.Decision {
 	if page.absent {
 		return nil
@@ -272,7 +273,7 @@ func (d *Desired) decisionsIn(page *desiredPage) []record.Decision {
 	return d.decisionsOf(page.clusters)
 }
 
-// newWrite is the write that gives a page these decisions and its metadata.
+// newWrite returns the write that gives a page these decisions and its metadata.
 func (d *Desired) newWrite(page *desiredPage, decisions []record.Decision, metadata *metadata) Write {
 	if page.current == nil {
 		desired := &record.Page{ObjectMeta: metadata.apply(page.name, page.group, metav1.ObjectMeta{}), Decisions: decisions}
@@ -294,8 +295,8 @@ func (d *Desired) newWrite(page *desiredPage, decisions []record.Decision, metad
 	}
 }
 
-// describe tells the groups of so many pages, which come by group, and how many clusters are in them. The function returns of each page its
-// group, its name and the number of its clusters.
+// describe returns the groups of pages that are sorted by group, and the number of their clusters. The function returns the group, the name
+// and the number of clusters of each page.
 func describe(pages int, page func(i int) (group record.Group, name string, clusters int)) (groups []record.GroupStatus, selected int) {
 	names := make([]string, 0, pages)
 	start := 0

@@ -8,24 +8,25 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Present is what exists for a placement when a plan is made.
+// Present has the existing pages of a Placement when a plan is made.
 type Present struct {
-	// Form is how the pages are written.
+	// Form is the format of the pages.
 	Form record.Form
-	// Placement is the placement with its present status.
+	// Placement is the Placement with its existing status.
 	Placement *record.Placement
-	// Pages are the PlacementDecisions of the placement, by number; those with other names come last, by name.
+	// Pages are the PlacementDecisions of the Placement, by number; pages with other names come last, by name.
 	Pages []*record.Page
-	// Taken are page names that belong to somebody else (docs/spec/differences.md B4).
+	// Taken has the page names that other objects use (docs/spec/differences.md B4).
 	Taken map[string]bool
 
-	// terminating are pages of the placement that are being deleted: they hold decisions, but nothing can be written to them.
+	// terminating are the pages of the Placement that are being deleted: they have decisions, but cannot be written.
 	terminating []*record.Page
-	// statusGroups are the groups of pages by name that the status of the placement lists.
+	// statusGroups has the groups that the status of the Placement lists, by the names of their pages.
 	statusGroups map[string]record.Group
 }
 
-// NewPresent sorts the pages of the placement's namespace that may be its own (see PlacementsOf).
+// NewPresent selects the pages of a Placement from the pages of its namespace that may belong to it (see PlacementsOf). The pages are not
+// copied.
 func NewPresent(form record.Form, placement *record.Placement, candidates []*record.Page) Present {
 	present := Present{Form: form, Placement: placement, Taken: map[string]bool{}}
 	if form == placement.API.Form() {
@@ -52,7 +53,7 @@ func NewPresent(form record.Form, placement *record.Placement, candidates []*rec
 	return present
 }
 
-// groupsByPage are the groups of the pages that a status lists. One that it lists twice is of the first.
+// groupsByPage returns the groups of a status by page name. A page that is listed twice belongs to the first group.
 func groupsByPage(groups []record.GroupStatus) map[string]record.Group {
 	pages := 0
 	for _, group := range groups {
@@ -70,10 +71,10 @@ func groupsByPage(groups []record.GroupStatus) map[string]record.Group {
 	return byPage
 }
 
-// unnumbered is the number of a page that is not named as PageName does it.
+// unnumbered is the number of a page whose name PageName does not return.
 const unnumbered = math.MaxInt
 
-// number is the number of a page name; other names come after all that have one.
+// number returns the number of a page name; names without a number are unnumbered.
 func (p Present) number(name string) int {
 	if n, ok := PageNumber(p.Placement.Name, name); ok {
 		return n
@@ -82,15 +83,15 @@ func (p Present) number(name string) int {
 	return unnumbered
 }
 
-// compareNames orders pages by their numbers.
+// compareNames orders pages by their numbers, then by name.
 func (p Present) compareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(p.number(a), p.number(b)), cmp.Compare(a, b))
 }
 
-// AllPages are all pages that hold decisions of the placement, also those that are being deleted.
+// AllPages returns all pages of the Placement, including those that are being deleted.
 func (p Present) AllPages() []*record.Page { return slices.Concat(p.Pages, p.terminating) }
 
-// Incumbents are the clusters in the present decisions.
+// Incumbents returns the names of the clusters in the existing decisions.
 func (p Present) Incumbents() map[string]bool {
 	incumbents := make(map[string]bool, p.count())
 
@@ -105,7 +106,7 @@ func (p Present) Incumbents() map[string]bool {
 	return incumbents
 }
 
-// clusters are the names of the clusters in the present decisions, sorted.
+// clusters returns the names of the clusters in the existing decisions, sorted.
 func (p Present) clusters() []string {
 	names := make([]string, 0, p.count())
 
@@ -122,7 +123,7 @@ func (p Present) clusters() []string {
 	return slices.Compact(names)
 }
 
-// count is how many decisions there are.
+// count returns the number of existing decisions.
 func (p Present) count() int {
 	count := 0
 	for _, page := range p.Pages {
@@ -136,14 +137,14 @@ func (p Present) count() int {
 	return count
 }
 
-// Groups describe the pages as they are, in the order of the group indices.
+// Groups returns the status of the groups that the existing pages form, in the order of the group indices.
 func (p Present) Groups() []record.GroupStatus {
 	groups, _ := p.describe()
 
 	return groups
 }
 
-// describe tells the groups of the pages as they are, and how many clusters are in them.
+// describe returns the groups that the existing pages form, and the number of their clusters.
 func (p Present) describe() (groups []record.GroupStatus, selected int) {
 	pages := slices.Clone(p.Pages)
 	slices.SortStableFunc(pages, func(a, b *record.Page) int { return compareGroups(p.groupOf(a), p.groupOf(b)) })
@@ -153,7 +154,7 @@ func (p Present) describe() (groups []record.GroupStatus, selected int) {
 	})
 }
 
-// highestTerminating is the greatest group index of a page that is being deleted; -1 when there is none.
+// highestTerminating returns the highest group index of a terminating page; -1 when there is none.
 func (p Present) highestTerminating() int {
 	highest := -1
 	for _, page := range p.terminating {
@@ -163,8 +164,9 @@ func (p Present) highestTerminating() int {
 	return highest
 }
 
-// groupOf is the group that a page is of: the name that it was given last, the one that the placement's status records, the one its labels
-// say, or else the first unnamed one. Labels come last because they get lost and are changed by others (docs/spec/differences.md B4).
+// groupOf returns the group of a page. Its name is that of the annotation of the last change, if any. Otherwise the group is that of the
+// status of the Placement, of the labels, or else the first group without a name. Labels come late because others lose and change them
+// (docs/spec/differences.md B4).
 func (p Present) groupOf(page *record.Page) record.Group {
 	group, known := p.statusGroups[page.Name]
 	if !known {

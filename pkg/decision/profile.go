@@ -13,8 +13,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// ConditionProfilesFound says whether every selected cluster has a ClusterProfile. It is there only when decisions are written as
-// references to ClusterProfiles too.
+// ConditionProfilesFound reports whether every selected cluster has a ClusterProfile. It exists only when decisions are also written as
+// references to ClusterProfiles.
 const ConditionProfilesFound = "PlacementClusterProfilesFound"
 
 // The reasons of ConditionProfilesFound.
@@ -23,14 +23,13 @@ const (
 	ReasonProfilesMissing = "ClusterProfilesMissing"
 )
 
-// maxListedMissing is how many clusters without a ClusterProfile are named.
+// maxListedMissing is the number of clusters without a ClusterProfile that are listed.
 const maxListedMissing = 10
 
-// Profiles returns the decisions as references to ClusterProfiles: of each selected cluster the one in the namespace of the placement, or else
-// the first that there is by namespace and name. Clusters without one are left out and returned, sorted by name.
+// Profiles returns the decisions as references to ClusterProfiles: for each selected cluster its profile in the namespace of the Placement,
+// or else its first profile by namespace and name. Clusters without a profile are left out and returned, sorted by name.
 //
-// A held result keeps the references there are. Where there are none yet, they are those of the clusters that the placement's own
-// decisions keep.
+// A stalled result keeps the existing references. Without any, they are those of the clusters in the existing decisions of the Placement.
 func Profiles(result *scheduling.Result, own, present Present) (desired Desired, missing []string) {
 	if result.Stalled() && (len(present.Pages) > 0 || !isLabelValue(present.Placement.Name)) {
 		return keepDecisions(present, func(existing *record.Decision) record.Decision { return *existing }), nil
@@ -52,7 +51,7 @@ func Profiles(result *scheduling.Result, own, present Present) (desired Desired,
 	return profileDecisions(present, decisions), missing
 }
 
-// profileDecisions is the Desired of given decisions, which are the same in every page.
+// profileDecisions returns the Desired of given decisions.
 func profileDecisions(present Present, decisions []record.Decision) Desired {
 	slices.SortFunc(decisions, func(a, b record.Decision) int { return strings.Compare(a.Cluster, b.Cluster) })
 	decisions = slices.CompactFunc(decisions, func(a, b record.Decision) bool { return a.Cluster == b.Cluster })
@@ -68,7 +67,7 @@ func profileDecisions(present Present, decisions []record.Decision) Desired {
 	}
 }
 
-// withoutProfile are the clusters without a ClusterProfile, sorted by name, that the placement's own decisions have once they are written.
+// withoutProfile returns the clusters without a ClusterProfile that the decisions of the Placement will have, sorted by name.
 func withoutProfile(result *scheduling.Result, own Present) []string {
 	return slices.DeleteFunc(decidedClusters(result, own), func(cluster string) bool {
 		_, found := profileFor(result.Cluster(cluster), own.Placement.Namespace)
@@ -77,7 +76,7 @@ func withoutProfile(result *scheduling.Result, own Present) []string {
 	})
 }
 
-// decidedClusters are the clusters that the placement's own decisions have once they are written, sorted.
+// decidedClusters returns the clusters that the decisions of the Placement will have, sorted by name.
 func decidedClusters(result *scheduling.Result, own Present) []string {
 	if result.Stalled() {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
@@ -103,7 +102,7 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 	return f.Profiles[max(near, 0)], true
 }
 
-// ProfilesFound is the condition of an answer in ClusterProfiles; while the result is held the last one stays.
+// ProfilesFound returns the condition ProfilesFound; a stalled result keeps the existing condition.
 func ProfilesFound(result *scheduling.Result, missing []string, placement *record.Placement) []metav1.Condition {
 	if result.Stalled() {
 		return existingCondition(placement, ConditionProfilesFound)

@@ -6,8 +6,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// rejectionsText tells why clusters in scope were not selected, to be read after what is wrong: "; 2 of 20 clusters in scope selected; not selected:
-// predicate 1 label region In [eu] (12), being deleted (6)". It is empty when there are no clusters in scope.
+// rejectionsText returns why clusters in scope were not selected, to be appended to a message: "; 2 of 20 clusters in scope selected; not
+// selected: predicate 1 label region In [eu] (12), being deleted (6)". It is empty when no cluster is in scope.
 func rejectionsText(result *scheduling.Result) string {
 	selected, found := len(result.Selected), result.Rejections()
 	total := selected

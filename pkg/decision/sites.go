@@ -10,12 +10,11 @@ import (
 // site is a group index that has pages.
 type site struct {
 	index int
-	// groups are the groups of the pages that can be written, in the order of their first pages. There is one, unless somebody has edited
-	// labels.
+	// groups are the groups of the writable pages, in the order of their first pages. There is only one, unless labels were edited.
 	groups []existingGroup
-	// misnamed are pages whose names are not those of pages. They have a group index, but belong to no group.
+	// misnamed are the pages whose names PageName does not return. They have a group index, but belong to no group.
 	misnamed []*existingPage
-	// deleting are the group names of pages that are being deleted.
+	// deleting are the group names of the terminating pages.
 	deleting []string
 }
 
@@ -24,11 +23,11 @@ type existingGroup struct {
 	record.Group
 
 	pages []*existingPage
-	// clusters are those of all pages; a cluster that is in two of them is in it twice.
+	// clusters are the clusters of all pages; a cluster that is on two of them is listed twice.
 	clusters []int32
 }
 
-// newSites makes the sites of pages that are sorted by group (see existing.byGroup), whose clusters lie side by side in ids.
+// newSites returns the sites of pages that are sorted by group (see existing.byGroup), whose clusters are adjacent in ids.
 func newSites(pages []*existingPage, ids []int32) []site {
 	var sites []site
 
@@ -60,7 +59,7 @@ func newSites(pages []*existingPage, ids []int32) []site {
 		}
 	}
 
-	// They come by group, but are used in the order of the pages.
+	// The other pages are sorted by group, but are used in the order of the pages.
 	slices.SortFunc(pages, func(a, b *existingPage) int { return cmp.Compare(a.at, b.at) })
 
 	for _, page := range pages {
@@ -87,7 +86,7 @@ func searchSite(sites []site, index int) (at int, found bool) {
 	return slices.BinarySearchFunc(sites, index, func(s site, index int) int { return cmp.Compare(s.index, index) })
 }
 
-// site is the site of an index; nil when no page has the index.
+// site returns the site of an index; nil when no page has the index.
 func (e *existing) site(index int) *site {
 	at, found := searchSite(e.sites, index)
 	if !found {
@@ -97,7 +96,7 @@ func (e *existing) site(index int) *site {
 	return &e.sites[at]
 }
 
-// group is the group of a name at the site; nil when there is none, or no site.
+// group returns the group with the name at the site; nil when there is none, or no site.
 func (s *site) group(name string) *existingGroup {
 	if s == nil {
 		return nil
@@ -112,8 +111,8 @@ func (s *site) group(name string) *existingGroup {
 	return nil
 }
 
-// blocks reports whether the index cannot become one of a group of the name for now, because a page of another name stays there whatever
-// is written: a page that is being deleted, or that lingers once it is deleted.
+// blocks reports whether the index cannot get a group with the name yet, because a page with another group name exists there whatever is
+// written: a terminating page, or a page whose finalizers keep it after its deletion.
 func (s *site) blocks(name string) bool {
 	if s == nil || s.group(name) != nil {
 		return false
@@ -134,8 +133,8 @@ func (s *site) blocks(name string) bool {
 	return lingering > 1 // A single page takes the other name.
 }
 
-// others are all pages at the site that can be written. The pages that are best used for another group come first: a page with finalizers
-// lingers when it is deleted, and a misnamed page is not called as pages are.
+// others returns all writable pages at the site. The pages that are best used for another group come first: a page with finalizers exists
+// on after its deletion, and a misnamed page comes last.
 func (s *site) others() []*existingPage {
 	var pages []*existingPage
 	for _, group := range s.groups {
@@ -150,7 +149,7 @@ func (s *site) others() []*existingPage {
 	return pages
 }
 
-// pages are the existing pages of a group, or else the page at its index that becomes its first one.
+// pagesOf returns the existing pages of a group, or else the page at its index that becomes its first page.
 func (e *existing) pagesOf(group record.Group) []*existingPage {
 	at := e.site(group.Index)
 	if own := at.group(group.Name); own != nil {
@@ -166,7 +165,7 @@ func (e *existing) pagesOf(group record.Group) []*existingPage {
 	return others[:min(1, len(others))]
 }
 
-// name is the group name that consumers see at the site.
+// name returns the group name that consumers see at the site.
 func (s *site) name() string {
 	switch {
 	case len(s.deleting) > 0:

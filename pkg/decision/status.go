@@ -35,22 +35,22 @@ const (
 	ConditionSatisfied     = "PlacementSatisfied"
 )
 
-// ConditionSpreadSatisfied says whether the selected clusters are spread as the constraints ask; it is there only when there are some
+// ConditionSpreadSatisfied reports whether the selected clusters satisfy the spread constraints; it exists only when there are some
 // (docs/spec/differences.md D2).
 const ConditionSpreadSatisfied = "PlacementSpreadSatisfied"
 
 // ReasonSpread is the reason of a spread condition that is True.
 const ReasonSpread = "Spread"
 
-// ConditionRemovalPostponed says that clusters would leave the decisions, and stay until it is proved that this was not decided on an old
-// view of the hub (docs/spec/differences.md B10). It is there only while it is True.
+// ConditionRemovalPostponed reports that a result removes clusters, which are kept until it is proved that the result was not computed on
+// an old state of the hub (docs/spec/differences.md B10). It exists only while it is True.
 const ConditionRemovalPostponed = "RemovalPostponed"
 
 // The reasons of ConditionRemovalPostponed.
 const (
-	// ReasonWatchBehind says that the API server shows later versions than the watches of the hub.
+	// ReasonWatchBehind means that the API server returns later versions than the watches of the hub.
 	ReasonWatchBehind = "WatchBehind"
-	// ReasonReadFailed says that the API server could not be asked.
+	// ReasonReadFailed means that reading from the API server failed.
 	ReasonReadFailed = "ReadFailed"
 )
 
@@ -59,8 +59,8 @@ var ownConditions = []string{
 	ConditionRemovalPostponed, ConditionGroupsListed,
 }
 
-// NewStatus is the status of the placement once the plan is written, with further conditions of ours. The transition time of a
-// condition moves to now only when its status changes, and conditions of others stay, after ours.
+// NewStatus returns the status of the Placement after the plan was applied, with further conditions of the hub. The transition time of a
+// condition changes to now only when its status changes, and conditions of others stay, after those of the hub.
 func NewStatus(
 	result *scheduling.Result, plan Plan, placement *record.Placement, now metav1.Time, further ...metav1.Condition,
 ) record.Status {
@@ -71,8 +71,8 @@ func NewStatus(
 	}, slices.Concat(ours, spreadCondition(result, placement), further, postponedCondition(result)), now)
 }
 
-// NewFailedStatus is the status when decisions could not be written, with further conditions of ours: it tells what really stands, and why
-// that is not all. The cause must be a stable text.
+// NewFailedStatus returns the status after a page could not be written, with further conditions of the hub: it describes the decisions that
+// exist, and the cause. The cause must be a stable text.
 func NewFailedStatus(
 	result *scheduling.Result, present Present, cause string, now metav1.Time, further ...metav1.Condition,
 ) record.Status {
@@ -87,7 +87,7 @@ func NewFailedStatus(
 		existingCondition(present.Placement, ConditionProfilesFound), further), now)
 }
 
-// conditions puts ours before those of others, in our order.
+// conditions puts the conditions of the hub before those of others.
 func conditions(placement *record.Placement, ours []metav1.Condition, now metav1.Time) []metav1.Condition {
 	others := slices.DeleteFunc(slices.Clone(placement.Status.Conditions), func(c metav1.Condition) bool {
 		return slices.Contains(ownConditions, c.Type)
@@ -135,7 +135,7 @@ func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 	return condition
 }
 
-// satisfiedCondition is the condition with upstream's words; while it is False for want of clusters, the causes come after them
+// satisfiedCondition returns the condition with the texts of the upstream controller; when clusters are missing, the rejections follow
 // (docs/spec/differences.md E2).
 func satisfiedCondition(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
@@ -190,10 +190,10 @@ func brokenSets(result *scheduling.Result) string {
 	return strings.Join(texts, "; ")
 }
 
-// isLabelValue reports whether the name can label its decisions.
+// isLabelValue reports whether the name is a valid label value.
 func isLabelValue(name string) bool { return len(validation.IsValidLabelValue(name)) == 0 }
 
-// sameStatus compares two states of a status as the API would store them. Nearly always all that any API could say is the same.
+// sameStatus compares two statuses as the API would store them. The comparison without encoding is mostly sufficient.
 func sameStatus(api record.API, a, b record.Status) bool {
 	same := a.Selected == b.Selected && a.LastScoreUpdate.Equal(b.LastScoreUpdate) &&
 		slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) && slices.EqualFunc(a.Groups, b.Groups, sameGroup)
@@ -212,8 +212,8 @@ func sameGroup(a, b record.GroupStatus) bool {
 	return a.Group == b.Group && a.Clusters == b.Clusters && slices.Equal(a.Pages, b.Pages)
 }
 
-// spreadCondition is the condition of the spread constraints, which tells the first problem; none without constraints. While the result is held
-// the last one stays with the decisions.
+// spreadCondition returns the condition of the spread constraints with the first problem; none without constraints. A stalled result keeps
+// the existing condition.
 func spreadCondition(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
 	switch {
 	case result.Stalled():
@@ -237,7 +237,7 @@ func spreadCondition(result *scheduling.Result, placement *record.Placement) []m
 	return []metav1.Condition{condition}
 }
 
-// existingCondition is a condition as it is.
+// existingCondition returns an existing condition unchanged; none when it does not exist.
 func existingCondition(placement *record.Placement, conditionType string) []metav1.Condition {
 	before := meta.FindStatusCondition(placement.Status.Conditions, conditionType)
 	if before == nil {
@@ -247,7 +247,7 @@ func existingCondition(placement *record.Placement, conditionType string) []meta
 	return []metav1.Condition{*before}
 }
 
-// postponedCondition is the condition of a result whose removals must wait; none for others.
+// postponedCondition returns the condition of a result whose removals must wait; none for others.
 func postponedCondition(result *scheduling.Result) []metav1.Condition {
 	why := result.Postponement()
 	if why == nil {

@@ -10,21 +10,21 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// touchedForAnnotation is on a page that was touched: written for its resourceVersion to change, and nothing else. It names the pages that
-// rely on the touched one, with the versions they had then, so that a plan that is tried again need not touch it again.
+// touchedForAnnotation is on a page that was touched: written only to change its resourceVersion. It has the names and versions of the
+// pages that rely on the touched page, so that a repeated plan need not touch it again.
 const touchedForAnnotation = "placement-hub.open-cluster-management.io/confirmed"
 
-// A page may give a staying cluster away because the cluster is in another page. If two processes did that at the same time, each with another
-// view of the clusters, each could rely on the page that the other one writes: no write would be refused, because no page was written
-// twice, and the cluster would be in no page.
+// A page may give a staying cluster away because another page has the cluster. If two processes did that at the same time, with different
+// views of the pages, each could rely on the page that the other process writes: no write would be rejected, because no page was written
+// twice, and the cluster would be on no page.
 //
-// So the page that is relied on is always written first, by the same plan. A process that wants to take the cluster out of that page has either
-// seen this write, and then writes the page that gives the cluster away before, which refuses ours, or has not seen it, and is refused.
-// Mostly the plan has written that page anyway, because it gains the cluster. Where the cluster was in both pages from the start, which is
-// what a plan leaves that was cut off, or a rival, the page is touched: written without a change of its decisions. A touch holds as long as
-// the page that relies on it has not changed: a process that has seen the touch since has not written that page.
+// So the plan always writes the page that is relied on first. Another process that removes the cluster from that page has either seen this
+// write, and has then written the giving page before, so that the write of the giving page is rejected; or it has not seen the write, and
+// is rejected itself. Mostly the plan has written that page anyway, because it gains the cluster. Where both pages had the cluster from the
+// start, after an interrupted plan or a plan of another process, the page is touched: written without a change of its decisions. A touch is
+// valid as long as the page that relies on it has not changed: a process that has seen the touch has not written that page since.
 
-// withoutTouches are the writes of a plan in which no page gives a cluster away.
+// withoutTouches returns the writes of a plan in which no page gives a cluster away.
 func withoutTouches(planned []plannedWrite) []Write {
 	if len(planned) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func withoutTouches(planned []plannedWrite) []Write {
 	return writes
 }
 
-// withTouches adds the touches that the writes and deletes need. Both are in the order in which they are carried out.
+// withTouches adds the touches that the writes and deletions need. Both are in the order in which they are applied.
 func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState) []Write {
 	s := newTouchPlan(order, planned, deletes)
 	if s == nil {
@@ -66,7 +66,7 @@ func withTouches(order *writeOrder, planned []plannedWrite, deletes []*pageState
 	return writes
 }
 
-// losses are the clusters that a page which exists has no more after the write, in the order of the page.
+// losses returns the clusters that the write removes from an existing page, in the order of the page.
 func (w *plannedWrite) losses() []int32 {
 	if w.state == nil || len(w.state.lost) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (w *plannedWrite) losses() []int32 {
 	return slices.DeleteFunc(slices.Clone(w.state.clusters()), func(id int32) bool { return !w.state.loses(id) })
 }
 
-// clusters are the clusters in the page as it exists, in its order.
+// clusters returns the clusters of the existing page, in its order.
 func (p *pageState) clusters() []int32 {
 	if p.current == nil {
 		return nil
@@ -84,18 +84,18 @@ func (p *pageState) clusters() []int32 {
 	return p.current.clusters
 }
 
-// touchPlan is in which pages the clusters are, on the way, that some page gives away and that stay.
+// touchPlan tracks, for the staying clusters that some page gives away, the pages that have them while the plan is applied.
 type touchPlan struct {
 	order *writeOrder
-	// pages are the names of the pages that hold such a cluster, by its id.
+	// pages has the names of the pages that have such a cluster, by its id.
 	pages map[int32][]string
-	// written are the pages that the plan has written by then.
+	// written has the pages that the plan has written so far.
 	written map[string]bool
-	// current are the existing pages that can be written, by name.
+	// current has the existing writable pages by name.
 	current map[string]*record.Page
 }
 
-// newTouchPlan is nil when no page gives away a cluster that stays.
+// newTouchPlan returns nil when no page gives away a cluster that stays.
 func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageState) *touchPlan {
 	given := make([]bool, order.ids())
 	found := false
@@ -140,7 +140,7 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 	return s
 }
 
-// touchesFor touches the pages that a page relies on when it gives these clusters away.
+// touchesFor returns touches of the pages that the giving page relies on when it gives these clusters away.
 func (s *touchPlan) touchesFor(giver string, clusters []int32) []Write {
 	var touches []Write
 
@@ -169,21 +169,21 @@ func (s *touchPlan) touchesFor(giver string, clusters []int32) []Write {
 	return touches
 }
 
-// isTouchedFor reports whether a page was touched for another one as that is now.
+// isTouchedFor reports whether a page was touched for the current version of the giving page.
 func (s *touchPlan) isTouchedFor(name, giver string) bool {
 	relied, relies := s.current[name], s.current[giver]
 
 	return relied != nil && relies != nil && slices.Contains(touchedFor(relied), pageVersion(relies))
 }
 
-// touchedFor are the pages, with their versions, that a page was touched for.
+// touchedFor returns the pages, with their versions, for which a page was touched.
 func touchedFor(page *record.Page) []string {
 	return strings.FieldsFunc(page.Annotations[touchedForAnnotation], func(r rune) bool { return r == ',' })
 }
 
 func pageVersion(page *record.Page) string { return page.Name + "@" + page.ResourceVersion }
 
-// touch writes a page that the plan has not written, as it is, for a page that relies on it.
+// touch returns a write of an otherwise unchanged page for a page that relies on it.
 func (s *touchPlan) touch(current *record.Page, giver string) Write {
 	relying := slices.DeleteFunc(touchedFor(current), func(earlier string) bool {
 		name, _, _ := strings.Cut(earlier, "@")

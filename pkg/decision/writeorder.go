@@ -7,36 +7,36 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// stepKind is what a step does with a page.
+// stepKind is the kind of a step.
 type stepKind int
 
 const (
-	// fill has a page hold what it is to hold, and be of its group.
+	// fill writes the desired clusters and group of a page.
 	fill stepKind = iota
-	// spill has clusters wait in a page that goes.
+	// spill adds clusters to a page that is deleted later.
 	spill
-	// empty takes all clusters from a page that is to change its group.
+	// empty removes all clusters from a page that changes its group.
 	empty
 	// drop deletes a page that makes room.
 	drop
 )
 
-// step is one write of a page on the way.
+// step is a write of a page.
 type step struct {
 	kind  stepKind
 	state *pageState
-	// waiting are clusters that wait in a spill page.
+	// waiting are the clusters that a spill page keeps meanwhile.
 	waiting []int32
 }
 
-// writeOrder finds an order of writes for a set of pages in which no cluster that stays is missing from all pages between any two writes
-// (docs/spec/differences.md B1), no page ever holds more than it may, no group grows beyond its length, every index has one group and there
-// is no gap (docs/spec/differences.md B5).
+// writeOrder orders the writes of pages so that between any two writes no staying cluster is missing from all pages
+// (docs/spec/differences.md B1), no page exceeds PageSize, no group exceeds its length, every index has one group and there is no gap
+// (docs/spec/differences.md B5).
 //
-// A page may be written as soon as every staying cluster that it gives away is in another page too, and all pages of other groups
-// have left its index. Pages that gain come before pages that only lose. New indices come in their order, because nothing keeps a new
-// group from being filled. Where pages exchange clusters in a ring and there is no room for both, one side waits in a spill page behind
-// the last group, which goes in the end.
+// A page may be written as soon as every staying cluster that it gives away is on another page too, and all pages of other groups have left
+// its index. Pages that gain come before pages that only lose. New indices come in their order, because nothing keeps a new group from
+// being filled. Where pages exchange clusters in a cycle and there is no room for both, one side waits on a spill page behind the last
+// group, which is deleted at the end.
 type writeOrder struct {
 	*existing
 	occupancy
@@ -46,19 +46,19 @@ type writeOrder struct {
 	states []*pageState
 	names  *pageNames
 	steps  []step
-	// ready are open pages that may be written: those that gain, and those that only lose.
+	// ready are the open pages that may be written: those that gain, and those that only lose.
 	ready [2]queue
-	// left is how many pages are open, and first is before all of them.
+	// left is the number of open pages, and first precedes all of them.
 	left, first int
-	// highest is the greatest index of a group.
+	// highest is the highest index of a group.
 	highest int
 	// spares are empty pages behind the last group that go: spill pages of a plan that was cut off before they could be filled. Where
 	// filling fails again and again, the next try must not make another one.
 	spares []*pageState
 }
 
-// newWriteOrder finds what has to be written; length is the greatest number of clusters in a group. It is nil when every existing page is to
-// hold what it holds.
+// newWriteOrder returns the write order of the desired pages; length is the maximal number of clusters in a group. It is nil when every
+// existing page keeps its clusters.
 func newWriteOrder(e *existing, pages []desiredPage, length int) *writeOrder {
 	if hold(e, pages) {
 		return nil
@@ -71,14 +71,14 @@ func newWriteOrder(e *existing, pages []desiredPage, length int) *writeOrder {
 	return w
 }
 
-// hold reports whether the desired pages are the existing ones, and each holds its clusters in their order and keeps its group.
+// hold reports whether the desired pages are the existing pages, and each keeps its clusters, their order and its group.
 func hold(e *existing, pages []desiredPage) bool {
 	changes := func(page desiredPage) bool { return page.renamed() || !page.holdsItsClusters() }
 
 	return len(pages) == len(e.Pages) && !slices.ContainsFunc(pages, changes)
 }
 
-// makeRooms finds the indices that have pages of another group than they are to have.
+// makeRooms collects the indices with pages of another than their new group.
 func (w *writeOrder) makeRooms() {
 	if !slices.ContainsFunc(w.states, func(p *pageState) bool { return p.goes }) {
 		return
@@ -117,7 +117,7 @@ func (w *writeOrder) makeRooms() {
 	}
 }
 
-// prepare finds what has to be written, and what it waits for.
+// prepare collects the pages to be written, and the pages that block them.
 func (w *writeOrder) prepare() {
 	last := 0
 
@@ -153,7 +153,7 @@ func (w *writeOrder) prepare() {
 	}
 }
 
-// run finds the steps.
+// run returns the steps.
 func (w *writeOrder) run() []step {
 	for w.left > 0 {
 		p := w.next()
@@ -162,7 +162,8 @@ func (w *writeOrder) run() []step {
 		}
 
 		if p == nil {
-			// Nothing waits for anything, but there is no room: somebody's pages hold more than pages may. A group grows for a moment.
+			// No page waits for another, but there is no room: existing pages have more clusters than allowed. A group exceeds its length
+			// until the next write.
 			p = w.firstOpen()
 		}
 
@@ -172,7 +173,7 @@ func (w *writeOrder) run() []step {
 	return w.steps
 }
 
-// next is the first page that may be written, one that gains if there is any; nil when there is none.
+// next returns the first page that may be written, preferring pages that gain; nil when there is none.
 func (w *writeOrder) next() *pageState {
 	for kind := range w.ready {
 		for queue := &w.ready[kind]; len(*queue) > 0; {
@@ -216,7 +217,7 @@ func (w *writeOrder) firstOpen() *pageState {
 	return w.states[w.first]
 }
 
-// write has a page hold what it is to hold, or make room.
+// write writes the desired clusters of a page, or makes room.
 func (w *writeOrder) write(p *pageState) {
 	p.open = false
 	w.left--
@@ -263,7 +264,7 @@ func (w *writeOrder) write(p *pageState) {
 	}
 }
 
-// freed queues the pages that wait for a cluster to be in another page.
+// freed queues the pages that wait until another page has a cluster.
 func (w *writeOrder) freed(id int32) {
 	for _, other := range w.occupant(id).giving {
 		w.consider(other)
@@ -297,7 +298,7 @@ func (w *writeOrder) spill() bool {
 	return true
 }
 
-// missing are the clusters that stay and would be in no page if the page were written now, by name.
+// missing returns the staying clusters that would be on no page if the page were written now, by name.
 func (w *writeOrder) missing(p *pageState) []int32 {
 	missing := slices.Clone(p.lost)
 
@@ -308,7 +309,7 @@ func (w *writeOrder) missing(p *pageState) []int32 {
 	})
 }
 
-// spillPage is a page in which clusters of a group name can wait: one that is left over, or a new one.
+// spillPage returns a page on which clusters of a group name can wait: a spare page, or a new page.
 func (w *writeOrder) spillPage(name string) *pageState {
 	if i := slices.IndexFunc(w.spares, func(p *pageState) bool { return p.group.Name == name }); i >= 0 {
 		spare := w.spares[i]
@@ -335,10 +336,10 @@ func (w *writeOrder) spillPage(name string) *pageState {
 	return page
 }
 
-// destination is the name of the group that a cluster goes to.
+// destination returns the name of the group that a cluster moves to.
 func (w *writeOrder) destination(id int32) string { return w.occupant(id).to.group.Name }
 
-// deletes are the pages that go and have not made room, from the highest group index down, so that there is never a gap.
+// deletes returns the pages to be deleted that have not made room, from the highest group index down, so that there is never a gap.
 func (w *writeOrder) deletes() []*pageState {
 	deletes := []*pageState{}
 

@@ -16,34 +16,34 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Action is one kind of request that the Writer sends.
+// Action is a kind of request of the Writer.
 type Action string
 
-// The actions. Create is followed by Fill, because an API server drops the status of an object that is created.
+// The actions. ActionUpdateDecisions follows ActionCreate, because an API server drops the status of a created object.
 const (
 	ActionCreate          Action = "create"
 	ActionUpdateMetadata  Action = "update_metadata"
 	ActionUpdateDecisions Action = "update_decisions"
 	ActionDelete          Action = "delete"
-	// ActionTouch changes the resourceVersion of a page and nothing that it says.
+	// ActionTouch changes only the resourceVersion of a page.
 	ActionTouch Action = "touch"
 )
 
-// Observer is told of every request after it was answered. The page is what the API server returned, or what was to be written when err
-// is set.
+// Observer is called after every request. The page is the response of the API server, or the desired page when err is set.
 type Observer func(action Action, page *record.Page, err error)
 
-// Writer carries plans out. Every request but a creation has the uid and resourceVersion it was planned on as a precondition, so that
-// a plan made on an old view is refused and not carried out. It stops at the first error and returns it.
+// Writer applies plans. Every request except a creation has the planned uid and resourceVersion as preconditions, so that the API server
+// rejects a plan that was made on an old view. It stops at the first error and returns it. It is safe for concurrent use for different
+// Placements.
 type Writer struct {
 	// Client sends the requests.
 	Client client.Client
 }
 
-// Written has the last answer to every page that was written, by name.
+// Written has the last response for every written page, by name.
 type Written map[string]*record.Page
 
-// Write sends the writes of a plan in their order and returns what came of them, also with an error.
+// Write sends the writes of a plan in their order and returns the written pages, also with an error.
 func (w Writer) Write(ctx context.Context, plan Plan, observe Observer) (Written, error) {
 	written := Written{}
 
@@ -56,7 +56,7 @@ func (w Writer) Write(ctx context.Context, plan Plan, observe Observer) (Written
 	return written, nil
 }
 
-// request is one request for a page.
+// request is a request for a page.
 type request struct {
 	action      Action
 	verb        string
@@ -64,7 +64,7 @@ type request struct {
 	subresource string         // the subresource that the body is for
 }
 
-// requests are what it takes to do a write. Where the decisions are a part of the object, one request does.
+// requests returns the requests of a write. If the decisions are not in a subresource, there is only one.
 func requests(form record.Form, write Write) []request {
 	metadata := map[string]any{"labels": write.Desired.Labels, "ownerReferences": write.Desired.OwnerReferences}
 	if len(write.Desired.Annotations) > 0 {
@@ -124,8 +124,8 @@ func (w Writer) write(ctx context.Context, form record.Form, write Write, writte
 	return nil
 }
 
-// send sends a request and returns what came of it, or with an error what was to be written. The answer is read into an empty object:
-// what it does not have must not stay from before.
+// send sends a request and returns the resulting page, or the desired page with an error. It decodes the response into an empty object, so
+// that no field of the old object stays.
 func (w Writer) send(ctx context.Context, form record.Form, request request, current, desired *record.Page) (*record.Page, error) {
 	if request.body == nil {
 		object := form.Write(desired)
@@ -172,8 +172,8 @@ func (w Writer) send(ctx context.Context, form record.Form, request request, cur
 	return patched(form, request, current, desired, answer.ObjectMeta), nil
 }
 
-// patched is a page as it is after a patch that was answered with metadata alone: what was sent need not be sent back and decoded. Where
-// an admission webhook made something else of it, the event that tells so is the end of this belief.
+// patched returns a page after a patch whose response has only metadata, which saves the transfer of the decisions. If an admission webhook
+// changed the page, the watch event corrects it.
 func patched(form record.Form, request request, current, desired *record.Page, answered metav1.ObjectMeta) *record.Page {
 	page := &record.Page{ObjectMeta: answered, Scheduler: current.Scheduler, Decisions: current.Decisions}
 
@@ -185,7 +185,7 @@ func patched(form record.Form, request request, current, desired *record.Page, a
 	return page
 }
 
-// Delete removes the surplus pages of a plan in their order, as they are after what was written. A page that is gone already is no error.
+// Delete deletes the surplus pages of a plan in their order, at the versions of the written pages. A page that does not exist is no error.
 func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe Observer) error {
 	for _, page := range plan.Deletes {
 		if last := written[page.Name]; last != nil {
@@ -215,7 +215,7 @@ func (w Writer) delete(ctx context.Context, form record.Form, page *record.Page,
 	return nil
 }
 
-// WriteStatus patches the status of the placement if it differs, and returns the placement as it is then; nil when nothing was to do.
+// WriteStatus patches the status of the Placement if it differs, and returns the patched Placement; nil when nothing was to do.
 func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, status record.Status) (*record.Placement, error) {
 	if sameStatus(placement.API, placement.Status, status) {
 		return nil, nil
@@ -238,7 +238,7 @@ func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, st
 		return nil, fmt.Errorf("finding the kind of %T: %w", placement.API.Empty(), err)
 	}
 
-	// As a Placement the answer could be unreadable, and only its metadata tell what is not known.
+	// The response is decoded as metadata, because a Placement could be unreadable, and only the metadata are unknown.
 	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: placement.Namespace, Name: placement.Name}}
 	answer.SetGroupVersionKind(kind)
 
@@ -275,7 +275,7 @@ func withStatus(placement *record.Placement, status record.Status, resourceVersi
 	return placement.API.Read(object), nil
 }
 
-// statusPatch is the merge patch from one status to another: what is not there any more has to be said.
+// statusPatch returns the merge patch from one status to another, with null for removed fields.
 func statusPatch(api record.API, before, after record.Status) (map[string]json.RawMessage, error) {
 	was, err := fieldsOf(api.Status(before))
 	if err != nil {
@@ -296,7 +296,7 @@ func statusPatch(api record.API, before, after record.Status) (map[string]json.R
 	return is, nil
 }
 
-// fieldsOf are the fields of an object, each as it is encoded.
+// fieldsOf returns the encoded fields of an object.
 func fieldsOf(value any) (map[string]json.RawMessage, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -310,17 +310,17 @@ func fieldsOf(value any) (map[string]json.RawMessage, error) {
 	return fields, err //nolint:wrapcheck // Wrapped by the caller.
 }
 
-// Outdated reports whether an error says that the plan was made on an old view of the world: it is to be made again, quietly.
+// Outdated reports whether an error means that the plan was made on an old view, so that the caller makes it again without an error log.
 func Outdated(err error) bool {
 	return err != nil && (apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err))
 }
 
-// Terminating reports whether an error says that the namespace is going away, so that nothing is left to do.
+// Terminating reports whether an error means that the namespace is terminating, so that nothing is left to do.
 func Terminating(err error) bool {
 	return err != nil && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
-// pageError is a request for a page that failed.
+// pageError is a failed request for a page.
 type pageError struct {
 	verb string
 	page *record.Page
@@ -335,13 +335,13 @@ func (e *pageError) subject() string {
 	return fmt.Sprintf("%s PlacementDecision %s/%s", e.verb, e.page.Namespace, e.page.Name)
 }
 
-// Error is what was done and to what, and what went wrong.
+// Error returns the request, the page and the cause.
 func (e *pageError) Error() string { return e.subject() + ": " + e.err.Error() }
 
-// Unwrap is what went wrong.
+// Unwrap returns the error of the request.
 func (e *pageError) Unwrap() error { return e.err }
 
-// Cause is a stable text for a failed request, with what it was about and what a user can do: it has no times, versions or addresses.
+// Cause returns a stable text for a failed request, with its subject and what a user can do: it has no times, versions or addresses.
 func Cause(err error) string {
 	text := "the API server could not be asked"
 

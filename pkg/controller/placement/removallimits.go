@@ -34,7 +34,9 @@ func (s removalLimits) warnPercent() int {
 
 // deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
 // budget is not in force, and once they are gone a condition has to be written.
-func (p *cycle) deletesForNewSpec() bool { return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0 }
+func (p *cycle) deletesForNewSpec() bool {
+	return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0
+}
 
 // holdBegins reports whether a removal is blocked that was not blocked before.
 func (p *cycle) holdBegins() bool {
