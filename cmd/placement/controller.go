@@ -37,7 +37,7 @@ func newControllerCommand(stop context.CancelFunc) *cobra.Command {
 			"SIGTERM and SIGINT stop it cleanly and hand the lease over; a second signal ends it at once with code 1.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.complete(cmd.Flags().Changed, processSurroundings()); err != nil {
+			if err := o.complete(cmd.Flags().Changed, processEnvironment()); err != nil {
 				return &usageError{err}
 			}
 			if err := o.validate(); err != nil {

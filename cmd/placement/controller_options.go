@@ -115,20 +115,20 @@ func addTracingFlag(fs *pflag.FlagSet, file *string) {
 			"evaluations in a million. By default there are none.")
 }
 
-// surroundings are the parts of the process environment that complete reads.
-type surroundings struct {
+// environment are the parts of the process environment that complete reads.
+type environment struct {
 	getenv         func(string) string
 	namespaceFile  string
 	servingCertDir string
 }
 
-func processSurroundings() surroundings {
-	return surroundings{getenv: os.Getenv, namespaceFile: serviceAccountNamespaceFile, servingCertDir: defaultServingCertDir}
+func processEnvironment() environment {
+	return environment{getenv: os.Getenv, namespaceFile: serviceAccountNamespaceFile, servingCertDir: defaultServingCertDir}
 }
 
 // complete merges the configuration file and the surroundings into what the flags left at their defaults. changed answers
 // whether a flag was set on the command line.
-func (o *controllerOptions) complete(changed func(flag string) bool, around surroundings) error {
+func (o *controllerOptions) complete(changed func(flag string) bool, env environment) error {
 	if o.configFile != "" {
 		config, err := loadOperatorConfig(o.configFile)
 		if err != nil {
@@ -143,7 +143,7 @@ func (o *controllerOptions) complete(changed func(flag string) bool, around surr
 	}
 	o.tracing = config
 	if o.namespace == "" {
-		namespace, err := findNamespace(around)
+		namespace, err := findNamespace(env)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (o *controllerOptions) complete(changed func(flag string) bool, around surr
 	if o.election.Namespace == "" || changed("namespace") {
 		o.election.Namespace = o.namespace
 	}
-	o.terminateOnFiles = append(o.terminateOnFiles, o.serving.UseMountedCertificate(around.servingCertDir)...)
+	o.terminateOnFiles = append(o.terminateOnFiles, o.serving.UseMountedCertificate(env.servingCertDir)...)
 	return nil
 }
 
@@ -187,11 +187,11 @@ func override[T comparable](to *T, value T, flagDecided bool) {
 	}
 }
 
-func findNamespace(around surroundings) (string, error) {
-	if namespace := around.getenv("POD_NAMESPACE"); namespace != "" {
+func findNamespace(env environment) (string, error) {
+	if namespace := env.getenv("POD_NAMESPACE"); namespace != "" {
 		return namespace, nil
 	}
-	data, err := os.ReadFile(around.namespaceFile)
+	data, err := os.ReadFile(env.namespaceFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return defaultNamespace, nil
 	}

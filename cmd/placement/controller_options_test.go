@@ -29,10 +29,10 @@ func parseFlags(t *testing.T, args ...string) (*controllerOptions, *pflag.FlagSe
 	return o, fs
 }
 
-func nowhere(t *testing.T) surroundings {
+func nowhere(t *testing.T) environment {
 	t.Helper()
 	dir := t.TempDir()
-	return surroundings{
+	return environment{
 		getenv:         func(string) string { return "" },
 		namespaceFile:  filepath.Join(dir, "namespace"),
 		servingCertDir: filepath.Join(dir, "serving-cert"),
@@ -125,17 +125,17 @@ func TestNamespace(t *testing.T) {
 		{reason: "the flag wins over all", env: "env", config: config, args: []string{"--namespace=flag"}, want: "flag"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			around := nowhere(t)
-			around.getenv = func(name string) string { return map[string]string{"POD_NAMESPACE": tc.env}[name] }
+			env := nowhere(t)
+			env.getenv = func(name string) string { return map[string]string{"POD_NAMESPACE": tc.env}[name] }
 			if tc.mounted != "" {
-				expect.File(t, around.namespaceFile, tc.mounted)
+				expect.File(t, env.namespaceFile, tc.mounted)
 			}
 			args := tc.args
 			if tc.config != "" {
 				args = append(args, "--config="+expect.File(t, filepath.Join(t.TempDir(), "config.yaml"), tc.config))
 			}
 			o, fs := parseFlags(t, args...)
-			if err := o.complete(fs.Changed, around); err != nil {
+			if err := o.complete(fs.Changed, env); err != nil {
 				t.Fatal(err)
 			}
 			if o.election.Namespace != tc.want {

@@ -56,7 +56,7 @@ func newDebugCommand(stop context.CancelFunc) *cobra.Command {
 		Example: debugExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.completeDebug(cmd.Flags().Changed, processSurroundings()); err != nil {
+			if err := o.completeDebug(cmd.Flags().Changed, processEnvironment()); err != nil {
 				return &usageError{err}
 			}
 			return o.run(cmd.Context(), stop)
@@ -89,8 +89,8 @@ func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 }
 
 // completeDebug is complete and validate for one who only reads.
-func (o *controllerOptions) completeDebug(changed func(flag string) bool, around surroundings) error {
-	if err := o.complete(changed, around); err != nil {
+func (o *controllerOptions) completeDebug(changed func(flag string) bool, env environment) error {
+	if err := o.complete(changed, env); err != nil {
 		return err
 	}
 	if err := o.validate(); err != nil {

@@ -133,7 +133,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	hub, err := o.readWorld(ctx, config, crds, placements, stdin)
+	hub, err := o.readState(ctx, config, crds, placements, stdin)
 	if err != nil {
 		return false, err
 	}
@@ -186,7 +186,7 @@ func (o *diffOptions) readChanges(
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := readWorldFiles(o.files, stdin, changes.Read); err != nil {
+	if err := readStateFiles(o.files, stdin, changes.Read); err != nil {
 		return nil, nil, err
 	}
 	placements, err := changes.Placements()
@@ -203,11 +203,11 @@ func (o *diffOptions) readChanges(
 	return changes, keys, nil
 }
 
-// readWorld reads what the hub holds, from the hub or from files.
-func (o *diffOptions) readWorld(
+// readState reads what the hub holds, from the hub or from files.
+func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, placements []inventory.PlacementKey,
 	stdin io.Reader,
-) (*explain.World, error) {
+) (*explain.State, error) {
 	if len(o.hub) == 0 {
 		return readHub(ctx, config, placements)
 	}
@@ -218,10 +218,10 @@ func (o *diffOptions) readWorld(
 	if err := readPaths("--hub", o.hub, stdin, reader.Read); err != nil {
 		return nil, err
 	}
-	return reader.World()
+	return reader.State()
 }
 
-func compare(hub, after *explain.World, applied []worldfile.Applied, now time.Time) explain.Differences {
+func compare(hub, after *explain.State, applied []worldfile.Applied, now time.Time) explain.Differences {
 	kept := make(map[inventory.PlacementKey][]string, len(applied))
 	for _, placement := range applied {
 		kept[placement.Placement] = placement.Kept
@@ -242,9 +242,9 @@ func compare(hub, after *explain.World, applied []worldfile.Applied, now time.Ti
 func unanswered(differences explain.Differences) error {
 	var errs []error
 	for _, difference := range differences.Placements {
-		if difference.Held != "" {
+		if difference.Stalled != "" {
 			errs = append(errs, fmt.Errorf("no answer for Placement %s, which would keep its last decisions if this were applied: %s",
-				difference.Key, difference.Held))
+				difference.Key, difference.Stalled))
 		}
 	}
 	return errors.Join(errs...)

@@ -62,7 +62,7 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 }
 
 // readHub lists what the placements are decided by.
-func readHub(ctx context.Context, config *rest.Config, placements []inventory.PlacementKey) (*explain.World, error) {
+func readHub(ctx context.Context, config *rest.Config, placements []inventory.PlacementKey) (*explain.State, error) {
 	hub, err := connect(config)
 	if err != nil {
 		return nil, err

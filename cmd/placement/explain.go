@@ -15,7 +15,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/story"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -119,9 +119,9 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 		}
 	}
 	if o.watch {
-		return o.follow(ctx, source, targets, stdout)
+		return o.printChanges(ctx, source, targets, stdout)
 	}
-	found, err := o.look(ctx, source, targets, now)
+	found, err := o.evaluate(ctx, source, targets, now)
 	if found != nil {
 		err = errors.Join(found.write(stdout, explain.Format(o.output), o.style(stdout)), err)
 	}
@@ -134,18 +134,18 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 		return now, nil, err
 	}
 	o.all = o.all || o.allNamespaces
-	if err := errors.Join(o.checkQuestion(args), o.checkHub()); err != nil {
+	if err := errors.Join(o.checkArgs(args), o.checkHub()); err != nil {
 		return now, nil, err
 	}
 	targets, err = parseTargets(args, o.namespace, o.api)
 	return now, targets, err
 }
 
-// checkQuestion finds flags that ask for nothing, or for two things.
-func (o *explainOptions) checkQuestion(args []string) error {
+// checkArgs finds flags that ask for nothing, or for two things.
+func (o *explainOptions) checkArgs(args []string) error {
 	switch {
-	case !slices.Contains(story.Formats(), explain.Format(o.output)):
-		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, story.Formats())
+	case !slices.Contains(counterfactual.Formats(), explain.Format(o.output)):
+		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, counterfactual.Formats())
 	case o.all && len(args) > 0:
 		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
 	case o.all && len(o.clusters) > 0:
@@ -173,29 +173,29 @@ func (o *explainOptions) checkHub() error {
 	}
 }
 
-// look answers once. It can have an answer beside an error.
-func (o *explainOptions) look(ctx context.Context, from *source, targets []target, now time.Time) (*answer, error) {
+// evaluate answers once. It can have an answer beside an error.
+func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []target, now time.Time) (*explainOutput, error) {
 	if o.all {
 		return from.unsatisfied(ctx, o, now)
 	}
 	return from.explain(ctx, o, targets, now)
 }
 
-// answer is a list of unsatisfied placements, or explanations.
-type answer struct {
+// explainOutput is a list of unsatisfied placements, or explanations.
+type explainOutput struct {
 	unsatisfied  *explain.Unsatisfied
-	explanations *story.Explanations
+	explanations *counterfactual.Explanations
 }
 
-func (a *answer) write(out io.Writer, format explain.Format, style explain.Style) error {
+func (a *explainOutput) write(out io.Writer, format explain.Format, style explain.Style) error {
 	if a.unsatisfied != nil {
 		return explain.WriteUnsatisfied(out, format, *a.unsatisfied, style)
 	}
-	return story.Write(out, format, *a.explanations, style)
+	return counterfactual.Write(out, format, *a.explanations, style)
 }
 
 // changesAt is the earliest time at which the answer may change by itself; zero means never.
-func (a *answer) changesAt() time.Time {
+func (a *explainOutput) changesAt() time.Time {
 	var earliest time.Time
 	take := func(at *metav1.Time) {
 		if at != nil && (earliest.IsZero() || at.Time.Before(earliest)) {
@@ -214,7 +214,7 @@ func (a *answer) changesAt() time.Time {
 
 // style suits the output.
 func (o *explainOptions) style(stdout io.Writer) explain.Style {
-	return explain.Style{Scores: true, Wide: explain.Format(o.output) == story.FormatWide, All: "-o wide", Color: colored(stdout)}
+	return explain.Style{Scores: true, Wide: explain.Format(o.output) == counterfactual.FormatWide, All: "-o wide", Color: colored(stdout)}
 }
 
 // colored reports whether the output is a terminal whose user has nothing against colours.
@@ -225,23 +225,23 @@ func colored(stdout io.Writer) bool {
 }
 
 // explainIn makes the explanations of placements of a world.
-func (o *explainOptions) explainIn(world *explain.World, keys []inventory.PlacementKey, now time.Time) (*answer, error) {
-	world.Limit = o.hubLimit
-	explanations := &story.Explanations{Now: metav1.NewTime(now), Placements: []story.Explanation{}}
-	all := explain.Format(o.output) == story.FormatWide || len(o.clusters) > 0
-	for _, evaluation := range world.Evaluate(now, func(key inventory.PlacementKey) bool { return slices.Contains(keys, key) }) {
-		stories := make([]story.Story, 0, len(o.clusters))
+func (o *explainOptions) explainIn(state *explain.State, keys []inventory.PlacementKey, now time.Time) (*explainOutput, error) {
+	state.Limit = o.hubLimit
+	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
+	all := explain.Format(o.output) == counterfactual.FormatWide || len(o.clusters) > 0
+	for _, evaluation := range state.Evaluate(now, func(key inventory.PlacementKey) bool { return slices.Contains(keys, key) }) {
+		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
 		for _, cluster := range o.clusters {
-			told, known := story.Tell(evaluation, cluster)
+			told, known := counterfactual.Explain(evaluation, cluster)
 			if !known {
 				return nil, unknownCluster(evaluation, cluster)
 			}
-			told.Counterfactuals = append(told.Counterfactuals, story.Search(world, evaluation.Placement.Key(), cluster, now)...)
-			stories = append(stories, told)
+			told.Counterfactuals = append(told.Counterfactuals, counterfactual.Search(state, evaluation.Placement.Key(), cluster, now)...)
+			clusters = append(clusters, told)
 		}
-		explanations.Placements = append(explanations.Placements, story.NewExplanation(world.Explain(evaluation, all), stories))
+		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(state.Explain(evaluation, all), clusters))
 	}
-	return &answer{explanations: explanations}, nil
+	return &explainOutput{explanations: explanations}, nil
 }
 
 // unknownCluster is the mistake of naming a cluster that is not there, which decisions can have all the same.

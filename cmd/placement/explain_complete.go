@@ -15,8 +15,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
-	"github.com/placement-hub/placement-hub/pkg/explain/story"
 )
 
 // completionTimeout bounds what a shell waits for. Whatever goes wrong in that time completes nothing and says nothing.
@@ -26,7 +26,7 @@ const completionTimeout = 2 * time.Second
 const completionPage = 500
 
 func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
-	o.hubFlags.registerCompletions(cmd, story.Formats())
+	o.hubFlags.registerCompletions(cmd, counterfactual.Formats())
 	apis := make([]string, 0, len(record.APIs()))
 	for _, api := range record.APIs() {
 		apis = append(apis, api.Form().Owner().Version)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
-	"github.com/placement-hub/placement-hub/pkg/explain/story"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -27,7 +27,7 @@ type source struct {
 	// namespace is that of placements that name none; empty in files stands for any.
 	namespace string
 	// files is the world in files; nil for a hub.
-	files *explain.World
+	files *explain.State
 	// config is the connection to the hub, and hub reads from it.
 	config *rest.Config
 	hub    client.Client
@@ -36,8 +36,8 @@ type source struct {
 // source reads the files, or connects to the hub.
 func (o *explainOptions) source(stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
-		world, err := o.readFiles(stdin)
-		return &source{files: world, namespace: o.namespace}, err
+		state, err := o.readFiles(stdin)
+		return &source{files: state, namespace: o.namespace}, err
 	}
 	config, namespace, err := o.find()
 	if err != nil {
@@ -50,7 +50,7 @@ func (o *explainOptions) source(stdin io.Reader) (*source, error) {
 	return &source{namespace: namespace, config: config, hub: hub}, nil
 }
 
-func (o *explainOptions) readFiles(stdin io.Reader) (*explain.World, error) {
+func (o *explainOptions) readFiles(stdin io.Reader) (*explain.State, error) {
 	crds, err := customResourceDefinitions()
 	if err != nil {
 		return nil, err
@@ -59,15 +59,15 @@ func (o *explainOptions) readFiles(stdin io.Reader) (*explain.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := readWorldFiles(o.files, stdin, reader.Read); err != nil {
+	if err := readStateFiles(o.files, stdin, reader.Read); err != nil {
 		return nil, err
 	}
-	return reader.World()
+	return reader.State()
 }
 
 // explain answers for placements. When the user may not read what they are decided by, it tells what is written about them, beside the
 // error.
-func (s *source) explain(ctx context.Context, o *explainOptions, targets []target, now time.Time) (*answer, error) {
+func (s *source) explain(ctx context.Context, o *explainOptions, targets []target, now time.Time) (*explainOutput, error) {
 	if s.files != nil {
 		keys, err := resolveInFiles(s.files, targets)
 		if err != nil {
@@ -79,11 +79,11 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 	if err != nil {
 		return nil, err
 	}
-	world, err := liveworld.Read(ctx, s.hub, keys)
+	state, err := liveworld.Read(ctx, s.hub, keys)
 	if err != nil {
 		return s.written(ctx, keys, now, err)
 	}
-	return o.explainIn(world, keys, now)
+	return o.explainIn(state, keys, now)
 }
 
 // resolve finds the placements that the targets name on the hub.
@@ -102,12 +102,12 @@ func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Pla
 	return keys, nil
 }
 
-func resolveInFiles(world *explain.World, targets []target) ([]inventory.PlacementKey, error) {
+func resolveInFiles(state *explain.State, targets []target) ([]inventory.PlacementKey, error) {
 	var keys []inventory.PlacementKey
 	for _, target := range targets {
 		var found []inventory.PlacementKey
 		var elsewhere []string
-		for _, object := range world.Placements {
+		for _, object := range state.Placements {
 			key := record.Read(object).Key()
 			switch {
 			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(api record.API) bool { return api.Name() == key.API }):
@@ -147,35 +147,35 @@ func hintElsewhere(t target, namespaces []string) string {
 }
 
 // written is what the hub has written about placements, if it is a right that is missing by the error, which comes with it.
-func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time, refused error) (*answer, error) {
+func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
 	reports, err := liveworld.Written(ctx, s.hub, keys, "as this user may not read what the placement is decided by")
-	explanations := &story.Explanations{Now: metav1.NewTime(now), Placements: []story.Explanation{}}
+	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	for _, report := range reports {
-		explanations.Placements = append(explanations.Placements, story.NewExplanation(report, nil))
+		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(report, nil))
 	}
-	return &answer{explanations: explanations}, errors.Join(refused, err)
+	return &explainOutput{explanations: explanations}, errors.Join(refused, err)
 }
 
 // unsatisfied lists the unsatisfied placements of the namespace, or of all. When the user may not read what they are decided by, it lists
 // those that the hub has called so, beside the error.
-func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*answer, error) {
-	namespace := o.listed(s)
+func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*explainOutput, error) {
+	namespace := o.listNamespace(s)
 	if s.files != nil {
 		return o.unsatisfiedIn(s.files, namespace, now), nil
 	}
-	world, err := liveworld.ReadAll(ctx, s.hub, namespace)
+	state, err := liveworld.ReadAll(ctx, s.hub, namespace)
 	if err != nil {
 		return s.writtenUnsatisfied(ctx, namespace, now, err)
 	}
-	return o.unsatisfiedIn(world, namespace, now), nil
+	return o.unsatisfiedIn(state, namespace, now), nil
 }
 
 // writtenUnsatisfied are those that the hub has called so, if it is a right that is missing by the error, which comes with them. There is no
 // answer when the user may not know of a single placement.
-func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now time.Time, refused error) (*answer, error) {
+func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
@@ -184,20 +184,20 @@ func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now t
 		return nil, errors.Join(refused, err)
 	}
 	list.Now, list.Namespace = metav1.NewTime(now), namespace
-	return &answer{unsatisfied: &list}, errors.Join(refused, err)
+	return &explainOutput{unsatisfied: &list}, errors.Join(refused, err)
 }
 
-// listed is the namespace of which placements are listed; empty stands for all.
-func (o *explainOptions) listed(from *source) string {
+// listNamespace is the namespace of which placements are listed; empty stands for all.
+func (o *explainOptions) listNamespace(from *source) string {
 	if o.allNamespaces {
 		return ""
 	}
 	return from.namespace
 }
 
-func (o *explainOptions) unsatisfiedIn(world *explain.World, namespace string, now time.Time) *answer {
-	world.Limit = o.hubLimit
-	list := world.Unsatisfied(now, func(key inventory.PlacementKey) bool { return namespace == "" || key.Namespace == namespace })
+func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) *explainOutput {
+	state.Limit = o.hubLimit
+	list := state.Unsatisfied(now, func(key inventory.PlacementKey) bool { return namespace == "" || key.Namespace == namespace })
 	list.Namespace = namespace
-	return &answer{unsatisfied: &list}
+	return &explainOutput{unsatisfied: &list}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
-	"github.com/placement-hub/placement-hub/pkg/explain/story"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -21,40 +21,40 @@ import (
 // how long that may put it off. longestWait bounds the wait for a time at which the answer changes: a timer is monotonic, and does not
 // follow a clock that is put right or a machine that is suspended.
 const (
-	calm        = 200 * time.Millisecond
-	patience    = 2 * time.Second
-	longestWait = 10 * time.Minute
+	debounce = 200 * time.Millisecond
+	maxDelay = 2 * time.Second
+	maxWait  = 10 * time.Minute
 )
 
-// follower prints an answer again whenever it changes.
-type follower struct {
+// changePrinter prints an answer again whenever it changes.
+type changePrinter struct {
 	*explainOptions
 
-	mirror    *liveworld.Mirror
+	watcher   *liveworld.Watcher
 	keys      []inventory.PlacementKey
 	namespace string
 	last      string
 }
 
-// follow prints the answer, and again whenever it changes, until ctx ends.
-func (o *explainOptions) follow(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
-	f := &follower{explainOptions: o, namespace: o.listed(from)}
-	world, written, err := f.first(ctx, from, targets)
+// printChanges prints the answer, and again whenever it changes, until ctx ends.
+func (o *explainOptions) printChanges(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
+	f := &changePrinter{explainOptions: o, namespace: o.listNamespace(from)}
+	state, written, err := f.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
 			err = errors.Join(written.write(stdout, explain.Format(o.output), o.style(stdout)), err)
 		}
 		return err
 	}
-	apis, namespaces := f.extent()
-	if f.mirror, err = liveworld.NewMirror(from.config, world.Uncounted, namespaces...); err != nil {
+	apis, namespaces := f.watchScope()
+	if f.watcher, err = liveworld.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
 	// The mirror must not outlive the command.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err = f.mirror.Watch(ctx, apis); err == nil {
-		err = f.repeat(ctx, stdout)
+	if err = f.watcher.Watch(ctx, apis); err == nil {
+		err = f.loop(ctx, stdout)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil // The user has seen enough.
@@ -62,31 +62,31 @@ func (o *explainOptions) follow(ctx context.Context, from *source, targets []tar
 	return err
 }
 
-// first reads once without a watch, which tells what may not be read and what is not there. When it is a right that is missing, what is
+// readOnce reads once without a watch, which tells what may not be read and what is not there. When it is a right that is missing, what is
 // written comes with the error.
-func (f *follower) first(ctx context.Context, from *source, targets []target) (*explain.World, *answer, error) {
+func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if f.all {
-		world, err := liveworld.ReadAll(ctx, from.hub, f.namespace)
+		state, err := liveworld.ReadAll(ctx, from.hub, f.namespace)
 		if err != nil {
 			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), err)
 			return nil, written, err
 		}
-		return world, nil, nil
+		return state, nil, nil
 	}
 	var err error
 	if f.keys, err = from.resolve(ctx, targets); err != nil {
 		return nil, nil, err
 	}
-	world, err := liveworld.Read(ctx, from.hub, f.keys)
+	state, err := liveworld.Read(ctx, from.hub, f.keys)
 	if err != nil {
 		written, err := from.written(ctx, f.keys, time.Now(), err)
 		return nil, written, err
 	}
-	return world, nil, nil
+	return state, nil, nil
 }
 
-// extent is what has to be watched: placements of some APIs, in some namespaces, or in all when there are none.
-func (f *follower) extent() (apis []record.API, namespaces []string) {
+// watchScope is what has to be watched: placements of some APIs, in some namespaces, or in all when there are none.
+func (f *changePrinter) watchScope() (apis []record.API, namespaces []string) {
 	if f.all {
 		if f.namespace != "" {
 			namespaces = []string{f.namespace}
@@ -105,47 +105,47 @@ func (f *follower) extent() (apis []record.API, namespaces []string) {
 	return apis, slices.Compact(namespaces)
 }
 
-// repeat looks again after each change, and prints what differs from what was printed last.
-func (f *follower) repeat(ctx context.Context, stdout io.Writer) error {
+// loop looks again after each change, and prints what differs from what was printed last.
+func (f *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
 	for {
 		now := time.Now()
-		found, err := f.look(ctx, now)
+		found, err := f.evaluate(ctx, now)
 		if err != nil {
 			return err
 		}
-		if err := f.show(found, now, stdout); err != nil {
+		if err := f.print(found, now, stdout); err != nil {
 			return err
 		}
-		if err := f.await(ctx, found.changesAt()); err != nil {
+		if err := f.waitForChange(ctx, found.changesAt()); err != nil {
 			return err
 		}
 	}
 }
 
-// look answers from the mirror.
-func (f *follower) look(ctx context.Context, now time.Time) (*answer, error) {
+// evaluate answers from the mirror.
+func (f *changePrinter) evaluate(ctx context.Context, now time.Time) (*explainOutput, error) {
 	if f.all {
-		world, err := f.mirror.ReadAll(ctx, f.namespace)
+		state, err := f.watcher.ReadAll(ctx, f.namespace)
 		if err != nil {
 			return nil, err
 		}
-		return f.unsatisfiedIn(world, f.namespace, now), nil
+		return f.unsatisfiedIn(state, f.namespace, now), nil
 	}
-	world, err := f.mirror.Read(ctx, f.keys)
+	state, err := f.watcher.Read(ctx, f.keys)
 	if err != nil {
 		return nil, err
 	}
-	return f.explainIn(world, f.keys, now)
+	return f.explainIn(state, f.keys, now)
 }
 
-// show prints an answer that differs from the last one, with the time.
-func (f *follower) show(found *answer, now time.Time, stdout io.Writer) error {
+// print prints an answer that differs from the last one, with the time.
+func (f *changePrinter) print(found *explainOutput, now time.Time, stdout io.Writer) error {
 	// Times are no news: what is compared is what people see, all of it.
 	var text bytes.Buffer
-	if err := found.write(&text, story.FormatWide, explain.Style{Scores: true, Wide: true}); err != nil {
+	if err := found.write(&text, counterfactual.FormatWide, explain.Style{Scores: true, Wide: true}); err != nil {
 		return err
 	}
-	gone := f.gone(found)
+	gone := f.deleted(found)
 	text.WriteString(strings.Join(gone, "\n"))
 	if f.last == text.String() {
 		return nil
@@ -160,7 +160,7 @@ func (f *follower) show(found *answer, now time.Time, stdout io.Writer) error {
 	default:
 		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
 	}
-	if format := explain.Format(f.output); len(gone) > 0 && (format == explain.FormatTable || format == story.FormatWide) {
+	if format := explain.Format(f.output); len(gone) > 0 && (format == explain.FormatTable || format == counterfactual.FormatWide) {
 		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
 	}
 	if err := found.write(&out, explain.Format(f.output), f.style(stdout)); err != nil {
@@ -172,40 +172,40 @@ func (f *follower) show(found *answer, now time.Time, stdout io.Writer) error {
 	return nil
 }
 
-// gone are the placements that are not there any more.
-func (f *follower) gone(found *answer) []string {
+// deleted are the placements that are not there any more.
+func (f *changePrinter) deleted(found *explainOutput) []string {
 	var gone []string
 	for _, key := range f.keys {
-		if !slices.ContainsFunc(found.explanations.Placements, func(explanation story.Explanation) bool { return explanation.Key == key }) {
+		if !slices.ContainsFunc(found.explanations.Placements, func(explanation counterfactual.Explanation) bool { return explanation.Key == key }) {
 			gone = append(gone, "Placement "+key.String())
 		}
 	}
 	return gone
 }
 
-// await returns when the answer may have changed: something was seen and is over, or the time has come.
-func (f *follower) await(ctx context.Context, changesAt time.Time) error {
+// waitForChange returns when the answer may have changed: something was seen and is over, or the time has come.
+func (f *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
 	var due <-chan time.Time
 	if !changesAt.IsZero() {
-		due = time.After(min(max(time.Until(changesAt), calm), longestWait))
+		due = time.After(min(max(time.Until(changesAt), debounce), maxWait))
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case err := <-f.mirror.Refused():
+	case err := <-f.watcher.Failed():
 		return err
 	case <-due:
 		return nil
-	case <-f.mirror.Changed():
+	case <-f.watcher.Changed():
 	}
-	for longest := time.After(patience); ; {
+	for longest := time.After(maxDelay); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.mirror.Changed():
+		case <-f.watcher.Changed():
 		case <-longest:
 			return nil
-		case <-time.After(calm):
+		case <-time.After(debounce):
 			return nil
 		}
 	}

@@ -32,9 +32,9 @@ func (h *refusingHub) List(context.Context, client.ObjectList, ...client.ListOpt
 // A hub that cannot be read once is not followed, even if it could be read again a moment later.
 func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 	hub := &refusingHub{err: errors.New("the hub is restarting")}
-	f := &follower{explainOptions: &explainOptions{all: true}}
-	if world, _, err := f.first(t.Context(), &source{hub: hub}, nil); world != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
-		t.Errorf("world %v, error %v", world, err)
+	f := &changePrinter{explainOptions: &explainOptions{all: true}}
+	if state, _, err := f.readOnce(t.Context(), &source{hub: hub}, nil); state != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
+		t.Errorf("world %v, error %v", state, err)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestExplainPageShowsRealOutput(t *testing.T) {
 // wantRealOutput runs the commands that a page for users shows, over the samples, and compares what they print with what is shown.
 func wantRealOutput(t *testing.T, page, subcommand string) {
 	t.Helper()
-	world := samplesIn(t)
+	state := samplesIn(t)
 	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func wantRealOutput(t *testing.T, page, subcommand string) {
 		}
 		shown++
 		var stdout, stderr bytes.Buffer
-		args := append([]string{subcommand}, strings.Fields(strings.ReplaceAll(command, "deploy/samples", world))...)
+		args := append([]string{subcommand}, strings.Fields(strings.ReplaceAll(command, "deploy/samples", state))...)
 		if code := executeWithInput(t, "", args, &stdout, &stderr); code != exitOK {
 			t.Fatalf("%s: exit code %d: %s", command, code, &stderr)
 		}

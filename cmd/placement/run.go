@@ -168,14 +168,14 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err err
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
 
-	steps := &live.Steps{Out: stderr}
+	progress := &live.Progress{Out: stderr}
 	open := o.startHub
 	if o.kubeconfig != "" {
 		open = o.connectHub
 	}
-	hub, err := open(ctx, steps)
+	hub, err := open(ctx, progress)
 	if err == nil {
-		err = o.operate(ctx, hub, steps, stdout)
+		err = o.operate(ctx, hub, progress, stdout)
 	}
 	// What fails because the user stopped it is no failure, unless an answer was asked for.
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -185,7 +185,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err err
 		}
 	}
 	if hub != nil {
-		err = errors.Join(err, hub.close(steps))
+		err = errors.Join(err, hub.close(progress))
 	}
 	return err
 }

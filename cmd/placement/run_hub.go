@@ -23,14 +23,14 @@ type runHub struct {
 }
 
 // startHub starts a control plane and sets it up. The hub it returns is to be closed even when there is an error; nil needs no close.
-func (o *runOptions) startHub(ctx context.Context, steps *live.Steps) (*runHub, error) {
+func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	options := embedded.Options{
 		DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs, Once: o.once, Multicluster: o.profiles,
 	}
 	if o.samplesAsked {
 		options.Samples = &o.samples
 	}
-	started, err := embedded.Start(ctx, options, steps)
+	started, err := embedded.Start(ctx, options, progress)
 	if started == nil {
 		return nil, err
 	}
@@ -40,11 +40,11 @@ func (o *runOptions) startHub(ctx context.Context, steps *live.Steps) (*runHub, 
 }
 
 // connectHub prepares an existing cluster.
-func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub, error) {
+func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	settings := newControllerOptions()
 	settings.kubeconfig = o.kubeconfig
 	settings.controllers = o.controllers(nil)
-	if err := settings.complete(func(string) bool { return false }, processSurroundings()); err != nil {
+	if err := settings.complete(func(string) bool { return false }, processEnvironment()); err != nil {
 		return nil, err
 	}
 	config, err := settings.restConfig()
@@ -55,15 +55,15 @@ func (o *runOptions) connectHub(ctx context.Context, steps *live.Steps) (*runHub
 	if hub.log, err = live.OpenLog(""); err != nil {
 		return hub, err
 	}
-	err = steps.Do("connecting to "+config.Host, func() error { return preflight.Reach(config) })
+	err = progress.Do("connecting to "+config.Host, func() error { return preflight.Reach(config) })
 	if err == nil && !o.noInstall {
-		err = embedded.InstallBeside(ctx, config, steps, o.profiles)
+		err = embedded.InstallBeside(ctx, config, progress, o.profiles)
 	}
 	if err == nil && o.samples {
-		err = embedded.ApplySamples(ctx, config, steps)
+		err = embedded.ApplySamples(ctx, config, progress)
 	}
 	if err == nil {
-		err = steps.Do("checking rights", func() error { return preflight.Run(ctx, config, settings.controllers, settings.election) })
+		err = progress.Do("checking rights", func() error { return preflight.Run(ctx, config, settings.controllers, settings.election) })
 	}
 	return hub, err
 }
@@ -77,10 +77,10 @@ func (h *runHub) webhook() net.Listener {
 }
 
 // close takes down what was started, and gives the log back.
-func (h *runHub) close(steps *live.Steps) error {
+func (h *runHub) close(progress *live.Progress) error {
 	switch {
 	case h.embedded != nil:
-		return h.embedded.Close(steps)
+		return h.embedded.Close(progress)
 	case h.log != nil:
 		return h.log.Close()
 	default:

@@ -68,7 +68,7 @@ func (h *runHub) newManager(ctx context.Context, config *rest.Config, controller
 }
 
 // operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
-func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps, stdout io.Writer) error {
+func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
 	traces, err := tracing.Start(ctx, o.tracing, version)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps
 	if err != nil {
 		return err
 	}
-	feed, err := live.NewFeed(ctx, mgr.GetCache())
+	watcher, err := live.NewWatcher(ctx, mgr.GetCache())
 	if err != nil {
 		return err
 	}
@@ -100,25 +100,25 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, steps *live.Steps
 	}
 	group.Go(func() error {
 		defer stop()
-		err := steps.Do("starting the controllers", func() error { return feed.WaitForSync(groupCtx) })
+		err := progress.Do("starting the controllers", func() error { return watcher.WaitForSync(groupCtx) })
 		if err == nil && hub.webhook() != nil {
-			err = hub.embedded.InstallWebhook(groupCtx, steps)
+			err = hub.embedded.InstallWebhook(groupCtx, progress)
 		}
 		if err != nil {
 			return err
 		}
-		return o.watch(groupCtx, hub, mgr.Elected(), feed, stdout)
+		return o.watch(groupCtx, hub, mgr.Elected(), watcher, stdout)
 	})
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
 
 // watch shows the board in the way that the flags and the output ask for.
-func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, feed *live.Feed, stdout io.Writer) error {
+func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, watcher *live.Watcher, stdout io.Writer) error {
 	view := &live.View{
-		Feed: feed, Elected: elected, Working: working, Heading: live.Heading{Server: hub.config.Host, Access: hub.access},
+		Watcher: watcher, Elected: elected, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
 	}
 	if !hub.election.Disable {
-		view.Heading.Lease = hub.election.Namespace + "/" + hub.election.Name
+		view.Header.Lease = hub.election.Namespace + "/" + hub.election.Name
 	}
 	if o.once {
 		return view.UntilSettled(ctx, stdout, o.timeout)

@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -158,22 +158,22 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err != nil {
 		return false, &usageError{err}
 	}
-	world, changes, err := o.read(ctx, stdin)
+	state, changes, err := o.read(ctx, stdin)
 	if err != nil {
 		return false, err
 	}
-	if err := o.checkWanted(world, names); err != nil {
+	if err := o.checkWanted(state, names); err != nil {
 		return false, err
 	}
 	wanted := func(key inventory.PlacementKey) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
-	world.Limit = o.hubLimit
+	state.Limit = o.hubLimit
 	if len(changes) > 0 {
-		return o.whatIf(stdout, world, changes, wanted, now)
+		return o.whatIf(stdout, state, changes, wanted, now)
 	}
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, evaluation := range world.Evaluate(now, wanted) {
+	for _, evaluation := range state.Evaluate(now, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
 	}
 	return false, explain.Write(stdout, explain.Format(o.output), reports)
@@ -181,13 +181,13 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 
 // whatIf prints what the changes would make of the decisions.
 func (o *simulateOptions) whatIf(
-	stdout io.Writer, world *explain.World, changes []overlay.Change, wanted func(inventory.PlacementKey) bool, now time.Time,
+	stdout io.Writer, state *explain.State, changes []whatif.Change, wanted func(inventory.PlacementKey) bool, now time.Time,
 ) (differs bool, err error) {
-	after, err := overlay.Apply(world, now, changes...)
+	after, err := whatif.Apply(state, now, changes...)
 	if err != nil {
 		return false, err
 	}
-	whatIf := explain.NewWhatIf(world, after, wanted, now)
+	whatIf := explain.NewWhatIf(state, after, wanted, now)
 	for _, change := range changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}

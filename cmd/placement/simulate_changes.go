@@ -9,13 +9,13 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
 // changeFlags are the flags that say what would change, in the order of the command line.
 type changeFlags struct {
-	changes []overlay.Change
+	changes []whatif.Change
 	adding  bool
 }
 
@@ -23,7 +23,7 @@ type changeFlags struct {
 type change struct {
 	flags *changeFlags
 	form  string
-	parse func(text string) (overlay.Change, error)
+	parse func(text string) (whatif.Change, error)
 	given []string
 }
 
@@ -44,20 +44,20 @@ func (c *change) String() string { return strings.Join(c.given, ",") }
 func (c *change) Type() string { return c.form }
 
 // toAdd stands for what the files hold, until they are read.
-type toAdd struct{ overlay.Add }
+type toAdd struct{ whatif.Add }
 
 func (c *changeFlags) add(flags *pflag.FlagSet) {
-	flag := func(name, form, usage string, parse func(string) (overlay.Change, error)) {
+	flag := func(name, form, usage string, parse func(string) (whatif.Change, error)) {
 		flags.Var(&change{flags: c, form: form, parse: parse}, name, usage+" May be repeated.")
 	}
 	flag("label", "CLUSTER:KEY=VALUE", "What if the cluster had this label, or with CLUSTER:KEY- none of this key.", parseLabel)
 	flag("claim", "CLUSTER:NAME=VALUE", "What if the cluster had this claim, or with CLUSTER:NAME- none of this name.", parseClaim)
 	flag("taint", "CLUSTER:KEY[=VALUE]:EFFECT",
 		"What if the cluster had this taint, or with CLUSTER:KEY- or CLUSTER:KEY:EFFECT- none of this key.", parseTaint)
-	flag("drain", "CLUSTER", "What if the cluster had the taint "+overlay.DrainKey+":NoSelect, which nobody tolerates who does not tolerate all.",
-		func(cluster string) (overlay.Change, error) { return overlay.Drain{Cluster: cluster}, named(cluster) })
+	flag("drain", "CLUSTER", "What if the cluster had the taint "+whatif.DrainKey+":NoSelect, which nobody tolerates who does not tolerate all.",
+		func(cluster string) (whatif.Change, error) { return whatif.Drain{Cluster: cluster}, named(cluster) })
 	flag("remove", "CLUSTER", "What if there was no such cluster.",
-		func(cluster string) (overlay.Change, error) { return overlay.Remove{Cluster: cluster}, named(cluster) })
+		func(cluster string) (whatif.Change, error) { return whatif.Remove{Cluster: cluster}, named(cluster) })
 	flag("without-binding", "[NAMESPACE/]SET", "What if the set was not bound to the namespace, or to none.", parseBinding)
 	flags.BoolFunc("add", "What if there were the ManagedClusters and AddOnPlacementScores that -f names, beside what the live hub or --hub has.",
 		func(text string) error {
@@ -73,11 +73,11 @@ func (c *changeFlags) add(flags *pflag.FlagSet) {
 }
 
 // with are the changes, what is added included.
-func (c *changeFlags) with(additions *explain.World) []overlay.Change {
-	changes := make([]overlay.Change, 0, len(c.changes))
+func (c *changeFlags) with(additions *explain.State) []whatif.Change {
+	changes := make([]whatif.Change, 0, len(c.changes))
 	for _, change := range c.changes {
 		if _, is := change.(toAdd); is {
-			change = overlay.Add{Clusters: additions.Clusters, Scores: additions.Scores}
+			change = whatif.Add{Clusters: additions.Clusters, Scores: additions.Scores}
 		}
 		changes = append(changes, change)
 	}
@@ -85,9 +85,9 @@ func (c *changeFlags) with(additions *explain.World) []overlay.Change {
 }
 
 // readAdditions reads what is to be added.
-func readAdditions(reader *worldfile.Reader, adding bool) (*explain.World, error) {
+func readAdditions(reader *worldfile.Reader, adding bool) (*explain.State, error) {
 	if !adding {
-		return &explain.World{}, nil
+		return &explain.State{}, nil
 	}
 	additions, err := reader.Additions()
 	if err != nil {
@@ -112,20 +112,20 @@ func ofCluster(text, form string) (cluster, rest string, err error) {
 	return cluster, rest, nil
 }
 
-func parseLabel(text string) (overlay.Change, error) {
+func parseLabel(text string) (whatif.Change, error) {
 	cluster, key, value, removes, err := parseAssignment(text, "c7:region=eu or c7:region-")
 	if removes {
-		return overlay.Unlabel{Cluster: cluster, Key: key}, err
+		return whatif.Unlabel{Cluster: cluster, Key: key}, err
 	}
-	return overlay.Label{Cluster: cluster, Key: key, Value: value}, err
+	return whatif.Label{Cluster: cluster, Key: key, Value: value}, err
 }
 
-func parseClaim(text string) (overlay.Change, error) {
+func parseClaim(text string) (whatif.Change, error) {
 	cluster, name, value, removes, err := parseAssignment(text, "c7:version=1.30 or c7:version-")
 	if removes {
-		return overlay.Unclaim{Cluster: cluster, Name: name}, err
+		return whatif.Unclaim{Cluster: cluster, Name: name}, err
 	}
-	return overlay.Claim{Cluster: cluster, Name: name, Value: value}, err
+	return whatif.Claim{Cluster: cluster, Name: name, Value: value}, err
 }
 
 func parseAssignment(text, form string) (cluster, key, value string, removes bool, err error) {
@@ -143,7 +143,7 @@ func parseAssignment(text, form string) (cluster, key, value string, removes boo
 	return cluster, key, value, removes, nil
 }
 
-func parseTaint(text string) (overlay.Change, error) {
+func parseTaint(text string) (whatif.Change, error) {
 	const form = "c7:gpu=a100:NoSelect, c7:gpu:NoSelect or c7:gpu-"
 	cluster, rest, err := ofCluster(text, form)
 	if err != nil {
@@ -159,14 +159,14 @@ func parseTaint(text string) (overlay.Change, error) {
 	case key == "", !removes && effect == "":
 		return nil, fmt.Errorf("is not of the form %s", form)
 	case removes:
-		return overlay.Untaint{Cluster: cluster, Key: key, Effect: clusterv1.TaintEffect(effect)}, nil
+		return whatif.Untaint{Cluster: cluster, Key: key, Effect: clusterv1.TaintEffect(effect)}, nil
 	default:
 		taint := clusterv1.Taint{Key: key, Value: value, Effect: clusterv1.TaintEffect(effect)}
-		return overlay.Taint{Cluster: cluster, Taint: taint}, nil
+		return whatif.Taint{Cluster: cluster, Taint: taint}, nil
 	}
 }
 
-func parseBinding(text string) (overlay.Change, error) {
+func parseBinding(text string) (whatif.Change, error) {
 	namespace, set, scoped := strings.Cut(text, "/")
 	if !scoped {
 		namespace, set = "", text
@@ -174,5 +174,5 @@ func parseBinding(text string) (overlay.Change, error) {
 	if set == "" || scoped && namespace == "" || strings.Contains(set, "/") {
 		return nil, errors.New("is not of the form SET or NAMESPACE/SET")
 	}
-	return overlay.WithoutBinding{Namespace: namespace, Set: set}, nil
+	return whatif.WithoutBinding{Namespace: namespace, Set: set}, nil
 }

@@ -14,10 +14,10 @@ import (
 const stdinName = "-"
 
 // worldFileExtensions are those of the files that are read of a directory; a file that is named itself may have any.
-var worldFileExtensions = []string{".yaml", ".yml", ".json"}
+var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// readWorldFiles reads what --filename names.
-func readWorldFiles(paths []string, stdin io.Reader, take func(name string, content []byte)) error {
+// readStateFiles reads what --filename names.
+func readStateFiles(paths []string, stdin io.Reader, take func(name string, content []byte)) error {
 	return readPaths("--filename", paths, stdin, take)
 }
 
@@ -33,7 +33,7 @@ func readPaths(flag string, paths []string, stdin io.Reader, take func(name stri
 			take("stdin", content)
 			continue
 		}
-		files, err := worldFiles(flag, path)
+		files, err := stateFiles(flag, path)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func readPaths(flag string, paths []string, stdin io.Reader, take func(name stri
 }
 
 // worldFiles is the path itself, or what is to be read of it when it is a directory.
-func worldFiles(flag, path string) ([]string, error) {
+func stateFiles(flag, path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -63,7 +63,7 @@ func worldFiles(flag, path string) ([]string, error) {
 	}
 	var files []string
 	for _, entry := range entries {
-		if !entry.IsDir() && slices.Contains(worldFileExtensions, filepath.Ext(entry.Name())) {
+		if !entry.IsDir() && slices.Contains(stateFileExtensions, filepath.Ext(entry.Name())) {
 			files = append(files, filepath.Join(path, entry.Name()))
 		}
 	}

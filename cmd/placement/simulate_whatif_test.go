@@ -41,9 +41,9 @@ func samplesIn(t *testing.T) string {
 }
 
 func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
-	world := samplesIn(t)
+	state := samplesIn(t)
 	added := expect.File(t, filepath.Join(t.TempDir(), "clusters.yaml"), addedClusters)
-	fromFiles := []string{"-f", world, "--now", diffNow}
+	fromFiles := []string{"-f", state, "--now", diffNow}
 	for _, tc := range []struct {
 		golden string
 		args   []string
@@ -53,7 +53,7 @@ func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
 		{"label", append(fromFiles, "--label", "stage-eu1:env=prod", "--label", "eu2:cluster.open-cluster-management.io/clusterset-")},
 		{"taint", append(fromFiles, "--taint", "gpu2:gpu-", "--taint", "eu1:upgrade=true:PreferNoSelect", "--claim", "us2:zone=b")},
 		{"without-binding", append(fromFiles, "--without-binding", "team-c/staging", "--without-binding", "edge")},
-		{"add", []string{"--hub", world, "--now", diffNow, "--add", "-f", added}},
+		{"add", []string{"--hub", state, "--now", diffNow, "--add", "-f", added}},
 		{"json", append(fromFiles, "--drain", "eu1", "-o", "json", "--placement", "team-a/payments", "--placement", "team-b/typo")},
 		{"name", append(fromFiles, "--drain", "eu1", "-o", "name")},
 		{"nothing", append(fromFiles, "--drain", "gpu2", "-n", "team-c")},
@@ -81,7 +81,7 @@ func TestWhatIfOfTheSamplesIsGolden(t *testing.T) {
 }
 
 func TestWhatIfExitCodes(t *testing.T) {
-	world := samplesIn(t)
+	state := samplesIn(t)
 	for _, tc := range []struct {
 		reason string
 		args   []string
@@ -95,7 +95,7 @@ func TestWhatIfExitCodes(t *testing.T) {
 		{"a mistake is no difference", []string{"--drain", "nosuch", "--exit-code"}, exitNotCompared},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			code, stdout, stderr := simulate(t, "", append([]string{"-f", world}, tc.args...)...)
+			code, stdout, stderr := simulate(t, "", append([]string{"-f", state}, tc.args...)...)
 			if code != tc.want {
 				t.Errorf("exit code %d, want %d; stdout:\n%sstderr:\n%s", code, tc.want, stdout, stderr)
 			}
@@ -106,7 +106,7 @@ func TestWhatIfExitCodes(t *testing.T) {
 func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string { return expect.File(t, filepath.Join(dir, name), content) }
-	world, added := file("world.yaml", simulatedClusters+"---\n"+simulatedPlacements), file("clusters.yaml", addedClusters)
+	state, added := file("world.yaml", simulatedClusters+"---\n"+simulatedPlacements), file("clusters.yaml", addedClusters)
 	unreachable := file("unreachable", kubeconfigFor("https://127.0.0.1:1"))
 	for _, tc := range []struct {
 		reason   string
@@ -139,10 +139,10 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 		{"clusters out of scope", []string{"--drain", "c1", "--all"}, exitUsage, "--all: a difference has no clusters out of scope"},
 		{"the exit code of nothing", []string{"--exit-code"}, exitUsage, "say what would change"},
 		{"a namespace that is empty", []string{"--drain", "c1", "-n", "team-z"}, exitFailure, "no Placement in the files in namespace team-z"},
-		{"two worlds", []string{"--hub", world}, exitUsage, "both name what the hub holds"},
+		{"two worlds", []string{"--hub", state}, exitUsage, "both name what the hub holds"},
 		{"a context of files", []string{"--context", "prod"}, exitUsage, "--kubeconfig and --context mean nothing"},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, append([]string{"-f", world}, tc.args...)...) })
+		t.Run(tc.reason, func(t *testing.T) { wantMistake(t, tc.wantCode, tc.want, append([]string{"-f", state}, tc.args...)...) })
 	}
 	for _, tc := range []struct {
 		reason   string
@@ -150,20 +150,20 @@ func TestWhatIfSaysWhatIsWrong(t *testing.T) {
 		wantCode int
 		want     string
 	}{
-		{"nothing to add", []string{"--hub", world, "--add"}, exitUsage, "--add: name the files"},
-		{"add twice", []string{"--hub", world, "--add", "--add", "-f", added}, exitUsage, "repeat -f"},
-		{"add nothing", []string{"--hub", world, "--add=false"}, exitUsage, "means yes by itself"},
+		{"nothing to add", []string{"--hub", state, "--add"}, exitUsage, "--add: name the files"},
+		{"add twice", []string{"--hub", state, "--add", "--add", "-f", added}, exitUsage, "repeat -f"},
+		{"add nothing", []string{"--hub", state, "--add=false"}, exitUsage, "means yes by itself"},
 		{
-			"something else to add", []string{"--hub", world, "--add", "-f", world}, exitFailure,
-			"--add: " + world + ":9: ManagedClusterSetBinding team-a/default cannot be added: leave it out, only ManagedClusters",
+			"something else to add", []string{"--hub", state, "--add", "-f", state}, exitFailure,
+			"--add: " + state + ":9: ManagedClusterSetBinding team-a/default cannot be added: leave it out, only ManagedClusters",
 		},
 		{
-			"what is there to add", []string{"--hub", world, "--add", "-f", file("c1.yaml", strings.Split(simulatedClusters, "---")[0])}, exitFailure,
+			"what is there to add", []string{"--hub", state, "--add", "-f", file("c1.yaml", strings.Split(simulatedClusters, "---")[0])}, exitFailure,
 			"ManagedCluster c1 exists already",
 		},
-		{"a mistake in what is added", []string{"--hub", world, "--add", "-f", file("typo", "kind: X\n")}, exitFailure, "apiVersion: is required"},
+		{"a mistake in what is added", []string{"--hub", state, "--add", "-f", file("typo", "kind: X\n")}, exitFailure, "apiVersion: is required"},
 		{
-			"the order is that of the flags", []string{"--hub", world, "--drain", "us4", "--add", "-f", added}, exitFailure,
+			"the order is that of the flags", []string{"--hub", state, "--drain", "us4", "--add", "-f", added}, exitFailure,
 			"there is no ManagedCluster us4",
 		},
 		{"standard input twice", []string{"--hub", "-", "--add", "-f", "-"}, exitUsage, "can be read only once"},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
-	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
@@ -30,7 +30,7 @@ func (o *simulateOptions) place() string {
 }
 
 // read reads the world, and what would change of it.
-func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.World, []overlay.Change, error) {
+func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.State, []whatif.Change, error) {
 	crds, err := customResourceDefinitions()
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.W
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := readWorldFiles(o.files, stdin, given.Read); err != nil {
+	if err := readStateFiles(o.files, stdin, given.Read); err != nil {
 		return nil, nil, err
 	}
 	additions, err := readAdditions(given, o.adding)
@@ -48,8 +48,8 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.W
 	}
 	changes := o.with(additions)
 	if o.live() {
-		world, err := o.readLive(ctx)
-		return world, changes, err
+		state, err := o.readLive(ctx)
+		return state, changes, err
 	}
 	if len(o.hub) > 0 {
 		if given, err = worldfile.NewReader(crds); err != nil {
@@ -59,11 +59,11 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.W
 			return nil, nil, err
 		}
 	}
-	world, err := given.World()
-	return world, changes, err
+	state, err := given.State()
+	return state, changes, err
 }
 
-func (o *simulateOptions) readLive(ctx context.Context) (*explain.World, error) {
+func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
 	config, _, err := o.find()
 	if err != nil {
 		return nil, err
@@ -72,11 +72,11 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.World, error) 
 	if err != nil {
 		return nil, err
 	}
-	world, err := liveworld.ReadAll(ctx, hub, o.namespace)
+	state, err := liveworld.ReadAll(ctx, hub, o.namespace)
 	if apierrors.IsForbidden(err) && o.namespace == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}
-	return world, err
+	return state, err
 }
 
 // parsePlacements reads the flag --placement.
@@ -93,10 +93,10 @@ func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 }
 
 // checkWanted reports placements that were asked for and are not there: an empty answer would look like "selects nothing".
-func (o *simulateOptions) checkWanted(world *explain.World, wanted map[types.NamespacedName]bool) error {
+func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.NamespacedName]bool) error {
 	missing := maps.Clone(wanted)
 	found := 0
-	for _, placement := range world.Placements {
+	for _, placement := range state.Placements {
 		if o.namespace == "" || o.namespace == placement.GetNamespace() {
 			found++
 			delete(missing, types.NamespacedName{Namespace: placement.GetNamespace(), Name: placement.GetName()})

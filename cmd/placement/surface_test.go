@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
-	"github.com/placement-hub/placement-hub/pkg/explain/story"
 	"github.com/placement-hub/placement-hub/test/surface"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
@@ -71,11 +71,11 @@ func TestSurfaceJSON(t *testing.T) {
 		"simulate":                         explain.Reports{},
 		"simulate (what if)":               explain.WhatIf{},
 		"diff":                             explain.Differences{},
-		"explain":                          story.Explanations{},
+		"explain":                          counterfactual.Explanations{},
 		"explain --all":                    explain.Unsatisfied{},
 		"sets":                             setlist.List{},
 		"version":                          buildVersion{},
-		"/debug/placements/":               debug.Answer{},
+		"/debug/placements/":               debug.Response{},
 		"controller --config":              operatorConfig{},
 		"controller --tracing-config-file": tracing.Config{},
 	} {

@@ -13,24 +13,24 @@ import (
 
 // EffectiveBindings are those of the world and those that follow from RBAC: the controller clustersetbinding-rbac makes them where nobody else has
 // made one. What it would delete again stays, as on a hub that does not run it.
-func (w *World) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
-	bindings := slices.Clip(w.Bindings)
+func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
+	bindings := slices.Clip(s.Bindings)
 	present := make(map[types.NamespacedName]bool, len(bindings))
 
 	for _, binding := range bindings {
 		present[types.NamespacedName{Namespace: binding.Namespace, Name: binding.Name}] = true
 	}
 
-	allowed := w.allowed()
+	allowed := s.allowed()
 
-	for _, account := range w.Accounts {
+	for _, account := range s.Accounts {
 		if account.Name != scope.Account {
 			continue
 		}
 
 		grant := allowed(account.Namespace)
 
-		for _, set := range w.ClusterSets {
+		for _, set := range s.ClusterSets {
 			key := types.NamespacedName{Namespace: account.Namespace, Name: set.Name}
 			if present[key] || !grant.Contains(set.Name) {
 				continue
@@ -49,14 +49,14 @@ func (w *World) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 }
 
 // allowed answers what the account of a namespace may bind.
-func (w *World) allowed() func(namespace string) scope.Grant {
-	roles := make([]rbacv1.ClusterRole, 0, len(w.ClusterRoles))
-	for _, role := range w.ClusterRoles {
+func (s *State) allowed() func(namespace string) scope.Grant {
+	roles := make([]rbacv1.ClusterRole, 0, len(s.ClusterRoles))
+	for _, role := range s.ClusterRoles {
 		roles = append(roles, *role)
 	}
 
-	bindings := make([]rbacv1.ClusterRoleBinding, 0, len(w.ClusterRoleBindings))
-	for _, binding := range w.ClusterRoleBindings {
+	bindings := make([]rbacv1.ClusterRoleBinding, 0, len(s.ClusterRoleBindings))
+	for _, binding := range s.ClusterRoleBindings {
 		bindings = append(bindings, *binding)
 	}
 

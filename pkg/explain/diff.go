@@ -35,8 +35,8 @@ type Difference struct {
 	New bool `json:"new,omitempty"`
 	// Skipped says why the controller would leave the placement alone; nothing differs then.
 	Skipped string `json:"skipped,omitempty"`
-	// Held says why there is no answer, and what to mend. The decisions would stay as they are.
-	Held string `json:"stalled,omitempty"`
+	// Stalled says why there is no answer, and what to mend. The decisions would stay as they are.
+	Stalled string `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
 	// Selected is how many clusters the decisions would have.
@@ -105,7 +105,7 @@ func (d Differences) Differ() bool { return slices.ContainsFunc(d.Placements, Di
 // Diff says what would become of the decisions of the wanted placements if the hub became the world after. The base are the decisions as
 // they are written on the hub; what the hub is about to change by itself is told apart by an evaluation of the placement as it is. Every
 // placement is answered on its own, as Evaluate does.
-func Diff(hub, after *World, wanted func(inventory.PlacementKey) bool, now time.Time) Differences {
+func Diff(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.Time) Differences {
 	untouched := map[inventory.PlacementKey]Evaluation{}
 	for _, evaluation := range hub.Evaluate(now, wanted) {
 		untouched[evaluation.Placement.Key()] = evaluation
@@ -150,7 +150,7 @@ func newDifference(evaluation Evaluation) Difference {
 		difference.Selected = len(present)
 
 		if result != nil {
-			difference.Held = held(evaluation, "in the file")
+			difference.Stalled = stalledMessage(evaluation, "in the file")
 		}
 
 		return difference

@@ -320,9 +320,9 @@ func TestDiffTellsWhatIsNotCounted(t *testing.T) {
 		{"others do not count", "{mode: Exact, configurations: [{scoreCoordinate: {builtIn: Steady}, weight: 1}]}", ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			world := read(t, diffFleet+placementA("", "{prioritizerPolicy: "+tc.policy+"}"))
-			world.Uncounted = []record.API{record.V1alpha1}
-			notes := explain.Diff(world, world, nil, noon).Placements[0].Notes
+			state := read(t, diffFleet+placementA("", "{prioritizerPolicy: "+tc.policy+"}"))
+			state.Uncounted = []record.API{record.V1alpha1}
+			notes := explain.Diff(state, state, nil, noon).Placements[0].Notes
 
 			if got := slices.ContainsFunc(notes, func(text string) bool { return strings.HasPrefix(text, tc.want) }); tc.want != "" && !got {
 				t.Errorf("notes %q lack %q", notes, tc.want)
@@ -436,10 +436,10 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 
 // The difference is what Evaluate says: gained and kept are the pages after the plan.
 func TestDiffAgreesWithEvaluate(t *testing.T) {
-	world := testWorld(t)
-	got := explain.Diff(world, world, nil, noon)
+	state := testWorld(t)
+	got := explain.Diff(state, state, nil, noon)
 
-	for i, evaluation := range world.Evaluate(noon, nil) {
+	for i, evaluation := range state.Evaluate(noon, nil) {
 		difference := got.Placements[i]
 
 		var pages []string
@@ -465,9 +465,9 @@ func TestDiffAgreesWithEvaluate(t *testing.T) {
 }
 
 func TestDiffOnlyWhatIsWanted(t *testing.T) {
-	world := testWorld(t)
+	state := testWorld(t)
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "short")
-	got := explain.Diff(world, world, func(key inventory.PlacementKey) bool { return key == wanted }, noon)
+	got := explain.Diff(state, state, func(key inventory.PlacementKey) bool { return key == wanted }, noon)
 
 	if len(got.Placements) != 1 || got.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %v, want only %s", got.Placements, wanted)

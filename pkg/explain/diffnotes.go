@@ -12,8 +12,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// held says why there is no answer, or none that is carried out, and what has to be done where.
-func held(evaluation Evaluation, where string) string {
+// stalledMessage says why there is no answer, or none that is carried out, and what has to be done where.
+func stalledMessage(evaluation Evaluation, where string) string {
 	result := evaluation.Result
 	texts := make([]string, 0, len(result.Errors)+len(result.BrokenSets))
 
@@ -33,16 +33,16 @@ func held(evaluation Evaluation, where string) string {
 }
 
 // notesOf are what stands out of an answer: sets that the placement asks for and cannot use, conditions that tell of a problem, warnings.
-func notesOf(evaluation Evaluation, world *World) []string {
+func notesOf(evaluation Evaluation, state *State) []string {
 	result := evaluation.Result
 	if result == nil || result.Stalled() {
 		return nil
 	}
 
-	notes := append(unboundSets(result, world), uncounted(result, world)...)
+	notes := append(unboundSetNotes(result, state), uncountedNotes(result, state)...)
 
 	for _, condition := range evaluation.Status.Conditions {
-		if tells(condition) {
+		if isNotable(condition) {
 			notes = append(notes, fmt.Sprintf("%s=%s (%s): %s", condition.Type, condition.Status, condition.Reason, condition.Message))
 		}
 	}
@@ -64,8 +64,8 @@ func notesOf(evaluation Evaluation, world *World) []string {
 	return notes
 }
 
-// uncounted tells of decisions that the prioritizers of an answer would have counted.
-func uncounted(result *scheduling.Result, world *World) []string {
+// uncountedNotes tells of decisions that the prioritizers of an answer would have counted.
+func uncountedNotes(result *scheduling.Result, state *State) []string {
 	var counting []string
 
 	for _, prioritizer := range result.Request.Prioritizers {
@@ -78,8 +78,8 @@ func uncounted(result *scheduling.Result, world *World) []string {
 		return nil
 	}
 
-	notes := make([]string, 0, len(world.Uncounted))
-	for _, api := range world.Uncounted {
+	notes := make([]string, 0, len(state.Uncounted))
+	for _, api := range state.Uncounted {
 		notes = append(notes, fmt.Sprintf("%s cannot count the placementdecisions.%s, which this user may not list: "+
 			"ranks can differ from the hub's; ask for that right if it matters", strings.Join(counting, " and "), api.Name()))
 	}
@@ -87,11 +87,11 @@ func uncounted(result *scheduling.Result, world *World) []string {
 	return notes
 }
 
-func unboundSets(result *scheduling.Result, world *World) []string {
+func unboundSetNotes(result *scheduling.Result, state *State) []string {
 	var notes []string
 
 	for _, name := range result.Request.ClusterSets {
-		exists := slices.ContainsFunc(world.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name })
+		exists := slices.ContainsFunc(state.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name })
 
 		switch {
 		case !exists:

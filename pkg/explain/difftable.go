@@ -60,7 +60,9 @@ func encodeDifferences(text *bytes.Buffer, format Format, differences Difference
 }
 
 func (d Difference) names(out *bytes.Buffer) {
-	line := func(mark, cluster string) { fmt.Fprintf(out, "%s %s%s\n", word(d.Placement, d.API), mark, cluster) }
+	line := func(mark, cluster string) {
+		fmt.Fprintf(out, "%s %s%s\n", qualifiedName(d.Placement, d.API), mark, cluster)
+	}
 
 	for _, gain := range d.Gained {
 		line(markGained, gain.Cluster)
@@ -92,8 +94,8 @@ func (d Difference) table(out *bytes.Buffer, showKept bool) error {
 		fmt.Fprintf(out, "  may change by itself at %s\n", d.ChangesAt.UTC().Format(time.RFC3339))
 	}
 
-	if d.Held != "" {
-		fmt.Fprintf(out, "  %s\n", indented(d.Held))
+	if d.Stalled != "" {
+		fmt.Fprintf(out, "  %s\n", indented(d.Stalled))
 	}
 
 	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -119,10 +121,10 @@ func (d Difference) summary() string {
 	}
 
 	switch {
-	case d.Held != "":
-		return "no answer; if this were applied, " + d.stands()
+	case d.Stalled != "":
+		return "no answer; if this were applied, " + d.keptText()
 	case d.Skipped != "":
-		return "no difference, as " + d.Skipped + "; " + d.stands()
+		return "no difference, as " + d.Skipped + "; " + d.keptText()
 	case d.Wanted != nil:
 		return fmt.Sprintf("%s; %d of %d wanted", counts, d.Selected, *d.Wanted)
 	default:
@@ -130,8 +132,8 @@ func (d Difference) summary() string {
 	}
 }
 
-// stands is what becomes of a placement that gets no new decisions.
-func (d Difference) stands() string {
+// keptText is what becomes of a placement that gets no new decisions.
+func (d Difference) keptText() string {
 	if len(d.Kept) == 0 {
 		return "it would have no decisions"
 	}
@@ -169,7 +171,7 @@ func (d Difference) lines(showKept bool) string {
 	}
 
 	switch {
-	case len(d.Kept) == 0 || d.Held != "" || d.Skipped != "":
+	case len(d.Kept) == 0 || d.Stalled != "" || d.Skipped != "":
 	case !showKept:
 		fmt.Fprintf(&lines, "  %s %d kept\n", markKept, len(d.Kept))
 	default:

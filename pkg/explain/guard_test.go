@@ -14,7 +14,7 @@ const (
 	whatIs    = "The decisions would lose 2 of 3 clusters: gone1, gone2, where no more than 50 % may leave within 10 minutes; causes: deleted (2). "
 )
 
-func heldWorld(t *testing.T, metadata string) *explain.World {
+func heldWorld(t *testing.T, metadata string) *explain.State {
 	t.Helper()
 
 	return read(t, diffFleet+placementA(metadata, inEurope)+page(1, 0, "", "eu1", "gone1", "gone2"))
@@ -39,41 +39,41 @@ func TestReportsTellOfHeldRemovals(t *testing.T) {
 		}
 	}
 
-	if report := reports.Placements[0]; !report.Held || strings.Join(report.Selected, " ") != "eu1 gone1 gone2" {
-		t.Errorf("held %v, selected %v", report.Held, report.Selected)
+	if report := reports.Placements[0]; !report.Stalled || strings.Join(report.Selected, " ") != "eu1 gone1 gone2" {
+		t.Errorf("held %v, selected %v", report.Stalled, report.Selected)
 	}
 }
 
 // What a hub with a share would do is answered for a share that is given, and nothing is said of removals otherwise.
 func TestTheShareOfAHubIsGiven(t *testing.T) {
-	world := heldWorld(t, ", generation: 1")
+	state := heldWorld(t, ", generation: 1")
 
 	for _, tc := range []struct {
 		share *int
 		held  bool
 	}{{share: nil}, {share: new(50), held: true}, {share: new(90)}} {
-		world.Limit.Percent = tc.share
-		if report := reportsOf(world, false, nil).Placements[0]; report.Held != tc.held {
-			t.Errorf("held %v, want %v: %v", report.Held, tc.held, report.Conditions)
+		state.Limit.Percent = tc.share
+		if report := reportsOf(state, false, nil).Placements[0]; report.Stalled != tc.held {
+			t.Errorf("held %v, want %v: %v", report.Stalled, tc.held, report.Conditions)
 		}
 	}
 }
 
 // A comparison tells why the decisions would stay.
 func TestDiffTellsOfHeldRemovals(t *testing.T) {
-	world := heldWorld(t, halfMayGo)
+	state := heldWorld(t, halfMayGo)
 
-	difference := explain.Diff(world, world, nil, noon).Placements[0]
-	if !strings.HasPrefix(difference.Held, whatIs) || len(difference.Kept) != 3 || difference.Differs() {
+	difference := explain.Diff(state, state, nil, noon).Placements[0]
+	if !strings.HasPrefix(difference.Stalled, whatIs) || len(difference.Kept) != 3 || difference.Differs() {
 		t.Errorf("got %+v", difference)
 	}
 }
 
 // Who reads an explanation is told of clusters that are gone and kept in the decisions: the table has no row for them.
 func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
-	world := heldWorld(t, halfMayGo)
+	state := heldWorld(t, halfMayGo)
 
-	report := world.Explain(world.Evaluate(noon, nil)[0], true)
+	report := state.Explain(state.Evaluate(noon, nil)[0], true)
 	if want := "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"; strings.Join(report.Notes, "; ") != want {
 		t.Errorf("notes are %q, want %q", report.Notes, want)
 	}
@@ -81,15 +81,15 @@ func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 
 // The main cause of a placement whose removals are held is what would remove them, with how to release it.
 func TestUnsatisfiedTellsOfHeldRemovals(t *testing.T) {
-	world := heldWorld(t, halfMayGo)
-	evaluated := world.Unsatisfied(noon, nil).Placements
+	state := heldWorld(t, halfMayGo)
+	evaluated := state.Unsatisfied(noon, nil).Placements
 
-	writeStatus(t, world)
+	writeStatus(t, state)
 
-	written := world.WrittenUnsatisfied().Placements
+	written := state.WrittenUnsatisfied().Placements
 
 	for _, list := range [][]explain.UnsatisfiedPlacement{evaluated, written} {
-		if len(list) != 1 || !list[0].Held || list[0].Reason != "TooManyClustersRemoved" || list[0].Selected != 3 ||
+		if len(list) != 1 || !list[0].Stalled || list[0].Reason != "TooManyClustersRemoved" || list[0].Selected != 3 ||
 			!strings.HasPrefix(list[0].Message, whatIs) {
 			t.Errorf("got %+v", list)
 		}

@@ -48,16 +48,16 @@ func newReader(tb testing.TB) *worldfile.Reader {
 }
 
 // read makes a world of one file.
-func read(tb testing.TB, content string) *explain.World {
+func read(tb testing.TB, content string) *explain.State {
 	tb.Helper()
 
 	reader := newReader(tb)
 	reader.Read("world.yaml", []byte(content))
 
-	world, err := reader.World()
+	state, err := reader.State()
 	if err != nil {
 		tb.Fatal(err)
 	}
 
-	return world
+	return state
 }

@@ -48,7 +48,7 @@ func encode(text *bytes.Buffer, format Format, reports Reports) error {
 	case FormatName:
 		for _, report := range reports.Placements {
 			for _, cluster := range report.Selected {
-				fmt.Fprintf(text, "%s %s\n", word(report.Placement, report.API), cluster)
+				fmt.Fprintf(text, "%s %s\n", qualifiedName(report.Placement, report.API), cluster)
 			}
 		}
 	default:

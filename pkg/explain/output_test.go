@@ -21,16 +21,16 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 
-func reportsOf(world *explain.World, all bool, wanted func(inventory.PlacementKey) bool) explain.Reports {
+func reportsOf(state *explain.State, all bool, wanted func(inventory.PlacementKey) bool) explain.Reports {
 	reports := explain.Reports{Now: metav1.NewTime(noon), Placements: []explain.Report{}}
-	for _, evaluation := range world.Evaluate(noon, wanted) {
+	for _, evaluation := range state.Evaluate(noon, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, all))
 	}
 
 	return reports
 }
 
-func testWorld(t *testing.T) *explain.World {
+func testWorld(t *testing.T) *explain.State {
 	t.Helper()
 
 	content, err := os.ReadFile("testdata/world.yaml")

@@ -29,9 +29,9 @@ type Report struct {
 	API string `json:"api,omitempty"`
 	// Skipped says why the controller leaves the placement alone: its decisions stay as they are, whatever becomes of them.
 	Skipped string `json:"skipped,omitempty"`
-	// Held says that the present decisions stay, because there is no answer, as the placement or a cluster set it needs is broken, or because
+	// Stalled says that the present decisions stay, because there is no answer, as the placement or a cluster set it needs is broken, or because
 	// the answer would remove too many clusters. The conditions say what is wrong. The clusters tell of the answer, if there is one.
-	Held bool `json:"stalled,omitempty"`
+	Stalled bool `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
 	// Feasible is how many clusters are in scope and pass predicates and taints.
@@ -145,7 +145,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		}
 
 		slices.Sort(report.Selected)
-		report.Held = result != nil
+		report.Stalled = result != nil
 
 		if result == nil || !result.Valid() {
 			return report
@@ -154,7 +154,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 
 	report.Feasible = result.Feasible()
 
-	if !report.Held {
+	if !report.Stalled {
 		for _, verdict := range result.Best() {
 			report.Selected = append(report.Selected, verdict.Cluster.Name)
 		}

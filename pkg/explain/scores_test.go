@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/story"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 )
 
 const unevenFleet = `apiVersion: cluster.open-cluster-management.io/v1beta2
@@ -51,7 +51,7 @@ func TestAScoreThatIsNotGivenIsNotShown(t *testing.T) {
 
 	evaluation := read(t, unevenFleet).Evaluate(noon, nil)[0]
 
-	told, known := story.Tell(evaluation, "silent")
+	told, known := counterfactual.Explain(evaluation, "silent")
 	if !known || told.Prioritizers[0].Score != nil || told.Prioritizers[0].Points != 0 || told.Prioritizers[0].Rank != 2 {
 		t.Errorf("the story of silent: %+v", told.Prioritizers)
 	}

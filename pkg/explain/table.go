@@ -51,14 +51,14 @@ func (r Report) Head(out *bytes.Buffer, style Style) {
 	fmt.Fprintf(out, "%s: %s\n", style.Bold(title(r.Placement, r.API)), r.headline())
 
 	for _, condition := range r.Conditions {
-		if tells(condition) {
+		if isNotable(condition) {
 			fmt.Fprintf(out, "  %s=%s (%s): %s\n", style.alarm(condition.Type), condition.Status, condition.Reason,
 				Printable(indented(condition.Message)))
 		}
 	}
 
 	if style.Scores {
-		r.background(out)
+		r.writeCauses(out)
 	}
 
 	for _, note := range r.Notes {
@@ -86,8 +86,8 @@ func (r Report) Head(out *bytes.Buffer, style Style) {
 	}
 }
 
-// background is why there are not more clusters, unless a condition tells that, and what is not written yet.
-func (r Report) background(out *bytes.Buffer) {
+// writeCauses is why there are not more clusters, unless a condition tells that, and what is not written yet.
+func (r Report) writeCauses(out *bytes.Buffer) {
 	causes := r.Causes
 	if len(causes) > 0 && slices.ContainsFunc(r.Conditions, func(condition metav1.Condition) bool {
 		return strings.Contains(condition.Message, causes[0].Clause)
@@ -119,15 +119,15 @@ func (b BehindReport) String() string {
 		what     string
 	}{{b.Gained, "to be gained"}, {b.Lost, "to be lost"}, {b.Moved, "to change the decision group"}} {
 		if len(part.clusters) > 0 {
-			parts = append(parts, few(part.clusters)+" "+part.what)
+			parts = append(parts, abbreviate(part.clusters)+" "+part.what)
 		}
 	}
 
 	return strings.Join(parts, "; ")
 }
 
-// word names a placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
-func word(placement, api string) string {
+// qualifiedName names a placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
+func qualifiedName(placement, api string) string {
 	if api == "" {
 		return placement
 	}
@@ -135,8 +135,8 @@ func word(placement, api string) string {
 	return placement + "@" + api
 }
 
-// Word names the placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
-func (r Report) Word() string { return word(r.Placement, r.API) }
+// QualifiedName names the placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
+func (r Report) QualifiedName() string { return qualifiedName(r.Placement, r.API) }
 
 // title names a placement, with its API where that is said.
 func title(placement, api string) string {
@@ -160,9 +160,9 @@ func (r Report) headline() string {
 		return "no explanation, " + r.Unanswered + "; the decisions have " + count(selected, "cluster")
 	case r.Skipped != "":
 		return "skipped, as " + r.Skipped + "; " + kept
-	case r.Held && len(r.Clusters) > 0:
+	case r.Stalled && len(r.Clusters) > 0:
 		return "the answer is held; " + kept
-	case r.Held:
+	case r.Stalled:
 		return "no answer; " + kept
 	case r.Wanted != nil:
 		return fmt.Sprintf("%d of %d wanted selected", selected, *r.Wanted)
@@ -177,8 +177,8 @@ func (r Report) headline() string {
 	}
 }
 
-// tells reports whether a condition says more than that all is well.
-func tells(condition metav1.Condition) bool {
+// isNotable reports whether a condition says more than that all is well.
+func isNotable(condition metav1.Condition) bool {
 	switch condition.Type {
 	case clusterv1beta1.PlacementConditionSatisfied:
 		return condition.Status != metav1.ConditionTrue
@@ -203,11 +203,11 @@ func (g GroupReport) String() string {
 		name += " " + g.Name
 	}
 
-	return name + ": " + few(g.Clusters)
+	return name + ": " + abbreviate(g.Clusters)
 }
 
-// few names the first of some clusters, and counts the others.
-func few(members []string) string {
+// abbreviate names the first of some clusters, and counts the others.
+func abbreviate(members []string) string {
 	if len(members) <= membersShown {
 		return strings.Join(members, ", ")
 	}

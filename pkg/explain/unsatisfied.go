@@ -36,8 +36,8 @@ type UnsatisfiedPlacement struct {
 	// Placement is "namespace/name", and API as in Report.
 	Placement string `json:"placement"`
 	API       string `json:"api,omitempty"`
-	// Held says that there is no answer, so that the last decisions stay.
-	Held bool `json:"stalled,omitempty"`
+	// Stalled says that there is no answer, so that the last decisions stay.
+	Stalled bool `json:"stalled,omitempty"`
 	// Selected is how many clusters are in the decisions, and Wanted how many it asks for; absent for all. Uncounted says that it is not
 	// known how many are selected, because the decisions could not be read.
 	Selected  int    `json:"selected"`
@@ -51,14 +51,14 @@ type UnsatisfiedPlacement struct {
 }
 
 // Unsatisfied finds the unsatisfied ones of the wanted placements, which are evaluated at a time; all of them when wanted is nil.
-func (w *World) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) bool) Unsatisfied {
+func (s *State) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) bool) Unsatisfied {
 	if wanted == nil {
 		wanted = func(inventory.PlacementKey) bool { return true }
 	}
 
 	list := Unsatisfied{Now: metav1.NewTime(now), Placements: []UnsatisfiedPlacement{}}
 
-	for _, evaluation := range w.Evaluate(now, wanted) {
+	for _, evaluation := range s.Evaluate(now, wanted) {
 		list.Evaluated++
 
 		if result := evaluation.Result; result != nil && !result.RequeueAt.IsZero() &&
@@ -78,21 +78,21 @@ func (w *World) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) b
 
 // WrittenUnsatisfied are those of the placements that the hub has called unsatisfied, whether or not they would be now. Of the world it
 // looks at the placements and decisions only.
-func (w *World) WrittenUnsatisfied() Unsatisfied {
-	list := Unsatisfied{Evaluated: len(w.Placements), Placements: []UnsatisfiedPlacement{}}
-	pages := w.pagesByPlacement()
+func (s *State) WrittenUnsatisfied() Unsatisfied {
+	list := Unsatisfied{Evaluated: len(s.Placements), Placements: []UnsatisfiedPlacement{}}
+	pages := s.pagesByPlacement()
 
-	for _, placement := range w.placements() {
+	for _, placement := range s.placements() {
 		conditions := placement.Status.Conditions
 		present := decision.NewPresent(placement.API.Form(), placement, pages[placement.Key()])
 		told := UnsatisfiedPlacement{
 			Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-			Selected: len(present.Incumbents()), Uncounted: slices.Contains(w.Uncounted, placement.API),
-			Held: meta.IsStatusConditionTrue(conditions, decision.ConditionMisconfigured) ||
+			Selected: len(present.Incumbents()), Uncounted: slices.Contains(s.Uncounted, placement.API),
+			Stalled: meta.IsStatusConditionTrue(conditions, decision.ConditionMisconfigured) ||
 				meta.IsStatusConditionTrue(conditions, guard.Condition),
 		}
 
-		if managed, _ := placement.Managed(); managed && told.blame(conditions) {
+		if managed, _ := placement.Managed(); managed && told.setReason(conditions) {
 			list.Placements = append(list.Placements, told)
 		}
 	}
@@ -113,12 +113,12 @@ func (u Unsatisfied) sort() {
 	}
 
 	slices.SortStableFunc(u.Placements, func(a, b UnsatisfiedPlacement) int {
-		return cmp.Or(cmp.Compare(last(a.Held), last(b.Held)), cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.API, b.API))
+		return cmp.Or(cmp.Compare(last(a.Stalled), last(b.Stalled)), cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.API, b.API))
 	})
 }
 
-// blame takes over the condition that says most of what is wrong. It is false when nothing is.
-func (p *UnsatisfiedPlacement) blame(conditions []metav1.Condition) bool {
+// setReason takes over the condition that says most of what is wrong. It is false when nothing is.
+func (p *UnsatisfiedPlacement) setReason(conditions []metav1.Condition) bool {
 	for _, wrong := range []metav1.Condition{
 		{Type: decision.ConditionMisconfigured, Status: metav1.ConditionTrue},
 		{Type: guard.Condition, Status: metav1.ConditionTrue},
@@ -138,14 +138,14 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	placement := evaluation.Placement
 	told := UnsatisfiedPlacement{
 		Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-		Held: evaluation.Result.Stalled(), Selected: len(evaluation.Result.Selected),
+		Stalled: evaluation.Result.Stalled(), Selected: len(evaluation.Result.Selected),
 	}
 
-	if told.Held {
+	if told.Stalled {
 		told.Selected = len(evaluation.Present.Incumbents())
 	}
 
-	told.blame(evaluation.Status.Conditions)
+	told.setReason(evaluation.Status.Conditions)
 
 	if causes := evaluation.Result.Rejections(); len(causes) > 0 {
 		told.Cause = &CauseReport{Verdict: causes[0].Stage.String(), Clause: causes[0].Clause, Clusters: causes[0].Clusters}
@@ -165,7 +165,7 @@ func WriteUnsatisfied(out io.Writer, format Format, list Unsatisfied, style Styl
 		}
 	case FormatName:
 		for _, placement := range list.Placements {
-			fmt.Fprintln(&text, word(placement.Placement, placement.API))
+			fmt.Fprintln(&text, qualifiedName(placement.Placement, placement.API))
 		}
 	default:
 		list.table(&text, style)
@@ -212,14 +212,14 @@ func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
 			clusters, cause = strconv.Itoa(placement.Cause.Clusters), placement.Cause.Clause
 		}
 
-		rows = append(rows, []string{word(placement.Placement, placement.API), selected + "/" + wanted, placement.Reason, clusters, oneLine(cause)})
+		rows = append(rows, []string{qualifiedName(placement.Placement, placement.API), selected + "/" + wanted, placement.Reason, clusters, oneLine(cause)})
 	}
 
 	Grid(out, rows, func(row, column int, text string) string {
 		switch {
 		case row == 0:
 			return style.Bold(text)
-		case column == 2 && u.Placements[row-1].Held:
+		case column == 2 && u.Placements[row-1].Stalled:
 			return style.alarm(text)
 		default:
 			return text

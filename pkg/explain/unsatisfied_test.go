@@ -13,14 +13,14 @@ import (
 )
 
 func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
-	world := testWorld(t)
-	list := world.Unsatisfied(noon, nil)
+	state := testWorld(t)
+	list := state.Unsatisfied(noon, nil)
 
 	wrong := map[string]bool{}
 
-	for _, evaluation := range world.Evaluate(noon, nil) {
+	for _, evaluation := range state.Evaluate(noon, nil) {
 		if evaluation.Result != nil && !evaluation.Satisfied() {
-			wrong[explain.NewReport(evaluation, false).Word()] = evaluation.Result.Stalled()
+			wrong[explain.NewReport(evaluation, false).QualifiedName()] = evaluation.Result.Stalled()
 		}
 	}
 
@@ -30,14 +30,14 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 	}
 
 	names := strings.Fields(out.String())
-	if len(names) != len(wrong) || len(names) < 2 || list.Evaluated != len(world.Placements) {
+	if len(names) != len(wrong) || len(names) < 2 || list.Evaluated != len(state.Placements) {
 		t.Fatalf("%q of %d are unsatisfied, want %v", names, list.Evaluated, wrong)
 	}
 
 	held := true
 
 	for i, name := range names {
-		if now, is := wrong[name]; !is || now && !held || now != list.Placements[i].Held {
+		if now, is := wrong[name]; !is || now && !held || now != list.Placements[i].Stalled {
 			t.Errorf("%s is in the wrong place of %q, or not unsatisfied", name, names)
 		}
 
@@ -46,31 +46,31 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 }
 
 func TestWrittenUnsatisfiedBelievesTheHub(t *testing.T) {
-	world := testWorld(t)
+	state := testWorld(t)
 
-	if list := world.WrittenUnsatisfied(); list.Evaluated != len(world.Placements) || len(list.Placements) != 0 {
+	if list := state.WrittenUnsatisfied(); list.Evaluated != len(state.Placements) || len(list.Placements) != 0 {
 		t.Errorf("%d of %d are unsatisfied, though nothing is written", len(list.Placements), list.Evaluated)
 	}
 
-	was := world.Unsatisfied(noon, nil).Placements
+	was := state.Unsatisfied(noon, nil).Placements
 
-	writeStatus(t, world)
+	writeStatus(t, state)
 
-	if is := world.WrittenUnsatisfied().Placements; len(is) != len(was) {
+	if is := state.WrittenUnsatisfied().Placements; len(is) != len(was) {
 		t.Errorf("%d are written to be unsatisfied, want %d", len(is), len(was))
 	}
 }
 
 // Only one of the two APIs has the number of selected clusters in its status: it is that of the decisions, and not 0 when they are not known.
 func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
-	world := read(t, diffFleet+olderA("{numberOfClusters: 9}")+olderPage("eu1", "us1"))
-	writeStatus(t, world)
+	state := read(t, diffFleet+olderA("{numberOfClusters: 9}")+olderPage("eu1", "us1"))
+	writeStatus(t, state)
 
 	for want, uncounted := range map[string][]record.API{"2/9": nil, "?/9": {record.V1alpha1}} {
-		world.Uncounted = uncounted
+		state.Uncounted = uncounted
 
 		var out bytes.Buffer
-		if err := explain.WriteUnsatisfied(&out, explain.FormatTable, world.WrittenUnsatisfied(), explain.Style{}); err != nil {
+		if err := explain.WriteUnsatisfied(&out, explain.FormatTable, state.WrittenUnsatisfied(), explain.Style{}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -81,10 +81,10 @@ func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 }
 
 // writeStatus lets the world have the statuses that the hub would write.
-func writeStatus(t *testing.T, world *explain.World) {
+func writeStatus(t *testing.T, state *explain.State) {
 	t.Helper()
 
-	for _, evaluation := range world.Evaluate(noon, nil) {
+	for _, evaluation := range state.Evaluate(noon, nil) {
 		status := evaluation.Placement.API.Status(evaluation.Status)
 
 		switch object := evaluation.Placement.Object.(type) {

@@ -32,12 +32,12 @@ type WhatIf struct {
 	// Placements are those whose decisions would differ, or would begin to be good for a time only. Those that the changes take most
 	// clusters away from come first.
 	Placements []Difference `json:"placements"`
-	// Held are the placements that have no answer after the changes, by namespace, name and API: their decisions stay.
-	Held []HeldPlacement `json:"stalled"`
+	// Stalled are the placements that have no answer after the changes, by namespace, name and API: their decisions stay.
+	Stalled []StalledPlacement `json:"stalled"`
 }
 
-// HeldPlacement is a placement without an answer.
-type HeldPlacement struct {
+// StalledPlacement is a placement without an answer.
+type StalledPlacement struct {
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
 	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
@@ -49,24 +49,24 @@ type HeldPlacement struct {
 // Differs reports whether the changes would change any decision.
 func (w WhatIf) Differs() bool { return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 }
 
-// question is a placement of two worlds. Before is nil when the first one does not have it.
-type question struct {
-	before, after *asked
+// placementPair is a placement of two worlds. Before is nil when the first one does not have it.
+type placementPair struct {
+	before, after *placementInput
 }
 
-// asked is a placement of a world with what it asks; request is nil when the hub leaves it alone.
-type asked struct {
+// placementInput is a placement of a world with what it asks; request is nil when the hub leaves it alone.
+type placementInput struct {
 	placement *record.Placement
 	request   *scheduling.Request
 }
 
 // comparison is what is known of two worlds.
 type comparison struct {
-	before, after *World
-	pages         map[inventory.PlacementKey][]*record.Page
-	compiler      *selector.Compiler
-	first, second *inventory.Snapshot
-	now           time.Time
+	before, after                 *State
+	pages                         map[inventory.PlacementKey][]*record.Page
+	compiler                      *selector.Compiler
+	beforeSnapshot, afterSnapshot *inventory.Snapshot
+	now                           time.Time
 }
 
 // NewWhatIf says what would become of the decisions of the wanted placements, all of them when wanted is nil, if the hub became the world
@@ -74,25 +74,25 @@ type comparison struct {
 //
 // The base are the decisions as they are written. A placement that has none yet is taken to have those that it is answered without the
 // change. What is about to change without the change is told apart. Every placement is answered on its own, as Evaluate does.
-func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now time.Time) WhatIf {
+func NewWhatIf(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.Time) WhatIf {
 	c := &comparison{before: hub, after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
 	known := hub.inventory(c.compiler)
-	before := c.ask(hub, wanted)
+	before := c.inputs(hub, wanted)
 	keys := make([]inventory.PlacementKey, 0, len(before))
 
-	for key, asked := range before {
-		if asked.request != nil {
-			known.Subscribe(key, asked.request.Dependencies())
+	for key, input := range before {
+		if input.request != nil {
+			known.Subscribe(key, input.request.Dependencies())
 			keys = append(keys, key)
 		}
 	}
 
-	c.first = known.SnapshotFor(keys...)
-	concerned := hub.turn(known, after)
-	c.second = known.Snapshot()
+	c.beforeSnapshot = known.SnapshotFor(keys...)
+	concerned := hub.applyDiff(known, after)
+	c.afterSnapshot = known.Snapshot()
 
 	var (
-		questions []question
+		questions []placementPair
 		unchanged int
 	)
 
@@ -102,15 +102,15 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 			continue
 		}
 
-		q := question{before: before[key]}
+		q := placementPair{before: before[key]}
 
 		if q.before != nil && q.before.placement.Object == placement.Object {
 			q.after = q.before
 		} else {
-			q.after, concerned[key] = c.asked(placement), true
+			q.after, concerned[key] = c.newInput(placement), true
 		}
 
-		if concerned[key] || c.maybeHeld(q.after) {
+		if concerned[key] || c.maybeStalled(q.after) {
 			questions = append(questions, q)
 		} else {
 			unchanged++
@@ -118,43 +118,43 @@ func NewWhatIf(hub, after *World, wanted func(inventory.PlacementKey) bool, now 
 	}
 
 	outcomes := c.compareAll(questions)
-	whatIf := tell(outcomes)
+	whatIf := collect(outcomes)
 	whatIf.Now, whatIf.Summary = metav1.NewTime(now), summarize(outcomes, unchanged)
 
 	return whatIf
 }
 
-// ask is what the wanted placements of a world ask.
-func (c *comparison) ask(world *World, wanted func(inventory.PlacementKey) bool) map[inventory.PlacementKey]*asked {
-	all := make(map[inventory.PlacementKey]*asked, len(world.Placements))
+// inputs is what the wanted placements of a world ask.
+func (c *comparison) inputs(state *State, wanted func(inventory.PlacementKey) bool) map[inventory.PlacementKey]*placementInput {
+	all := make(map[inventory.PlacementKey]*placementInput, len(state.Placements))
 
-	for _, object := range world.Placements {
+	for _, object := range state.Placements {
 		placement := record.Read(object)
 		if key := placement.Key(); wanted == nil || wanted(key) {
-			all[key] = c.asked(placement)
+			all[key] = c.newInput(placement)
 		}
 	}
 
 	return all
 }
 
-func (c *comparison) asked(placement *record.Placement) *asked {
+func (c *comparison) newInput(placement *record.Placement) *placementInput {
 	managed, _ := placement.Managed()
 	if !managed {
-		return &asked{placement: placement}
+		return &placementInput{placement: placement}
 	}
 
-	return &asked{placement: placement, request: placement.Request(c.compiler)}
+	return &placementInput{placement: placement, request: placement.Request(c.compiler)}
 }
 
-// maybeHeld reports whether a placement that the change does not concern has no answer, or none that is carried out, by what can be told
+// maybeStalled reports whether a placement that the change does not concern has no answer, or none that is carried out, by what can be told
 // without an evaluation.
-func (c *comparison) maybeHeld(a *asked) bool {
+func (c *comparison) maybeStalled(a *placementInput) bool {
 	if a.request == nil {
 		return false
 	}
 
-	scope := c.second.Scope(a.request.Key.Namespace, a.request.ClusterSets)
+	scope := c.afterSnapshot.Scope(a.request.Key.Namespace, a.request.ClusterSets)
 
 	return len(a.request.Errors) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, guard.Condition) ||
 		slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
@@ -168,7 +168,7 @@ type outcome struct {
 }
 
 // compareAll answers the questions with all processors, in their order.
-func (c *comparison) compareAll(questions []question) []outcome {
+func (c *comparison) compareAll(questions []placementPair) []outcome {
 	outcomes := make([]outcome, len(questions))
 
 	var (
@@ -190,47 +190,47 @@ func (c *comparison) compareAll(questions []question) []outcome {
 }
 
 // compare answers one question.
-func (c *comparison) compare(q question) outcome {
+func (c *comparison) compare(q placementPair) outcome {
 	key := q.after.placement.Key()
 	pages := c.pages[key]
 
 	var before Evaluation
 
 	if q.before != nil {
-		before = c.evaluate(q.before, c.before, c.first, pages)
+		before = c.evaluate(q.before, c.before, c.beforeSnapshot, pages)
 
 		if decided := before.Result != nil && !before.Result.Stalled(); decided && len(pages) == 0 {
-			pages = written(before.Plan)
-			before = c.evaluate(q.before, c.before, c.first, pages)
+			pages = writtenPages(before.Plan)
+			before = c.evaluate(q.before, c.before, c.beforeSnapshot, pages)
 		}
 	}
 
-	after := c.evaluate(q.after, c.after, c.second, pages)
+	after := c.evaluate(q.after, c.after, c.afterSnapshot, pages)
 	difference := newDifference(after)
 	difference.New = q.before == nil
 	difference.Notes = notesOf(after, c.after)
 
-	if difference.Held != "" {
-		difference.Held = held(after, "first")
+	if difference.Stalled != "" {
+		difference.Stalled = stalledMessage(after, "first")
 	}
 
 	if q.before != nil {
 		markAnyway(&difference, before)
 	}
 
-	difference.ChangesAt = broughtAbout(before.Result, after.Result)
+	difference.ChangesAt = addedRequeue(before.Result, after.Result)
 
 	return outcome{difference: difference, unsatisfied: satisfied(before) && !satisfied(after)}
 }
 
-func (c *comparison) evaluate(a *asked, world *World, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
+func (c *comparison) evaluate(a *placementInput, state *State, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
 	present := decision.NewPresent(a.placement.API.Form(), a.placement, pages)
 
-	return evaluate(func() *scheduling.Request { return a.request }, snapshot, present, world.options(), c.now)
+	return evaluate(func() *scheduling.Request { return a.request }, snapshot, present, state.options(), c.now)
 }
 
-// written are the pages that a plan makes where there are none.
-func written(plan decision.Plan) []*record.Page {
+// writtenPages are the pages that a plan makes where there are none.
+func writtenPages(plan decision.Plan) []*record.Page {
 	pages := make([]*record.Page, 0, len(plan.Writes))
 	for _, write := range plan.Writes {
 		pages = append(pages, write.Desired)
@@ -239,8 +239,8 @@ func written(plan decision.Plan) []*record.Page {
 	return pages
 }
 
-// broughtAbout is when the second answer can change by itself, unless the first one can so by then.
-func broughtAbout(first, second *scheduling.Result) *metav1.Time {
+// addedRequeue is when the second answer can change by itself, unless the first one can so by then.
+func addedRequeue(first, second *scheduling.Result) *metav1.Time {
 	switch {
 	case second == nil || second.RequeueAt.IsZero():
 		return nil
@@ -257,16 +257,16 @@ func satisfied(evaluation Evaluation) bool {
 	})
 }
 
-// tell makes the lists of what became of the placements that were compared.
-func tell(outcomes []outcome) WhatIf {
-	w := WhatIf{Changes: []string{}, Placements: []Difference{}, Held: []HeldPlacement{}}
+// collect makes the lists of what became of the placements that were compared.
+func collect(outcomes []outcome) WhatIf {
+	w := WhatIf{Changes: []string{}, Placements: []Difference{}, Stalled: []StalledPlacement{}}
 
 	for _, outcome := range outcomes {
 		difference := outcome.difference
 
 		switch {
-		case difference.Held != "":
-			w.Held = append(w.Held, HeldPlacement{Placement: difference.Placement, API: difference.API, Reason: difference.Held})
+		case difference.Stalled != "":
+			w.Stalled = append(w.Stalled, StalledPlacement{Placement: difference.Placement, API: difference.API, Reason: difference.Stalled})
 		case difference.Differs() || difference.ChangesAt != nil:
 			w.Placements = append(w.Placements, difference)
 		default:
@@ -274,7 +274,7 @@ func tell(outcomes []outcome) WhatIf {
 	}
 
 	slices.SortStableFunc(w.Placements, func(a, b Difference) int {
-		one, other := a.due(), b.due()
+		one, other := a.countChanges(), b.countChanges()
 
 		return cmp.Or(
 			cmp.Compare(other.lost, one.lost), cmp.Compare(other.gained, one.gained), cmp.Compare(other.moved, one.moved),

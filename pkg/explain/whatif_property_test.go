@@ -17,32 +17,32 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
 // What is told of a change is what an evaluation of the whole world says in which it was made, whatever is written.
 func TestWhatIfSaysWhatTheChangedWorldSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		world := settled(drawWorld(t))
-		world = drawChanged(t, world, "before") // Now the written decisions may be behind.
-		after := drawChanged(t, world, "what if")
+		state := settled(drawWorld(t))
+		state = drawChanged(t, state, "before") // Now the written decisions may be behind.
+		after := drawChanged(t, state, "what if")
 
-		whatIf := explain.NewWhatIf(world, after, nil, noon)
+		whatIf := explain.NewWhatIf(state, after, nil, noon)
 		listed, held := map[string]explain.Difference{}, map[string]bool{}
 
 		for _, difference := range whatIf.Placements {
 			listed[difference.Key.String()] = difference
 		}
 
-		for _, placement := range whatIf.Held {
+		for _, placement := range whatIf.Stalled {
 			held[placement.Placement+placement.API] = true
 		}
 
-		for _, want := range explain.Diff(world, after, nil, noon).Placements {
+		for _, want := range explain.Diff(state, after, nil, noon).Placements {
 			got, is := listed[want.Key.String()]
 
 			switch {
-			case want.Held != "":
+			case want.Stalled != "":
 				if !held[want.Placement+want.API] || is {
 					t.Fatalf("%s is held, and not told so", want.Key)
 				}
@@ -82,10 +82,10 @@ func due(d explain.Difference) bool {
 }
 
 // settled is the world with what the hub writes on it.
-func settled(world *explain.World) *explain.World {
-	after := *world
+func settled(state *explain.State) *explain.State {
+	after := *state
 
-	for _, evaluation := range world.Evaluate(noon, nil) {
+	for _, evaluation := range state.Evaluate(noon, nil) {
 		for _, write := range evaluation.Plan.Writes {
 			after.Decisions = append(after.Decisions, evaluation.Present.Form.Write(write.Desired))
 		}
@@ -95,41 +95,41 @@ func settled(world *explain.World) *explain.World {
 }
 
 // drawChanged makes up to three changes, of which those that are mistakes are left out.
-func drawChanged(t *rapid.T, world *explain.World, label string) *explain.World {
+func drawChanged(t *rapid.T, state *explain.State, label string) *explain.State {
 	for range rapid.IntRange(1, 3).Draw(t, label) {
-		if changed, err := overlay.Apply(world, noon, drawChange(t, label)); err == nil {
-			world = changed
+		if changed, err := whatif.Apply(state, noon, drawChange(t, label)); err == nil {
+			state = changed
 		}
 	}
 
-	return world
+	return state
 }
 
-func drawChange(t *rapid.T, label string) overlay.Change {
+func drawChange(t *rapid.T, label string) whatif.Change {
 	cluster := rapid.SampledFrom([]string{"c0", "c1", "c2", "c3", "c9"}).Draw(t, label+": cluster")
 	set := rapid.SampledFrom([]string{"prod", "eu", "default"}).Draw(t, label+": set")
 
 	switch rapid.IntRange(0, 9).Draw(t, label+": kind") {
 	case 0:
-		return overlay.Label{Cluster: cluster, Key: "region", Value: drawRegion(t)}
+		return whatif.Label{Cluster: cluster, Key: "region", Value: drawRegion(t)}
 	case 1:
-		return overlay.Label{Cluster: cluster, Key: clusterv1beta2.ClusterSetLabel, Value: set}
+		return whatif.Label{Cluster: cluster, Key: clusterv1beta2.ClusterSetLabel, Value: set}
 	case 2:
-		return overlay.Unlabel{Cluster: cluster, Key: "region"}
+		return whatif.Unlabel{Cluster: cluster, Key: "region"}
 	case 3:
-		return overlay.Claim{Cluster: cluster, Name: "zone", Value: drawRegion(t)}
+		return whatif.Claim{Cluster: cluster, Name: "zone", Value: drawRegion(t)}
 	case 4:
-		return overlay.Taint{Cluster: cluster, Taint: drawTaint(t)}
+		return whatif.Taint{Cluster: cluster, Taint: drawTaint(t)}
 	case 5:
-		return overlay.Drain{Cluster: cluster}
+		return whatif.Drain{Cluster: cluster}
 	case 6:
-		return overlay.Remove{Cluster: cluster}
+		return whatif.Remove{Cluster: cluster}
 	case 7:
-		return overlay.WithoutBinding{Namespace: "ns", Set: set}
+		return whatif.WithoutBinding{Namespace: "ns", Set: set}
 	case 8:
-		return overlay.WithBinding{Namespace: "ns", Set: set}
+		return whatif.WithBinding{Namespace: "ns", Set: set}
 	default:
-		return overlay.Add{
+		return whatif.Add{
 			Clusters: []*clusterv1.ManagedCluster{drawCluster(t, cluster)},
 			Scores:   []*clusterv1alpha1.AddOnPlacementScore{drawScores(t, cluster)},
 		}
@@ -168,8 +168,8 @@ func drawScores(t *rapid.T, cluster string) *clusterv1alpha1.AddOnPlacementScore
 	}
 }
 
-func drawWorld(t *rapid.T) *explain.World {
-	world := &explain.World{}
+func drawWorld(t *rapid.T) *explain.State {
+	state := &explain.State{}
 
 	for _, set := range []struct {
 		name   string
@@ -185,10 +185,10 @@ func drawWorld(t *rapid.T) *explain.World {
 			}
 		}
 
-		world.ClusterSets = append(world.ClusterSets, object)
+		state.ClusterSets = append(state.ClusterSets, object)
 
 		if set.name != "broken" && rapid.Bool().Draw(t, "bound") || rapid.IntRange(0, 9).Draw(t, "bound though broken") == 0 {
-			world.Bindings = append(world.Bindings, &clusterv1beta2.ManagedClusterSetBinding{
+			state.Bindings = append(state.Bindings, &clusterv1beta2.ManagedClusterSetBinding{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: set.name},
 			})
 		}
@@ -196,18 +196,18 @@ func drawWorld(t *rapid.T) *explain.World {
 
 	for n := range rapid.IntRange(0, 4).Draw(t, "clusters") {
 		cluster := drawCluster(t, fmt.Sprint("c", n))
-		world.Clusters = append(world.Clusters, cluster)
+		state.Clusters = append(state.Clusters, cluster)
 
 		if rapid.Bool().Draw(t, "scores") {
-			world.Scores = append(world.Scores, drawScores(t, cluster.Name))
+			state.Scores = append(state.Scores, drawScores(t, cluster.Name))
 		}
 	}
 
 	for n := range rapid.IntRange(1, 4).Draw(t, "placements") {
-		world.Placements = append(world.Placements, drawPlacement(t, fmt.Sprint("p", n)))
+		state.Placements = append(state.Placements, drawPlacement(t, fmt.Sprint("p", n)))
 	}
 
-	return world
+	return state
 }
 
 func drawPlacement(t *rapid.T, name string) record.Object {
@@ -271,16 +271,16 @@ func drawPlacement(t *rapid.T, name string) record.Object {
 
 // A toleration that runs out is told of before it does.
 func TestWhatIfSaysWhatChangesLater(t *testing.T) {
-	world := settled(read(t, diffFleet+placementA("", "{tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}]}")))
+	state := settled(read(t, diffFleet+placementA("", "{tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}]}")))
 
-	after, err := overlay.Apply(world, noon, overlay.Taint{
+	after, err := whatif.Apply(state, noon, whatif.Taint{
 		Cluster: "eu1", Taint: clusterv1.Taint{Key: "gpu", Effect: clusterv1.TaintEffectNoSelect},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	whatIf := explain.NewWhatIf(world, after, nil, noon)
+	whatIf := explain.NewWhatIf(state, after, nil, noon)
 	if want := (explain.WhatIfSummary{Later: 1}); whatIf.Summary != want || len(whatIf.Placements) != 1 {
 		t.Fatalf("summary is %+v of %d placements, want %+v of 1", whatIf.Summary, len(whatIf.Placements), want)
 	}

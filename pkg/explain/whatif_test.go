@@ -11,19 +11,19 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/overlay"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-func whatIfTable(t *testing.T, world *explain.World, changes ...overlay.Change) string {
+func whatIfTable(t *testing.T, state *explain.State, changes ...whatif.Change) string {
 	t.Helper()
 
-	after, err := overlay.Apply(world, noon, changes...)
+	after, err := whatif.Apply(state, noon, changes...)
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	whatIf := explain.NewWhatIf(world, after, nil, noon)
+	whatIf := explain.NewWhatIf(state, after, nil, noon)
 	for _, change := range changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}
@@ -43,40 +43,40 @@ func TestWhatIf(t *testing.T) {
 		return strings.NewReplacer("name: a,", "name: "+name+",", "placement: a,", "placement: "+name+",", "a-decision", name+"-decision").
 			Replace(document)
 	}
-	newcomers := overlay.Taint{Cluster: "eu1", Taint: clusterv1.Taint{Key: "full", Effect: clusterv1.TaintEffectNoSelectIfNew}}
+	newcomers := whatif.Taint{Cluster: "eu1", Taint: clusterv1.Taint{Key: "full", Effect: clusterv1.TaintEffectNoSelectIfNew}}
 	broken := "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: broken}\n" +
 		"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {\"no key\": a}}}}\n" +
 		"---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSetBinding\n" +
 		"metadata: {name: broken, namespace: ns}\nspec: {clusterSet: broken}\n"
 
 	for _, tc := range []struct {
-		reason, world string
-		change        overlay.Change
+		reason, state string
+		change        whatif.Change
 		want          string
 	}{
 		{
 			reason: "the largest loss comes first, what does not differ is counted",
-			world: named("a", placementA("", "{}")+page(1, 0, "", "eu1", "eu2", "eu3-large", "us1", "us2")) +
+			state: named("a", placementA("", "{}")+page(1, 0, "", "eu1", "eu2", "eu3-large", "us1", "us2")) +
 				named("b", placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large")) +
 				named("c", placementA("", inAmerica)+page(1, 0, "", "us1", "us2")),
-			change: overlay.Label{Cluster: "eu1", Key: "region", Value: "us"},
+			change: whatif.Label{Cluster: "eu1", Key: "region", Value: "us"},
 			want: "what if: label eu1 region=us\n1 placement loses 1 cluster, 1 gains 1; 1 does not change\n\n" +
 				"ns/b: 0 gained, 1 lost, 2 kept\n  - eu1  predicate 1 label region In [eu]: is us\n  = 2 kept\n\n" +
 				"ns/c: 1 gained, 0 lost, 2 kept\n  + eu1  score -100, rank 3 of 3\n  = 2 kept\n",
 		},
 		{
 			reason: "a placement without decisions has those that it is about to get, and Steady and NoSelectIfNew see them",
-			world:  placementA("", "{numberOfClusters: 1}"), change: newcomers,
+			state:  placementA("", "{numberOfClusters: 1}"), change: newcomers,
 			want: "what if: taint eu1 full:NoSelectIfNew\nno placement gains or loses a cluster; 1 does not change\n",
 		},
 		{
 			reason: "one that is decided stays as it is decided",
-			world:  placementA("", "{numberOfClusters: 1}") + page(1, 0, "", "us2"), change: newcomers,
+			state:  placementA("", "{numberOfClusters: 1}") + page(1, 0, "", "us2"), change: newcomers,
 			want: "what if: taint eu1 full:NoSelectIfNew\nno placement gains or loses a cluster; 1 does not change\n",
 		},
 		{
 			reason: "decisions that are behind come up to date with the change, and count as unchanged",
-			world:  placementA("", inEurope) + page(1, 0, "", "eu1"), change: overlay.Drain{Cluster: "eu2"},
+			state:  placementA("", inEurope) + page(1, 0, "", "eu1"), change: whatif.Drain{Cluster: "eu2"},
 			want: "what if: drain eu2\nno placement gains or loses a cluster; 1 does not change but for what is due anyway (1)\n\n" +
 				"ns/a: 1 gained, 0 lost, 1 kept\n" +
 				"  due anyway: 1 of the differences, because the written decisions are behind the present state of the hub\n" +
@@ -84,14 +84,14 @@ func TestWhatIf(t *testing.T) {
 		},
 		{
 			reason: "a placement that is not the hub's to schedule stays as it is",
-			world:  placementA(disabled, "{}") + page(1, 0, "", "eu1"), change: overlay.Remove{Cluster: "eu1"},
+			state:  placementA(disabled, "{}") + page(1, 0, "", "eu1"), change: whatif.Remove{Cluster: "eu1"},
 			want: "what if: remove eu1\nno placement gains or loses a cluster; 1 does not change\n",
 		},
 		{
 			reason: "placements without an answer are said, whether the change concerns them or not",
-			world: named("a", placementA("", "{clusterSets: [broken]}")) +
+			state: named("a", placementA("", "{clusterSets: [broken]}")) +
 				named("b", placementA("", "{numberOfClusters: -1, clusterSets: [default]}")) + broken,
-			change: overlay.Label{Cluster: "eu1", Key: "other", Value: "x"},
+			change: whatif.Label{Cluster: "eu1", Key: "other", Value: "x"},
 			want: "what if: label eu1 other=x\nno placement gains or loses a cluster; 2 are stalled and keep their last decisions\n\n" +
 				"ns/a: stalled; ManagedClusterSet broken: spec.clusterSelector.labelSelector.matchLabels: Invalid value: \"no key\": name part " +
 				"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName', " +
@@ -101,9 +101,9 @@ func TestWhatIf(t *testing.T) {
 		},
 		{
 			reason: "satisfied no more, and another group",
-			world: named("a", placementA("", "{numberOfClusters: 5}")+page(1, 0, "", "eu1", "eu2", "eu3-large", "us1", "us2")) +
+			state: named("a", placementA("", "{numberOfClusters: 5}")+page(1, 0, "", "eu1", "eu2", "eu3-large", "us1", "us2")) +
 				named("b", placementA("", usCanary)+page(1, 0, "canary", "us1", "us2")+page(2, 1, "", "eu1", "eu2", "eu3-large")),
-			change: overlay.Remove{Cluster: "us1"},
+			change: whatif.Remove{Cluster: "us1"},
 			want: "what if: remove us1\n2 placements lose 2 clusters; 1 is satisfied no more\n\n" +
 				"ns/a: 0 gained, 1 lost, 4 kept; 4 of 5 wanted\n" +
 				"  PlacementSatisfied=False (NotAllDecisionsScheduled): 1 cluster decisions unscheduled; 4 of 4 clusters in scope selected\n" +
@@ -111,13 +111,13 @@ func TestWhatIf(t *testing.T) {
 				"ns/b: 0 gained, 1 lost, 4 kept\n  - us1  there is no ManagedCluster of this name\n  = 4 kept\n",
 		},
 		{
-			reason: "the older API", world: olderA("{}") + olderPage("eu1", "eu2", "eu3-large", "us1", "us2"), change: overlay.Drain{Cluster: "us1"},
+			reason: "the older API", state: olderA("{}") + olderPage("eu1", "eu2", "eu3-large", "us1", "us2"), change: whatif.Drain{Cluster: "us1"},
 			want: "what if: drain us1\n1 placement loses 1 cluster\n\n" +
 				"ns/a (placement.open-cluster-management.io): 0 gained, 1 lost, 4 kept\n  - us1  taint drain:NoSelect not tolerated\n  = 4 kept\n",
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, whatIfTable(t, read(t, diffFleet+tc.world), tc.change)); diff != "" {
+			if diff := cmp.Diff(tc.want, whatIfTable(t, read(t, diffFleet+tc.state), tc.change)); diff != "" {
 				t.Errorf("table (-want +got):\n%s", diff)
 			}
 		})
@@ -126,11 +126,11 @@ func TestWhatIf(t *testing.T) {
 
 // A placement that the second world has changed or added is compared as well.
 func TestWhatIfOfPlacements(t *testing.T) {
-	world := read(t, diffFleet+placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large"))
-	after := *world
+	state := read(t, diffFleet+placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large"))
+	after := *state
 	after.Placements = append([]record.Object{}, read(t, placementA("", inAmerica)+olderA("{numberOfClusters: 1}")).Placements...)
 
-	whatIf := explain.NewWhatIf(world, &after, nil, noon)
+	whatIf := explain.NewWhatIf(state, &after, nil, noon)
 	if want := (explain.WhatIfSummary{Losing: 1, Lost: 3, Gaining: 2, Gained: 3}); whatIf.Summary != want {
 		t.Errorf("summary is %+v, want %+v", whatIf.Summary, want)
 	}
@@ -139,7 +139,7 @@ func TestWhatIfOfPlacements(t *testing.T) {
 		t.Errorf("differences are %+v, want one of a placement that is new", whatIf.Placements)
 	}
 
-	none := explain.NewWhatIf(world, &after, func(inventory.PlacementKey) bool { return false }, noon)
+	none := explain.NewWhatIf(state, &after, func(inventory.PlacementKey) bool { return false }, noon)
 	if none.Summary != (explain.WhatIfSummary{}) || none.Differs() {
 		t.Errorf("nothing was asked, and the answer is %+v", none)
 	}
@@ -164,7 +164,7 @@ func TestWhatIfSummary(t *testing.T) {
 			"2 placements move 2 clusters to another group; 2 are satisfied no more; 1 may change later",
 		},
 		{
-			explain.WhatIfSummary{Later: 3, Held: 1},
+			explain.WhatIfSummary{Later: 3, Stalled: 1},
 			"no placement gains or loses a cluster; 3 may change later; 1 is stalled and keeps its last decisions",
 		},
 		{explain.WhatIfSummary{}, "no placement gains or loses a cluster"},

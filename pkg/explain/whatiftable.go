@@ -27,32 +27,32 @@ type WhatIfSummary struct {
 	// Behind are those of the unchanged placements whose written decisions are behind the present state of the hub, and would be brought up to
 	// date.
 	Behind int `json:"behind"`
-	// Held are the placements without an answer.
-	Held int `json:"stalled"`
+	// Stalled are the placements without an answer.
+	Stalled int `json:"stalled"`
 }
 
-// dues are how many differences there are that would not come anyway.
-type dues struct{ lost, gained, moved int }
+// changeCounts are how many differences there are that would not come anyway.
+type changeCounts struct{ lost, gained, moved int }
 
-func (d Difference) due() dues {
-	var due dues
+func (d Difference) countChanges() changeCounts {
+	var due changeCounts
 
 	for _, loss := range d.Lost {
-		due.lost += one(!loss.Anyway)
+		due.lost += toInt(!loss.Anyway)
 	}
 
 	for _, gain := range d.Gained {
-		due.gained += one(!gain.Anyway)
+		due.gained += toInt(!gain.Anyway)
 	}
 
 	for _, move := range d.Moved {
-		due.moved += one(!move.Anyway)
+		due.moved += toInt(!move.Anyway)
 	}
 
 	return due
 }
 
-func one(counts bool) int {
+func toInt(counts bool) int {
 	if counts {
 		return 1
 	}
@@ -65,24 +65,24 @@ func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
 	s := WhatIfSummary{Unchanged: unchanged}
 
 	for _, o := range outcomes {
-		due := o.difference.due()
+		due := o.difference.countChanges()
 
 		switch {
-		case o.difference.Held != "":
-			s.Held++
-		case due == dues{} && o.difference.ChangesAt != nil:
+		case o.difference.Stalled != "":
+			s.Stalled++
+		case due == changeCounts{} && o.difference.ChangesAt != nil:
 			s.Later++
-		case due == dues{}:
+		case due == changeCounts{}:
 			s.Unchanged++
-			s.Behind += one(o.difference.Differs())
+			s.Behind += toInt(o.difference.Differs())
 		default:
-			s.Losing += one(due.lost > 0)
+			s.Losing += toInt(due.lost > 0)
 			s.Lost += due.lost
-			s.Gaining += one(due.gained > 0)
+			s.Gaining += toInt(due.gained > 0)
 			s.Gained += due.gained
-			s.Moving += one(due.moved > 0)
+			s.Moving += toInt(due.moved > 0)
 			s.Moved += due.moved
-			s.Unsatisfied += one(o.unsatisfied)
+			s.Unsatisfied += toInt(o.unsatisfied)
 		}
 	}
 
@@ -143,7 +143,7 @@ func (s WhatIfSummary) String() string {
 		text += fmt.Sprintf(" but for what is due anyway (%d)", s.Behind)
 	}
 
-	more(s.Held, "is stalled and keeps its last decisions", "are stalled and keep their last decisions")
+	more(s.Stalled, "is stalled and keeps its last decisions", "are stalled and keep their last decisions")
 
 	return text
 }
@@ -171,7 +171,7 @@ func WriteWhatIf(out io.Writer, format Format, whatIf WhatIf, showKept bool) err
 			return err
 		}
 
-		for i, held := range whatIf.Held {
+		for i, held := range whatIf.Stalled {
 			if i == 0 {
 				text.WriteByte('\n')
 			}

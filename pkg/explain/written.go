@@ -29,24 +29,24 @@ func (e Evaluation) Satisfied() bool {
 
 // Explain makes the report of an evaluation of one of the placements of the world, with notes on what the placement asks for and does not
 // get, and on what the world lacks. With all it lists the clusters out of scope too.
-func (w *World) Explain(evaluation Evaluation, all bool) Report {
+func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	report := NewReport(evaluation, all)
 
 	switch result := evaluation.Result; {
 	case result == nil:
 	case result.Stalled():
-		report.Notes = vanished(evaluation.Present, w)
+		report.Notes = missingClusters(evaluation.Present, s)
 	default:
-		report.Notes = append(unboundSets(result, w), uncounted(result, w)...)
+		report.Notes = append(unboundSetNotes(result, s), uncountedNotes(result, s)...)
 	}
 
 	return report
 }
 
-// vanished tells of clusters that are kept in decisions although there are no such ManagedClusters.
-func vanished(present decision.Present, world *World) []string {
+// missingClusters tells of clusters that are kept in decisions although there are no such ManagedClusters.
+func missingClusters(present decision.Present, state *State) []string {
 	kept := present.Incumbents()
-	for _, cluster := range world.Clusters {
+	for _, cluster := range state.Clusters {
 		delete(kept, cluster.Name)
 	}
 

@@ -321,8 +321,8 @@ func (a *agreement) apply(placement *clusterv1beta1.Placement) {
 }
 
 // world is what the hub holds, to who reads it with a limit.
-func (a *agreement) world(limit guard.Limit) *explain.World {
-	world := &explain.World{
+func (a *agreement) world(limit guard.Limit) *explain.State {
+	world := &explain.State{
 		ClusterSets: []*clusterv1beta2.ManagedClusterSet{a.set}, Bindings: []*clusterv1beta2.ManagedClusterSetBinding{a.binding},
 		Placements: []record.Object{a.placement()}, Limit: limit,
 	}
@@ -388,7 +388,7 @@ func (a *agreement) asked(view *View, body []byte) outcome {
 	debug.New(view, everybody, placementAdmission, a.clock.Now).
 		ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, method, target, strings.NewReader(string(body))))
 
-	var answer debug.Answer
+	var answer debug.Response
 
 	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || recorder.Code != http.StatusOK {
 		a.Fatalf("code %d: %s", recorder.Code, recorder.Body)
@@ -397,7 +397,7 @@ func (a *agreement) asked(view *View, body []byte) outcome {
 	slices.Sort(answer.Selected)
 
 	return outcome{
-		Held: answer.Held, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions),
+		Held: answer.Stalled, Selected: append([]string{}, answer.Selected...), Removal: removal(answer.Conditions),
 		Unknown: slices.ContainsFunc(answer.Warnings, isUnknown),
 	}
 }
@@ -405,12 +405,12 @@ func (a *agreement) asked(view *View, body []byte) outcome {
 func isUnknown(text string) bool { return strings.Contains(text, "the hub may hold what leaves") }
 
 // explained is what placement explain, and placement simulate without changes, say of a world.
-func (a *agreement) explained(world *explain.World) outcome {
+func (a *agreement) explained(world *explain.State) outcome {
 	report := world.Explain(world.Evaluate(a.clock.Now(), nil)[0], false)
 	slices.Sort(report.Selected)
 
 	return outcome{
-		Held: report.Held, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions),
+		Held: report.Stalled, Selected: append([]string{}, report.Selected...), Removal: removal(report.Conditions),
 		Unknown: slices.ContainsFunc(report.Warnings, isUnknown),
 	}
 }
@@ -424,15 +424,15 @@ func compared(difference explain.Difference) outcome {
 
 	slices.Sort(selected)
 
-	return outcome{Held: difference.Held != "", Selected: selected, Unknown: slices.ContainsFunc(difference.Notes, isUnknown)}
+	return outcome{Held: difference.Stalled != "", Selected: selected, Unknown: slices.ContainsFunc(difference.Notes, isUnknown)}
 }
 
 // simulated is what placement simulate says of a change from one world to another.
-func (a *agreement) simulated(before, after *explain.World) outcome {
+func (a *agreement) simulated(before, after *explain.State) outcome {
 	whatIf := explain.NewWhatIf(before, after, nil, a.clock.Now())
 
 	switch {
-	case len(whatIf.Held) > 0:
+	case len(whatIf.Stalled) > 0:
 		held := a.written()
 
 		return outcome{Held: true, Selected: held.Selected}
@@ -444,7 +444,7 @@ func (a *agreement) simulated(before, after *explain.World) outcome {
 }
 
 // diffed is what placement diff says of a file.
-func (a *agreement) diffed(hub *explain.World, manifest []byte) outcome {
+func (a *agreement) diffed(hub *explain.State, manifest []byte) outcome {
 	crds, err := definitions()
 	a.must(err)
 	reader, err := worldfile.NewChangeReader(crds, worldfile.Namespace{})

@@ -48,7 +48,7 @@ func TestChangedSpecsAreNotHeld(t *testing.T) {
 				h.inventory.DeleteCluster(cluster)
 			}
 
-			for _, object := range h.world.Placements {
+			for _, object := range h.state.Placements {
 				if placement, is := object.(*clusterv1beta1.Placement); is && placement.Name == "rollout" {
 					placement.Status.Conditions = []metav1.Condition{{
 						Type: clusterv1beta1.PlacementConditionSatisfied, Status: metav1.ConditionTrue, ObservedGeneration: placement.Generation,
@@ -59,8 +59,8 @@ func TestChangedSpecsAreNotHeld(t *testing.T) {
 			recorder := ask(t, h, &rights{allowed: everything}, asker, http.MethodPost, debug.Path, tc.body)
 			answer := decode(t, recorder)
 
-			if answer.Held != tc.held {
-				t.Errorf("held %v, want %v: %s", answer.Held, tc.held, recorder.Body)
+			if answer.Stalled != tc.held {
+				t.Errorf("held %v, want %v: %s", answer.Stalled, tc.held, recorder.Body)
 			}
 
 			if diff := cmp.Diff(tc.want, answer.Selected); diff != "" {

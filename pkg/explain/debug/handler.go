@@ -28,8 +28,8 @@ import (
 const Path = "/debug/placements/"
 
 const (
-	// atOnce is how many questions are answered at the same time: who asks must not keep the hub from its work.
-	atOnce = 2
+	// maxConcurrent is how many questions are answered at the same time: who asks must not keep the hub from its work.
+	maxConcurrent = 2
 	// retryAfter is the number of seconds after which somebody is told to ask again.
 	retryAfter = "2"
 )
@@ -61,7 +61,7 @@ type Handler struct {
 	access    Access
 	admission func() (*worldfile.Admission, error)
 	now       func() time.Time
-	slots     chan struct{}
+	semaphore chan struct{}
 }
 
 var _ http.Handler = (*Handler)(nil)
@@ -69,19 +69,19 @@ var _ http.Handler = (*Handler)(nil)
 // New makes a Handler. Access says what the user in the context of a request may do with placements, and admission, which is asked for when
 // it is needed, what a placement may look like that is sent.
 func New(hub Hub, access Access, admission func() (*worldfile.Admission, error), now func() time.Time) *Handler {
-	return &Handler{hub: hub, access: access, admission: admission, now: now, slots: make(chan struct{}, atOnce)}
+	return &Handler{hub: hub, access: access, admission: admission, now: now, semaphore: make(chan struct{}, maxConcurrent)}
 }
 
 // ServeHTTP answers a GET or a POST in JSON, whatever comes of it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	answer, err := h.answer(w, req)
+	answer, err := h.serve(w, req)
 	if err == nil {
 		write(w, req, http.StatusOK, answer)
 
 		return
 	}
 
-	refused := &refusal{code: http.StatusInternalServerError, err: errors.New("the hub could not be asked; try again, or see the log of the hub")}
+	refused := &statusError{code: http.StatusInternalServerError, err: errors.New("the hub could not be asked; try again, or see the log of the hub")}
 	if !errors.As(err, &refused) {
 		klog.FromContext(req.Context()).Error(err, "Cannot answer a question about a placement", "method", req.Method, "path", req.URL.Path)
 	}
@@ -93,10 +93,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Retry-After", retryAfter)
 	}
 
-	write(w, req, refused.code, &Answer{Error: refused.Error()})
+	write(w, req, refused.code, &Response{Error: refused.Error()})
 }
 
-func write(w http.ResponseWriter, req *http.Request, code int, answer *Answer) {
+func write(w http.ResponseWriter, req *http.Request, code int, answer *Response) {
 	var text bytes.Buffer
 
 	encoder := json.NewEncoder(&text)
@@ -119,14 +119,14 @@ func write(w http.ResponseWriter, req *http.Request, code int, answer *Answer) {
 	}
 }
 
-func (h *Handler) answer(w http.ResponseWriter, req *http.Request) (*Answer, error) {
+func (h *Handler) serve(w http.ResponseWriter, req *http.Request) (*Response, error) {
 	if req.Method != http.MethodGet && req.Method != http.MethodPost {
-		return nil, refuse(http.StatusMethodNotAllowed, "method %s: use GET for a placement of the hub, or POST to send one", req.Method)
+		return nil, newStatusError(http.StatusMethodNotAllowed, "method %s: use GET for a placement of the hub, or POST to send one", req.Method)
 	}
 
 	caller, known := request.UserFrom(req.Context())
 	if !known {
-		return nil, refuse(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
+		return nil, newStatusError(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
 	}
 
 	api, err := apiOf(req)
@@ -142,7 +142,7 @@ func (h *Handler) answer(w http.ResponseWriter, req *http.Request) (*Answer, err
 }
 
 // get answers for a placement as it is.
-func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Answer, error) {
+func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Response, error) {
 	ctx := req.Context()
 
 	key, err := keyOf(api, req.URL.Path)
@@ -150,15 +150,15 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Ans
 		return nil, err
 	}
 
-	if err := h.demand(ctx, caller, "get", key); err != nil {
+	if err := h.authorize(ctx, caller, "get", key); err != nil {
 		return nil, err
 	}
 
-	if err := h.ready(api); err != nil {
+	if err := h.checkReady(api); err != nil {
 		return nil, err
 	}
 
-	leave, err := h.enter(ctx)
+	leave, err := h.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Ans
 	}
 
 	if placement == nil {
-		return nil, refuse(http.StatusNotFound,
+		return nil, newStatusError(http.StatusNotFound,
 			"there is no Placement %s; check its namespace, its name and its API (?%s=GROUP), or send one by POST to %s", key, apiParameter, Path)
 	}
 
@@ -183,16 +183,16 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Ans
 }
 
 // post answers for a placement as it might be.
-func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Info, api record.API) (*Answer, error) {
+func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Info, api record.API) (*Response, error) {
 	ctx := req.Context()
 
-	proposed, err := propose(w, req, api)
+	proposed, err := readPosted(w, req, api)
 	if err != nil {
 		return nil, err
 	}
 
 	// What is created has no name yet, as far as rights are concerned.
-	if err := h.demand(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API, proposed.key.Namespace, "")); err != nil {
+	if err := h.authorize(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API, proposed.key.Namespace, "")); err != nil {
 		return nil, err
 	}
 
@@ -201,17 +201,17 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 		return nil, err
 	}
 
-	if err := h.ready(proposed.api); err != nil {
+	if err := h.checkReady(proposed.api); err != nil {
 		return nil, err
 	}
 
-	leave, err := h.enter(ctx)
+	leave, err := h.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 
-	live, note, err := h.live(ctx, caller, placement)
+	live, note, err := h.readLive(ctx, caller, placement)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 }
 
 // admit checks a placement that was sent, which need not have a name.
-func (h *Handler) admit(proposed *proposal) (*record.Placement, error) {
+func (h *Handler) admit(proposed *postedPlacement) (*record.Placement, error) {
 	admission, err := h.admission()
 	if err != nil {
 		return nil, err
@@ -247,7 +247,7 @@ func (h *Handler) admit(proposed *proposal) (*record.Placement, error) {
 
 	placement, err := admission.Placement(proposed.api, proposed.object)
 	if err != nil {
-		return nil, &refusal{code: http.StatusBadRequest, err: err}
+		return nil, &statusError{code: http.StatusBadRequest, err: err}
 	}
 
 	if unnamed {
@@ -258,17 +258,17 @@ func (h *Handler) admit(proposed *proposal) (*record.Placement, error) {
 	return placement, nil
 }
 
-// live returns the placement of the name on the hub; nil when there is none. That it is there is not for those who may not get it: they get nil,
+// readLive returns the placement of the name on the hub; nil when there is none. That it is there is not for those who may not get it: they get nil,
 // and a note.
-func (h *Handler) live(ctx context.Context, caller user.Info, placement *record.Placement) (*record.Placement, string, error) {
+func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *record.Placement) (*record.Placement, string, error) {
 	if placement.Name == "" {
 		return nil, "", nil
 	}
 
 	key := placement.Key()
 
-	if err := h.demand(ctx, caller, "get", key); err != nil {
-		if refused := (*refusal)(nil); errors.As(err, &refused) {
+	if err := h.authorize(ctx, caller, "get", key); err != nil {
+		if refused := (*statusError)(nil); errors.As(err, &refused) {
 			return nil, "present decisions are not looked at: " + refused.Error(), nil
 		}
 
@@ -300,9 +300,9 @@ func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placem
 	return h.hub.Present(ctx, placement)
 }
 
-// demand refuses those who may not do something with placements.
-func (h *Handler) demand(ctx context.Context, caller user.Info, verb string, key inventory.PlacementKey) error {
-	api := apiNamed(key.API)
+// authorize refuses those who may not do something with placements.
+func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, key inventory.PlacementKey) error {
+	api := apiByName(key.API)
 
 	allowed, reason, err := h.access.Authorize(ctx, authorizer.AttributesRecord{
 		User: caller, Verb: verb, Namespace: key.Namespace, Name: key.Name, ResourceRequest: true,
@@ -324,39 +324,39 @@ func (h *Handler) demand(ctx context.Context, caller user.Info, verb string, key
 		named = " " + key.Name
 	}
 
-	return refuse(http.StatusForbidden, "user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
+	return newStatusError(http.StatusForbidden, "user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
 		caller.GetName(), verb, named, key.API, key.Namespace)
 }
 
-// ready refuses while there is no answer.
-func (h *Handler) ready(api record.API) error {
+// checkReady refuses while there is no answer.
+func (h *Handler) checkReady(api record.API) error {
 	switch {
 	case !h.hub.Serves(api):
-		return refuse(http.StatusBadRequest, "placements of %s are not served here: see the flag --controllers of the hub", api.Name())
+		return newStatusError(http.StatusBadRequest, "placements of %s are not served here: see the flag --controllers of the hub", api.Name())
 	case !h.hub.Synced():
-		return refuse(http.StatusServiceUnavailable, "the hub has not read everything yet; ask again in some seconds")
+		return newStatusError(http.StatusServiceUnavailable, "the hub has not read everything yet; ask again in some seconds")
 	default:
 		return nil
 	}
 }
 
-// enter waits for a turn; leave ends it.
-func (h *Handler) enter(ctx context.Context) (leave func(), err error) {
+// acquire waits for a turn; leave ends it.
+func (h *Handler) acquire(ctx context.Context) (leave func(), err error) {
 	select {
-	case h.slots <- struct{}{}:
-		return func() { <-h.slots }, nil
+	case h.semaphore <- struct{}{}:
+		return func() { <-h.semaphore }, nil
 	case <-ctx.Done():
-		return nil, refuse(http.StatusServiceUnavailable, "others are being answered; ask again in some seconds")
+		return nil, newStatusError(http.StatusServiceUnavailable, "others are being answered; ask again in some seconds")
 	}
 }
 
 // evaluate asks the engine. What was sent is compiled for this once, so that it does not drive out what the hub works with. Live is the placement
 // as it is on the hub; nil when there is none.
-func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*Answer, error) {
+func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*Response, error) {
 	asked, options := present.Placement, h.hub.Options()
 	_, skipped := asked.Managed()
 
-	present.Placement = managed(asked)
+	present.Placement = asManaged(asked)
 	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, options, h.now())
 	evaluation.Placement, evaluation.Skipped = asked, skipped
 
@@ -364,11 +364,11 @@ func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*A
 		evaluation.LimitUnknown = evaluation.LimitUnknown || options.Limit.Forgotten(live, asked)
 	}
 
-	return newAnswer(evaluation)
+	return newResponse(evaluation)
 }
 
-// managed is a placement as if it were for the hub to schedule, so that there is an answer for it.
-func managed(placement *record.Placement) *record.Placement {
+// asManaged is a placement as if it were for the hub to schedule, so that there is an answer for it.
+func asManaged(placement *record.Placement) *record.Placement {
 	if is, _ := placement.Managed(); is {
 		return placement
 	}
@@ -381,7 +381,7 @@ func managed(placement *record.Placement) *record.Placement {
 	return &other
 }
 
-func apiNamed(name inventory.API) record.API {
+func apiByName(name inventory.API) record.API {
 	for _, api := range record.APIs() {
 		if api.Name() == name {
 			return api

@@ -50,10 +50,10 @@ func ask(t *testing.T, h *hub, r *rights, caller user.Info, method, target, body
 	return recorder
 }
 
-func decode(t *testing.T, recorder *httptest.ResponseRecorder) debug.Answer {
+func decode(t *testing.T, recorder *httptest.ResponseRecorder) debug.Response {
 	t.Helper()
 
-	var answer debug.Answer
+	var answer debug.Response
 
 	must(t, json.Unmarshal(recorder.Body.Bytes(), &answer))
 
@@ -264,7 +264,7 @@ func TestAnswers(t *testing.T) {
 func TestThePlacementIsAnObject(t *testing.T) {
 	h := newHub(t)
 
-	for _, object := range h.world.Placements {
+	for _, object := range h.state.Placements {
 		if placement, is := object.(*clusterv1beta1.Placement); is && placement.Name == "rollout" {
 			placement.Status.NumberOfSelectedClusters = 1
 			placement.Status.Conditions = []metav1.Condition{{Type: "Other", Status: metav1.ConditionTrue, Reason: "R"}}

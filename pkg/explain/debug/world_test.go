@@ -61,7 +61,7 @@ var admission = sync.OnceValues(func() (*worldfile.Admission, error) {
 
 // hub is a world from a file, which counts what is looked up in it.
 type hub struct {
-	world     *explain.World
+	state     *explain.State
 	inventory *inventory.Inventory
 	apis      []record.API
 	syncing   bool
@@ -85,28 +85,28 @@ func newHub(t *testing.T) *hub {
 	must(t, err)
 	reader.Read("world.yaml", content)
 
-	world, err := reader.World()
+	state, err := reader.State()
 	must(t, err)
 
-	h := &hub{world: world, inventory: inventory.New(selector.NewCompiler()), apis: record.APIs()}
+	h := &hub{state: state, inventory: inventory.New(selector.NewCompiler()), apis: record.APIs()}
 
-	for _, set := range world.ClusterSets {
+	for _, set := range state.ClusterSets {
 		h.inventory.SetClusterSet(set)
 	}
 
-	for _, binding := range world.Bindings {
+	for _, binding := range state.Bindings {
 		h.inventory.SetBinding(binding)
 	}
 
-	for _, scores := range world.Scores {
+	for _, scores := range state.Scores {
 		h.inventory.SetScores(scores)
 	}
 
-	for _, cluster := range world.Clusters {
+	for _, cluster := range state.Clusters {
 		h.inventory.SetCluster(cluster)
 	}
 
-	for _, object := range world.Decisions {
+	for _, object := range state.Decisions {
 		h.inventory.SetDecision(record.InventoryPage(record.V1beta1, record.V1beta1.Form().Read(object)))
 	}
 
@@ -128,7 +128,7 @@ func (h *hub) Options() decision.Options { return h.options }
 func (h *hub) Placement(_ context.Context, key inventory.PlacementKey) (*record.Placement, error) {
 	h.lookups++
 
-	for _, object := range h.world.Placements {
+	for _, object := range h.state.Placements {
 		if placement := record.Read(object); placement.Key() == key {
 			return placement, h.broken
 		}
@@ -142,7 +142,7 @@ func (h *hub) Present(_ context.Context, placement *record.Placement) (decision.
 
 	var pages []*record.Page
 
-	for _, object := range h.world.Decisions {
+	for _, object := range h.state.Decisions {
 		if page := placement.API.Form().Read(object); page != nil && page.Namespace == placement.Namespace &&
 			slices.Contains(decision.PlacementsOf(placement.API.Form(), page), placement.Name) {
 			pages = append(pages, page)

@@ -15,9 +15,9 @@ import (
 
 // ReadAll reads the whole world of a hub; of placements and bindings those of one namespace, unless it is empty. The hub may lack the older
 // API. Where it has no placement of that API, its decisions may be missing in the rights of the user: then World.Uncounted names it.
-func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain.World, error) {
+func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain.State, error) {
 	r := &reader{hub: hub}
-	world := &explain.World{
+	state := &explain.State{
 		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),
 		ClusterSets: read[*clusterv1beta2.ManagedClusterSet](ctx, r, "ManagedClusterSets", "", &clusterv1beta2.ManagedClusterSetList{}),
 		Scores:      read[*clusterv1alpha1.AddOnPlacementScore](ctx, r, "AddOnPlacementScores", "", &clusterv1alpha1.AddOnPlacementScoreList{}),
@@ -26,19 +26,19 @@ func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain
 	}
 
 	for _, api := range record.APIs() {
-		r.readWhole(ctx, world, api, namespace)
+		r.readAllOf(ctx, state, api, namespace)
 	}
 
 	if err := r.err(); err != nil {
 		return nil, err
 	}
 
-	return world, nil
+	return state, nil
 }
 
-// readWhole adds the placements of an API and all its decisions. Decisions that may not be listed are not counted when there is no placement
+// readAllOf adds the placements of an API and all its decisions. Decisions that may not be listed are not counted when there is no placement
 // that could have some.
-func (r *reader) readWhole(ctx context.Context, world *explain.World, api record.API, namespace string) {
+func (r *reader) readAllOf(ctx context.Context, state *explain.State, api record.API, namespace string) {
 	if r.failed != nil {
 		return
 	}
@@ -48,21 +48,21 @@ func (r *reader) readWhole(ctx context.Context, world *explain.World, api record
 
 	switch {
 	case err == nil:
-		world.Placements = append(world.Placements, placements...)
-	case api != record.V1beta1 && unserved(err):
+		state.Placements = append(state.Placements, placements...)
+	case api != record.V1beta1 && isUnserved(err):
 		return // Then there is nothing of it.
 	default:
-		r.note(nameOf("Placements", api), err)
+		r.record(nameOf("Placements", api), err)
 	}
 
 	decisions, err := list[record.Object](ctx, r.hub, "", api.Form().EmptyList())
 
 	switch {
 	case err == nil:
-		world.Decisions = append(world.Decisions, decisions...)
+		state.Decisions = append(state.Decisions, decisions...)
 	case api != record.V1beta1 && none && apierrors.IsForbidden(err):
-		world.Uncounted = append(world.Uncounted, api)
+		state.Uncounted = append(state.Uncounted, api)
 	default:
-		r.note(nameOf("PlacementDecisions", api), err)
+		r.record(nameOf("PlacementDecisions", api), err)
 	}
 }

@@ -19,7 +19,7 @@ func TestReadAllAsksForEverythingOnce(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := &hub{}
 
-			world, err := ReadAll(t.Context(), h, tc.namespace)
+			state, err := ReadAll(t.Context(), h, tc.namespace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,9 +36,9 @@ func TestReadAllAsksForEverythingOnce(t *testing.T) {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 
-			if len(world.Clusters) != fleetSize || len(world.Placements) != 2 || len(world.Decisions) != 2 || world.Uncounted != nil {
-				t.Errorf("%d clusters, %d placements, %d decisions, not counted %v", len(world.Clusters), len(world.Placements),
-					len(world.Decisions), world.Uncounted)
+			if len(state.Clusters) != fleetSize || len(state.Placements) != 2 || len(state.Decisions) != 2 || state.Uncounted != nil {
+				t.Errorf("%d clusters, %d placements, %d decisions, not counted %v", len(state.Clusters), len(state.Placements),
+					len(state.Decisions), state.Uncounted)
 			}
 		})
 	}
@@ -77,9 +77,9 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			world, err := ReadAll(t.Context(), &hub{refuse: tc.refuse}, "")
-			if len(tc.want) == 0 && (err != nil || len(world.Placements) != 1 || len(world.Decisions) != 1) {
-				t.Errorf("world %v, error %v", world, err)
+			state, err := ReadAll(t.Context(), &hub{refuse: tc.refuse}, "")
+			if len(tc.want) == 0 && (err != nil || len(state.Placements) != 1 || len(state.Decisions) != 1) {
+				t.Errorf("world %v, error %v", state, err)
 			}
 
 			for _, part := range tc.want {
@@ -94,8 +94,8 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 func TestReadAllDoesNotCountWhatNobodyHas(t *testing.T) {
 	h := &hub{refuse: map[string]error{"older PlacementDecision ": forbidden("placementdecisions")}, none: "older Placement"}
 
-	world, err := ReadAll(t.Context(), h, "")
-	if err != nil || !slices.Equal(world.Uncounted, []record.API{record.V1alpha1}) {
-		t.Errorf("not counted is %v, error %v", world, err)
+	state, err := ReadAll(t.Context(), h, "")
+	if err != nil || !slices.Equal(state.Uncounted, []record.API{record.V1alpha1}) {
+		t.Errorf("not counted is %v, error %v", state, err)
 	}
 }

@@ -32,9 +32,9 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey)
 		switch {
 		case err == nil && placement != nil:
 			found = append(found, key)
-		case err == nil, len(keys) > 1 && unserved(err):
+		case err == nil, len(keys) > 1 && isUnserved(err):
 		default:
-			r.note(nameOf("Placements", apiOf(key)), err)
+			r.record(nameOf("Placements", apiOf(key)), err)
 		}
 	}
 
@@ -47,7 +47,7 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey)
 
 // get lists the one placement, or nil when there is none: who may list may not always get.
 func get(ctx context.Context, hub client.Reader, key inventory.PlacementKey) (*record.Placement, error) {
-	objects, err := named(ctx, hub, key.Namespace, key)
+	objects, err := listByName(ctx, hub, key.Namespace, key)
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func get(ctx context.Context, hub client.Reader, key inventory.PlacementKey) (*r
 	return record.Read(objects[0]), nil
 }
 
-func named(ctx context.Context, hub client.Reader, namespace string, key inventory.PlacementKey) ([]record.Object, error) {
+func listByName(ctx context.Context, hub client.Reader, namespace string, key inventory.PlacementKey) ([]record.Object, error) {
 	page, isList := apiOf(key).EmptyList().(client.ObjectList)
 	if !isList {
 		return nil, fmt.Errorf("%T is no list", apiOf(key).EmptyList())
@@ -83,7 +83,7 @@ func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.Placeme
 	var namespaces []string
 
 	for _, key := range keys {
-		objects, err := named(ctx, hub, "", key)
+		objects, err := listByName(ctx, hub, "", key)
 		if err != nil { // It is a hint, and whoever may not list all namespaces gets none.
 			continue
 		}
@@ -145,11 +145,11 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.PlacementK
 // WrittenUnsatisfied lists the placements of a namespace, or of all when it is empty, that the hub has called unsatisfied, as far as the
 // user may list them. Nothing is evaluated.
 func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string) (explain.Unsatisfied, error) {
-	world := &explain.World{}
+	state := &explain.State{}
 
 	for _, api := range record.APIs() {
 		placements, err := list[record.Object](ctx, hub, namespace, api.EmptyList())
-		if err != nil && !unserved(err) && !apierrors.IsForbidden(err) {
+		if err != nil && !isUnserved(err) && !apierrors.IsForbidden(err) {
 			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("Placements", api), err)
 		}
 
@@ -159,14 +159,14 @@ func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string
 
 		decisions, err := list[record.Object](ctx, hub, namespace, api.Form().EmptyList())
 		if apierrors.IsForbidden(err) {
-			world.Uncounted = append(world.Uncounted, api)
+			state.Uncounted = append(state.Uncounted, api)
 		} else if err != nil {
 			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("PlacementDecisions", api), err)
 		}
 
-		world.Placements = append(world.Placements, placements...)
-		world.Decisions = append(world.Decisions, decisions...)
+		state.Placements = append(state.Placements, placements...)
+		state.Decisions = append(state.Decisions, decisions...)
 	}
 
-	return world.WrittenUnsatisfied(), nil
+	return state.WrittenUnsatisfied(), nil
 }

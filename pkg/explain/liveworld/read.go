@@ -40,28 +40,28 @@ func Scheme() (*runtime.Scheme, error) {
 // bindings and the placements of the same API, of everything else all, decisions of every API included, because the prioritizers Balance
 // and Spread count them. An API that none of the given placements is of may be missing on the hub, or in the rights of the user: then
 // World.Uncounted names it.
-func Read(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.World, error) {
+func Read(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.State, error) {
 	r := &reader{hub: hub}
-	world := &explain.World{
+	state := &explain.State{
 		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),
 		ClusterSets: read[*clusterv1beta2.ManagedClusterSet](ctx, r, "ManagedClusterSets", "", &clusterv1beta2.ManagedClusterSetList{}),
 		Scores:      read[*clusterv1alpha1.AddOnPlacementScore](ctx, r, "AddOnPlacementScores", "", &clusterv1alpha1.AddOnPlacementScoreList{}),
 	}
 
 	for _, namespace := range namespacesOf(placements, record.APIs()...) {
-		world.Bindings = append(world.Bindings, read[*clusterv1beta2.ManagedClusterSetBinding](
+		state.Bindings = append(state.Bindings, read[*clusterv1beta2.ManagedClusterSetBinding](
 			ctx, r, "ManagedClusterSetBindings", namespace, &clusterv1beta2.ManagedClusterSetBindingList{})...)
 	}
 
 	for _, api := range record.APIs() {
-		r.readAPI(ctx, world, api, namespacesOf(placements, api))
+		r.readAPI(ctx, state, api, namespacesOf(placements, api))
 	}
 
 	if err := r.err(); err != nil {
 		return nil, err
 	}
 
-	return world, nil
+	return state, nil
 }
 
 // namespacesOf are the namespaces of the placements of some APIs, each once and sorted.
@@ -88,7 +88,7 @@ type reader struct {
 
 // readAPI adds the decisions of an API, and its placements in the namespaces. Without a namespace the decisions are there to be counted
 // only, and the answers stand without them.
-func (r *reader) readAPI(ctx context.Context, world *explain.World, api record.API, namespaces []string) {
+func (r *reader) readAPI(ctx context.Context, state *explain.State, api record.API, namespaces []string) {
 	if r.failed != nil {
 		return
 	}
@@ -97,16 +97,16 @@ func (r *reader) readAPI(ctx context.Context, world *explain.World, api record.A
 
 	switch {
 	case err == nil:
-		world.Decisions = append(world.Decisions, decisions...)
-	case len(namespaces) == 0 && unserved(err): // Then there are none.
+		state.Decisions = append(state.Decisions, decisions...)
+	case len(namespaces) == 0 && isUnserved(err): // Then there are none.
 	case len(namespaces) == 0 && apierrors.IsForbidden(err):
-		world.Uncounted = append(world.Uncounted, api)
+		state.Uncounted = append(state.Uncounted, api)
 	default:
-		r.note(nameOf("PlacementDecisions", api), err)
+		r.record(nameOf("PlacementDecisions", api), err)
 	}
 
 	for _, namespace := range namespaces {
-		world.Placements = append(world.Placements, read[record.Object](ctx, r, nameOf("Placements", api), namespace, api.EmptyList())...)
+		state.Placements = append(state.Placements, read[record.Object](ctx, r, nameOf("Placements", api), namespace, api.EmptyList())...)
 	}
 }
 
@@ -132,11 +132,11 @@ func (r *reader) err() error {
 	}
 }
 
-func (r *reader) note(kind string, err error) {
+func (r *reader) record(kind string, err error) {
 	switch {
 	case apierrors.IsForbidden(err):
 		r.forbidden = append(r.forbidden, fmt.Errorf("  %w", err))
-	case unserved(err):
+	case isUnserved(err):
 		r.failed = fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub, "+
 			"or apply the CustomResourceDefinitions in manifests/crds to it", kind, err)
 	case apierrors.IsUnauthorized(err):
@@ -147,7 +147,7 @@ func (r *reader) note(kind string, err error) {
 	}
 }
 
-func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
+func isUnserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
 // read lists objects that have to be there, and notes what goes wrong.
 func read[T runtime.Object](ctx context.Context, r *reader, kind, namespace string, empty runtime.Object) []T {
@@ -157,7 +157,7 @@ func read[T runtime.Object](ctx context.Context, r *reader, kind, namespace stri
 
 	objects, err := list[T](ctx, r.hub, namespace, empty)
 	if err != nil {
-		r.note(kind, err)
+		r.record(kind, err)
 	}
 
 	return objects

@@ -120,7 +120,7 @@ func TestReadAsksInChunksAndOnlyForWhatIsNeeded(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := &hub{expires: tc.expires}
 
-			world, err := Read(t.Context(), h, keys(inventory.V1beta1, "b", "a", "b"))
+			state, err := Read(t.Context(), h, keys(inventory.V1beta1, "b", "a", "b"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,11 +133,11 @@ func TestReadAsksInChunksAndOnlyForWhatIsNeeded(t *testing.T) {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 
-			if len(world.Clusters) != fleetSize || len(world.Placements) != 2 {
-				t.Fatalf("%d clusters, %d placements", len(world.Clusters), len(world.Placements))
+			if len(state.Clusters) != fleetSize || len(state.Placements) != 2 {
+				t.Fatalf("%d clusters, %d placements", len(state.Clusters), len(state.Placements))
 			}
 
-			for i, cluster := range world.Clusters {
+			for i, cluster := range state.Clusters {
 				if cluster.Name != strconv.Itoa(i) {
 					t.Fatalf("cluster %d is %s", i, cluster.Name)
 				}
@@ -198,14 +198,14 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			world, err := Read(t.Context(), &hub{refuse: tc.refuse}, tc.placements)
+			state, err := Read(t.Context(), &hub{refuse: tc.refuse}, tc.placements)
 			if err != nil {
 				t.Fatal(err)
 			}
 
 			var placements []string
 
-			for _, object := range world.Placements {
+			for _, object := range state.Placements {
 				key := record.Read(object).Key()
 				placements = append(placements, string(key.API)+" "+key.NamespacedName.String())
 			}
@@ -214,8 +214,8 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 				t.Errorf("placements (-want +got):\n%s", diff)
 			}
 
-			if len(world.Decisions) != tc.wantDecisions || !slices.Equal(world.Uncounted, tc.wantUncounted) {
-				t.Errorf("%d pages of decisions, want %d; not counted are %v, want %v", len(world.Decisions), tc.wantDecisions, world.Uncounted,
+			if len(state.Decisions) != tc.wantDecisions || !slices.Equal(state.Uncounted, tc.wantUncounted) {
+				t.Errorf("%d pages of decisions, want %d; not counted are %v, want %v", len(state.Decisions), tc.wantDecisions, state.Uncounted,
 					tc.wantUncounted)
 			}
 		})

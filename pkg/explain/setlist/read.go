@@ -19,8 +19,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// reviewsAtOnce is how many SelfSubjectAccessReviews are under way at the same time.
-const reviewsAtOnce = 8
+// maxConcurrentReviews is how many SelfSubjectAccessReviews are under way at the same time.
+const maxConcurrentReviews = 8
 
 // Hub is what Read needs of a client: its scheme knows authorization.k8s.io/v1 and what liveworld.Scheme knows.
 type Hub interface {
@@ -114,7 +114,7 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 // review asks the API server which of the sets the user may bind.
 func review(ctx context.Context, hub Hub, sets []Set) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(reviewsAtOnce)
+	group.SetLimit(maxConcurrentReviews)
 
 	for i := range sets {
 		group.Go(func() error {

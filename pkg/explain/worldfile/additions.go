@@ -10,18 +10,18 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// additions are the kinds that can be added to a world as they are: clusters, and what is said of them.
-var additions = []string{"ManagedCluster ", "AddOnPlacementScore "}
+// addableKinds are the kinds that can be added to a world as they are: clusters, and what is said of them.
+var addableKinds = []string{"ManagedCluster ", "AddOnPlacementScore "}
 
 // Additions are the clusters and scores that the files hold, to be added to another world. The error of mistakes in the files is an
 // *InputError; anything else in the files, and nothing at all, are errors too.
-func (r *Reader) Additions() (*explain.World, error) {
+func (r *Reader) Additions() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
 
 	for _, identity := range slices.Sorted(maps.Keys(r.seen)) {
-		if !slices.ContainsFunc(additions, func(kind string) bool { return strings.HasPrefix(identity, kind) }) {
+		if !slices.ContainsFunc(addableKinds, func(kind string) bool { return strings.HasPrefix(identity, kind) }) {
 			return nil, fmt.Errorf("%s: %s cannot be added: leave it out, only ManagedClusters and AddOnPlacementScores can; "+
 				"placement diff says what Placements would change", r.seen[identity], identity)
 		}
@@ -31,5 +31,5 @@ func (r *Reader) Additions() (*explain.World, error) {
 		return nil, errors.New("there is no ManagedCluster and no AddOnPlacementScore in the files, so there is nothing to add")
 	}
 
-	return &explain.World{Clusters: r.world.Clusters, Scores: r.world.Scores}, nil
+	return &explain.State{Clusters: r.state.Clusters, Scores: r.state.Scores}, nil
 }

@@ -26,8 +26,8 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 	}
 
 	for _, api := range record.APIs() {
-		if definitions[kindIn(api)] == nil {
-			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", kindIn(api))
+		if definitions[placementKind(api)] == nil {
+			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", placementKind(api))
 		}
 	}
 
@@ -36,7 +36,7 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 
 // Placement reads a placement of an API, whose defaults are filled into the object. The error names each field with a mistake, and the rule.
 func (a *Admission) Placement(api record.API, object map[string]any) (*record.Placement, error) {
-	if findings := a.definitions[kindIn(api)].admit(object); len(findings) > 0 {
+	if findings := a.definitions[placementKind(api)].admit(object); len(findings) > 0 {
 		mistakes := make([]string, 0, len(findings))
 		for _, finding := range findings {
 			mistakes = append(mistakes, strings.TrimPrefix(finding.path+": "+finding.text, ": "))

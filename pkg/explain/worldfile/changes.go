@@ -42,7 +42,7 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 		return nil, err
 	}
 
-	reader.changes = &changes{namespace: namespace, given: map[string]map[string]any{}}
+	reader.rules = &applyRules{namespace: namespace, given: map[string]map[string]any{}}
 
 	return &ChangeReader{reader: reader}, nil
 }
@@ -56,8 +56,8 @@ func (c *ChangeReader) Placements() ([]*record.Placement, error) {
 		return nil, &InputError{Problems: c.reader.problems}
 	}
 
-	placements := make([]*record.Placement, 0, len(c.reader.world.Placements))
-	for _, object := range c.reader.world.Placements {
+	placements := make([]*record.Placement, 0, len(c.reader.state.Placements))
+	for _, object := range c.reader.state.Placements {
 		placements = append(placements, record.Read(object))
 	}
 
@@ -66,7 +66,7 @@ func (c *ChangeReader) Placements() ([]*record.Placement, error) {
 
 // ApplyTo puts the placements on a world as `kubectl apply` puts them on a hub: fields that the file sets are changed, fields that the
 // last apply set and the file lacks are removed, and fields of others stay. The given world is not changed.
-func (c *ChangeReader) ApplyTo(hub *explain.World) (*explain.World, []Applied, error) {
+func (c *ChangeReader) ApplyTo(hub *explain.State) (*explain.State, []Applied, error) {
 	placements, err := c.Placements()
 	if err != nil {
 		return nil, nil, err
@@ -111,31 +111,31 @@ func (c *ChangeReader) ApplyTo(hub *explain.World) (*explain.World, []Applied, e
 	return &after, applied, nil
 }
 
-// changes are the rules for files that are to be applied. A nil one has no rule.
-type changes struct {
+// applyRules are the rules for files that are to be applied. A nil one has no rule.
+type applyRules struct {
 	namespace Namespace
 	given     map[string]map[string]any // by identity, before defaults were filled in
 }
 
-func (*changes) takes(gvk schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(record.APIs(), func(api record.API) bool { return kindIn(api) == gvk })
+func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
+	return slices.ContainsFunc(record.APIs(), func(api record.API) bool { return placementKind(api) == gvk })
 }
 
-func (*changes) takenKinds() string {
+func (*applyRules) takenKinds() string {
 	apis := record.APIs()
 	versions := make([]string, 0, len(apis))
 
 	for _, api := range apis {
-		versions = append(versions, kindIn(api).GroupVersion().String())
+		versions = append(versions, placementKind(api).GroupVersion().String())
 	}
 
 	return "Placements of " + strings.Join(versions, " and ")
 }
 
-// kindIn is the kind of the placements of an API.
-func kindIn(api record.API) schema.GroupVersionKind { return api.Form().Owner() }
+// placementKind is the kind of the placements of an API.
+func placementKind(api record.API) schema.GroupVersionKind { return api.Form().Owner() }
 
-func (c *changes) setNamespace(object map[string]any) {
+func (c *applyRules) setNamespace(object map[string]any) {
 	metadata, isObject := object[metadataKey].(map[string]any)
 	if c == nil || !isObject || c.namespace.Name == "" {
 		return
@@ -146,7 +146,7 @@ func (c *changes) setNamespace(object map[string]any) {
 	}
 }
 
-func (c *changes) copyOf(object map[string]any) map[string]any {
+func (c *applyRules) copyOf(object map[string]any) map[string]any {
 	if c == nil {
 		return nil
 	}
@@ -154,7 +154,7 @@ func (c *changes) copyOf(object map[string]any) map[string]any {
 	return runtime.DeepCopyJSON(object)
 }
 
-func (c *changes) check(object map[string]any) []finding {
+func (c *applyRules) check(object map[string]any) []finding {
 	if c == nil || !c.namespace.Enforced {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (c *changes) check(object map[string]any) []finding {
 		named, c.namespace.Name)}}
 }
 
-func (c *changes) keep(identity string, object map[string]any) {
+func (c *applyRules) keep(identity string, object map[string]any) {
 	if c != nil {
 		c.given[identity] = object
 	}

@@ -80,7 +80,7 @@ func TestChangesAreRefused(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, _, err := readChanges(t, tc.namespace, tc.content).ApplyTo(&explain.World{})
+			_, _, err := readChanges(t, tc.namespace, tc.content).ApplyTo(&explain.State{})
 			for _, part := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("error is %v, want one with %q", err, part)
@@ -94,7 +94,7 @@ func TestNamespacesThatAreNamedAndNot(t *testing.T) {
 	content := placementHead + "metadata: {name: a}\nspec: {}\n---\n" + placementHead + "metadata: {name: b, namespace: other}\nspec: {}\n" +
 		"---\n" + olderHead + "metadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
 
-	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).ApplyTo(&explain.World{})
+	_, applied, err := readChanges(t, Namespace{Name: "ns"}, content).ApplyTo(&explain.State{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,12 +191,12 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 }
 
 // placementIn is the first placement of a world.
-func placementIn[T record.Object](t *testing.T, world *explain.World) T {
+func placementIn[T record.Object](t *testing.T, state *explain.State) T {
 	t.Helper()
 
-	placement, isOne := world.Placements[0].(T)
+	placement, isOne := state.Placements[0].(T)
 	if !isOne {
-		t.Fatalf("the placement is a %T", world.Placements[0])
+		t.Fatalf("the placement is a %T", state.Placements[0])
 	}
 
 	return placement
@@ -278,7 +278,7 @@ func TestAChangedSpecHasAnotherGeneration(t *testing.T) {
 		"metadata: {name: a, namespace: ns}\nspec: {numberOfClusters: 1, clusterSets: [global]}\n": 5,
 	} {
 		hub, _, err := readChanges(t, Namespace{Name: "ns"}, placementHead+"metadata: {name: a}\nspec: {numberOfClusters: 1}\n").
-			ApplyTo(&explain.World{})
+			ApplyTo(&explain.State{})
 		if err != nil {
 			t.Fatal(err)
 		}

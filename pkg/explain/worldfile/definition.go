@@ -26,7 +26,7 @@ type admitter interface {
 
 // definition does with an object of one kind what an API server does with it before it is stored.
 type definition struct {
-	identified
+	metadataRules
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
 }
@@ -50,7 +50,7 @@ func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schem
 				return nil, fmt.Errorf("schema of CustomResourceDefinition %s, version %s: %w", crd.Name, version.Name, err)
 			}
 
-			compiled.identified = identified{
+			compiled.metadataRules = metadataRules{
 				kind: gvk.Kind, namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped, nameRule: metavalidation.NameIsDNSSubdomain,
 			}
 			definitions[gvk] = compiled

@@ -18,7 +18,7 @@ import (
 
 // merge is the live placement once the file is applied. alone is the same placement made of the file only.
 func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (record.Object, error) {
-	kind := kindIn(alone.API)
+	kind := placementKind(alone.API)
 
 	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (recor
 		}
 	}
 
-	given := c.reader.changes.given[identityOf(kind, alone)]
+	given := c.reader.rules.given[identityOf(kind, alone)]
 	object := threeWay(desired(last), desired(given), current)
 	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
 

@@ -15,15 +15,15 @@ import (
 // metadataKey is where an object has its name, namespace, labels and annotations.
 const metadataKey = "metadata"
 
-// identified is a kind of objects by its name, where they live and what they may be called.
-type identified struct {
+// metadataRules is a kind of objects by its name, where they live and what they may be called.
+type metadataRules struct {
 	kind       string
 	namespaced bool
 	nameRule   metavalidation.ValidateNameFunc
 }
 
 // checkMetadata finds what is wrong with the metadata, which no CustomResourceDefinition describes.
-func (d *identified) checkMetadata(object map[string]any) []finding {
+func (d *metadataRules) checkMetadata(object map[string]any) []finding {
 	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
 		return []finding{{metadataKey, "must be an object: add metadata.name" + d.orNamespace()}}
@@ -62,7 +62,7 @@ func (d *identified) checkMetadata(object map[string]any) []finding {
 	return append(findings, findingsOf(errs)...)
 }
 
-func (d *identified) orNamespace() string {
+func (d *metadataRules) orNamespace() string {
 	if d.namespaced {
 		return " and metadata.namespace"
 	}

@@ -10,26 +10,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// natives are the kinds of a world that an API server knows without a CustomResourceDefinition: they say who may bind which sets.
-var natives = map[schema.GroupVersionKind]admitter{
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): &native{
-		identified: identified{kind: "ClusterRole", nameRule: pathSegment}, check: checkRules,
+// builtins are the kinds of a world that an API server knows without a CustomResourceDefinition: they say who may bind which sets.
+var builtins = map[schema.GroupVersionKind]admitter{
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): &builtin{
+		metadataRules: metadataRules{kind: "ClusterRole", nameRule: pathSegment}, check: checkRules,
 	},
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): &native{
-		identified: identified{kind: "ClusterRoleBinding", nameRule: pathSegment}, check: checkGrant,
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): &builtin{
+		metadataRules: metadataRules{kind: "ClusterRoleBinding", nameRule: pathSegment}, check: checkGrant,
 	},
-	corev1.SchemeGroupVersion.WithKind("ServiceAccount"): &native{identified: identified{
+	corev1.SchemeGroupVersion.WithKind("ServiceAccount"): &builtin{metadataRules: metadataRules{
 		kind: "ServiceAccount", namespaced: true, nameRule: metavalidation.NameIsDNSSubdomain,
 	}},
 }
 
-// native checks the metadata; unknown fields and wrong types show when the object is read.
-type native struct {
-	identified
+// builtin checks the metadata; unknown fields and wrong types show when the object is read.
+type builtin struct {
+	metadataRules
 	check func(object map[string]any) []finding // of the rest; nil: nothing to check
 }
 
-func (n *native) admit(object map[string]any) []finding {
+func (n *builtin) admit(object map[string]any) []finding {
 	findings := n.checkMetadata(object)
 	if n.check != nil {
 		findings = append(findings, n.check(object)...)

@@ -11,14 +11,14 @@ import (
 // mergeKey takes over the keys of another mapping.
 const mergeKey = "<<"
 
-// place is where an object stands.
-type place struct {
+// position is where an object stands.
+type position struct {
 	document document
 	node     *yamlv3.Node
 }
 
 // problem is a mistake in the object, at the line of the field path, or at the nearest line that exists of it.
-func (p place) problem(object, path, message string) Problem {
+func (p position) problem(object, path, message string) Problem {
 	if path != "" {
 		message = path + ": " + message
 	}
@@ -26,20 +26,20 @@ func (p place) problem(object, path, message string) Problem {
 	return Problem{File: p.document.file, Line: p.line(path), Object: object, Message: message}
 }
 
-func (p place) line(path string) int { return p.document.lineOf(lineOf(p.node, path)) }
+func (p position) line(path string) int { return p.document.lineOf(lineOf(p.node, path)) }
 
 // child is the node under a key; p itself when there is none.
-func (p place) child(key string) place {
+func (p position) child(key string) position {
 	_, value, _ := step(p.node, key)
 	if value == nil {
 		return p
 	}
 
-	return place{document: p.document, node: value}
+	return position{document: p.document, node: value}
 }
 
 // item is the i-th element of a list; p itself when there is none.
-func (p place) item(i int) place { return p.child("[" + strconv.Itoa(i) + "]") }
+func (p position) item(i int) position { return p.child("[" + strconv.Itoa(i) + "]") }
 
 // lineOf follows a field path such as spec.taints[0].key or metadata.labels[example.com/zone] as far as it exists.
 func lineOf(node *yamlv3.Node, path string) int {

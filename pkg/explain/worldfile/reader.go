@@ -22,43 +22,43 @@ import (
 )
 
 // store puts a checked object into a world.
-type store func(*explain.World, map[string]any) error
+type store func(*explain.State, map[string]any) error
 
 // stores are the kinds that a world is made of.
 var stores = map[schema.GroupVersionKind]store{
-	kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.World) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
-	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.World) *[]*clusterv1beta2.ManagedClusterSet {
+	kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.State) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
+	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSet {
 		return &w.ClusterSets
 	}),
-	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(func(w *explain.World) *[]*clusterv1beta2.ManagedClusterSetBinding {
+	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSetBinding {
 		return &w.Bindings
 	}),
-	kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.World) *[]*clusterv1alpha1.AddOnPlacementScore {
+	kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.State) *[]*clusterv1alpha1.AddOnPlacementScore {
 		return &w.Scores
 	}),
 	kindOf(clusterv1beta1.GroupVersion.Version, "Placement"):         object[clusterv1beta1.Placement](placements),
 	kindOf(clusterv1beta1.GroupVersion.Version, "PlacementDecision"): object[clusterv1beta1.PlacementDecision](decisions),
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                into(func(w *explain.World) *[]*rbacv1.ClusterRole { return &w.ClusterRoles }),
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): into(func(w *explain.World) *[]*rbacv1.ClusterRoleBinding {
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                into(func(w *explain.State) *[]*rbacv1.ClusterRole { return &w.ClusterRoles }),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): into(func(w *explain.State) *[]*rbacv1.ClusterRoleBinding {
 		return &w.ClusterRoleBindings
 	}),
-	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):         into(func(w *explain.World) *[]*corev1.ServiceAccount { return &w.Accounts }),
+	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):         into(func(w *explain.State) *[]*corev1.ServiceAccount { return &w.Accounts }),
 	placementv1alpha1.GroupVersion.WithKind("Placement"):         object[placementv1alpha1.Placement](placements),
 	placementv1alpha1.GroupVersion.WithKind("PlacementDecision"): object[placementv1alpha1.PlacementDecision](decisions),
 }
 
-func placements(w *explain.World) *[]record.Object { return &w.Placements }
-func decisions(w *explain.World) *[]record.Object  { return &w.Decisions }
+func placements(w *explain.State) *[]record.Object { return &w.Placements }
+func decisions(w *explain.State) *[]record.Object  { return &w.Decisions }
 
 // object stores one of several types in one list.
 func object[T any, P interface {
 	*T
 	record.Object
-}](list func(*explain.World) *[]record.Object) store {
-	return func(w *explain.World, fields map[string]any) error {
+}](list func(*explain.State) *[]record.Object) store {
+	return func(w *explain.State, fields map[string]any) error {
 		var typed []*T
 
-		if err := into(func(*explain.World) *[]*T { return &typed })(w, fields); err != nil {
+		if err := into(func(*explain.State) *[]*T { return &typed })(w, fields); err != nil {
 			return err
 		}
 
@@ -72,8 +72,8 @@ func kindOf(version, kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: clusterv1.GroupName, Version: version, Kind: kind}
 }
 
-func into[T any](list func(*explain.World) *[]*T) store {
-	return func(w *explain.World, object map[string]any) error {
+func into[T any](list func(*explain.State) *[]*T) store {
+	return func(w *explain.State, object map[string]any) error {
 		typed := new(T)
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, typed, true); err != nil {
 			return fmt.Errorf("cannot be read: %w", err)
@@ -85,19 +85,19 @@ func into[T any](list func(*explain.World) *[]*T) store {
 	}
 }
 
-// silent are kinds that say nothing about where something is placed: namespaces hold what is, and RoleBindings never bind a set.
-var silent = []schema.GroupVersionKind{
+// ignoredKinds are kinds that say nothing about where something is placed: namespaces hold what is, and RoleBindings never bind a set.
+var ignoredKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("Namespace"), rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 
 // Reader makes an explain.World of files. It reads on after a mistake, so that all of them are found at once. It is used by one goroutine.
 type Reader struct {
 	definitions map[schema.GroupVersionKind]admitter
-	world       explain.World
+	state       explain.State
 	seen        map[string]string
 	problems    []Problem
 
-	changes *changes // nil: everything is taken as it stands
+	rules *applyRules // nil: everything is taken as it stands
 }
 
 // NewReader makes a Reader that checks by the given definitions, which must serve every kind that a world is made of.
@@ -107,7 +107,7 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 		return nil, err
 	}
 
-	maps.Copy(definitions, natives)
+	maps.Copy(definitions, builtins)
 
 	for gvk := range stores {
 		if definitions[gvk] == nil {
@@ -127,30 +127,30 @@ func (r *Reader) Read(file string, content []byte) {
 		r.problems = append(r.problems, problems...)
 
 		if node != nil {
-			r.take(place{document: document, node: node}, value)
+			r.readValue(position{document: document, node: node}, value)
 		}
 	}
 
 	slices.SortStableFunc(r.problems[first:], func(a, b Problem) int { return a.Line - b.Line })
 }
 
-// World is what the files hold, with the cluster sets "default" and "global" that every hub has. The error is an *InputError.
-func (r *Reader) World() (*explain.World, error) {
+// State is what the files hold, with the cluster sets "default" and "global" that every hub has. The error is an *InputError.
+func (r *Reader) State() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
 	}
 
-	world := r.world
-	world.ClusterSets = withDefaultSets(world.ClusterSets)
+	state := r.state
+	state.ClusterSets = withDefaultSets(state.ClusterSets)
 
-	return &world, nil
+	return &state, nil
 }
 
-func (r *Reader) reportf(at place, object, path, format string, arguments ...any) {
+func (r *Reader) reportf(at position, object, path, format string, arguments ...any) {
 	r.problems = append(r.problems, at.problem(object, path, fmt.Sprintf(format, arguments...)))
 }
 
-func (r *Reader) take(at place, value any) {
+func (r *Reader) readValue(at position, value any) {
 	object, isObject := value.(map[string]any)
 	if !isObject {
 		r.reportf(at, "", "", "must be an object with apiVersion, kind and metadata, and is %s", describe(value))
@@ -162,7 +162,7 @@ func (r *Reader) take(at place, value any) {
 	kind, hasKind := text(object, "kind")
 
 	if !hasVersion || !hasKind {
-		r.takeUntyped(at, hasVersion, hasKind)
+		r.reportUntyped(at, hasVersion, hasKind)
 
 		return
 	}
@@ -171,21 +171,21 @@ func (r *Reader) take(at place, value any) {
 	_, hasItems := object["items"]
 
 	switch {
-	case slices.Contains(silent, gvk):
+	case slices.Contains(ignoredKinds, gvk):
 		return
 	case gvk == corev1.SchemeGroupVersion.WithKind("List"), strings.HasSuffix(kind, "List") && hasItems:
-		r.takeItems(at, kind, object)
-	case r.changes != nil && !r.changes.takes(gvk):
+		r.readItems(at, kind, object)
+	case r.rules != nil && !r.rules.takes(gvk):
 		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out, only %s can; what it means for placements shows once it is applied",
-			kind, apiVersion, r.changes.takenKinds())
+			kind, apiVersion, r.rules.takenKinds())
 	case stores[gvk] == nil:
 		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, knownKinds())
 	default:
-		r.takeObject(at, gvk, object)
+		r.readObject(at, gvk, object)
 	}
 }
 
-func (r *Reader) takeUntyped(at place, hasVersion, hasKind bool) {
+func (r *Reader) reportUntyped(at position, hasVersion, hasKind bool) {
 	if !hasVersion {
 		r.reportf(at, "", "apiVersion", "is required: every object says its apiVersion and kind")
 	}
@@ -195,7 +195,7 @@ func (r *Reader) takeUntyped(at place, hasVersion, hasKind bool) {
 	}
 }
 
-func (r *Reader) takeItems(at place, kind string, list map[string]any) {
+func (r *Reader) readItems(at position, kind string, list map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(list)) {
 		if !slices.Contains([]string{"apiVersion", "kind", metadataKey, "items"}, key) {
 			r.reportf(at, kind, key, "unknown field: a list has items, and nothing beside them")
@@ -208,16 +208,16 @@ func (r *Reader) takeItems(at place, kind string, list map[string]any) {
 	}
 
 	for i, item := range items {
-		r.take(at.child("items").item(i), item)
+		r.readValue(at.child("items").item(i), item)
 	}
 }
 
-func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[string]any) {
-	r.changes.setNamespace(object)
+func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map[string]any) {
+	r.rules.setNamespace(object)
 
 	identity := identify(gvk, object)
-	asGiven := r.changes.copyOf(object)
-	findings := append(r.definitions[gvk].admit(object), r.changes.check(object)...)
+	asGiven := r.rules.copyOf(object)
+	findings := append(r.definitions[gvk].admit(object), r.rules.check(object)...)
 
 	for _, finding := range findings {
 		r.reportf(at, identity, finding.path, "%s", finding.text)
@@ -235,13 +235,13 @@ func (r *Reader) takeObject(at place, gvk schema.GroupVersionKind, object map[st
 
 	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
 
-	if err := stores[gvk](&r.world, object); err != nil {
+	if err := stores[gvk](&r.state, object); err != nil {
 		r.reportf(at, identity, "", "%v", err)
 
 		return
 	}
 
-	r.changes.keep(identity, asGiven)
+	r.rules.keep(identity, asGiven)
 }
 
 // identify names an object as far as that can be told: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other

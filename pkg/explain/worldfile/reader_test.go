@@ -64,18 +64,18 @@ func newReader(tb testing.TB) *Reader {
 }
 
 // read makes a world of one file.
-func read(tb testing.TB, content string) *explain.World {
+func read(tb testing.TB, content string) *explain.State {
 	tb.Helper()
 
 	reader := newReader(tb)
 	reader.Read("world.yaml", []byte(content))
 
-	world, err := reader.World()
+	state, err := reader.State()
 	if err != nil {
 		tb.Fatal(err)
 	}
 
-	return world
+	return state
 }
 
 func TestMistakes(t *testing.T) {
@@ -318,8 +318,8 @@ func TestMistakes(t *testing.T) {
 			reader := newReader(t)
 			reader.Read("world.yaml", []byte(tc.content))
 
-			world, err := reader.World()
-			if world != nil {
+			state, err := reader.State()
+			if state != nil {
 				t.Error("a world was made of files with mistakes")
 			}
 
@@ -344,7 +344,7 @@ func TestInputErrorListsTwenty(t *testing.T) {
 	reader := newReader(t)
 	reader.Read("a.yaml", []byte("a: b: c\n"))
 
-	_, err := reader.World()
+	_, err := reader.State()
 	if err == nil || !strings.HasPrefix(err.Error(), "a.yaml:1: not valid YAML") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a single mistake reads\n%v\nwant one line that begins with its place", err)
 	}
@@ -353,7 +353,7 @@ func TestInputErrorListsTwenty(t *testing.T) {
 		reader.Read(fmt.Sprintf("b%d.yaml", i), []byte("7\n"))
 	}
 
-	_, err = reader.World()
+	_, err = reader.State()
 	if err == nil {
 		t.Fatal("World() gave no error")
 	}
@@ -366,7 +366,7 @@ func TestInputErrorListsTwenty(t *testing.T) {
 }
 
 func TestDefaultsAreThoseOfTheDefinitions(t *testing.T) {
-	world := read(t, placementHead+`metadata: {name: a, namespace: ns}
+	state := read(t, placementHead+`metadata: {name: a, namespace: ns}
 spec:
   clusterSets: null
   tolerations:
@@ -401,9 +401,9 @@ metadata: {name: bare}
 			GroupStrategy: clusterv1beta1.GroupStrategy{ClustersPerDecisionGroup: intstr.FromString("100%")},
 		},
 	}
-	placement, ok := world.Placements[0].(*clusterv1beta1.Placement)
+	placement, ok := state.Placements[0].(*clusterv1beta1.Placement)
 	if !ok {
-		t.Fatalf("got a %T", world.Placements[0])
+		t.Fatalf("got a %T", state.Placements[0])
 	}
 
 	got := placement.Spec
@@ -417,7 +417,7 @@ metadata: {name: bare}
 		t.Errorf("sortBy is %q, want the default ClusterName", got.SortBy)
 	}
 
-	if got := world.ClusterSets[0].Spec.ClusterSelector.SelectorType; got != clusterv1beta2.ExclusiveClusterSetLabel {
+	if got := state.ClusterSets[0].Spec.ClusterSelector.SelectorType; got != clusterv1beta2.ExclusiveClusterSetLabel {
 		t.Errorf("selectorType of a set without a spec is %q, want the default", got)
 	}
 }
@@ -449,16 +449,16 @@ func TestListsStreamsAndJSONAreTheSame(t *testing.T) {
 }
 
 func TestSetsOfEveryHub(t *testing.T) {
-	world := read(t, "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: global}\n"+
+	state := read(t, "apiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: global}\n"+
 		"spec: {clusterSelector: {selectorType: LabelSelector, labelSelector: {matchLabels: {a: b}}}}\n")
 
 	sets := map[string]*clusterv1beta2.ManagedClusterSet{}
-	for _, set := range world.ClusterSets {
+	for _, set := range state.ClusterSets {
 		sets[set.Name] = set
 	}
 
-	if len(world.ClusterSets) != 2 || sets["default"] == nil {
-		t.Errorf("there are %d sets, want the given one and default", len(world.ClusterSets))
+	if len(state.ClusterSets) != 2 || sets["default"] == nil {
+		t.Errorf("there are %d sets, want the given one and default", len(state.ClusterSets))
 	}
 
 	if got := sets["global"].Spec.ClusterSelector.LabelSelector.MatchLabels["a"]; got != "b" {

@@ -118,14 +118,14 @@ func caller(ctx context.Context, f *suite.Fixture, account string) user.Info {
 	return caller
 }
 
-func (o *observer) asks(ctx context.Context, caller user.Info, method, path, body string) (int, debug.Answer) {
+func (o *observer) asks(ctx context.Context, caller user.Info, method, path, body string) (int, debug.Response) {
 	GinkgoHelper()
 
 	recorder := httptest.NewRecorder()
 	o.handler.ServeHTTP(recorder,
 		httptest.NewRequestWithContext(request.WithUser(ctx, caller), method, debug.Path+path, strings.NewReader(body)))
 
-	var answer debug.Answer
+	var answer debug.Response
 
 	Expect(json.Unmarshal(recorder.Body.Bytes(), &answer)).To(Succeed())
 

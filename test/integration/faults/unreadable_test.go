@@ -196,7 +196,7 @@ func (f *spoiltFixture) warned(ctx context.Context, s spoiltField, field string)
 }
 
 // expectNamed demands that the report of the placement "best" names what cannot be read and concerns it.
-func expectNamed(world *explain.World, err error) {
+func expectNamed(world *explain.State, err error) {
 	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())
 
@@ -267,7 +267,7 @@ var _ = Describe("An object that Go cannot decode", func() {
 		expectNamed(liveworld.Read(ctx, reader, wanted))
 
 		By("following it as the command explain does")
-		mirror, err := liveworld.NewMirror(suite.ControlPlane.AdminConfig(), nil, f.Namespace)
+		mirror, err := liveworld.NewWatcher(suite.ControlPlane.AdminConfig(), nil, f.Namespace)
 		Expect(err).NotTo(HaveOccurred())
 
 		following, stop := context.WithCancel(ctx)

@@ -49,7 +49,7 @@ type Hub struct {
 
 // Start starts a control plane and sets it up, step by step. The hub it returns is to be closed even when there is an error; nil needs
 // no close.
-func Start(ctx context.Context, o Options, steps *live.Steps) (*Hub, error) {
+func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error) {
 	assets, err := env.FindAssets()
 	if err != nil {
 		return nil, err
@@ -66,14 +66,14 @@ func Start(ctx context.Context, o Options, steps *live.Steps) (*Hub, error) {
 		}
 	}
 	h := &Hub{}
-	err = steps.Do("starting etcd, kube-apiserver and kube-controller-manager", func() (err error) {
+	err = progress.Do("starting etcd, kube-apiserver and kube-controller-manager", func() (err error) {
 		h.environment, err = env.Start(ctx, env.Options{DataDir: o.DataDir, ControllerManager: true, Assets: &assets})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := h.prepare(ctx, o, steps, isNew); err != nil {
+	if err := h.prepare(ctx, o, progress, isNew); err != nil {
 		return h, err
 	}
 	if o.Once {
@@ -94,17 +94,17 @@ func Start(ctx context.Context, o Options, steps *live.Steps) (*Hub, error) {
 }
 
 // prepare fills a control plane that was just started, and finds the identity of the controllers.
-func (h *Hub) prepare(ctx context.Context, o Options, steps *live.Steps, isNew bool) (err error) {
+func (h *Hub) prepare(ctx context.Context, o Options, progress *live.Progress, isNew bool) (err error) {
 	if h.log, err = live.OpenLog(filepath.Join(h.environment.DataDir(), logFile)); err != nil {
 		return err
 	}
 	if !o.Once || o.DataDir != "" {
-		if err := steps.Say("data and logs are in %s", h.environment.DataDir()); err != nil {
+		if err := progress.Printf("data and logs are in %s", h.environment.DataDir()); err != nil {
 			return err
 		}
 	}
 	admin := h.environment.AdminConfig()
-	if err := Install(ctx, admin, steps, o.Multicluster); err != nil {
+	if err := Install(ctx, admin, progress, o.Multicluster); err != nil {
 		return err
 	}
 	if err := h.prepareWebhook(ctx, o, isNew); err != nil {
@@ -112,11 +112,11 @@ func (h *Hub) prepare(ctx context.Context, o Options, steps *live.Steps, isNew b
 	}
 	switch {
 	case ptr.Deref(o.Samples, isNew):
-		if err := ApplySamples(ctx, admin, steps); err != nil {
+		if err := ApplySamples(ctx, admin, progress); err != nil {
 			return err
 		}
 	case !isNew:
-		if err := steps.Say("keeping the objects of the last run as they are; --samples applies the samples again"); err != nil {
+		if err := progress.Printf("keeping the objects of the last run as they are; --samples applies the samples again"); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (h *Hub) Access() []string { return h.access }
 func (h *Hub) Wait(ctx context.Context) error { return h.environment.Wait(ctx) }
 
 // Close takes down what was started; the data directory and its kubeconfig stay when the user named one.
-func (h *Hub) Close(steps *live.Steps) error {
+func (h *Hub) Close(progress *live.Progress) error {
 	var errs []error
 	if h.kubeconfig != nil {
 		errs = append(errs, h.kubeconfig.remove())
@@ -150,7 +150,7 @@ func (h *Hub) Close(steps *live.Steps) error {
 			errs = append(errs, fmt.Errorf("closing the listener of the webhook: %w", err))
 		}
 	}
-	errs = append(errs, steps.Do("stopping the control plane", h.environment.Stop))
+	errs = append(errs, progress.Do("stopping the control plane", h.environment.Stop))
 	if h.log != nil {
 		errs = append(errs, h.log.Close())
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // Install applies the CustomResourceDefinitions and RBAC of the hub, as a step, and those of multicluster.x-k8s.io too if asked to.
-func Install(ctx context.Context, config *rest.Config, steps *live.Steps, multicluster bool) error {
-	return steps.Do("installing CustomResourceDefinitions and RBAC", func() error {
+func Install(ctx context.Context, config *rest.Config, progress *live.Progress, multicluster bool) error {
+	return progress.Do("installing CustomResourceDefinitions and RBAC", func() error {
 		err := manifests.Install(ctx, config)
 		if err == nil && multicluster {
 			err = manifests.InstallMulticluster(ctx, config)
@@ -27,26 +27,26 @@ func Install(ctx context.Context, config *rest.Config, steps *live.Steps, multic
 }
 
 // InstallBeside is Install for a cluster that others use too. It says which definitions are left as they are.
-func InstallBeside(ctx context.Context, config *rest.Config, steps *live.Steps, multicluster bool) error {
+func InstallBeside(ctx context.Context, config *rest.Config, progress *live.Progress, multicluster bool) error {
 	var left []string
-	err := steps.Do("installing CustomResourceDefinitions and RBAC", func() (err error) {
+	err := progress.Do("installing CustomResourceDefinitions and RBAC", func() (err error) {
 		left, err = manifests.InstallBeside(ctx, config, multicluster)
 		return err
 	})
 	for _, sentence := range left {
-		err = errors.Join(err, steps.Say("%s", sentence))
+		err = errors.Join(err, progress.Printf("%s", sentence))
 	}
 	return err
 }
 
 // ApplySamples applies the sample world, as a step.
-func ApplySamples(ctx context.Context, config *rest.Config, steps *live.Steps) error {
+func ApplySamples(ctx context.Context, config *rest.Config, progress *live.Progress) error {
 	objects, err := sampleObjects()
 	if err != nil {
 		return err
 	}
 	what := fmt.Sprintf("applying the sample world (%d objects)", len(objects))
-	return steps.Do(what, func() error { return manifests.Apply(ctx, config, objects) })
+	return progress.Do(what, func() error { return manifests.Apply(ctx, config, objects) })
 }
 
 // sampleObjects are the objects of the sample world in the order in which they are applied.

@@ -53,8 +53,8 @@ func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
 func (h *Hub) Webhook() net.Listener { return h.webhook }
 
 // InstallWebhook has the API server ask at Webhook, as a step, and returns when it does. Somebody has to answer there.
-func (h *Hub) InstallWebhook(ctx context.Context, steps *live.Steps) error {
-	return steps.Do("putting the webhook of ManagedClusters in force", func() error {
+func (h *Hub) InstallWebhook(ctx context.Context, progress *live.Progress) error {
+	return progress.Do("putting the webhook of ManagedClusters in force", func() error {
 		admin := h.environment.AdminConfig()
 		if err := manifests.InstallWebhook(ctx, admin, "https://"+h.webhook.Addr().String()); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// patience is how long a placement that is being decided may stay without a line.
-const patience = 2 * time.Second
+// maxDelay is how long a placement that is being decided may stay without a line.
+const maxDelay = 2 * time.Second
 
 // lineDisplay shows boards where there is no terminal: the heading once, then a line for each change of a placement. It begins when all
 // has settled, and a placement that is being decided gets its line when it has settled, unless that takes long.
@@ -27,11 +27,11 @@ func newLineDisplay(out io.Writer) *lineDisplay {
 	return &lineDisplay{out: out, shown: map[inventory.PlacementKey]string{}, waiting: map[inventory.PlacementKey]time.Time{}}
 }
 
-func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Duration, err error) {
+func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Duration, err error) {
 	if d.begin.IsZero() {
 		d.begin = now
 	}
-	if left := patience - now.Sub(d.begin); !d.started && left > 0 && len(b.pending()) > 0 {
+	if left := maxDelay - now.Sub(d.begin); !d.started && left > 0 && len(b.pending()) > 0 {
 		return left, nil
 	}
 	var lines []string
@@ -47,7 +47,7 @@ func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Durat
 			delete(d.waiting, row.key)
 			continue
 		}
-		if left := d.patienceLeft(row, now); left > 0 {
+		if left := d.delayLeft(row, now); left > 0 {
 			if again == 0 || left < again {
 				again = left
 			}
@@ -69,8 +69,8 @@ func (d *lineDisplay) show(h Heading, b *board, now time.Time) (again time.Durat
 	return again, printLines(d.out, lines)
 }
 
-// patienceLeft is how long the line of a changed placement has to wait; 0 when it is due.
-func (d *lineDisplay) patienceLeft(row boardRow, now time.Time) time.Duration {
+// delayLeft is how long the line of a changed placement has to wait; 0 when it is due.
+func (d *lineDisplay) delayLeft(row tableRow, now time.Time) time.Duration {
 	if row.unsettled == "" {
 		delete(d.waiting, row.key)
 		return 0
@@ -80,7 +80,7 @@ func (d *lineDisplay) patienceLeft(row boardRow, now time.Time) time.Duration {
 		since = now
 		d.waiting[row.key] = now
 	}
-	return max(patience-now.Sub(since), 0)
+	return max(maxDelay-now.Sub(since), 0)
 }
 
 func (d *lineDisplay) resized() <-chan struct{} { return nil }

@@ -1,131 +1,208 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-const columnGap = "  "
-
-// Heading says what is running and how to reach it.
-type Heading struct {
-	Server  string   // its address
-	Access  []string // lines that tell a person how to reach it
-	Lease   string   // namespace/name; "" without leader election
-	standby bool     // another process holds the lease
+// hubState is what a board shows.
+type hubState struct {
+	placements []*record.Placement
+	pages      map[inventory.PlacementKey][]*record.Page // by the placements they may belong to
+	sets       []clusterv1beta2.ManagedClusterSet
+	bindings   []clusterv1beta2.ManagedClusterSetBinding
+	clusters   int
 }
 
-// lines are those above the table.
-func (h Heading) lines(b *board) []string {
-	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s%s", h.Server,
-		count(b.clusters, "cluster"), count(b.sets, "set"), count(len(b.rows), "placement"), ofOtherAPIs(b))}
-	if h.standby {
-		lines = append(lines, "another process holds the lease "+h.Lease+" and decides; the controllers here stand by")
+// addPage notes a page with the placements it may belong to.
+func (w *hubState) addPage(api record.API, page *record.Page) {
+	if w.pages == nil {
+		w.pages = map[inventory.PlacementKey][]*record.Page{}
 	}
-	return append(lines, h.Access...)
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
+	for _, name := range decision.PlacementsOf(api.Form(), page) {
+		key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
+		w.pages[key] = append(w.pages[key], page)
 	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
-// ofOtherAPIs says how many placements are not of v1beta1, for the sake of the short version that stands in their titles.
-func ofOtherAPIs(b *board) string {
-	var text strings.Builder
-	for _, api := range record.APIs() {
-		of := 0
-		for _, row := range b.rows {
-			if row.key.API == api.Name() {
-				of++
-			}
+// table is the state of a hub at one moment, for a person.
+type table struct {
+	clusters, sets int
+	rows           []tableRow // by namespace and name
+	unsettled      []string   // sets and bindings whose status the controllers have not written yet
+	versions       string     // changes whenever one of the objects changes, save for clusters
+}
+
+// tableRow is one placement.
+type tableRow struct {
+	key       inventory.PlacementKey
+	selected  string // "3/5", "3/all"
+	status    string // "Satisfied", "Misconfigured", or the reason why it is not satisfied
+	decisions string
+	message   string // why it is not satisfied; "" when it is
+	unsettled string // what is still to be written; "" when nothing is
+}
+
+func newTable(w hubState) *table {
+	b := &table{clusters: w.clusters, sets: len(w.sets)}
+	var versions []string
+	note := func(object metav1.Object) {
+		versions = append(versions, string(object.GetUID())+"@"+object.GetResourceVersion())
+	}
+
+	for _, pages := range w.pages {
+		for _, page := range pages {
+			note(page)
 		}
-		if api != record.V1beta1 && of > 0 {
-			fmt.Fprintf(&text, ", %d of them of %s", of, api.Form().Owner().GroupVersion())
-		}
 	}
-	return text.String()
+	for _, placement := range w.placements {
+		note(placement)
+		pages := w.pages[placement.Key()]
+		b.rows = append(b.rows, newTableRow(placement, decision.NewPresent(placement.API.Form(), placement, pages)))
+	}
+	for i := range w.sets {
+		note(&w.sets[i])
+		b.expectCondition("ManagedClusterSet "+w.sets[i].Name, w.sets[i].Status.Conditions, clusterv1beta2.ManagedClusterSetConditionEmpty)
+	}
+	for i := range w.bindings {
+		note(&w.bindings[i])
+		b.expectCondition("ManagedClusterSetBinding "+w.bindings[i].Namespace+"/"+w.bindings[i].Name,
+			w.bindings[i].Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
+	}
+	slices.SortFunc(b.rows, func(x, y tableRow) int { return compareKeys(x.key, y.key) })
+	slices.Sort(b.unsettled)
+	slices.Sort(versions)
+	b.versions = strings.Join(versions, " ")
+	return b
 }
 
-// title is "namespace/name", with the version of the API if that is not v1beta1: two APIs may have placements of one name.
-func title(key inventory.PlacementKey) string {
-	for _, api := range record.APIs() {
-		if api != record.V1beta1 && api.Name() == key.API {
-			return fmt.Sprintf("%s (%s)", key.NamespacedName, api.Form().Owner().Version)
-		}
-	}
-	return key.NamespacedName.String()
+func compareKeys(x, y inventory.PlacementKey) int {
+	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name), cmp.Compare(x.API, y.API))
 }
 
-// table lays the placements out, with the message of each that is not satisfied below it.
-func table(b *board) []string {
-	rows := make([][]string, 0, len(b.rows)+1)
-	rows = append(rows, []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"})
+// expectCondition notes an object whose condition is missing. Whether it is true does not matter.
+func (b *table) expectCondition(object string, conditions []metav1.Condition, condition string) {
+	if meta.FindStatusCondition(conditions, condition) == nil {
+		b.unsettled = append(b.unsettled, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
+	}
+}
+
+// pending lists all that has not settled.
+func (b *table) pending() []string {
+	var pending []string
 	for _, row := range b.rows {
-		rows = append(rows, []string{title(row.key), row.selected, row.status, row.decisions})
-	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		if row.unsettled != "" {
+			pending = append(pending, fmt.Sprintf("Placement %s: %s", row.key, row.unsettled))
 		}
 	}
-	var lines []string
-	for i, row := range rows {
-		var line strings.Builder
-		for column, cell := range row[:len(row)-1] {
-			line.WriteString(cell + strings.Repeat(" ", widths[column]-utf8.RuneCountInString(cell)) + columnGap)
-		}
-		line.WriteString(row[len(row)-1])
-		lines = append(lines, line.String())
-		if i > 0 && b.rows[i-1].message != "" {
-			lines = append(lines, columnGap+oneLine(b.rows[i-1].message))
-		}
-	}
-	if len(b.rows) == 0 {
-		lines = append(lines, "no placements yet")
-	}
-	return lines
+	return append(pending, b.unsettled...)
 }
 
-// changeLine is a placement in one line.
-func changeLine(row boardRow) string {
-	line := strings.Join([]string{title(row.key), row.selected, row.status, row.decisions}, columnGap)
-	if row.message != "" {
-		line += columnGap + "(" + oneLine(row.message) + ")"
+func newTableRow(placement *record.Placement, present decision.Present) tableRow {
+	selected := 0
+	for _, page := range present.Pages {
+		selected += len(page.Decisions)
 	}
-	return line
+	wanted := "all"
+	if placement.Wanted != nil {
+		wanted = strconv.Itoa(int(*placement.Wanted))
+	}
+	row := tableRow{
+		key:       placement.Key(),
+		selected:  strconv.Itoa(selected) + "/" + wanted,
+		decisions: describeDecisions(present),
+		unsettled: unsettled(placement, selected),
+	}
+	row.status, row.message = describeStatus(placement)
+	return row
 }
 
-// oneLine keeps what users wrote into messages from breaking lines or driving the terminal.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
+func describeStatus(placement *record.Placement) (status, message string) {
+	satisfied := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionSatisfied)
+	misconfigured := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionMisconfigured)
+	managed, reason := placement.Managed()
+	switch {
+	case !placement.DeletionTimestamp.IsZero():
+		return "Deleting", ""
+	case misconfigured != nil && misconfigured.Status == metav1.ConditionTrue:
+		return decision.ReasonMisconfigured, misconfigured.Message
+	case satisfied == nil && !managed:
+		return "Disabled", reason
+	case satisfied == nil:
+		return "Pending", ""
+	case satisfied.Status == metav1.ConditionTrue:
+		return "Satisfied", ""
+	default:
+		return satisfied.Reason, satisfied.Message
+	}
 }
 
-// fit cuts lines to a window: what does not fit in width ends in "…", and what does not fit in height is counted.
-func fit(lines []string, width, height int) []string {
-	if height > 0 && len(lines) > height {
-		hidden := len(lines) - height + 1
-		lines = append(lines[:height-1:height-1], fmt.Sprintf("… %d more lines; enlarge the window to see them", hidden))
+// unsettled says what the hub has not written yet about the placement as it is.
+func unsettled(placement *record.Placement, selected int) string {
+	if managed, _ := placement.Managed(); !managed {
+		return ""
 	}
-	fitted := make([]string, 0, len(lines))
-	for _, line := range lines {
-		if width > 0 && utf8.RuneCountInString(line) > width {
-			line = string([]rune(line)[:width-1]) + "…"
+	for _, kind := range []string{decision.ConditionMisconfigured, decision.ConditionSatisfied} {
+		condition := meta.FindStatusCondition(placement.Status.Conditions, kind)
+		switch {
+		case condition == nil:
+			return fmt.Sprintf("condition %s is not written yet", kind)
+		case condition.ObservedGeneration != placement.Generation:
+			return fmt.Sprintf("condition %s is about generation %d, the present one is %d", kind, condition.ObservedGeneration, placement.Generation)
 		}
-		fitted = append(fitted, line)
 	}
-	return fitted
+	if told := placement.Status.Selected; placement.API == record.V1beta1 && told != selected {
+		return fmt.Sprintf("its PlacementDecisions hold %d clusters, its status says %d", selected, told)
+	}
+	return ""
+}
+
+// describeDecisions lists the clusters: "eu1, eu2", or by group when there are several: "canary: eu1 | eu2 eu3".
+func describeDecisions(present decision.Present) string {
+	type group struct {
+		record.Group
+		clusters []string
+	}
+	var groups []*group
+	for _, page := range present.Pages {
+		if len(page.Decisions) == 0 {
+			continue
+		}
+		named, found := present.Form.Group(page)
+		if !found {
+			named.Index = 0 // Lost or never written; the hub puts it back.
+		}
+		at := slices.IndexFunc(groups, func(g *group) bool { return g.Group == named })
+		if at < 0 {
+			at, groups = len(groups), append(groups, &group{Group: named})
+		}
+		groups[at].clusters = append(groups[at].clusters, page.Clusters()...)
+	}
+	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(x.Index, y.Index) })
+	switch {
+	case len(groups) == 0:
+		return "none"
+	case len(groups) == 1 && groups[0].Name == "":
+		return strings.Join(groups[0].clusters, ", ")
+	}
+	texts := make([]string, 0, len(groups))
+	for _, g := range groups {
+		text := strings.Join(g.clusters, " ")
+		if g.Name != "" {
+			text = g.Name + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, " | ")
 }

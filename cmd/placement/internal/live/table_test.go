@@ -1,195 +1,186 @@
 package live
 
 import (
-	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/placement-hub/placement-hub/pkg/inventory"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-func key(name string) inventory.PlacementKey {
-	return inventory.NewPlacementKey(inventory.V1beta1, "team", name)
+// decided is the placement "p" at generation 2 whose status says that it has settled with so many clusters.
+func decided(clusters int32, change ...func(*clusterv1beta1.Placement)) clusterv1beta1.Placement {
+	p := clusterv1beta1.Placement{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "p", UID: "p", Generation: 2, ResourceVersion: "7"},
+		Status: clusterv1beta1.PlacementStatus{NumberOfSelectedClusters: clusters, Conditions: []metav1.Condition{
+			{Type: clusterv1beta1.PlacementConditionMisconfigured, Status: metav1.ConditionFalse, ObservedGeneration: 2},
+			{Type: clusterv1beta1.PlacementConditionSatisfied, Status: metav1.ConditionTrue, ObservedGeneration: 2},
+		}},
+	}
+	for _, c := range change {
+		c(&p)
+	}
+	return p
 }
 
-func TestTable(t *testing.T) {
-	b := &board{clusters: 1, sets: 2, rows: []boardRow{
-		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
-		{key: key("longer"), selected: "0/all", status: "Misconfigured", decisions: "none", message: "two\nlines \x1b[2J"},
+func condition(i int, reason, message string, status metav1.ConditionStatus) func(*clusterv1beta1.Placement) {
+	return func(p *clusterv1beta1.Placement) {
+		c := &p.Status.Conditions[i]
+		c.Reason, c.Message, c.Status = reason, message, status
+	}
+}
+
+// page is a PlacementDecision of a group: "0" or "0:canary".
+func page(placement string, n int, group string, clusters ...string) clusterv1beta1.PlacementDecision {
+	index, name, _ := strings.Cut(group, ":")
+	d := clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "team", Name: fmt.Sprintf("%s-decision-%d", placement, n), Labels: map[string]string{
+			clusterv1beta1.PlacementLabel:          placement,
+			clusterv1beta1.DecisionGroupIndexLabel: index,
+			clusterv1beta1.DecisionGroupNameLabel:  name,
+		},
 	}}
-	want := []string{
-		"NAMESPACE/NAME  SELECTED  STATUS         DECISIONS",
-		"team/a          2/2       Satisfied      eu1, eu2",
-		"team/longer     0/all     Misconfigured  none",
-		"  two lines  [2J",
+	for _, cluster := range clusters {
+		d.Status.Decisions = append(d.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster})
 	}
-	if diff := cmp.Diff(want, table(b)); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
-	wantHead := []string{
-		"placement hub at https://h: 1 cluster, 2 sets, 2 placements",
-		"another process holds the lease n/l and decides; the controllers here stand by",
-		"export KUBECONFIG=k",
-	}
-	h := Heading{Server: "https://h", Access: []string{"export KUBECONFIG=k"}, Lease: "n/l", standby: true}
-	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
-		t.Errorf("heading (-want +got):\n%s", diff)
-	}
-	if got := table(&board{}); got[len(got)-1] != "no placements yet" {
-		t.Errorf("an empty hub shows %q", got)
-	}
+	return d
 }
 
-func TestTableTellsTheAPIsApart(t *testing.T) {
-	older := inventory.NewPlacementKey(inventory.V1alpha1, "team", "a")
-	b := &board{rows: []boardRow{
-		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
-		{key: older, selected: "1/all", status: "Satisfied", decisions: "eu1"},
-	}}
-	want := []string{
-		"NAMESPACE/NAME     SELECTED  STATUS     DECISIONS",
-		"team/a             2/2       Satisfied  eu1, eu2",
-		"team/a (v1alpha1)  1/all     Satisfied  eu1",
+// worldOf has one placement, and pages.
+func worldOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.PlacementDecision) hubState {
+	w := hubState{placements: []*record.Placement{record.V1beta1.Read(&placement)}}
+	for i := range pages {
+		w.addPage(record.V1beta1, record.V1beta1.Form().Read(&pages[i]))
 	}
-	if diff := cmp.Diff(want, table(b)); diff != "" {
-		t.Errorf("table (-want +got):\n%s", diff)
-	}
-	wantHead := []string{
-		"placement hub at h: 0 clusters, 0 sets, 2 placements, 1 of them of placement.open-cluster-management.io/v1alpha1",
-	}
-	if diff := cmp.Diff(wantHead, Heading{Server: "h"}.lines(b)); diff != "" {
-		t.Errorf("heading (-want +got):\n%s", diff)
-	}
-	if got, want := changeLine(b.rows[1]), "team/a (v1alpha1)  1/all  Satisfied  eu1"; got != want {
-		t.Errorf("line %q, want %q", got, want)
-	}
-	var out bytes.Buffer
-	d := newLineDisplay(&out)
-	for _, b := range []*board{b, {rows: b.rows[:1]}} {
-		out.Reset()
-		_, err := d.show(Heading{Server: "h"}, b, time.Time{})
-		expect.NoError(t, err)
-	}
-	if got, want := out.String(), "team/a (v1alpha1)  deleted\n"; got != want {
-		t.Errorf("printed %q, want %q", got, want)
-	}
+	return w
 }
 
-func TestFit(t *testing.T) {
-	lines := []string{"alpha", "béta-gamma", "delta", "epsilon"}
+func TestBoardRows(t *testing.T) {
+	key := inventory.NewPlacementKey(inventory.V1beta1, "team", "p")
 	for _, tc := range []struct {
-		reason        string
-		width, height int
-		want          []string
+		reason    string
+		placement clusterv1beta1.Placement
+		pages     []clusterv1beta1.PlacementDecision
+		want      tableRow
 	}{
-		{"it fits", 10, 4, lines},
-		{"no window at all", 0, 0, lines},
-		{"too narrow", 5, 4, []string{"alpha", "béta…", "delta", "epsi…"}},
-		{"too low", 60, 3, []string{"alpha", "béta-gamma", "… 2 more lines; enlarge the window to see them"}},
+		{
+			reason: "one group without a name needs no mention", placement: decided(2),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a", "b")},
+			want:  tableRow{selected: "2/all", status: "Satisfied", decisions: "a, b"},
+		},
+		{
+			reason: "groups stand in their order, pages of one together", placement: decided(4),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "1", "d"), page("p", 2, "0:canary", "a"), page("p", 3, "1", "e", "f")},
+			want:  tableRow{selected: "4/all", status: "Satisfied", decisions: "canary: a | d e f"},
+		},
+		{
+			reason:    "what is missing is explained",
+			placement: decided(1, condition(1, "NotAllDecisionsScheduled", "2 missing", "False"), wanting(3)),
+			pages:     []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a")},
+			want:      tableRow{selected: "1/3", status: "NotAllDecisionsScheduled", decisions: "a", message: "2 missing"},
+		},
+		{
+			reason: "a mistake comes before what follows from it",
+			placement: decided(0, condition(0, "Misconfigured", "spec.x: bad", "True"),
+				condition(1, "NoManagedClusterMatched", "none", "False")),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0")},
+			want:  tableRow{selected: "0/all", status: "Misconfigured", decisions: "none", message: "spec.x: bad"},
+		},
+		{
+			reason: "nothing is written yet", placement: decided(0, func(p *clusterv1beta1.Placement) { p.Status.Conditions = nil }),
+			want: tableRow{selected: "0/all", status: "Pending", decisions: "none", unsettled: "condition PlacementMisconfigured is not written yet"},
+		},
+		{
+			reason: "the conditions are about an older spec", placement: decided(0, func(p *clusterv1beta1.Placement) { p.Generation = 3 }),
+			want: tableRow{
+				selected: "0/all", status: "Satisfied", decisions: "none",
+				unsettled: "condition PlacementMisconfigured is about generation 2, the present one is 3",
+			},
+		},
+		{
+			reason: "the decisions are not those of the status", placement: decided(2),
+			pages: []clusterv1beta1.PlacementDecision{page("p", 1, "0", "a"), page("other", 1, "0", "b")},
+			want: tableRow{
+				selected: "1/all", status: "Satisfied", decisions: "a", unsettled: "its PlacementDecisions hold 1 clusters, its status says 2",
+			},
+		},
+		{
+			reason: "a placement that the hub leaves alone never settles otherwise",
+			placement: decided(0, func(p *clusterv1beta1.Placement) {
+				p.Status.Conditions = nil
+				p.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"}
+			}),
+			want: tableRow{
+				selected: "0/all", status: "Disabled", decisions: "none",
+				message: "the annotation " + clusterv1beta1.PlacementDisableAnnotation + " is true",
+			},
+		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, fit(lines, tc.width, tc.height)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+			tc.want.key = key
+			b := newTable(worldOf(tc.placement, tc.pages...))
+			if diff := cmp.Diff([]tableRow{tc.want}, b.rows, cmp.AllowUnexported(tableRow{})); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestLinesTellChangesOnce(t *testing.T) {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	row := func(decisions, unsettled string) boardRow {
-		return boardRow{key: key("p"), selected: "1/1", status: "Satisfied", decisions: decisions, unsettled: unsettled}
+func wanting(n int32) func(*clusterv1beta1.Placement) {
+	return func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = ptr.To(n) }
+}
+
+func TestBoardWaitsForSetsAndBindings(t *testing.T) {
+	b := newTable(hubState{
+		sets:     []clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
+		bindings: []clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
+	})
+	want := []string{
+		"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet",
+		"ManagedClusterSetBinding team/prod: condition Bound is not written yet",
 	}
-	failed := boardRow{key: key("q"), selected: "0/1", status: "NoIntersection", decisions: "none", message: "no set"}
-	var out bytes.Buffer
-	d := newLineDisplay(&out)
-	for _, step := range []struct {
-		reason string
-		at     time.Duration
-		rows   []boardRow
-		want   string
-		again  time.Duration
-	}{
-		{reason: "the heading comes first", want: "placement hub at h: 0 clusters, 0 sets, 0 placements\n"},
-		{reason: "what is being decided waits", rows: []boardRow{row("a", "x"), failed}, again: patience,
-			want: "team/q  0/1  NoIntersection  none  (no set)\n"},
-		{reason: "and waits", at: time.Second, rows: []boardRow{row("a b", "x"), failed}, again: time.Second},
-		{reason: "it is decided", at: time.Second, rows: []boardRow{row("b", ""), failed}, want: "team/p  1/1  Satisfied  b\n"},
-		{reason: "nothing changes", at: 2 * time.Second, rows: []boardRow{row("b", ""), failed}},
-		{reason: "there and back is no change", at: 2 * time.Second, rows: []boardRow{row("c", "x"), failed}, again: patience},
-		{reason: "as said", at: 3 * time.Second, rows: []boardRow{row("b", ""), failed}},
-		{reason: "another change", at: 4 * time.Second, rows: []boardRow{row("c", "x"), failed}, again: patience},
-		{reason: "that takes long is told", at: 6 * time.Second, rows: []boardRow{row("c", "x"), failed}, want: "team/p  1/1  Satisfied  c\n"},
-		{reason: "a deletion", at: 7 * time.Second, rows: []boardRow{failed}, want: "team/p  deleted\n"},
-		{reason: "once", at: 8 * time.Second, rows: []boardRow{failed}},
-	} {
-		out.Reset()
-		again, err := d.show(Heading{Server: "h"}, &board{rows: step.rows}, start.Add(step.at))
-		expect.NoError(t, err)
-		if out.String() != step.want || again != step.again {
-			t.Errorf("%s: printed %q and comes again after %v, want %q and %v", step.reason, &out, again, step.want, step.again)
-		}
+	if diff := cmp.Diff(want, b.pending()); diff != "" {
+		t.Errorf("pending (-want +got):\n%s", diff)
 	}
 }
 
-func TestLinesBeginWhenTheHubHasSettled(t *testing.T) {
+func TestSettling(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	open := &board{unsettled: []string{"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet"}}
-	for _, tc := range []struct {
-		reason string
-		second *board
-		after  time.Duration
-		want   string
+	settled := newTable(worldOf(decided(0)))
+	changed := newTable(worldOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
+	open := newTable(worldOf(decided(1)))
+	var state settling
+	for i, step := range []struct {
+		reason  string
+		at      time.Duration
+		board   *table
+		working int
+		left    time.Duration
+		pending int
 	}{
-		{"not yet", open, time.Second, ""},
-		{"now", &board{sets: 5}, time.Second, "placement hub at h: 0 clusters, 5 sets, 0 placements\n"},
-		{"that takes too long", open, patience, "placement hub at h: 0 clusters, 0 sets, 0 placements\n"},
+		{"the first board may be about to change", 0, settled, 0, quietPeriod, 0},
+		{"quiet for a while", 600 * time.Millisecond, settled, 0, 400 * time.Millisecond, 0},
+		{"any change begins anew", 900 * time.Millisecond, changed, 0, quietPeriod, 0},
+		{"what is pending does not settle", 5 * time.Second, open, 0, quietPeriod, 1},
+		{"nor when nothing changes", 9 * time.Second, open, 0, quietPeriod, 1},
+		{"it is decided", 10 * time.Second, changed, 0, quietPeriod, 0},
+		{"the API server is slow to take something that no board shows", 11 * time.Second, changed, 2, quietPeriod, 1},
+		{"nobody is at work any more", 12 * time.Second, changed, 0, 0, 0},
 	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			var out bytes.Buffer
-			d := newLineDisplay(&out)
-			again, err := d.show(Heading{Server: "h"}, open, start)
-			expect.NoError(t, err)
-			if again != patience || out.Len() > 0 {
-				t.Errorf("the first board is shown: %q; it comes again after %v", &out, again)
-			}
-			_, err = d.show(Heading{Server: "h"}, tc.second, start.Add(tc.after))
-			expect.NoError(t, err)
-			if out.String() != tc.want {
-				t.Errorf("printed %q, want %q", &out, tc.want)
-			}
-		})
-	}
-}
-
-func TestScreenIsRestored(t *testing.T) {
-	var out bytes.Buffer
-	stopped := false
-	d := &screenDisplay{out: &out, size: func() (int, int, error) { return 30, 6, nil }, stop: func() { stopped = true }}
-	b := &board{rows: []boardRow{{key: key("p"), selected: "1/1", status: "Satisfied", decisions: "a-cluster-with-a-long-name"}}}
-	h := Heading{Server: "h", Access: []string{"export KUBECONFIG=k"}}
-	for range 2 {
-		_, err := d.show(h, b, time.Time{})
-		expect.NoError(t, err)
-	}
-	expect.NoError(t, d.close())
-	got := out.String()
-	if !stopped || strings.Count(got, enterScreen) != 1 || strings.Count(got, cursorHome) != 1 {
-		t.Errorf("the screen must be entered once, drawn once for one board, and watched no longer: %q", got)
-	}
-	_, left, found := strings.Cut(got, leaveScreen)
-	if !found || !strings.Contains(left, "a-cluster-with-a-long-name\r\n") {
-		t.Errorf("the last table must stay on the restored screen, in full: %q", got)
-	}
-	drawn, _, _ := strings.Cut(got, leaveScreen)
-	for _, part := range []string{"export KUBECONFIG=k" + clearToEOL, "team/p          1/1       Sat…" + clearToEOL} {
-		if !strings.Contains(drawn, part) {
-			t.Errorf("the frame lacks %q: %q", part, drawn)
+		left, pending := state.observe(step.board, step.working, start.Add(step.at))
+		if left != step.left || len(pending) != step.pending {
+			t.Errorf("step %d, %s: %v left, pending %q; want %v and %d", i, step.reason, left, pending, step.left, step.pending)
 		}
 	}
+	expect.Error(t, notSettled(time.Minute, open.pending()), []string{"within 1m0s", "Placement team/p: its PlacementDecisions hold 0", "--timeout"})
+	expect.Error(t, notSettled(time.Minute, nil), []string{"keep changing"})
 }

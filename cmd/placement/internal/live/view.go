@@ -21,17 +21,17 @@ const (
 
 // View brings boards to a person.
 type View struct {
-	Feed    *Feed
+	Watcher *Watcher
 	Elected <-chan struct{} // closed once the controllers here are those that decide
 	// Working counts what the controllers have under way; what the API server is slow to take has not settled.
 	Working func() (int, error)
-	Heading Heading
+	Header  Header
 }
 
 // display is a way to show boards.
 type display interface {
 	// show shows a board. When it returns a time above zero, it wants to be called again after that, even if nothing changes.
-	show(h Heading, b *board, now time.Time) (again time.Duration, err error)
+	show(h Header, b *table, now time.Time) (again time.Duration, err error)
 	// resized tells when the board has to be shown again though nothing has changed.
 	resized() <-chan struct{}
 	// close gives the output back.
@@ -47,12 +47,12 @@ func (v *View) Follow(ctx context.Context, out io.Writer) error {
 func (v *View) follow(ctx context.Context, shown display) error {
 	v.awaitElection(ctx)
 	for ctx.Err() == nil {
-		b, err := v.Feed.read(ctx)
+		b, err := v.Watcher.read(ctx)
 		if err != nil {
 			return err
 		}
-		v.Heading.standby = v.Heading.Lease != "" && !closed(v.Elected)
-		again, err := shown.show(v.Heading, b, time.Now())
+		v.Header.standby = v.Header.Lease != "" && !closed(v.Elected)
+		again, err := shown.show(v.Header, b, time.Now())
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (v *View) follow(ctx context.Context, shown display) error {
 
 // awaitElection gives the controllers the time to take the lease, so that they are not said to stand by in the meantime.
 func (v *View) awaitElection(ctx context.Context) {
-	if v.Heading.Lease == "" {
+	if v.Header.Lease == "" {
 		return
 	}
 	select {
@@ -84,12 +84,12 @@ func (v *View) awaitChange(ctx context.Context, shown display, again time.Durati
 		later = time.After(again)
 	}
 	var elected <-chan struct{} // news only to one that stands by
-	if v.Heading.standby {
+	if v.Header.standby {
 		elected = v.Elected
 	}
 	select {
 	case <-ctx.Done():
-	case <-v.Feed.changed:
+	case <-v.Watcher.changed:
 	case <-shown.resized():
 	case <-elected:
 	case <-later:
@@ -111,7 +111,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 	deadline := time.After(timeout)
 	var state settling
 	for {
-		b, err := v.Feed.read(ctx)
+		b, err := v.Watcher.read(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -131,7 +131,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 			return ctx.Err()
 		case <-deadline:
 			return errors.Join(v.print(out, b), notSettled(timeout, pending))
-		case <-v.Feed.changed:
+		case <-v.Watcher.changed:
 		case <-time.After(left):
 		}
 	}
@@ -145,7 +145,7 @@ type settling struct {
 
 // observe takes a board, and how much the controllers have under way. It returns how long nothing may change from now on, 0 when the board
 // has settled, and what is still pending.
-func (s *settling) observe(b *board, working int, now time.Time) (left time.Duration, pending []string) {
+func (s *settling) observe(b *table, working int, now time.Time) (left time.Duration, pending []string) {
 	pending = b.pending()
 	if working > 0 {
 		pending = append(pending, fmt.Sprintf("objects that controllers are at work on: %d", working))
@@ -164,8 +164,8 @@ func notSettled(timeout time.Duration, pending []string) error {
 		timeout, strings.Join(pending, "\n  "))
 }
 
-func (v *View) print(out io.Writer, b *board) error {
-	return printLines(out, slices.Concat(v.Heading.lines(b), []string{""}, table(b)))
+func (v *View) print(out io.Writer, b *table) error {
+	return printLines(out, slices.Concat(v.Header.lines(b), []string{""}, tableLines(b)))
 }
 
 func printLines(out io.Writer, lines []string) error {

@@ -1,0 +1,131 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+const columnGap = "  "
+
+// Header says what is running and how to reach it.
+type Header struct {
+	Server  string   // its address
+	Access  []string // lines that tell a person how to reach it
+	Lease   string   // namespace/name; "" without leader election
+	standby bool     // another process holds the lease
+}
+
+// lines are those above the table.
+func (h Header) lines(b *table) []string {
+	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s%s", h.Server,
+		count(b.clusters, "cluster"), count(b.sets, "set"), count(len(b.rows), "placement"), ofOtherAPIs(b))}
+	if h.standby {
+		lines = append(lines, "another process holds the lease "+h.Lease+" and decides; the controllers here stand by")
+	}
+	return append(lines, h.Access...)
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// ofOtherAPIs says how many placements are not of v1beta1, for the sake of the short version that stands in their titles.
+func ofOtherAPIs(b *table) string {
+	var text strings.Builder
+	for _, api := range record.APIs() {
+		of := 0
+		for _, row := range b.rows {
+			if row.key.API == api.Name() {
+				of++
+			}
+		}
+		if api != record.V1beta1 && of > 0 {
+			fmt.Fprintf(&text, ", %d of them of %s", of, api.Form().Owner().GroupVersion())
+		}
+	}
+	return text.String()
+}
+
+// title is "namespace/name", with the version of the API if that is not v1beta1: two APIs may have placements of one name.
+func title(key inventory.PlacementKey) string {
+	for _, api := range record.APIs() {
+		if api != record.V1beta1 && api.Name() == key.API {
+			return fmt.Sprintf("%s (%s)", key.NamespacedName, api.Form().Owner().Version)
+		}
+	}
+	return key.NamespacedName.String()
+}
+
+// tableLines lays the placements out, with the message of each that is not satisfied below it.
+func tableLines(b *table) []string {
+	rows := make([][]string, 0, len(b.rows)+1)
+	rows = append(rows, []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"})
+	for _, row := range b.rows {
+		rows = append(rows, []string{title(row.key), row.selected, row.status, row.decisions})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var lines []string
+	for i, row := range rows {
+		var line strings.Builder
+		for column, cell := range row[:len(row)-1] {
+			line.WriteString(cell + strings.Repeat(" ", widths[column]-utf8.RuneCountInString(cell)) + columnGap)
+		}
+		line.WriteString(row[len(row)-1])
+		lines = append(lines, line.String())
+		if i > 0 && b.rows[i-1].message != "" {
+			lines = append(lines, columnGap+oneLine(b.rows[i-1].message))
+		}
+	}
+	if len(b.rows) == 0 {
+		lines = append(lines, "no placements yet")
+	}
+	return lines
+}
+
+// changeLine is a placement in one line.
+func changeLine(row tableRow) string {
+	line := strings.Join([]string{title(row.key), row.selected, row.status, row.decisions}, columnGap)
+	if row.message != "" {
+		line += columnGap + "(" + oneLine(row.message) + ")"
+	}
+	return line
+}
+
+// oneLine keeps what users wrote into messages from breaking lines or driving the terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// fit cuts lines to a window: what does not fit in width ends in "…", and what does not fit in height is counted.
+func fit(lines []string, width, height int) []string {
+	if height > 0 && len(lines) > height {
+		hidden := len(lines) - height + 1
+		lines = append(lines[:height-1:height-1], fmt.Sprintf("… %d more lines; enlarge the window to see them", hidden))
+	}
+	fitted := make([]string, 0, len(lines))
+	for _, line := range lines {
+		if width > 0 && utf8.RuneCountInString(line) > width {
+			line = string([]rune(line)[:width-1]) + "…"
+		}
+		fitted = append(fitted, line)
+	}
+	return fitted
+}

@@ -1,0 +1,195 @@
+package live
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
+
+func key(name string) inventory.PlacementKey {
+	return inventory.NewPlacementKey(inventory.V1beta1, "team", name)
+}
+
+func TestTable(t *testing.T) {
+	b := &table{clusters: 1, sets: 2, rows: []tableRow{
+		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
+		{key: key("longer"), selected: "0/all", status: "Misconfigured", decisions: "none", message: "two\nlines \x1b[2J"},
+	}}
+	want := []string{
+		"NAMESPACE/NAME  SELECTED  STATUS         DECISIONS",
+		"team/a          2/2       Satisfied      eu1, eu2",
+		"team/longer     0/all     Misconfigured  none",
+		"  two lines  [2J",
+	}
+	if diff := cmp.Diff(want, tableLines(b)); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	wantHead := []string{
+		"placement hub at https://h: 1 cluster, 2 sets, 2 placements",
+		"another process holds the lease n/l and decides; the controllers here stand by",
+		"export KUBECONFIG=k",
+	}
+	h := Header{Server: "https://h", Access: []string{"export KUBECONFIG=k"}, Lease: "n/l", standby: true}
+	if diff := cmp.Diff(wantHead, h.lines(b)); diff != "" {
+		t.Errorf("heading (-want +got):\n%s", diff)
+	}
+	if got := tableLines(&table{}); got[len(got)-1] != "no placements yet" {
+		t.Errorf("an empty hub shows %q", got)
+	}
+}
+
+func TestTableTellsTheAPIsApart(t *testing.T) {
+	older := inventory.NewPlacementKey(inventory.V1alpha1, "team", "a")
+	b := &table{rows: []tableRow{
+		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},
+		{key: older, selected: "1/all", status: "Satisfied", decisions: "eu1"},
+	}}
+	want := []string{
+		"NAMESPACE/NAME     SELECTED  STATUS     DECISIONS",
+		"team/a             2/2       Satisfied  eu1, eu2",
+		"team/a (v1alpha1)  1/all     Satisfied  eu1",
+	}
+	if diff := cmp.Diff(want, tableLines(b)); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	wantHead := []string{
+		"placement hub at h: 0 clusters, 0 sets, 2 placements, 1 of them of placement.open-cluster-management.io/v1alpha1",
+	}
+	if diff := cmp.Diff(wantHead, Header{Server: "h"}.lines(b)); diff != "" {
+		t.Errorf("heading (-want +got):\n%s", diff)
+	}
+	if got, want := changeLine(b.rows[1]), "team/a (v1alpha1)  1/all  Satisfied  eu1"; got != want {
+		t.Errorf("line %q, want %q", got, want)
+	}
+	var out bytes.Buffer
+	d := newLineDisplay(&out)
+	for _, b := range []*table{b, {rows: b.rows[:1]}} {
+		out.Reset()
+		_, err := d.show(Header{Server: "h"}, b, time.Time{})
+		expect.NoError(t, err)
+	}
+	if got, want := out.String(), "team/a (v1alpha1)  deleted\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
+func TestFit(t *testing.T) {
+	lines := []string{"alpha", "béta-gamma", "delta", "epsilon"}
+	for _, tc := range []struct {
+		reason        string
+		width, height int
+		want          []string
+	}{
+		{"it fits", 10, 4, lines},
+		{"no window at all", 0, 0, lines},
+		{"too narrow", 5, 4, []string{"alpha", "béta…", "delta", "epsi…"}},
+		{"too low", 60, 3, []string{"alpha", "béta-gamma", "… 2 more lines; enlarge the window to see them"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, fit(lines, tc.width, tc.height)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLinesTellChangesOnce(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	row := func(decisions, unsettled string) tableRow {
+		return tableRow{key: key("p"), selected: "1/1", status: "Satisfied", decisions: decisions, unsettled: unsettled}
+	}
+	failed := tableRow{key: key("q"), selected: "0/1", status: "NoIntersection", decisions: "none", message: "no set"}
+	var out bytes.Buffer
+	d := newLineDisplay(&out)
+	for _, step := range []struct {
+		reason string
+		at     time.Duration
+		rows   []tableRow
+		want   string
+		again  time.Duration
+	}{
+		{reason: "the heading comes first", want: "placement hub at h: 0 clusters, 0 sets, 0 placements\n"},
+		{reason: "what is being decided waits", rows: []tableRow{row("a", "x"), failed}, again: maxDelay,
+			want: "team/q  0/1  NoIntersection  none  (no set)\n"},
+		{reason: "and waits", at: time.Second, rows: []tableRow{row("a b", "x"), failed}, again: time.Second},
+		{reason: "it is decided", at: time.Second, rows: []tableRow{row("b", ""), failed}, want: "team/p  1/1  Satisfied  b\n"},
+		{reason: "nothing changes", at: 2 * time.Second, rows: []tableRow{row("b", ""), failed}},
+		{reason: "there and back is no change", at: 2 * time.Second, rows: []tableRow{row("c", "x"), failed}, again: maxDelay},
+		{reason: "as said", at: 3 * time.Second, rows: []tableRow{row("b", ""), failed}},
+		{reason: "another change", at: 4 * time.Second, rows: []tableRow{row("c", "x"), failed}, again: maxDelay},
+		{reason: "that takes long is told", at: 6 * time.Second, rows: []tableRow{row("c", "x"), failed}, want: "team/p  1/1  Satisfied  c\n"},
+		{reason: "a deletion", at: 7 * time.Second, rows: []tableRow{failed}, want: "team/p  deleted\n"},
+		{reason: "once", at: 8 * time.Second, rows: []tableRow{failed}},
+	} {
+		out.Reset()
+		again, err := d.show(Header{Server: "h"}, &table{rows: step.rows}, start.Add(step.at))
+		expect.NoError(t, err)
+		if out.String() != step.want || again != step.again {
+			t.Errorf("%s: printed %q and comes again after %v, want %q and %v", step.reason, &out, again, step.want, step.again)
+		}
+	}
+}
+
+func TestLinesBeginWhenTheHubHasSettled(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	open := &table{unsettled: []string{"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet"}}
+	for _, tc := range []struct {
+		reason string
+		second *table
+		after  time.Duration
+		want   string
+	}{
+		{"not yet", open, time.Second, ""},
+		{"now", &table{sets: 5}, time.Second, "placement hub at h: 0 clusters, 5 sets, 0 placements\n"},
+		{"that takes too long", open, maxDelay, "placement hub at h: 0 clusters, 0 sets, 0 placements\n"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var out bytes.Buffer
+			d := newLineDisplay(&out)
+			again, err := d.show(Header{Server: "h"}, open, start)
+			expect.NoError(t, err)
+			if again != maxDelay || out.Len() > 0 {
+				t.Errorf("the first board is shown: %q; it comes again after %v", &out, again)
+			}
+			_, err = d.show(Header{Server: "h"}, tc.second, start.Add(tc.after))
+			expect.NoError(t, err)
+			if out.String() != tc.want {
+				t.Errorf("printed %q, want %q", &out, tc.want)
+			}
+		})
+	}
+}
+
+func TestScreenIsRestored(t *testing.T) {
+	var out bytes.Buffer
+	stopped := false
+	d := &screenDisplay{out: &out, size: func() (int, int, error) { return 30, 6, nil }, stop: func() { stopped = true }}
+	b := &table{rows: []tableRow{{key: key("p"), selected: "1/1", status: "Satisfied", decisions: "a-cluster-with-a-long-name"}}}
+	h := Header{Server: "h", Access: []string{"export KUBECONFIG=k"}}
+	for range 2 {
+		_, err := d.show(h, b, time.Time{})
+		expect.NoError(t, err)
+	}
+	expect.NoError(t, d.close())
+	got := out.String()
+	if !stopped || strings.Count(got, enterScreen) != 1 || strings.Count(got, cursorHome) != 1 {
+		t.Errorf("the screen must be entered once, drawn once for one board, and watched no longer: %q", got)
+	}
+	_, left, found := strings.Cut(got, leaveScreen)
+	if !found || !strings.Contains(left, "a-cluster-with-a-long-name\r\n") {
+		t.Errorf("the last table must stay on the restored screen, in full: %q", got)
+	}
+	drawn, _, _ := strings.Cut(got, leaveScreen)
+	for _, part := range []string{"export KUBECONFIG=k" + clearToEOL, "team/p          1/1       Sat…" + clearToEOL} {
+		if !strings.Contains(drawn, part) {
+			t.Errorf("the frame lacks %q: %q", part, drawn)
+		}
+	}
+}

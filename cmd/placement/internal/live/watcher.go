@@ -1,0 +1,112 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+)
+
+// Watcher reads boards from the informers of the manager, and tells when the next one may differ.
+type Watcher struct {
+	informers cache.Cache
+	changed   chan struct{}
+}
+
+// NewWatcher subscribes to the informers; they may be started later.
+func NewWatcher(ctx context.Context, informers cache.Cache) (*Watcher, error) {
+	watcher := &Watcher{informers: informers, changed: make(chan struct{}, 1)}
+	handler := toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { watcher.notify() },
+		UpdateFunc: func(any, any) { watcher.notify() },
+		DeleteFunc: func(any) { watcher.notify() },
+	}
+	kinds := make([]client.Object, 0, 3+2*len(record.APIs()))
+	kinds = append(kinds, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1.ManagedCluster{})
+	for _, api := range record.APIs() {
+		kinds = append(kinds, api.Empty(), api.Form().Empty())
+	}
+	for _, object := range kinds {
+		informer, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("watching %T: %w", object, err)
+		}
+		if _, err := informer.AddEventHandler(handler); err != nil {
+			return nil, fmt.Errorf("watching %T: %w", object, err)
+		}
+	}
+	return watcher, nil
+}
+
+func (w *Watcher) notify() {
+	select {
+	case w.changed <- struct{}{}:
+	default: // The reader has not taken the last note yet, and will see this change too.
+	}
+}
+
+// WaitForSync returns when the informers know all that the hub holds.
+func (w *Watcher) WaitForSync(ctx context.Context) error {
+	if w.informers.WaitForCacheSync(ctx) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.New("the caches of the controllers did not sync; start again with -v=1 to see why")
+}
+
+// read makes the board of what the informers know now.
+func (w *Watcher) read(ctx context.Context) (*table, error) {
+	var (
+		sets     clusterv1beta2.ManagedClusterSetList
+		bindings clusterv1beta2.ManagedClusterSetBindingList
+		clusters clusterv1.ManagedClusterList
+	)
+	for _, list := range []client.ObjectList{&sets, &bindings, &clusters} {
+		if err := w.informers.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("reading %T: %w", list, err)
+		}
+	}
+	state := hubState{sets: sets.Items, bindings: bindings.Items, clusters: len(clusters.Items)}
+	for _, api := range record.APIs() {
+		if err := w.readAPI(ctx, api, &state); err != nil {
+			return nil, err
+		}
+	}
+	return newTable(state), nil
+}
+
+// readAPI adds the placements of an API and their decisions.
+func (w *Watcher) readAPI(ctx context.Context, api record.API, state *hubState) error {
+	each := func(list runtime.Object, take func(runtime.Object)) error {
+		objects, ok := list.(client.ObjectList)
+		if !ok {
+			return fmt.Errorf("reading %T: it is no list", list)
+		}
+		if err := w.informers.List(ctx, objects, client.UnsafeDisableDeepCopy); err != nil {
+			return fmt.Errorf("reading %T: %w", list, err)
+		}
+		return meta.EachListItem(list, func(object runtime.Object) error {
+			take(object)
+			return nil
+		})
+	}
+	if err := each(api.EmptyList(), func(object runtime.Object) {
+		state.placements = append(state.placements, api.Read(object))
+	}); err != nil {
+		return err
+	}
+	return each(api.Form().EmptyList(), func(object runtime.Object) {
+		state.addPage(api, api.Form().Read(object))
+	})
+}

@@ -1,0 +1,80 @@
+package explain
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// applyDiff makes an inventory of a world one of another, by the events that a hub would see, and returns the placements that they concern. An
+// object that both worlds have is the same one where nothing has changed.
+func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventory.PlacementKey]bool {
+	concerned := map[inventory.PlacementKey]bool{}
+	note := func(affected inventory.Affected) {
+		for _, key := range affected.Placements {
+			concerned[key] = true
+		}
+	}
+
+	diffObjects(s.ClusterSets, after.ClusterSets,
+		func(set *clusterv1beta2.ManagedClusterSet) { note(known.SetClusterSet(set)) },
+		func(set *clusterv1beta2.ManagedClusterSet) { note(known.DeleteClusterSet(set.Name)) })
+	diffObjects(s.EffectiveBindings(), after.EffectiveBindings(),
+		func(binding *clusterv1beta2.ManagedClusterSetBinding) { note(known.SetBinding(binding)) },
+		func(binding *clusterv1beta2.ManagedClusterSetBinding) {
+			note(known.DeleteBinding(binding.Namespace, binding.Name))
+		})
+	diffObjects(s.Clusters, after.Clusters,
+		func(cluster *clusterv1.ManagedCluster) { note(known.SetCluster(cluster)) },
+		func(cluster *clusterv1.ManagedCluster) { note(known.DeleteCluster(cluster.Name)) })
+	diffObjects(s.Scores, after.Scores,
+		func(scores *clusterv1alpha1.AddOnPlacementScore) { note(known.SetScores(scores)) },
+		func(scores *clusterv1alpha1.AddOnPlacementScore) {
+			note(known.DeleteScores(scores.Namespace, scores.Name))
+		})
+
+	return concerned
+}
+
+// diffObjects tells of the objects that are not the same in two lists: those of the second, and those that only the first has. What both begin
+// and end with is passed over, so that a change of one object in a long list costs little.
+func diffObjects[T interface {
+	comparable
+	metav1.Object
+}](before, after []T, set, gone func(T)) {
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+
+	known := make(map[types.NamespacedName]T, len(before))
+	for _, object := range before {
+		known[keyOf(object)] = object
+	}
+
+	for _, object := range after {
+		key := keyOf(object)
+		if known[key] != object {
+			set(object)
+		}
+
+		delete(known, key)
+	}
+
+	for _, object := range before {
+		if _, left := known[keyOf(object)]; left {
+			gone(object)
+		}
+	}
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+}

@@ -1,0 +1,129 @@
+package counterfactual
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// The kinds of changes.
+const (
+	kindLabel       = "Label"
+	kindClaim       = "Claim"
+	kindToleration  = "Toleration"
+	kindTaint       = "Taint"
+	kindBinding     = "Binding"
+	kindClusterSets = "ClusterSets"
+	kindNumber      = "NumberOfClusters"
+	kindPoints      = "Points"
+	kindCEL         = "CEL"
+)
+
+// candidate is one change that may get the cluster selected.
+type candidate struct {
+	kind string
+	// target is what it changes, such as the key of a label: of two proposals about the same thing the first that helps is told.
+	target string
+	// text is such as "label region were eu" or "14 more points"; the kind decides how a sentence is made of it.
+	text string
+	// cost is how much it asks for, compared with others.
+	cost int
+	// apply makes the changed world; more are prioritizers that are asked for in it too.
+	apply        func(*explain.State, time.Time) (*explain.State, error)
+	prioritizers []scheduling.Prioritizer
+}
+
+// conditional reports whether the text is a condition ("label region were eu"), and not a need ("14 more points").
+func (p candidate) conditional() bool {
+	return p.kind == kindLabel || p.kind == kindClaim || p.kind == kindCEL || p.kind == kindTaint
+}
+
+func (p candidate) subject() string { return p.kind + " " + p.target }
+
+// addedPointsName names the scores that stand for more points; no object of this name can exist, as it is no DNS name.
+const addedPointsName = "More points"
+
+// addPoints gives the cluster more points than it has, which stand for any way to get them. They are a weight, because scores have bounds.
+func addPoints(cluster string, points int64) candidate {
+	noun := "points"
+	if points == 1 {
+		noun = "point"
+	}
+
+	return candidate{
+		kind: kindPoints, text: fmt.Sprintf("%d more %s", points, noun), cost: costUsual + min(int(points/pointsPerStep), costUsual),
+		prioritizers: []scheduling.Prioritizer{{Resource: addedPointsName, Score: addedPointsName, Weight: int32(points)}},
+		apply: func(state *explain.State, _ time.Time) (*explain.State, error) {
+			after := *state
+			after.Scores = append(slices.Clone(state.Scores), &clusterv1alpha1.AddOnPlacementScore{
+				ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: addedPointsName},
+				Status: clusterv1alpha1.AddOnPlacementScoreStatus{
+					Scores: []clusterv1alpha1.AddOnPlacementScoreItem{{Name: addedPointsName, Value: 1}},
+				},
+			})
+
+			return &after, nil
+		},
+	}
+}
+
+// addClusterSet has the placement name one more of its sets.
+func addClusterSet(key inventory.PlacementKey, set string) candidate {
+	return candidate{
+		kind: kindClusterSets, target: set, text: fmt.Sprintf("set %s in spec.clusterSets", set), cost: costUnusual,
+		apply: changePlacement(key, func(object record.Object) {
+			switch placement := object.(type) {
+			case *clusterv1beta1.Placement:
+				placement.Spec.ClusterSets = append(placement.Spec.ClusterSets, set)
+			case *placementv1alpha1.Placement:
+				placement.Spec.ClusterSets = append(placement.Spec.ClusterSets, set)
+			}
+		}),
+	}
+}
+
+// dropExpression has a predicate leave an expression out, as if it were true.
+func dropExpression(key inventory.PlacementKey, predicate int, expression string) candidate {
+	return candidate{
+		kind: kindCEL, target: expression, text: fmt.Sprintf("CEL %s of predicate %d were true", expression, predicate+1), cost: costRare,
+		apply: changePlacement(key, func(object record.Object) {
+			if placement, is := object.(*clusterv1beta1.Placement); is {
+				expressions := &placement.Spec.Predicates[predicate].RequiredClusterSelector.CelSelector.CelExpressions
+				*expressions = slices.DeleteFunc(*expressions, func(other string) bool { return other == expression })
+			}
+		}),
+	}
+}
+
+func changePlacement(key inventory.PlacementKey, change func(record.Object)) func(*explain.State, time.Time) (*explain.State, error) {
+	return func(state *explain.State, _ time.Time) (*explain.State, error) {
+		after := *state
+		after.Placements = slices.Clone(state.Placements)
+
+		for i, object := range after.Placements {
+			if object.GetName() != key.Name || record.Read(object).Key() != key {
+				continue
+			}
+
+			changed, is := object.DeepCopyObject().(record.Object)
+			if !is {
+				return nil, fmt.Errorf("a copy of Placement %s is none", key)
+			}
+
+			change(changed)
+			after.Placements[i] = changed
+		}
+
+		return &after, nil
+	}
+}

@@ -1,0 +1,237 @@
+package counterfactual
+
+import (
+	"fmt"
+	"slices"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// How much a change asks for.
+const (
+	costUsual     = 10
+	costUnusual   = 20
+	costRare      = 40
+	pointsPerStep = 20
+)
+
+// candidates are changes that may help against what keeps the cluster out. They need not: the engine decides.
+func (s *search) candidates(at step) []candidate {
+	verdict, known := at.result.Verdict(s.cluster)
+	if !known {
+		return nil
+	}
+
+	switch verdict.Stage {
+	case scheduling.StageScope:
+		return s.scopeCandidates(at.result, verdict)
+	case scheduling.StagePredicate:
+		return s.predicateCandidates(at.result, verdict)
+	case scheduling.StageTaint:
+		return s.taintCandidates(at.result, verdict, clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectNoSelectIfNew)
+	case scheduling.StageAntiAffinity, scheduling.StageSpread, scheduling.StageRank:
+		return slices.Concat(
+			s.scoreCandidates(at.result, verdict),
+			s.numberCandidates(at),
+			s.taintCandidates(at.result, verdict, clusterv1.TaintEffectPreferNoSelect),
+			s.domainCandidates(at.result, verdict),
+		)
+	default: // Nothing brings back what is being deleted.
+		return nil
+	}
+}
+
+// scopeCandidates brings the cluster's sets to the placement, or the cluster into the placement's sets.
+func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+	var proposals []candidate
+
+	for _, standing := range result.Sets(verdict.Cluster) {
+		set := standing.Set
+
+		if standing.Contains && !standing.Bound {
+			text := fmt.Sprintf("set %s bound to namespace %s", set.Name, s.key.Namespace)
+			proposals = append(proposals, s.newCandidate(kindBinding, set.Name, costUnusual, text,
+				whatif.WithBinding{Namespace: s.key.Namespace, Set: set.Name}))
+		}
+
+		if standing.Contains && !standing.Asked {
+			proposals = append(proposals, addClusterSet(s.key, set.Name))
+		}
+
+		if standing.Bound && standing.Asked && set.Members() != nil {
+			for _, join := range s.satisfyClauses(result, verdict.Cluster, failing(set.Members().Explain(verdict.Cluster, s.evalContext())), noPredicate) {
+				join.cost += costUnusual
+				proposals = append(proposals, join)
+			}
+		}
+	}
+
+	return proposals
+}
+
+// predicateCandidates lets the first clause hold that does not, for each predicate that few changes could make match.
+func (s *search) predicateCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+	asked := result.Clauses(verdict.Cluster)
+	proposals := make([]candidate, 0, len(asked))
+
+	for i, clauses := range asked {
+		proposals = append(proposals, s.satisfyClauses(result, verdict.Cluster, failing(clauses), i)...)
+	}
+
+	return proposals
+}
+
+// taintCandidates has the first untolerated taint of some effects tolerated, or taken away where placements have no tolerations.
+func (s *search) taintCandidates(result *scheduling.Result, verdict scheduling.Verdict, effects ...clusterv1.TaintEffect) []candidate {
+	for _, tolerance := range result.Tolerances(verdict.Cluster) {
+		taint := tolerance.Taint
+		if tolerance.Tolerated || !slices.Contains(effects, taint.Effect) {
+			continue
+		}
+
+		if s.key.API != inventory.V1beta1 {
+			return []candidate{s.newCandidate(kindTaint, tolerance.Text, costUsual, "taint "+tolerance.Text+" were taken away",
+				whatif.Untaint{Cluster: s.cluster, Key: taint.Key, Effect: taint.Effect})}
+		}
+
+		return []candidate{s.newCandidate(kindToleration, tolerance.Text, costUsual, "toleration "+tolerance.Text, whatif.Toleration{
+			Placement: s.key, Toleration: clusterv1beta1.Toleration{
+				Key: taint.Key, Operator: clusterv1beta1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect,
+			},
+		})}
+	}
+
+	return nil
+}
+
+// maxThresholds is how many numbers of points are tried for one answer.
+const maxThresholds = 16
+
+// scoreCandidates are the numbers of points with which the cluster overtakes one that is selected, or that has its place; the fewest first.
+func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+	rivals := slices.Clone(result.Best())
+
+	if key := result.Request.AntiAffinity; key != nil {
+		value, _ := verdict.Cluster.Value(*key)
+		for _, other := range result.Verdicts() {
+			if same, has := other.Cluster.Value(*key); has && same == value && other.Rank > 0 && other.Rank < verdict.Rank {
+				rivals = append(rivals, other)
+			}
+		}
+	}
+
+	var points []int64
+
+	for _, rival := range rivals {
+		missing := rival.Score - verdict.Score
+		if rival.Cluster.Name < verdict.Cluster.Name {
+			missing++
+		}
+
+		if missing > 0 {
+			points = append(points, missing)
+		}
+	}
+
+	slices.Sort(points)
+	points = slices.Compact(points)
+
+	proposals := make([]candidate, 0, len(points))
+	for _, missing := range points[:min(len(points), maxThresholds)] {
+		proposals = append(proposals, addPoints(s.cluster, missing))
+	}
+
+	return proposals
+}
+
+// numberCandidates is the lowest number of clusters with which the cluster is selected. Clusters are taken one by one, so that the more are wanted,
+// the more are selected.
+func (s *search) numberCandidates(at step) []candidate {
+	wanted := at.result.Request.Wanted
+	if wanted == nil {
+		return nil
+	}
+
+	enough := func(number int) bool {
+		next, answered := s.extend(at, s.withNumber(number))
+
+		return answered && next.selected
+	}
+
+	low, high := int(*wanted), at.result.Feasible()
+	if low >= high || !enough(high) {
+		return nil
+	}
+
+	for low+1 < high {
+		if middle := (low + high) / 2; enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+
+	enlarged := s.withNumber(high)
+	enlarged.cost += min(high-int(*wanted)-1, costUsual)
+
+	return []candidate{enlarged}
+}
+
+func (s *search) withNumber(number int) candidate {
+	clusters := int32(number)
+
+	return s.newCandidate(kindNumber, "", costUsual, fmt.Sprintf("numberOfClusters %d", number), whatif.NumberOfClusters{
+		Placement: s.key, Clusters: &clusters,
+	})
+}
+
+// domainCandidates puts the cluster into other domains of the spread constraints and of anti-affinity.
+func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
+	var proposals []candidate
+
+	for _, spread := range result.Spreads {
+		values := make([]string, 0, len(spread.Selected))
+		for value := range spread.Selected {
+			values = append(values, value)
+		}
+
+		slices.SortFunc(values, func(a, b string) int {
+			if fewer := spread.Selected[a] - spread.Selected[b]; fewer != 0 {
+				return fewer
+			}
+
+			return slices.Compare([]byte(a), []byte(b))
+		})
+
+		proposals = append(proposals, s.setValues(verdict.Cluster, spread.Constraint.Key, values)...)
+	}
+
+	if key := result.Request.AntiAffinity; key != nil {
+		proposals = append(proposals, s.uniqueValue(result, *key))
+	}
+
+	return proposals
+}
+
+// uniqueValue gives the cluster a value that no cluster has.
+func (s *search) uniqueValue(result *scheduling.Result, key clusterinfo.Property) candidate {
+	value := "value-of-its-own"
+	for i := 1; slices.ContainsFunc(result.Verdicts(), func(v scheduling.Verdict) bool {
+		other, _ := v.Cluster.Value(key)
+
+		return other == value
+	}); i++ {
+		value = fmt.Sprintf("value-of-its-own-%d", i)
+	}
+
+	lone := s.setValue(key, value)
+	lone.text = key.String() + " were one that no other cluster has"
+
+	return lone
+}

@@ -1,0 +1,151 @@
+package counterfactual
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+const (
+	// noPredicate is for clauses that are of no predicate.
+	noPredicate = -1
+	// maxFailingClauses is how many clauses may fail for anything to be proposed: no more than changes that are told together.
+	maxFailingClauses = 2
+	// maxValues is how many values of one key are tried.
+	maxValues = 5
+	// anyValue is tried where any value will do and no cluster shows one.
+	anyValue = "true"
+)
+
+// newCandidate is a proposal that a change of the world carries out.
+func (s *search) newCandidate(kind, about string, size int, text string, change whatif.Change) candidate {
+	return candidate{kind: kind, target: about, cost: size, text: text, apply: func(state *explain.State, now time.Time) (*explain.State, error) {
+		return change.Apply(state, now)
+	}}
+}
+
+func (s *search) evalContext() *selector.EvalContext { return &selector.EvalContext{Now: s.now} }
+
+func failing(clauses []selector.Clause) []selector.Clause {
+	return slices.DeleteFunc(clauses, func(clause selector.Clause) bool { return clause.Matches })
+}
+
+// satisfyClauses lets the first of failing clauses hold. The others are left to the next change.
+func (s *search) satisfyClauses(result *scheduling.Result, f *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
+	if len(failing) == 0 || len(failing) > maxFailingClauses {
+		return nil
+	}
+
+	clause := failing[0]
+	if clause.Expression != "" {
+		return s.satisfyExpression(result, f, clause, predicate)
+	}
+
+	if clause.Key.Kind != clusterinfo.Label && clause.Key.Kind != clusterinfo.Claim {
+		return nil // Nothing gets another name.
+	}
+
+	switch clause.Operator {
+	case metav1.LabelSelectorOpIn:
+		return s.setValues(f, clause.Key, clause.Values)
+	case metav1.LabelSelectorOpExists:
+		return s.setValues(f, clause.Key, append(commonValues(result, clause.Key), anyValue))
+	default:
+		return []candidate{s.unsetValue(clause.Key)}
+	}
+}
+
+// literal is a text in a CEL expression.
+var literal = regexp.MustCompile(`"([^"\\]*)"|'([^'\\]*)'`)
+
+// satisfyExpression tries, for the labels that an expression reads, the texts in it and the values that feasible clusters have. What helps
+// beyond that is that the expression were true.
+func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
+	texts := make([]string, 0, maxValues)
+
+	for _, match := range literal.FindAllStringSubmatch(clause.Expression, maxValues) {
+		texts = append(texts, match[1]+match[2])
+	}
+
+	var proposals []candidate
+
+	for _, key := range clause.Reads {
+		if key.Kind != clusterinfo.Label || key.Name == "" {
+			continue
+		}
+
+		values := slices.DeleteFunc(append(commonValues(result, key), texts...), func(value string) bool { return value == key.Name })
+		proposals = append(proposals, s.setValues(f, key, values)...)
+		proposals = append(proposals, s.unsetValue(key))
+	}
+
+	return append(proposals, dropExpression(s.key, predicate, clause.Expression))
+}
+
+// setValues are proposals that the cluster had one of some values.
+func (s *search) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
+	present, has := f.Value(key)
+	known := map[string]bool{}
+
+	var proposals []candidate
+
+	for _, value := range values {
+		if known[value] || has && value == present || len(proposals) == maxValues {
+			continue
+		}
+
+		known[value] = true
+		proposals = append(proposals, s.setValue(key, value))
+	}
+
+	return proposals
+}
+
+// setValue is that the cluster had a value, and lacking that it had none.
+func (s *search) setValue(key clusterinfo.Property, value string) candidate {
+	text := key.String() + " were " + value
+	if value == "" {
+		text = key.String() + " were empty"
+	}
+
+	if key.Kind == clusterinfo.Claim {
+		return s.newCandidate(kindClaim, key.Name, costUsual, text, whatif.Claim{Cluster: s.cluster, Name: key.Name, Value: value})
+	}
+
+	return s.newCandidate(kindLabel, key.Name, costUsual, text, whatif.Label{Cluster: s.cluster, Key: key.Name, Value: value})
+}
+
+func (s *search) unsetValue(key clusterinfo.Property) candidate {
+	if key.Kind == clusterinfo.Claim {
+		return s.newCandidate(kindClaim, key.Name, costUsual, key.String()+" were not set", whatif.Unclaim{Cluster: s.cluster, Name: key.Name})
+	}
+
+	return s.newCandidate(kindLabel, key.Name, costUsual, key.String()+" were not set", whatif.Unlabel{Cluster: s.cluster, Key: key.Name})
+}
+
+// commonValues are the values that feasible clusters have, those of the most clusters first.
+func commonValues(result *scheduling.Result, key clusterinfo.Property) []string {
+	counts := map[string]int{}
+
+	for f := range result.Scores() {
+		if value, has := f.Value(key); has {
+			counts[value]++
+		}
+	}
+
+	values := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+
+	return values[:min(len(values), maxValues)]
+}

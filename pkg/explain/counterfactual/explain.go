@@ -1,0 +1,242 @@
+package counterfactual
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// Explain tells of a cluster what an evaluation of the placement says. It does not look for counterfactuals: see Search. It is false when
+// there is no such cluster.
+func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation, bool) {
+	result := evaluation.Result
+	if result == nil {
+		return ClusterExplanation{
+			Cluster: cluster, Reason: "no answer, as " + evaluation.Skipped, Decided: evaluation.Present.Incumbents()[cluster],
+			Sets: []Set{}, Predicates: []Predicate{}, Taints: []Taint{}, Prioritizers: []Prioritizer{}, Counterfactuals: []Counterfactual{},
+		}, true
+	}
+
+	f := result.Cluster(cluster)
+	if f == nil {
+		return ClusterExplanation{}, false
+	}
+
+	explained := ClusterExplanation{
+		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Present.Incumbents()[cluster], Terminating: f.Terminating,
+		Sets: setsOf(result, f), Predicates: predicatesOf(result, f), Taints: taintsOf(result, f), Prioritizers: []Prioritizer{},
+		Spread: spreadOf(result, f), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster),
+	}
+
+	verdict, answered := result.Verdict(cluster)
+	if !answered {
+		explained.Reason = "no answer: the placement or a set that it needs is broken, so its last decisions stay"
+
+		return explained, true
+	}
+
+	explained.Verdict, explained.Rank, explained.Reason = verdict.Stage.String(), verdict.Rank, result.Reason(verdict)
+	if verdict.Rank > 0 {
+		explained.Score = &verdict.Score
+		explained.Prioritizers = prioritizersOf(result, cluster)
+	}
+
+	if key := result.Request.AntiAffinity; key != nil {
+		domain := newDomain(*key, f)
+		for _, selected := range result.Selected {
+			if value, has := selected.Value(*key); has {
+				domain.Selected[value]++
+			}
+		}
+
+		explained.AntiAffinity = &domain
+	}
+
+	return explained, true
+}
+
+// setsOf are the sets that have to do with the cluster or with the placement.
+func setsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Set {
+	sets := []Set{}
+
+	for _, standing := range result.Sets(f) {
+		set := Set{Name: standing.Set.Name, Contains: standing.Contains, Bound: standing.Bound, Asked: standing.Asked}
+		if standing.Set.Err != nil {
+			set.Broken = standing.Set.Err.Error()
+		}
+
+		if set.Contains || set.Bound && set.Asked {
+			sets = append(sets, set)
+		}
+	}
+
+	return sets
+}
+
+func predicatesOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Predicate {
+	asked := result.Clauses(f)
+	predicates := make([]Predicate, 0, len(asked))
+
+	for i, clauses := range asked {
+		predicate := Predicate{Number: i + 1, Matches: true, Clauses: []Clause{}}
+
+		for _, clause := range clauses {
+			predicate.Matches = predicate.Matches && clause.Matches
+			predicate.Clauses = append(predicate.Clauses, Clause{Text: clause.Text, Holds: clause.Matches, Failure: clause.Failure})
+		}
+
+		predicates = append(predicates, predicate)
+	}
+
+	return predicates
+}
+
+func taintsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Taint {
+	tolerances := result.Tolerances(f)
+	taints := make([]Taint, 0, len(tolerances))
+
+	for _, tolerance := range tolerances {
+		taint := Taint{Text: tolerance.Text, Effect: string(tolerance.Taint.Effect), Tolerated: tolerance.Tolerated}
+
+		switch {
+		case tolerance.By != nil:
+			taint.By = "toleration " + tolerationText(*tolerance.By)
+		case tolerance.Tolerated:
+			taint.By = "the decisions have the cluster already"
+		}
+
+		if !tolerance.Until.IsZero() {
+			taint.Until = &metav1.Time{Time: tolerance.Until}
+		}
+
+		taints = append(taints, taint)
+	}
+
+	return taints
+}
+
+// tolerationText is such as "gpu=a100:NoSelect for 60s".
+func tolerationText(toleration clusterv1beta1.Toleration) string {
+	text := toleration.Key
+
+	switch {
+	case text == "":
+		text = "of every taint"
+	case toleration.Operator == clusterv1beta1.TolerationOpExists:
+		text += " (Exists)"
+	default:
+		text += "=" + toleration.Value
+	}
+
+	if toleration.Effect != "" {
+		text += ":" + string(toleration.Effect)
+	}
+
+	if toleration.TolerationSeconds != nil {
+		text += fmt.Sprintf(" for %ds", *toleration.TolerationSeconds)
+	}
+
+	return text
+}
+
+func prioritizersOf(result *scheduling.Result, cluster string) []Prioritizer {
+	prioritizers := make([]Prioritizer, 0, len(result.Prioritizers()))
+
+	for _, scores := range result.Prioritizers() {
+		weight := scores.Prioritizer.Weight
+		told := Prioritizer{Name: scores.Prioritizer.Name(), Weight: weight, Points: int64(weight) * scores.Scores[cluster], Rank: 1}
+
+		if score, given := scores.Scores[cluster]; given {
+			told.Score = &score
+		}
+
+		if told.Points < 0 {
+			told.Rank += result.Feasible() - len(scores.Scores) // Those without a score have no points.
+		}
+
+		for _, score := range scores.Scores {
+			if int64(weight)*score > told.Points {
+				told.Rank++
+			}
+		}
+
+		prioritizers = append(prioritizers, told)
+	}
+
+	return prioritizers
+}
+
+func newDomain(key clusterinfo.Property, f *clusterinfo.ClusterInfo) Domain {
+	domain := Domain{Key: key.String(), Selected: map[string]int{}}
+	if value, has := f.Value(key); has {
+		domain.Value = &value
+	}
+
+	return domain
+}
+
+func spreadOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Domain {
+	domains := make([]Domain, 0, len(result.Spreads))
+
+	for _, spread := range result.Spreads {
+		domain := newDomain(spread.Constraint.Key, f)
+		domain.MaxSkew, domain.WhenUnsatisfiable = spread.Constraint.MaxSkew, string(clusterv1beta1.ScheduleAnyway)
+
+		if spread.Constraint.Hard {
+			domain.WhenUnsatisfiable = string(clusterv1beta1.DoNotSchedule)
+		}
+
+		maps.Copy(domain.Selected, spread.Selected)
+
+		domains = append(domains, domain)
+	}
+
+	return domains
+}
+
+// locationOf is where the decisions are to have the cluster; nil when they are not.
+func locationOf(evaluation explain.Evaluation, cluster string) *Location {
+	for _, group := range evaluation.Status.Groups {
+		for _, page := range group.Pages {
+			if slices.Contains(evaluation.Pages[page], cluster) {
+				place := &Location{GroupName: group.Name, Page: page}
+				if evaluation.Placement.API == record.V1beta1 {
+					place.Group = new(int32(group.Index))
+				}
+
+				return place
+			}
+		}
+	}
+
+	for _, page := range slices.Sorted(maps.Keys(evaluation.Pages)) {
+		if slices.Contains(evaluation.Pages[page], cluster) {
+			return &Location{Page: page}
+		}
+	}
+
+	return nil
+}
+
+// sortedCounts are "a 2, b 1", by name.
+func sortedCounts(counts map[string]int) string {
+	texts := make([]string, 0, len(counts))
+	for value, n := range counts {
+		texts = append(texts, value+" "+strconv.Itoa(n))
+	}
+
+	slices.SortFunc(texts, cmp.Compare)
+
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,100 @@
+package counterfactual
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
+
+// readWorld reads the objects by the definitions that the hub installs.
+func readWorld(tb testing.TB, contents ...[]byte) *explain.State {
+	tb.Helper()
+
+	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
+	if err != nil || len(files) == 0 {
+		tb.Fatal("no definitions", err)
+	}
+
+	crds := make([]*apiextensionsv1.CustomResourceDefinition, len(files))
+
+	for i, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+
+		if err := yaml.Unmarshal(content, &crds[i]); err != nil {
+			tb.Fatalf("%s: %v", file, err)
+		}
+	}
+
+	reader, err := worldfile.NewReader(crds)
+	if err != nil {
+		tb.Fatal(err)
+	}
+
+	for _, content := range contents {
+		reader.Read("world.yaml", content)
+	}
+
+	state, err := reader.State()
+	if err != nil {
+		tb.Fatal(err)
+	}
+
+	return state
+}
+
+func testWorld(tb testing.TB, more ...string) *explain.State {
+	tb.Helper()
+
+	content, err := os.ReadFile("testdata/world.yaml")
+	if err != nil {
+		tb.Fatal(err)
+	}
+
+	contents := [][]byte{content}
+	for _, text := range more {
+		contents = append(contents, []byte(text))
+	}
+
+	return readWorld(tb, contents...)
+}
+
+func newer(namespace, name string) inventory.PlacementKey {
+	return inventory.NewPlacementKey(inventory.V1beta1, namespace, name)
+}
+
+// tell is the explanation of one placement with the stories of some clusters.
+func tell(tb testing.TB, state *explain.State, key inventory.PlacementKey, clusters ...string) Explanation {
+	tb.Helper()
+
+	evaluations := state.Evaluate(noon, func(other inventory.PlacementKey) bool { return other == key })
+	if len(evaluations) != 1 {
+		tb.Fatalf("%d placements %s", len(evaluations), key)
+	}
+
+	explanations := make([]ClusterExplanation, 0, len(clusters))
+
+	for _, cluster := range clusters {
+		explained, known := Explain(evaluations[0], cluster)
+		if !known {
+			tb.Fatalf("no cluster %s", cluster)
+		}
+
+		explained.Counterfactuals = append(explained.Counterfactuals, Search(state, key, cluster, noon)...)
+		explanations = append(explanations, explained)
+	}
+
+	return NewExplanation(state.Explain(evaluations[0], true), explanations)
+}

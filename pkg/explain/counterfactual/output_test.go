@@ -1,0 +1,108 @@
+package counterfactual
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestOutputIsGolden(t *testing.T) {
+	best, two := newer("team-a", "best"), newer("team-b", "two")
+	apart := inventory.NewPlacementKey(inventory.V1alpha1, "team-a", "apart")
+	every := []string{"eu1", "eu2", "us1", "us2", "e1", "gone"}
+
+	for _, tc := range []struct {
+		golden, reason string
+		format         explain.Format
+		key            inventory.PlacementKey
+		clusters       []string
+		color          bool
+	}{
+		{golden: "table", reason: "ranks, scores by prioritizer, what is behind", format: explain.FormatTable, key: best},
+		{golden: "wide", reason: "what is decided, and where", format: FormatWide, key: best},
+		{golden: "json", reason: "stable names", format: explain.FormatJSON, key: best, clusters: []string{"us1", "eu1"}},
+		{golden: "yaml", reason: "as JSON", format: explain.FormatYAML, key: two, clusters: []string{"eu2"}},
+		{golden: "name", reason: "selected clusters", format: explain.FormatName, key: two},
+		{golden: "story", reason: "every stage has its story", format: explain.FormatTable, key: best, clusters: every},
+		{golden: "story-spread", reason: "domains", format: explain.FormatTable, key: two, clusters: every},
+		{golden: "story-apart", reason: "the older API", format: explain.FormatTable, key: apart, clusters: every},
+		{golden: "story-held", reason: "no answer", format: explain.FormatTable, key: newer("team-b", "wrong"), clusters: []string{"eu1"}},
+		{golden: "color", reason: "colours take no room", format: explain.FormatTable, key: best, color: true},
+	} {
+		t.Run(tc.golden, func(t *testing.T) {
+			var out bytes.Buffer
+
+			explanations := Explanations{
+				Now: metav1.NewTime(noon), Placements: []Explanation{tell(t, testWorld(t), tc.key, tc.clusters...)},
+			}
+			style := explain.Style{Scores: true, Wide: tc.format == FormatWide, Color: tc.color, All: "-o wide"}
+
+			if err := Write(&out, tc.format, explanations, style); err != nil {
+				t.Fatal(err)
+			}
+
+			golden := filepath.Join("testdata", tc.golden+".golden")
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if diff := cmp.Diff(string(want), out.String()); diff != "" {
+				t.Errorf("%s (-want +got); if it is right, run go test -update:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestColoursAreAllThatColoursAdd(t *testing.T) {
+	explanations := Explanations{Placements: []Explanation{tell(t, testWorld(t), newer("team-a", "best"), "us1")}}
+
+	var plain, colored bytes.Buffer
+
+	for out, color := range map[*bytes.Buffer]bool{&plain: false, &colored: true} {
+		if err := Write(out, explain.FormatTable, explanations, explain.Style{Scores: true, Color: color}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	left := colored.String()
+	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"} {
+		left = strings.ReplaceAll(left, code, "")
+	}
+
+	if left == colored.String() || left != plain.String() {
+		t.Errorf("without its colours:\n%s\nplain:\n%s", left, plain.String())
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	err := Write(&bytes.Buffer{}, "xml", Explanations{}, explain.Style{})
+	if err == nil || !strings.Contains(err.Error(), `unknown format "xml"; use one of [table json yaml name wide]`) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestUnknownClusterHasNoStory(t *testing.T) {
+	for _, evaluation := range testWorld(t).Evaluate(noon, nil) {
+		if _, known := Explain(evaluation, "nosuch"); known {
+			t.Errorf("%s knows a cluster that does not exist", evaluation.Placement.Key())
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package counterfactual
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+const (
+	// maxCounterfactuals is how many counterfactuals are told at most.
+	maxCounterfactuals = 3
+	// maxEvaluations bounds how often the engine is asked for one cluster.
+	maxEvaluations = 400
+)
+
+// search looks for counterfactuals of one cluster.
+type search struct {
+	state     *explain.State
+	key       inventory.PlacementKey
+	cluster   string
+	now       time.Time
+	evaluator *explain.Evaluator
+	// budget is how often the engine may still be asked.
+	budget int
+}
+
+// step is a state of the world that some proposals lead to, and the answer in it.
+type step struct {
+	candidates []candidate
+	state      *explain.State
+	result     *scheduling.Result
+	selected   bool
+}
+
+// Search finds what would have a cluster of a world selected by a placement: at most three sets of changes, each put to the engine, the
+// nearest first. One change is tried before two. It finds nothing when the cluster is selected, when the placement has no answer, or when
+// nothing helps.
+func Search(state *explain.State, key inventory.PlacementKey, cluster string, now time.Time) []Counterfactual {
+	s := &search{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now), budget: maxEvaluations}
+	if s.evaluator == nil {
+		return nil
+	}
+
+	found := s.steps()
+
+	counterfactuals := make([]Counterfactual, 0, len(found))
+	for _, step := range found {
+		counterfactuals = append(counterfactuals, newCounterfactual(step.candidates))
+	}
+
+	return counterfactuals
+}
+
+// steps are those that have the cluster selected, the nearest first.
+func (s *search) steps() []step {
+	present, answered := s.evaluate(step{state: s.state})
+	if !answered || present.selected {
+		return nil
+	}
+
+	helps, fails := s.try(present)
+	if len(helps) > 0 {
+		return nearest(helps)
+	}
+
+	for _, first := range fails {
+		both, _ := s.try(first)
+		for _, pair := range both {
+			if second, alone := s.sufficient(pair.candidates[1]); alone {
+				helps = append(helps, second)
+			} else {
+				helps = append(helps, pair)
+			}
+		}
+	}
+
+	return nearest(helps)
+}
+
+// try adds each proposal for what keeps the cluster out in a state, and tells apart those that have it selected.
+func (s *search) try(from step) (helps, fails []step) {
+	seen := map[string]bool{}
+
+	for _, more := range s.candidates(from) {
+		if seen[more.subject()] || slices.ContainsFunc(from.candidates, func(other candidate) bool { return other.subject() == more.subject() }) {
+			continue
+		}
+
+		next, answered := s.extend(from, more)
+
+		switch {
+		case !answered:
+		case next.selected:
+			seen[more.subject()] = true
+			helps = append(helps, next)
+		default:
+			fails = append(fails, next)
+		}
+	}
+
+	return helps, fails
+}
+
+// extend asks the engine with one more proposal. It is false when the proposal cannot be carried out, or the engine was asked too often.
+func (s *search) extend(from step, more candidate) (step, bool) {
+	if s.budget == 0 {
+		return step{}, false
+	}
+
+	state, err := more.apply(from.state, s.now)
+	if err != nil { // The hub would refuse it, so it is no way.
+		return step{}, false
+	}
+
+	return s.evaluate(step{state: state, candidates: append(slices.Clone(from.candidates), more)})
+}
+
+// sufficient reports whether the second of two changes is enough.
+func (s *search) sufficient(second candidate) (step, bool) {
+	single, answered := s.extend(step{state: s.state}, second)
+
+	return single, answered && single.selected
+}
+
+func (s *search) evaluate(at step) (step, bool) {
+	s.budget--
+
+	var more []scheduling.Prioritizer
+	for _, proposal := range at.candidates {
+		more = append(more, proposal.prioritizers...)
+	}
+
+	at.result = s.evaluator.Evaluate(at.state, more...)
+	if at.result == nil || at.result.Stalled() {
+		return at, false
+	}
+
+	_, at.selected = slices.BinarySearchFunc(at.result.Selected, s.cluster, func(f *clusterinfo.ClusterInfo, name string) int {
+		return cmp.Compare(f.Name, name)
+	})
+
+	return at, true
+}
+
+// nearest are the best of what helps: the fewest changes, then the smallest. Each is told once.
+func nearest(helps []step) []step {
+	size := func(s step) int {
+		sum := 0
+		for _, proposal := range s.candidates {
+			sum += proposal.cost
+		}
+
+		return sum
+	}
+
+	slices.SortStableFunc(helps, func(a, b step) int {
+		return cmp.Or(cmp.Compare(len(a.candidates), len(b.candidates)), cmp.Compare(size(a), size(b)))
+	})
+
+	if len(helps) > 0 {
+		fewest := len(helps[0].candidates)
+		helps = slices.DeleteFunc(helps, func(s step) bool { return len(s.candidates) > fewest })
+	}
+
+	known := map[string]bool{}
+	helps = slices.DeleteFunc(helps, func(s step) bool {
+		subjects := make([]string, 0, len(s.candidates))
+		for _, proposal := range s.candidates {
+			subjects = append(subjects, proposal.subject())
+		}
+
+		slices.Sort(subjects)
+
+		subject := strings.Join(subjects, "\n")
+		again := known[subject]
+		known[subject] = true
+
+		return again
+	})
+
+	return helps[:min(maxCounterfactuals, len(helps))]
+}
+
+// newCounterfactual makes a sentence of changes.
+func newCounterfactual(proposals []candidate) Counterfactual {
+	var (
+		counterfactual      Counterfactual
+		conditions, demands []string
+	)
+
+	for _, proposal := range proposals {
+		counterfactual.Changes = append(counterfactual.Changes, Change{Kind: proposal.kind, Text: proposal.text})
+
+		if proposal.conditional() {
+			conditions = append(conditions, proposal.text)
+		} else {
+			demands = append(demands, proposal.text)
+		}
+	}
+
+	condition, demand := strings.Join(conditions, " and "), strings.Join(demands, " and ")
+
+	switch {
+	case demand == "":
+		counterfactual.Text = "would be selected if " + condition
+	case condition == "":
+		counterfactual.Text = "needs " + demand
+	default:
+		counterfactual.Text = "would be selected if " + condition + ", and needs " + demand + " too"
+	}
+
+	return counterfactual
+}

@@ -1,0 +1,176 @@
+package debug
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/json"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// maxBodyBytes is how many bytes a Placement may have that is sent.
+const maxBodyBytes = 1 << 20
+
+// apiParameter names the API group of the placement; that of v1beta1 if it is left out.
+const apiParameter = "api"
+
+// statusError is an answer that is none, with the code of HTTP that says why.
+type statusError struct {
+	code int
+	err  error
+}
+
+func (r *statusError) Error() string { return r.err.Error() }
+func (r *statusError) Unwrap() error { return r.err }
+
+func newStatusError(code int, format string, arguments ...any) error {
+	return &statusError{code: code, err: fmt.Errorf(format, arguments...)}
+}
+
+// apiOf is the API that the parameter of a request names.
+func apiOf(request *http.Request) (record.API, error) {
+	named := request.URL.Query()[apiParameter]
+	if len(named) == 0 {
+		return record.V1beta1, nil
+	}
+
+	names := make([]string, 0, len(record.APIs()))
+
+	for _, api := range record.APIs() {
+		if len(named) == 1 && named[0] == string(api.Name()) {
+			return api, nil
+		}
+
+		names = append(names, string(api.Name()))
+	}
+
+	return nil, newStatusError(http.StatusBadRequest, "parameter %s: no such API group %q: use one of %s, once",
+		apiParameter, named, strings.Join(names, ", "))
+}
+
+// keyOf is the placement that the path of a GET names.
+func keyOf(api record.API, path string) (inventory.PlacementKey, error) {
+	namespace, name, found := strings.Cut(strings.TrimPrefix(path, Path), "/")
+
+	switch {
+	case found && namespace != "" && name == "":
+		return inventory.PlacementKey{}, newStatusError(http.StatusNotFound, "there is no Placement without a name in namespace %s: name one as "+
+			"%s<namespace>/<name>, or send one by POST to %s", namespace, Path, Path)
+	case !found, namespace == "", strings.Contains(name, "/"):
+		return inventory.PlacementKey{}, newStatusError(http.StatusBadRequest,
+			"path %q: name one placement as %s<namespace>/<name>, or send one by POST to %s", path, Path, Path)
+	}
+
+	return inventory.NewPlacementKey(api.Name(), namespace, name), nil
+}
+
+// postedPlacement is a placement that was sent, before it is checked.
+type postedPlacement struct {
+	object map[string]any
+	api    record.API
+	// key may have no name: the placement need not have one yet.
+	key inventory.PlacementKey
+}
+
+// readPosted reads the body of a POST so far as it takes to know whether the caller may ask. Whatever path below Path it is sent to, the body alone
+// says what is asked, as upstream.
+func readPosted(w http.ResponseWriter, request *http.Request, api record.API) (*postedPlacement, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+		return nil, newStatusError(http.StatusRequestEntityTooLarge, "the Placement has more than %d bytes: send it without managedFields and status",
+			tooLong.Limit)
+	}
+
+	if err != nil {
+		return nil, newStatusError(http.StatusBadRequest, "reading the Placement: %w; send it again", err)
+	}
+
+	object, err := decode(body)
+	if err != nil {
+		return nil, err
+	}
+
+	p := &postedPlacement{object: object, api: api}
+	if err := p.setAPI(request.URL.Query().Has(apiParameter)); err != nil {
+		return nil, err
+	}
+
+	if err := p.setKey(); err != nil {
+		return nil, err
+	}
+
+	return p, nil
+}
+
+func decode(body []byte) (map[string]any, error) {
+	var object map[string]any
+
+	strict, err := json.UnmarshalStrict(body, &object)
+	if err == nil {
+		err = errors.Join(strict...)
+	}
+
+	switch {
+	case err != nil:
+		return nil, newStatusError(http.StatusBadRequest, "the body is no Placement in JSON: %w", err)
+	case object == nil:
+		return nil, newStatusError(http.StatusBadRequest, "the body is no Placement in JSON: it is null")
+	default:
+		return object, nil
+	}
+}
+
+// setAPI finds the API of the placement by its apiVersion and kind, which may be left out: without them it is of the API that the
+// parameter names. With both, they must agree.
+func (p *postedPlacement) setAPI(byParameter bool) error {
+	version, kind := p.object["apiVersion"], p.object["kind"]
+	known := make([]string, 0, len(record.APIs()))
+
+	for _, api := range record.APIs() {
+		is := api.Form().Owner()
+		known = append(known, is.GroupVersion().String())
+
+		if version == is.GroupVersion().String() {
+			if byParameter && api != p.api {
+				return newStatusError(http.StatusBadRequest, "apiVersion: is %s, and the parameter %s says %s: change one of the two, "+
+					"or leave out the parameter", version, apiParameter, p.api.Name())
+			}
+
+			p.api = api
+		}
+	}
+
+	is := p.api.Form().Owner()
+
+	switch {
+	case version != nil && version != is.GroupVersion().String():
+		return newStatusError(http.StatusBadRequest, "apiVersion: is %q, and must be one of %s", version, strings.Join(known, ", "))
+	case kind != nil && kind != is.Kind:
+		return newStatusError(http.StatusBadRequest, "kind: is %q, and must be %s", kind, is.Kind)
+	}
+
+	p.object["apiVersion"], p.object["kind"] = is.GroupVersion().String(), is.Kind
+
+	return nil
+}
+
+// setKey finds namespace and name. Whoever may not ask in a namespace is refused by it, so it has to be there.
+func (p *postedPlacement) setKey() error {
+	metadata, _ := p.object["metadata"].(map[string]any)
+	namespace, _ := metadata["namespace"].(string)
+	name, _ := metadata["name"].(string)
+
+	if namespace == "" {
+		return newStatusError(http.StatusBadRequest, "metadata.namespace: is required, as a string: the cluster sets that are bound there decide")
+	}
+
+	p.key = inventory.PlacementKey{API: p.api.Name(), NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+
+	return nil
+}

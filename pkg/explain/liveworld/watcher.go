@@ -1,0 +1,227 @@
+package liveworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
+)
+
+// Watcher follows a hub by watches, and reads from what it has seen. A watch that breaks or expires is begun again; one that is not allowed
+// ends it.
+type Watcher struct {
+	// allNamespaces has what is followed in all namespaces, and limited by namespace the placements and bindings where those are limited to some.
+	allNamespaces cache.Cache
+	byNamespace   map[string]cache.Cache
+
+	uncounted []record.API
+	changed   chan struct{}
+	failed    chan error
+}
+
+// NewWatcher prepares to follow what placements are decided by: of some namespaces the placements and bindings, or of all when there is none.
+// The decisions of the APIs that are uncounted are left out.
+func NewWatcher(config *rest.Config, uncounted []record.API, namespaces ...string) (*Watcher, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
+	}
+
+	w := &Watcher{
+		byNamespace: map[string]cache.Cache{}, uncounted: uncounted, changed: make(chan struct{}, 1), failed: make(chan error, 1),
+	}
+	config = rest.CopyConfig(config)
+	config.Timeout = 0 // A watch has no end.
+	options := cache.Options{
+		Scheme: scheme, DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: ptr.To(true),
+		DefaultWatchErrorHandler: w.handleWatchError,
+	}
+
+	if w.allNamespaces, err = lenient.NewCache(config, options); err != nil {
+		return nil, fmt.Errorf("preparing to watch %s: %w", config.Host, err)
+	}
+
+	for _, namespace := range namespaces {
+		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+
+		if w.byNamespace[namespace], err = lenient.NewCache(config, options); err != nil {
+			return nil, fmt.Errorf("preparing to watch namespace %s of %s: %w", namespace, config.Host, err)
+		}
+	}
+
+	return w, nil
+}
+
+// caches are all of them.
+func (w *Watcher) caches() []cache.Cache {
+	return append(slices.Collect(maps.Values(w.byNamespace)), w.allNamespaces)
+}
+
+// cachesOf are the caches in which the objects of a kind are, of which an object or a list is given.
+func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
+	switch kind.(type) {
+	case *clusterv1beta2.ManagedClusterSetBinding, *clusterv1beta2.ManagedClusterSetBindingList,
+		*clusterv1beta1.Placement, *clusterv1beta1.PlacementList, *placementv1alpha1.Placement, *placementv1alpha1.PlacementList:
+		if len(w.byNamespace) > 0 {
+			return w.byNamespace
+		}
+	}
+
+	return map[string]cache.Cache{"": w.allNamespaces}
+}
+
+// handleWatchError ends the mirror when a watch is not allowed; anything else is tried again.
+func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, err error) {
+	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
+		return
+	}
+
+	select {
+	case w.failed <- fmt.Errorf("the hub does not allow this user to watch what placements are decided by:\n  %w\n"+
+		"ask an administrator of the hub for the verbs list and watch on this resource", err):
+	default: // One is enough.
+	}
+}
+
+// Watch begins the watches, all of APIs that are served, and returns when they have shown what there is. They end with ctx.
+func (w *Watcher) Watch(ctx context.Context, apis []record.API) error {
+	kinds := []client.Object{
+		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
+		&clusterv1alpha1.AddOnPlacementScore{},
+	}
+
+	for _, api := range record.APIs() {
+		if slices.Contains(apis, api) {
+			kinds = append(kinds, api.Empty())
+		}
+
+		if !slices.Contains(w.uncounted, api) {
+			kinds = append(kinds, api.Form().Empty())
+		}
+	}
+
+	note := func() {
+		select {
+		case w.changed <- struct{}{}:
+		default: // The reader has not taken the last note yet, and will see this change too.
+		}
+	}
+	handler := toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { note() }, UpdateFunc: func(any, any) { note() }, DeleteFunc: func(any) { note() },
+	}
+
+	for _, kind := range kinds {
+		for _, in := range w.cachesOf(kind) {
+			informer, err := in.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+			if isUnserved(err) {
+				continue
+			}
+
+			if err != nil {
+				return fmt.Errorf("watching %T: %w", kind, err)
+			}
+
+			if _, err := informer.AddEventHandler(handler); err != nil {
+				return fmt.Errorf("watching %T: %w", kind, err)
+			}
+		}
+	}
+
+	return w.start(ctx)
+}
+
+func (w *Watcher) start(ctx context.Context) error {
+	for _, each := range w.caches() {
+		go func() {
+			if err := each.Start(ctx); err != nil {
+				w.failed <- fmt.Errorf("watching the hub: %w", err)
+			}
+		}()
+	}
+
+	synced := make(chan bool, 1)
+	go func() {
+		synced <- !slices.ContainsFunc(w.caches(), func(each cache.Cache) bool { return !each.WaitForCacheSync(ctx) })
+	}()
+
+	select {
+	case err := <-w.failed:
+		return err
+	case complete := <-synced:
+		if !complete && ctx.Err() == nil {
+			return errors.New("the watches of the hub did not start; try again")
+		}
+
+		return ctx.Err()
+	}
+}
+
+// Changed tells that something may have changed since it was taken from last, and Refused why the mirror is not brought up to date any more.
+func (w *Watcher) Changed() <-chan struct{} { return w.changed }
+
+// Failed tells why the mirror is not brought up to date any more.
+func (w *Watcher) Failed() <-chan error { return w.failed }
+
+// Read makes the World of what the mirror has seen, as the function Read does.
+func (w *Watcher) Read(ctx context.Context, placements []inventory.PlacementKey) (*explain.State, error) {
+	return Read(ctx, watchedReader{Watcher: w}, placements)
+}
+
+// ReadAll makes the whole World of what the mirror has seen, as the function ReadAll does.
+func (w *Watcher) ReadAll(ctx context.Context, namespace string) (*explain.State, error) {
+	return ReadAll(ctx, watchedReader{Watcher: w}, namespace)
+}
+
+// watchedReader reads whole lists from a mirror, and refuses what the mirror does not follow as the hub would.
+type watchedReader struct {
+	client.Reader // Only lists are read.
+
+	*Watcher
+}
+
+func (s watchedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	for _, api := range s.uncounted {
+		if fmt.Sprintf("%T", list) == fmt.Sprintf("%T", api.Form().EmptyList()) {
+			resource := schema.GroupResource{Group: string(api.Name()), Resource: "placementdecisions"}
+
+			return apierrors.NewForbidden(resource, "", errors.New("this user may not list them"))
+		}
+	}
+
+	var given client.ListOptions
+	given.ApplyOptions(options)
+
+	in, followed := s.cachesOf(list)[given.Namespace]
+	if whole := s.cachesOf(list)[""]; !followed && whole != nil {
+		in, followed = whole, true
+	}
+
+	if !followed {
+		return fmt.Errorf("%T of namespace %q are not watched", list, given.Namespace)
+	}
+
+	err := in.List(ctx, list, client.InNamespace(given.Namespace))
+	list.SetContinue("")
+
+	return err //nolint:wrapcheck // Its kind decides what is done.
+}

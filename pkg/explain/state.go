@@ -1,0 +1,130 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// State is what a hub holds that has to do with placements. The objects are as an API server returns them, defaults filled in.
+type State struct {
+	Clusters    []*clusterv1.ManagedCluster
+	ClusterSets []*clusterv1beta2.ManagedClusterSet
+	Bindings    []*clusterv1beta2.ManagedClusterSetBinding
+	Scores      []*clusterv1alpha1.AddOnPlacementScore
+	// ClusterRoles, ClusterRoleBindings and Accounts bind namespaces by RBAC, in addition to Bindings. They are empty where the bindings
+	// that follow from them are among Bindings.
+	ClusterRoles        []*rbacv1.ClusterRole
+	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
+	Accounts            []*corev1.ServiceAccount
+	// Placements and Decisions are of all APIs of package record.
+	Placements []record.Object
+	Decisions  []record.Object
+	// Uncounted are the APIs whose decisions could not be read, so that no prioritizer counts them.
+	Uncounted []record.API
+	// Limit is what of the clusters of a placement may leave before the hub holds removals; what is nil is taken from the status of the
+	// placement.
+	Limit guard.Limit
+}
+
+// Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
+// of them sees the decisions of the world as they are, and none sees what another is answered now.
+func (s *State) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
+	compiler := selector.NewCompiler()
+	snapshot := s.inventory(compiler).Snapshot()
+	pages := s.pagesByPlacement()
+	evaluations := make([]Evaluation, 0, len(s.Placements))
+
+	for _, placement := range s.placements() {
+		key := placement.Key()
+		if wanted != nil && !wanted(key) {
+			continue
+		}
+
+		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
+		request := func() *scheduling.Request { return placement.Request(compiler) }
+		evaluations = append(evaluations, evaluate(request, snapshot, present, s.options(), now))
+	}
+
+	return evaluations
+}
+
+// placements are in the order of namespace, name and API.
+func (s *State) placements() []*record.Placement {
+	placements := make([]*record.Placement, 0, len(s.Placements))
+	for _, object := range s.Placements {
+		placements = append(placements, record.Read(object))
+	}
+
+	slices.SortFunc(placements, func(a, b *record.Placement) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API.Name(), b.API.Name()))
+	})
+
+	return placements
+}
+
+func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
+	known := inventory.New(compiler)
+
+	for _, set := range s.ClusterSets {
+		known.SetClusterSet(set)
+	}
+
+	for _, binding := range s.EffectiveBindings() {
+		known.SetBinding(binding)
+	}
+
+	for _, scores := range s.Scores {
+		known.SetScores(scores)
+	}
+
+	for _, cluster := range s.Clusters {
+		known.SetCluster(cluster)
+	}
+
+	for _, api := range record.APIs() {
+		for _, object := range s.Decisions {
+			if page := api.Form().Read(object); page != nil {
+				known.SetDecision(record.InventoryPage(api, page))
+			}
+		}
+	}
+
+	return known
+}
+
+func (s *State) pagesByPlacement() map[inventory.PlacementKey][]*record.Page {
+	pages := map[inventory.PlacementKey][]*record.Page{}
+
+	for _, api := range record.APIs() {
+		for _, object := range s.Decisions {
+			page := api.Form().Read(object)
+			if page == nil {
+				continue
+			}
+
+			for _, name := range decision.PlacementsOf(api.Form(), page) {
+				key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
+				pages[key] = append(pages[key], page)
+			}
+		}
+	}
+
+	return pages
+}
+
+// options are how the hub evaluates placements, as far as it is known.
+func (s *State) options() decision.Options { return decision.Options{Limit: s.Limit} }

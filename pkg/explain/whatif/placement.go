@@ -1,0 +1,132 @@
+package whatif
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Toleration adds a toleration to a placement of v1beta1; placements of v1alpha1 have none.
+type Toleration struct {
+	Placement  inventory.PlacementKey
+	Toleration clusterv1beta1.Toleration
+}
+
+// String is "toleration gpu=a100:NoSelect on team-a/p".
+func (t Toleration) String() string {
+	text := t.Toleration.Key
+	if t.Toleration.Value != "" {
+		text += "=" + t.Toleration.Value
+	}
+
+	if t.Toleration.Effect != "" {
+		text += ":" + string(t.Toleration.Effect)
+	}
+
+	return fmt.Sprintf("toleration %s on %s", text, t.Placement.NamespacedName)
+}
+
+// Apply implements Change.
+func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, error) {
+	if t.Toleration.Key != "" || t.Toleration.Value != "" {
+		if err := checkTaint(t.Toleration.Key, t.Toleration.Value); err != nil {
+			return nil, err
+		}
+	}
+
+	if effect := t.Toleration.Effect; effect != "" && !slices.Contains(effects, effect) {
+		return nil, fmt.Errorf("a toleration has no effect %q: use one of %v, or none for all", effect, effects)
+	}
+
+	return withPlacement(state, t.Placement, func(object record.Object) error {
+		placement, is := object.(*clusterv1beta1.Placement)
+		if !is {
+			return fmt.Errorf("placements of %s have no tolerations: use one of %s", t.Placement.API, clusterv1.GroupName)
+		}
+
+		placement.Spec.Tolerations = append(placement.Spec.Tolerations, *t.Toleration.DeepCopy())
+
+		return nil
+	})
+}
+
+// NumberOfClusters changes how many clusters a placement asks for; nil asks for all that fit.
+type NumberOfClusters struct {
+	Placement inventory.PlacementKey
+	Clusters  *int32
+}
+
+// String is "numberOfClusters 5 on team-a/p", or "numberOfClusters all on team-a/p".
+func (n NumberOfClusters) String() string {
+	number := "all"
+	if n.Clusters != nil {
+		number = strconv.Itoa(int(*n.Clusters))
+	}
+
+	return fmt.Sprintf("numberOfClusters %s on %s", number, n.Placement.NamespacedName)
+}
+
+// Apply implements Change.
+func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.State, error) {
+	var number *int32
+
+	if n.Clusters != nil {
+		copied := *n.Clusters
+		if number = &copied; copied < 0 {
+			return nil, fmt.Errorf("spec.numberOfClusters is 0 or more, and not %d", copied)
+		}
+	}
+
+	return withPlacement(state, n.Placement, func(object record.Object) error {
+		switch placement := object.(type) {
+		case *clusterv1beta1.Placement:
+			placement.Spec.NumberOfClusters = number
+		case *placementv1alpha1.Placement:
+			placement.Spec.NumberOfClusters = number
+		default:
+			return fmt.Errorf("a %T has no number of clusters", object)
+		}
+
+		return nil
+	})
+}
+
+// withPlacement is the world with another state of a placement, which change makes of a copy.
+func withPlacement(state *explain.State, key inventory.PlacementKey, change func(record.Object) error) (*explain.State, error) {
+	at := slices.IndexFunc(state.Placements, func(object record.Object) bool { return record.Read(object).Key() == key })
+	if at < 0 {
+		return nil, unknown("Placement", key.NamespacedName.String(), func(yield func(string) bool) {
+			for _, object := range state.Placements {
+				if other := record.Read(object).Key(); other.API == key.API && !yield(other.NamespacedName.String()) {
+					return
+				}
+			}
+		})
+	}
+
+	changed, is := state.Placements[at].DeepCopyObject().(record.Object)
+	if !is {
+		return nil, fmt.Errorf("a copy of Placement %s is none", key)
+	}
+
+	if err := change(changed); err != nil {
+		return nil, fmt.Errorf("Placement %s: %w", key, err) //nolint:staticcheck // The kind of the object.
+	}
+
+	changed.SetGeneration(max(1, changed.GetGeneration()) + 1) // As an API server does, which begins with 1.
+
+	after := *state
+	after.Placements = slices.Clone(state.Placements)
+	after.Placements[at] = changed
+
+	return &after, nil
+}
