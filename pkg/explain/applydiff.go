@@ -10,8 +10,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// applyDiff makes an inventory of a world one of another, by the events that a hub would see, and returns the placements that they concern. An
-// object that both worlds have is the same one where nothing has changed.
+// applyDiff replays the difference of two States on an inventory, as events of a hub, and returns the affected Placements. Objects that do
+// not
+// differ must be the same pointers in both States.
 func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventory.PlacementKey]bool {
 	concerned := map[inventory.PlacementKey]bool{}
 	note := func(affected inventory.Affected) {
@@ -40,8 +41,9 @@ func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventor
 	return concerned
 }
 
-// diffObjects tells of the objects that are not the same in two lists: those of the second, and those that only the first has. What both begin
-// and end with is passed over, so that a change of one object in a long list costs little.
+// diffObjects calls set for the objects of the second list that the first does not have in this state, and gone for those that only the
+// first
+// has. It skips the common prefix and suffix, so that a change of one object in a long list is cheap.
 func diffObjects[T interface {
 	comparable
 	metav1.Object

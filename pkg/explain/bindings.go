@@ -11,8 +11,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// EffectiveBindings are those of the world and those that follow from RBAC: the controller clustersetbinding-rbac makes them where nobody else has
-// made one. What it would delete again stays, as on a hub that does not run it.
+// EffectiveBindings returns the bindings of the State and those that follow from RBAC: the controller clustersetbinding-rbac creates a
+// binding
+// where none of that name exists. A binding that this controller would delete stays, as on a hub that does not run it.
 func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 	bindings := slices.Clip(s.Bindings)
 	present := make(map[types.NamespacedName]bool, len(bindings))
@@ -48,7 +49,7 @@ func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 	return bindings
 }
 
-// allowed answers what the account of a namespace may bind.
+// allowed returns a function for the cluster sets that the ServiceAccount of a namespace may bind.
 func (s *State) allowed() func(namespace string) scope.Grant {
 	roles := make([]rbacv1.ClusterRole, 0, len(s.ClusterRoles))
 	for _, role := range s.ClusterRoles {

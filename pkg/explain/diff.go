@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Differences is what the formats json and yaml print of a comparison.
+// Differences is the output of the formats json and yaml for a comparison.
 type Differences struct {
 	// Now is the time of the evaluation.
 	Now metav1.Time `json:"now"`
@@ -22,41 +22,43 @@ type Differences struct {
 	Placements []Difference `json:"placements"`
 }
 
-// Difference is how the decisions of one placement would differ from those that are written now, which is what consumers see. Its JSON
-// names are stable: fields may be added, and none is renamed or removed.
+// Difference is the difference between the existing decisions of one Placement, which consumers see, and the desired ones. Its JSON names
+// are
+// stable: fields may be added, and none is renamed or removed.
 type Difference struct {
-	// Key names the placement.
+	// Key is the key of the Placement.
 	Key inventory.PlacementKey `json:"-"`
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
-	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
+	// API is the API group of the Placement, if that is not cluster.open-cluster-management.io.
 	API string `json:"api,omitempty"`
-	// New says that the hub has no such placement yet.
+	// New reports that the hub does not have the Placement yet.
 	New bool `json:"new,omitempty"`
-	// Skipped says why the controller would leave the placement alone; nothing differs then.
+	// Skipped is the reason why the controller would not schedule the Placement; nothing differs then.
 	Skipped string `json:"skipped,omitempty"`
-	// Stalled says why there is no answer, and what to mend. The decisions would stay as they are.
+	// Stalled says why there is no result, and what to correct; empty otherwise. The decisions would stay as they are.
 	Stalled string `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
-	// Selected is how many clusters the decisions would have.
+	// Selected is the number of clusters that the decisions would have.
 	Selected int `json:"selected"`
 	// Gained are clusters that no decision has yet, best first.
 	Gained []Gain `json:"gained"`
 	// Lost are clusters that would leave the decisions, by name.
 	Lost []Loss `json:"lost"`
-	// Moved are those of the kept clusters that would stand in another decision group, by name.
+	// Moved are the kept clusters that would change their decision group, by name.
 	Moved []Move `json:"moved"`
 	// Kept are the clusters that would stay in the decisions, by name.
 	Kept []string `json:"kept"`
-	// ChangesAt is the earliest time at which the answer can change although nothing else does, where a what-if brings that about: a
-	// toleration of a taint that it adds runs out, say.
+	// ChangesAt is the earliest time at which the result can change without an event because of a what-if: a toleration of a taint that it
+	// adds
+	// expires, say.
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
-	// Notes are what a user should know beside that.
+	// Notes are warnings and conditions that a user should know.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// DecisionGroup names a decision group.
+// DecisionGroup identifies a decision group.
 type DecisionGroup struct {
 	// Index counts from 0.
 	Index int32 `json:"index"`
@@ -64,15 +66,15 @@ type DecisionGroup struct {
 	Name string `json:"name"`
 }
 
-// Gain is a cluster that would get into the decisions.
+// Gain is a cluster that would enter the decisions.
 type Gain struct {
 	Cluster string `json:"cluster"`
 	// Rank counts from 1 over the feasible clusters, and Score is the weighted sum of the prioritizers.
 	Rank  int   `json:"rank"`
 	Score int64 `json:"score"`
-	// Group is where it would stand.
+	// Group is its decision group.
 	Group DecisionGroup `json:"group"`
-	// Reason is why it was selected.
+	// Reason is why the cluster was selected.
 	Reason string `json:"reason"`
 	// Anyway says that the hub is about to do the same without the change.
 	Anyway bool `json:"anyway,omitempty"`
@@ -81,7 +83,7 @@ type Gain struct {
 // Loss is a cluster that would leave the decisions.
 type Loss struct {
 	Cluster string `json:"cluster"`
-	// Reason is the exact clause that keeps it out.
+	// Reason is the exact clause that rejects the cluster.
 	Reason string `json:"reason"`
 	// Anyway says that the hub is about to do the same without the change.
 	Anyway bool `json:"anyway,omitempty"`
@@ -99,12 +101,12 @@ type Move struct {
 // Differs reports whether any cluster would be gained, lost or moved.
 func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Moved) > 0 }
 
-// Differ reports whether any placement would.
+// Differ reports whether any Placement differs.
 func (d Differences) Differ() bool { return slices.ContainsFunc(d.Placements, Difference.Differs) }
 
-// Diff says what would become of the decisions of the wanted placements if the hub became the world after. The base are the decisions as
-// they are written on the hub; what the hub is about to change by itself is told apart by an evaluation of the placement as it is. Every
-// placement is answered on its own, as Evaluate does.
+// Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State
+// after. An evaluation without the change marks the differences that the hub is about to make anyway. Every Placement is evaluated
+// independently, as by State.Evaluate.
 func Diff(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.Time) Differences {
 	untouched := map[inventory.PlacementKey]Evaluation{}
 	for _, evaluation := range hub.Evaluate(now, wanted) {
@@ -133,7 +135,7 @@ func Diff(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.
 	return differences
 }
 
-// newDifference compares the decisions that are written with those that would be.
+// newDifference compares the existing decisions with the desired ones.
 func newDifference(evaluation Evaluation) Difference {
 	key := evaluation.Placement.Key()
 	difference := Difference{
@@ -178,7 +180,7 @@ func newDifference(evaluation Evaluation) Difference {
 	return difference
 }
 
-// gains are the selected clusters that no decision has yet. The ranks are found only if there are any.
+// gains returns the selected clusters that no decision has yet. It computes ranks only if there are any.
 func gains(result *scheduling.Result, present map[string]bool, groups map[string]DecisionGroup) []Gain {
 	gained := []Gain{}
 	isNew := func(f *clusterinfo.ClusterInfo) bool { return !present[f.Name] }
@@ -207,8 +209,9 @@ func lossReason(result *scheduling.Result, cluster string) string {
 	return result.Reason(verdict)
 }
 
-// moves compares the groups of the clusters that stay. A cluster that stands in two groups, because the hub is about to move it, moves
-// only when it would stand in neither.
+// moves compares the groups of the clusters that stay. A cluster that is in two groups, because the hub is about to move it, moves only
+// when
+// its new group is neither of them.
 func moves(kept []string, before map[string][]DecisionGroup, after map[string]DecisionGroup) []Move {
 	moved := []Move{}
 
@@ -221,7 +224,7 @@ func moves(kept []string, before map[string][]DecisionGroup, after map[string]De
 	return moved
 }
 
-// groupsBefore are the decision groups of the clusters as they are written. A cluster has none if its only page is being deleted.
+// groupsBefore returns the decision groups of the clusters on the existing pages. A cluster has none if its only page is being deleted.
 func groupsBefore(evaluation Evaluation) map[string][]DecisionGroup {
 	holds := make(map[string][]string, len(evaluation.Present.Pages))
 	for _, page := range evaluation.Present.Pages {
@@ -257,7 +260,7 @@ func eachInGroup(groups []record.GroupStatus, pages map[string][]string, take fu
 	}
 }
 
-// markAnyway finds the differences that come without the change too.
+// markAnyway marks the differences that come without the change too, and adds a note with their number.
 func markAnyway(d *Difference, before Evaluation) {
 	if before.Result == nil || before.Result.Stalled() {
 		return

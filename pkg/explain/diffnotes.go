@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// stalledMessage says why there is no answer, or none that is carried out, and what has to be done where.
+// stalledMessage says why there is no result, or why it is not applied, and what to correct; where is the place of the Placement.
 func stalledMessage(evaluation Evaluation, where string) string {
 	result := evaluation.Result
 	texts := make([]string, 0, len(result.Errors)+len(result.BrokenSets))
@@ -32,7 +32,7 @@ func stalledMessage(evaluation Evaluation, where string) string {
 	return strings.Join(texts, "; ")
 }
 
-// notesOf are what stands out of an answer: sets that the placement asks for and cannot use, conditions that tell of a problem, warnings.
+// notesOf returns notes on cluster sets that the Placement asks for and cannot use, on conditions that report a problem, and on warnings.
 func notesOf(evaluation Evaluation, state *State) []string {
 	result := evaluation.Result
 	if result == nil || result.Stalled() {
@@ -64,7 +64,7 @@ func notesOf(evaluation Evaluation, state *State) []string {
 	return notes
 }
 
-// uncountedNotes tells of decisions that the prioritizers of an answer would have counted.
+// uncountedNotes returns notes on PlacementDecisions that the prioritizers of a result could not count.
 func uncountedNotes(result *scheduling.Result, state *State) []string {
 	var counting []string
 

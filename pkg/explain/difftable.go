@@ -18,8 +18,9 @@ const (
 	markKept   = "="
 )
 
-// WriteDifferences prints a comparison. The table lists kept clusters by name only when they are asked for. FormatName prints
-// "namespace/name +cluster" for every gained cluster, with "-" for every lost and "~" for every moved one; what is the same is left out.
+// WriteDifferences prints a comparison. The table lists kept clusters by name only with showKept. FormatName prints "namespace/name
+// +cluster"
+// for every gained cluster, with "-" for every lost and "~" for every moved one, and no kept clusters.
 func WriteDifferences(out io.Writer, format Format, differences Differences, showKept bool) error {
 	var text bytes.Buffer
 
@@ -77,7 +78,7 @@ func (d Difference) names(out *bytes.Buffer) {
 	}
 }
 
-// table is a comparison for people: a summary, what they should know, and one line for each cluster that changes.
+// table writes a comparison for people: a summary, the notes, and one line for each cluster that changes.
 func (d Difference) table(out *bytes.Buffer, showKept bool) error {
 	name := title(d.Placement, d.API)
 	if d.New {
@@ -132,7 +133,7 @@ func (d Difference) summary() string {
 	}
 }
 
-// keptText is what becomes of a placement that gets no new decisions.
+// keptText describes the decisions of a Placement that gets no new ones.
 func (d Difference) keptText() string {
 	if len(d.Kept) == 0 {
 		return "it would have no decisions"
@@ -141,7 +142,7 @@ func (d Difference) keptText() string {
 	return "it would keep the " + count(len(d.Kept), "cluster") + " of its last decisions"
 }
 
-// lines are the rows of the table, their cells divided by tabs.
+// lines returns the rows of the table, with tabs between the cells.
 func (d Difference) lines(showKept bool) string {
 	var lines strings.Builder
 
@@ -183,7 +184,7 @@ func (d Difference) lines(showKept bool) string {
 	return lines.String()
 }
 
-// String is "group 0 canary", or "group 1" for the rest.
+// String returns "group 0 canary", or "group 1" for a group without a name.
 func (g DecisionGroup) String() string {
 	text := "group " + strconv.Itoa(int(g.Index))
 	if g.Name != "" {

@@ -11,34 +11,35 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Evaluation is the answer for one placement, and what the controller would make of it.
+// Evaluation is the scheduling result of one Placement, with the plan and the status that the controller would write.
 type Evaluation struct {
-	// Placement is the question.
+	// Placement is the evaluated Placement.
 	Placement *record.Placement
-	// Skipped says why the controller leaves the placement alone; Result is nil then.
+	// Skipped is the reason why the controller does not schedule the Placement; Result is nil then.
 	Skipped string
-	// Present are the decisions that the world has for it.
+	// Present are the existing decisions of the Placement.
 	Present decision.Present
-	// Result is the answer.
+	// Result is the scheduling result.
 	Result *scheduling.Result
-	// Plan is what would be written to get from the present decisions to those in Pages.
+	// Plan has the writes that lead from the existing decisions to those in Pages.
 	Plan decision.Plan
-	// Status is the status of the placement after that.
+	// Status is the status of the Placement after these writes.
 	Status record.Status
-	// Pages are the clusters of each PlacementDecision after that, by its name.
+	// Pages are the clusters of each PlacementDecision after these writes, by its name.
 	Pages map[string][]string
-	// LimitUnknown says that it is not known whether the hub would hold what leaves.
+	// LimitUnknown reports that the removal budget of the hub is not known, so that it may stall the removals.
 	LimitUnknown bool
 }
 
-// Evaluate answers a request of the placement that is present on what a running hub knows: as World.Evaluate does, without a World.
+// Evaluate evaluates a Placement with the snapshot of a running hub, as State.Evaluate does, but without a State. The request must be that
+// of the Placement in present.
 func Evaluate(
 	request *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options, now time.Time,
 ) Evaluation {
 	return evaluate(func() *scheduling.Request { return request }, snapshot, present, options, now)
 }
 
-// evaluate runs the pipeline of the controller: Schedule, and then decision.Evaluate. It asks for the request only if the placement is managed.
+// evaluate runs the pipeline of the controller: Schedule, and then decision.Evaluate. It calls request only if the Placement is managed.
 func evaluate(
 	request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options, now time.Time,
 ) Evaluation {
@@ -57,11 +58,11 @@ func evaluate(
 	return evaluation
 }
 
-// unknownLimit is what to tell where it is not known whether the hub holds what leaves.
+// unknownLimit is the warning for an Evaluation with LimitUnknown.
 const unknownLimit = "the hub may hold what leaves: how much of it may leave at once was said by annotations that are not there any more, and " +
 	"only the flags --max-removal-percent and --max-removal-counts-replaced of the hub say it now; give them here too"
 
-// pagesAfter are the decisions that stand once the plan is carried out.
+// pagesAfter returns the clusters of each page after the plan was carried out.
 func pagesAfter(present decision.Present, plan decision.Plan) map[string][]string {
 	pages := map[string][]string{}
 

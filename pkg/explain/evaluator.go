@@ -10,8 +10,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Evaluator puts one placement of a world to the engine again and again, each time with something changed. A run costs what the change
-// concerns, and not what the world holds.
+// Evaluator schedules one Placement of a State in many variants of that State. The cost of an evaluation grows with the change, not with
+// the
+// State. It is not safe for concurrent use.
 type Evaluator struct {
 	base       *State
 	key        inventory.PlacementKey
@@ -21,8 +22,8 @@ type Evaluator struct {
 	incumbents map[string]bool
 }
 
-// NewEvaluator prepares a world for one of its placements; nil when it has no such placement. The world must not change any more. Decisions are
-// those of the world in every run.
+// NewEvaluator returns an Evaluator for a Placement; nil when the State has no such Placement. The State must not change afterwards. Every
+// evaluation sees the decisions of this State.
 func (s *State) NewEvaluator(key inventory.PlacementKey, now time.Time) *Evaluator {
 	placement := s.placement(key)
 	if placement == nil {
@@ -35,8 +36,9 @@ func (s *State) NewEvaluator(key inventory.PlacementKey, now time.Time) *Evaluat
 	return &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler), incumbents: incumbents}
 }
 
-// Evaluate answers for the placement in another state of the world, as if the placement asked for more prioritizers too. What is the same in
-// both worlds must be the same objects. It is nil when that world has no such placement.
+// Evaluate schedules the Placement in another State, with additional prioritizers. Objects that do not differ between the two States must
+// be
+// the same pointers. The result is nil when that State has no such Placement.
 func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *scheduling.Result {
 	placement := state.placement(t.key)
 	if placement == nil {
@@ -52,7 +54,7 @@ func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 	return scheduling.Schedule(request, t.inventory.Snapshot(), t.incumbents, t.now)
 }
 
-// placement is the placement of a key; nil when there is none.
+// placement returns the Placement of a key; nil when there is none.
 func (s *State) placement(key inventory.PlacementKey) *record.Placement {
 	for _, object := range s.Placements {
 		if object.GetName() != key.Name || object.GetNamespace() != key.Namespace {

@@ -11,10 +11,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// noValue stands in a cell that has nothing to say.
+// noValue is the text of an empty cell.
 const noValue = "-"
 
-// clusterTable lists the clusters.
+// clusterTable writes the table of the clusters.
 func (r Report) clusterTable(out *bytes.Buffer, style Style) {
 	if len(r.Clusters) == 0 {
 		return
@@ -109,8 +109,8 @@ func (r Report) cells(cluster ClusterReport, places map[string]string, style Sty
 	return append(cells, oneLine(cluster.Reason))
 }
 
-// Grid lays out rows of cells below each other, two spaces between the columns and before the first. What would drive a terminal is left
-// out of the cells; dress may add to a cell what takes no room.
+// Grid writes rows of cells in aligned columns, with two spaces between the columns and before the first. It replaces control characters in
+// the cells, in place; dress may add text without width, such as colours, to a cell.
 func Grid(out *bytes.Buffer, rows [][]string, dress func(row, column int, text string) string) {
 	widths := map[int]int{}
 
@@ -134,7 +134,7 @@ func Grid(out *bytes.Buffer, rows [][]string, dress func(row, column int, text s
 	}
 }
 
-// Printable leaves out what users wrote into messages to drive a terminal; lines stay.
+// Printable replaces control characters of user-provided text, which could drive a terminal, by spaces; line breaks stay.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {
@@ -145,7 +145,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// The colours of terminals.
+// The ANSI sequences of terminal colours.
 const (
 	red    = "\x1b[31m"
 	green  = "\x1b[32m"
@@ -162,12 +162,12 @@ func (s Style) paint(color, text string) string {
 	return color + text + plain
 }
 
-// Bold is for headlines.
+// Bold returns a text in bold if the style has colours.
 func (s Style) Bold(text string) string { return s.paint(strong, text) }
 
 func (s Style) alarm(text string) string { return s.paint(red, text) }
 
-// Verdict is green for what is selected, yellow for what could be, and red for what something keeps out.
+// Verdict colours a text by a verdict: green for selected, yellow for feasible, red for rejected.
 func (s Style) Verdict(verdict, text string) string {
 	switch verdict {
 	case scheduling.StageSelected.String():

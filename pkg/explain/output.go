@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Format is how reports are printed.
+// Format is an output format.
 type Format string
 
-// The formats. FormatName prints "namespace/name cluster" for every cluster of every placement, best first; "@" and the API group follow the
-// name of a placement that is not of v1beta1.
+// The output formats. FormatName prints "namespace/name cluster" for every cluster of every Placement, best first; "@" and the API group
+// follow the name of a Placement of another API than v1beta1.
 const (
 	FormatTable Format = "table"
 	FormatJSON  Format = "json"
@@ -21,10 +21,10 @@ const (
 	FormatName  Format = "name"
 )
 
-// Formats are all formats.
+// Formats returns all formats.
 func Formats() []Format { return []Format{FormatTable, FormatJSON, FormatYAML, FormatName} }
 
-// Write prints the reports.
+// Write prints the reports. An unknown format is an error, and nothing is printed then.
 func Write(out io.Writer, format Format, reports Reports) error {
 	var text bytes.Buffer
 
@@ -58,7 +58,7 @@ func encode(text *bytes.Buffer, format Format, reports Reports) error {
 	return nil
 }
 
-// Marshal writes a value in one of the formats that programs read.
+// Marshal appends a value to text as YAML for FormatYAML, and as indented JSON for any other format.
 func Marshal(text *bytes.Buffer, format Format, value any) error {
 	if format == FormatYAML {
 		encoded, err := yaml.Marshal(value)

@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Reports is what the formats json and yaml print.
+// Reports is the output of the formats json and yaml.
 type Reports struct {
 	// Now is the time of the evaluation.
 	Now metav1.Time `json:"now"`
@@ -19,48 +19,50 @@ type Reports struct {
 	Placements []Report `json:"placements"`
 }
 
-// Report explains the answer for one placement. Its JSON names are stable: fields may be added, and none is renamed or removed.
+// Report explains the result of one Placement. Its JSON names are stable: fields may be added, and none is renamed or removed.
 type Report struct {
-	// Key names the placement.
+	// Key is the key of the Placement.
 	Key inventory.PlacementKey `json:"-"`
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
-	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
+	// API is the API group of the Placement, if that is not cluster.open-cluster-management.io.
 	API string `json:"api,omitempty"`
-	// Skipped says why the controller leaves the placement alone: its decisions stay as they are, whatever becomes of them.
+	// Skipped is the reason why the controller does not schedule the Placement: its decisions stay as they are.
 	Skipped string `json:"skipped,omitempty"`
-	// Stalled says that the present decisions stay, because there is no answer, as the placement or a cluster set it needs is broken, or because
-	// the answer would remove too many clusters. The conditions say what is wrong. The clusters tell of the answer, if there is one.
+	// Stalled reports that the existing decisions stay, because the Placement or a cluster set that it needs is invalid, or because the
+	// removal
+	// budget blocks the removals. Conditions have the reason. Clusters have the verdicts of the result, if there is one.
 	Stalled bool `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
-	// Feasible is how many clusters are in scope and pass predicates and taints.
+	// Feasible is the number of clusters that are in scope and pass predicates and taints.
 	Feasible int `json:"feasible"`
-	// Selected are the clusters in the decisions: best first, or by name when skipped or held.
+	// Selected are the clusters in the decisions: best first, or by name when skipped or stalled.
 	Selected []string `json:"selected"`
 	// Groups are the decision groups in their order.
 	Groups []GroupReport `json:"groups"`
 	// Conditions are the conditions of the placement's status.
 	Conditions []metav1.Condition `json:"conditions"`
-	// Causes are why the clusters in scope that were not selected were not, the cause of most clusters first; absent when the placement is
+	// Causes are the reasons why clusters in scope were not selected, those of the most clusters first; absent when the Placement is
 	// satisfied.
 	Causes []CauseReport `json:"causes,omitempty"`
-	// Behind is how the decisions that are written differ from the answer; absent when they do not.
+	// Behind is the difference between the existing decisions and the result; absent when there is none.
 	Behind *BehindReport `json:"behind,omitempty"`
-	// Unanswered says why the placement was not evaluated; what else is said then was written by the hub before.
+	// Unanswered is the reason why the Placement was not evaluated; the other fields then have the values that the hub has written.
 	Unanswered string `json:"unanswered,omitempty"`
-	// Notes are what the answer leaves out or could not look at, and what to do about it.
+	// Notes name inputs that the result lacks, and what to do about it.
 	Notes []string `json:"notes,omitempty"`
-	// Warnings are what a user should know although the answer stands.
+	// Warnings are problems that do not invalidate the result.
 	Warnings []string `json:"warnings,omitempty"`
-	// ChangesAt is the earliest time at which the answer can change although nothing else does: a toleration or a score runs out.
+	// ChangesAt is the earliest time at which the result can change without an event: a toleration or a score expires.
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
-	// Prioritizers are what the score is made of, in their order.
+	// Prioritizers are the summands of the score, in their order.
 	Prioritizers []PrioritizerReport `json:"prioritizers"`
-	// Clusters are the clusters: selected ones by rank, then the others by how far they came, then by rank, then by name. Clusters out
+	// Clusters are the clusters: selected ones by rank, then the others by the stage that they reached, then by rank, then by name.
+	// Clusters out
 	// of scope are left out unless they were asked for.
 	Clusters []ClusterReport `json:"clusters"`
-	// OutOfScope counts the clusters in no set that the placement may use, whether listed or not; OutOfScopeReason says why they are.
+	// OutOfScope counts the clusters in no set that the Placement may use, whether listed or not; OutOfScopeReason is their reason.
 	OutOfScope       int    `json:"outOfScope"`
 	OutOfScopeReason string `json:"outOfScopeReason,omitempty"`
 }
@@ -73,24 +75,24 @@ type GroupReport struct {
 	Name string `json:"name"`
 	// Decisions are the names of the PlacementDecisions.
 	Decisions []string `json:"decisions"`
-	// Clusters are their clusters.
+	// Clusters are the clusters in these PlacementDecisions.
 	Clusters []string `json:"clusters"`
 }
 
-// CauseReport is why some clusters in scope were not selected.
+// CauseReport is a reason why some clusters in scope were not selected.
 type CauseReport struct {
-	// Verdict is the stage that kept them out, as in ClusterReport.
+	// Verdict is the stage that rejected them, as in ClusterReport.
 	Verdict string `json:"verdict"`
-	// Clause is why, without what is particular to a cluster.
+	// Clause is the reason, without the details of single clusters.
 	Clause string `json:"clause"`
-	// Clusters is how many there are.
+	// Clusters is the number of these clusters, from 1.
 	Clusters int `json:"clusters"`
 }
 
-// BehindReport is what has still to be written. The lists are sorted by name.
+// BehindReport is the difference that has still to be written. The lists are sorted by name.
 type BehindReport struct {
-	// Gained are the clusters that the decisions lack, Lost those that they have and should not have, and Moved those that stand in another
-	// decision group than they should.
+	// Gained are the clusters that the decisions lack, Lost those that must leave them, and Moved those that are in another decision group
+	// than they should be.
 	Gained []string `json:"gained"`
 	Lost   []string `json:"lost"`
 	Moved  []string `json:"moved"`
@@ -104,11 +106,12 @@ type PrioritizerReport struct {
 	Weight int32 `json:"weight"`
 }
 
-// ClusterReport is what became of one cluster.
+// ClusterReport is the verdict on one cluster.
 type ClusterReport struct {
 	// Name is the name of the ManagedCluster.
 	Name string `json:"name"`
-	// Verdict is Selected, or the first stage that kept the cluster out: Rank, Spread, AntiAffinity, Taint, Predicate, Terminating or OutOfScope.
+	// Verdict is Selected, or the first stage that rejected the cluster: Rank, Spread, AntiAffinity, Taint, Predicate, Terminating or
+	// OutOfScope.
 	Verdict string `json:"verdict"`
 	// Rank counts from 1 over the feasible clusters; absent for the others.
 	Rank int `json:"rank,omitempty"`
@@ -116,13 +119,13 @@ type ClusterReport struct {
 	Score *int64 `json:"score,omitempty"`
 	// Scores are the unweighted scores by the name of the prioritizer; absent for clusters that are not feasible.
 	Scores map[string]int64 `json:"scores,omitempty"`
-	// Decided says that the decisions, as they are written now, have the cluster.
+	// Decided reports that the existing decisions have the cluster.
 	Decided bool `json:"decided,omitempty"`
 	// Reason is the exact clause that decided.
 	Reason string `json:"reason"`
 }
 
-// NewReport explains an evaluation. With all it lists the clusters out of scope too.
+// NewReport returns the report of an Evaluation. With all it lists the clusters out of scope too.
 func NewReport(evaluation Evaluation, all bool) Report {
 	placement := evaluation.Placement
 	report := Report{
@@ -186,7 +189,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	return report
 }
 
-// namedAPI is the name of the API of a placement; empty for the one that is not said.
+// namedAPI returns the API group of a Placement; empty for v1beta1, which the output does not name.
 func namedAPI(placement *record.Placement) string {
 	if placement.API == record.V1beta1 {
 		return ""

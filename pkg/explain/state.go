@@ -19,29 +19,33 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// State is what a hub holds that has to do with placements. The objects are as an API server returns them, defaults filled in.
+// State is the objects of a hub that placements depend on, as an API server returns them, with defaults. Its methods only read, so that
+// they
+// are safe for concurrent use while no goroutine changes the State.
 type State struct {
 	Clusters    []*clusterv1.ManagedCluster
 	ClusterSets []*clusterv1beta2.ManagedClusterSet
 	Bindings    []*clusterv1beta2.ManagedClusterSetBinding
 	Scores      []*clusterv1alpha1.AddOnPlacementScore
-	// ClusterRoles, ClusterRoleBindings and Accounts bind namespaces by RBAC, in addition to Bindings. They are empty where the bindings
-	// that follow from them are among Bindings.
+	// ClusterRoles, ClusterRoleBindings and Accounts bind namespaces by RBAC, in addition to Bindings. They are empty where Bindings
+	// contains the
+	// bindings that follow from them.
 	ClusterRoles        []*rbacv1.ClusterRole
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
 	Accounts            []*corev1.ServiceAccount
 	// Placements and Decisions are of all APIs of package record.
 	Placements []record.Object
 	Decisions  []record.Object
-	// Uncounted are the APIs whose decisions could not be read, so that no prioritizer counts them.
+	// Uncounted are the APIs whose PlacementDecisions could not be read, so that no prioritizer counts them.
 	Uncounted []record.API
-	// Limit is what of the clusters of a placement may leave before the hub holds removals; what is nil is taken from the status of the
-	// placement.
+	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil
+	// field is
+	// taken from the status of the Placement.
 	Limit guard.Limit
 }
 
-// Evaluate answers for the placements that are wanted, all of them when wanted is nil, in the order of namespace, name and API. Every one
-// of them sees the decisions of the world as they are, and none sees what another is answered now.
+// Evaluate evaluates the wanted Placements at a time, sorted by namespace, name and API; a nil wanted selects all. Every Placement sees the
+// decisions of the State, and none sees the result of another.
 func (s *State) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
 	compiler := selector.NewCompiler()
 	snapshot := s.inventory(compiler).Snapshot()
@@ -62,7 +66,7 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool
 	return evaluations
 }
 
-// placements are in the order of namespace, name and API.
+// placements returns the Placements, sorted by namespace, name and API.
 func (s *State) placements() []*record.Placement {
 	placements := make([]*record.Placement, 0, len(s.Placements))
 	for _, object := range s.Placements {
@@ -126,5 +130,5 @@ func (s *State) pagesByPlacement() map[inventory.PlacementKey][]*record.Page {
 	return pages
 }
 
-// options are how the hub evaluates placements, as far as it is known.
+// options returns the options of the hub, as far as they are known.
 func (s *State) options() decision.Options { return decision.Options{Limit: s.Limit} }

@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// warningsShown bounds the lines of one placement: scores mostly expire on many clusters at once.
+	// warningsShown bounds the warnings of one Placement: scores mostly expire on many clusters at once.
 	warningsShown = 3
-	// membersShown bounds the line of one decision group.
+	// membersShown bounds the clusters of one decision group in a line.
 	membersShown = 10
-	// causesShown bounds the causes of one placement.
+	// causesShown bounds the rejection causes of one Placement.
 	causesShown = 5
 )
 
-// Style is how tables for people look.
+// Style configures tables for people.
 type Style struct {
 	// Scores adds the ranks and the scores of every prioritizer to the table of the clusters.
 	Scores bool
-	// Wide adds where a cluster stands in the decisions.
+	// Wide adds the existing decision and the decision group of each cluster.
 	Wide bool
-	// Color is for terminals.
+	// Color adds terminal colours.
 	Color bool
-	// All is the flag that lists the clusters out of scope.
+	// All is the flag that lists the clusters out of scope, for a hint.
 	All string
 }
 
-// Table writes a report for people: a headline, what stands out, and a table of the clusters.
+// Table writes a report for people: Head, and a table of the clusters.
 func (r Report) Table(out *bytes.Buffer, style Style) {
 	r.Head(out, style)
 	r.clusterTable(out, style)
@@ -46,7 +46,7 @@ func (r Report) Table(out *bytes.Buffer, style Style) {
 	}
 }
 
-// Head writes the headline and what stands out, without the clusters.
+// Head writes the headline, notable conditions, notes and warnings, without the clusters.
 func (r Report) Head(out *bytes.Buffer, style Style) {
 	fmt.Fprintf(out, "%s: %s\n", style.Bold(title(r.Placement, r.API)), r.headline())
 
@@ -86,7 +86,7 @@ func (r Report) Head(out *bytes.Buffer, style Style) {
 	}
 }
 
-// writeCauses is why there are not more clusters, unless a condition tells that, and what is not written yet.
+// writeCauses writes the rejection causes, unless a condition has them, and the decisions that are still to be written.
 func (r Report) writeCauses(out *bytes.Buffer) {
 	causes := r.Causes
 	if len(causes) > 0 && slices.ContainsFunc(r.Conditions, func(condition metav1.Condition) bool {
@@ -110,7 +110,7 @@ func (r Report) writeCauses(out *bytes.Buffer) {
 	}
 }
 
-// String is "eu1 is still to be gained, us1, us2 to be lost".
+// String returns "eu1 to be gained; us1, us2 to be lost".
 func (b BehindReport) String() string {
 	var parts []string
 
@@ -126,7 +126,7 @@ func (b BehindReport) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// qualifiedName names a placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
+// qualifiedName returns "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
 func qualifiedName(placement, api string) string {
 	if api == "" {
 		return placement
@@ -135,10 +135,10 @@ func qualifiedName(placement, api string) string {
 	return placement + "@" + api
 }
 
-// QualifiedName names the placement without a space: "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
+// QualifiedName returns "team-a/p", and for an API other than v1beta1 "team-a/p@placement.open-cluster-management.io".
 func (r Report) QualifiedName() string { return qualifiedName(r.Placement, r.API) }
 
-// title names a placement, with its API where that is said.
+// title returns the name of a Placement, with its API in parentheses if that is not empty.
 func title(placement, api string) string {
 	if api == "" {
 		return placement
@@ -177,7 +177,7 @@ func (r Report) headline() string {
 	}
 }
 
-// isNotable reports whether a condition says more than that all is well.
+// isNotable reports whether a condition has more information than its normal state.
 func isNotable(condition metav1.Condition) bool {
 	switch condition.Type {
 	case clusterv1beta1.PlacementConditionSatisfied:
@@ -191,12 +191,12 @@ func isNotable(condition metav1.Condition) bool {
 	}
 }
 
-// indented keeps the lines of a message together: compilers point at places with lines of their own.
+// indented indents the further lines of a message: CEL compilers point at positions with lines of their own.
 func indented(message string) string {
 	return strings.ReplaceAll(strings.TrimRight(message, "\n"), "\n", "\n    ")
 }
 
-// String is "group 0 canary: eu1, eu2".
+// String returns "group 0 canary: eu1, eu2".
 func (g GroupReport) String() string {
 	name := "group " + strconv.Itoa(int(g.Index))
 	if g.Name != "" {
@@ -206,7 +206,7 @@ func (g GroupReport) String() string {
 	return name + ": " + abbreviate(g.Clusters)
 }
 
-// abbreviate names the first of some clusters, and counts the others.
+// abbreviate returns the first names, and the number of the others.
 func abbreviate(members []string) string {
 	if len(members) <= membersShown {
 		return strings.Join(members, ", ")
@@ -215,12 +215,12 @@ func abbreviate(members []string) string {
 	return fmt.Sprintf("%s, and %d more", strings.Join(members[:membersShown], ", "), len(members)-membersShown)
 }
 
-// listsOutOfScope holds when clusters out of scope were asked for; they come last.
+// listsOutOfScope reports whether the report lists clusters out of scope; they come last.
 func (r Report) listsOutOfScope() bool {
 	return len(r.Clusters) > 0 && r.Clusters[len(r.Clusters)-1].Verdict == scheduling.StageScope.String()
 }
 
-// oneLine is for a cell of a table, where a line break or a tab would move everything.
+// oneLine replaces line breaks and tabs, which would break the layout of a cell.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func count(n int, noun string) string {

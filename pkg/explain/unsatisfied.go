@@ -17,40 +17,41 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Unsatisfied lists the placements that do not get what they ask for. Its JSON names are stable, as those of Report.
+// Unsatisfied lists the Placements that do not get the clusters they ask for. Its JSON names are stable, as those of Report.
 type Unsatisfied struct {
 	// Now is the time of the evaluation.
 	Now metav1.Time `json:"now"`
-	// Namespace is the one whose placements are listed; absent for all.
+	// Namespace is the namespace of the listed Placements; absent for all namespaces.
 	Namespace string `json:"namespace,omitempty"`
-	// Evaluated is how many placements there are.
+	// Evaluated is the number of Placements, satisfied ones included.
 	Evaluated int `json:"evaluated"`
-	// Placements are the unsatisfied ones: those without an answer first, then by namespace, name and API.
+	// Placements are the unsatisfied Placements: stalled ones first, then by name and API.
 	Placements []UnsatisfiedPlacement `json:"placements"`
-	// ChangesAt is the earliest time at which an answer can change although nothing else does.
+	// ChangesAt is the earliest time at which a result can change without an event.
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
 }
 
-// UnsatisfiedPlacement is one of them.
+// UnsatisfiedPlacement is an unsatisfied Placement.
 type UnsatisfiedPlacement struct {
 	// Placement is "namespace/name", and API as in Report.
 	Placement string `json:"placement"`
 	API       string `json:"api,omitempty"`
-	// Stalled says that there is no answer, so that the last decisions stay.
+	// Stalled reports that there is no valid result, so that the existing decisions stay.
 	Stalled bool `json:"stalled,omitempty"`
-	// Selected is how many clusters are in the decisions, and Wanted how many it asks for; absent for all. Uncounted says that it is not
-	// known how many are selected, because the decisions could not be read.
+	// Selected is the number of clusters in the decisions, and Wanted spec.numberOfClusters; absent for all. Uncounted reports that
+	// Selected is not
+	// known, because the PlacementDecisions could not be read.
 	Selected  int    `json:"selected"`
 	Uncounted bool   `json:"uncounted,omitempty"`
 	Wanted    *int32 `json:"wanted,omitempty"`
-	// Reason and Message are those of the condition that says what is wrong.
+	// Reason and Message are those of the condition that reports the problem.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Cause is that of the most clusters in scope; absent when there is none in scope, or no answer.
+	// Cause is the rejection cause of the most clusters in scope; absent when no cluster is in scope, or without a result.
 	Cause *CauseReport `json:"cause,omitempty"`
 }
 
-// Unsatisfied finds the unsatisfied ones of the wanted placements, which are evaluated at a time; all of them when wanted is nil.
+// Unsatisfied evaluates the wanted Placements, all of them when wanted is nil, and lists the unsatisfied ones.
 func (s *State) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) bool) Unsatisfied {
 	if wanted == nil {
 		wanted = func(inventory.PlacementKey) bool { return true }
@@ -76,8 +77,9 @@ func (s *State) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) b
 	return list
 }
 
-// WrittenUnsatisfied are those of the placements that the hub has called unsatisfied, whether or not they would be now. Of the world it
-// looks at the placements and decisions only.
+// WrittenUnsatisfied lists the Placements whose status says that they are unsatisfied, without an evaluation. It reads only the Placements
+// and
+// the decisions of the State.
 func (s *State) WrittenUnsatisfied() Unsatisfied {
 	list := Unsatisfied{Evaluated: len(s.Placements), Placements: []UnsatisfiedPlacement{}}
 	pages := s.pagesByPlacement()
@@ -102,7 +104,7 @@ func (s *State) WrittenUnsatisfied() Unsatisfied {
 	return list
 }
 
-// sort puts those without an answer first.
+// sort moves stalled Placements to the front.
 func (u Unsatisfied) sort() {
 	last := func(held bool) int {
 		if held {
@@ -117,7 +119,7 @@ func (u Unsatisfied) sort() {
 	})
 }
 
-// setReason takes over the condition that says most of what is wrong. It is false when nothing is.
+// setReason copies reason and message of the most severe condition. It returns false when no condition reports a problem.
 func (p *UnsatisfiedPlacement) setReason(conditions []metav1.Condition) bool {
 	for _, wrong := range []metav1.Condition{
 		{Type: decision.ConditionMisconfigured, Status: metav1.ConditionTrue},
@@ -154,7 +156,8 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	return told
 }
 
-// WriteUnsatisfied prints the list. FormatName prints the names of the placements.
+// WriteUnsatisfied prints the list. FormatName prints the names of the Placements; any format that is not JSON, YAML or FormatName prints a
+// table.
 func WriteUnsatisfied(out io.Writer, format Format, list Unsatisfied, style Style) error {
 	var text bytes.Buffer
 

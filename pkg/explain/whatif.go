@@ -20,47 +20,48 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// WhatIf is what would become of the decisions of a hub if it changed. Its JSON names are stable: fields may be added, and none is renamed
-// or removed.
+// WhatIf is the difference that changes of a hub would make to its decisions. Its JSON names are stable: fields may be added, and none is
+// renamed or removed.
 type WhatIf struct {
 	// Now is the time of the evaluation.
 	Now metav1.Time `json:"now"`
-	// Changes say what would be changed.
+	// Changes describe the changes, such as "label c7 region=eu".
 	Changes []string `json:"changes"`
-	// Summary counts.
+	// Summary counts the Placements and clusters that would differ.
 	Summary WhatIfSummary `json:"summary"`
-	// Placements are those whose decisions would differ, or would begin to be good for a time only. Those that the changes take most
-	// clusters away from come first.
+	// Placements are the differences of the Placements whose decisions would differ, or would become limited in time. The Placements that
+	// lose the
+	// most clusters by the changes come first.
 	Placements []Difference `json:"placements"`
-	// Stalled are the placements that have no answer after the changes, by namespace, name and API: their decisions stay.
+	// Stalled are the Placements without a valid result after the changes, by namespace, name and API: their decisions stay.
 	Stalled []StalledPlacement `json:"stalled"`
 }
 
-// StalledPlacement is a placement without an answer.
+// StalledPlacement is a Placement whose decisions cannot change, because it is invalid or its removals are blocked.
 type StalledPlacement struct {
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
-	// API is the API group that the placement is written in, if that is not cluster.open-cluster-management.io.
+	// API is the API group of the Placement, if that is not cluster.open-cluster-management.io.
 	API string `json:"api,omitempty"`
-	// Reason says why there is no answer, and what to mend.
+	// Reason says why there is no result, and what to correct.
 	Reason string `json:"reason"`
 }
 
 // Differs reports whether the changes would change any decision.
 func (w WhatIf) Differs() bool { return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 }
 
-// placementPair is a placement of two worlds. Before is nil when the first one does not have it.
+// placementPair is a Placement in two States. Before is nil when the first State does not have it.
 type placementPair struct {
 	before, after *placementInput
 }
 
-// placementInput is a placement of a world with what it asks; request is nil when the hub leaves it alone.
+// placementInput is a Placement of a State with its request; request is nil when the hub does not schedule it.
 type placementInput struct {
 	placement *record.Placement
 	request   *scheduling.Request
 }
 
-// comparison is what is known of two worlds.
+// comparison has two States and their snapshots.
 type comparison struct {
 	before, after                 *State
 	pages                         map[inventory.PlacementKey][]*record.Page
@@ -69,11 +70,11 @@ type comparison struct {
 	now                           time.Time
 }
 
-// NewWhatIf says what would become of the decisions of the wanted placements, all of them when wanted is nil, if the hub became the world
-// after, in which the decisions are the same. Placements that the change cannot concern are not evaluated.
+// NewWhatIf computes the differences of the decisions of the wanted Placements, all of them when wanted is nil, if the hub became the State
+// after, which must have the same decisions. Placements that do not depend on the change are not evaluated.
 //
-// The base are the decisions as they are written. A placement that has none yet is taken to have those that it is answered without the
-// change. What is about to change without the change is told apart. Every placement is answered on its own, as Evaluate does.
+// The base are the existing decisions. A Placement that has none yet gets those of its result without the change. Differences that come
+// without the change are marked. Every Placement is evaluated independently, as by State.Evaluate.
 func NewWhatIf(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.Time) WhatIf {
 	c := &comparison{before: hub, after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
 	known := hub.inventory(c.compiler)
@@ -124,7 +125,7 @@ func NewWhatIf(hub, after *State, wanted func(inventory.PlacementKey) bool, now 
 	return whatIf
 }
 
-// inputs is what the wanted placements of a world ask.
+// inputs returns the inputs of the wanted Placements of a State.
 func (c *comparison) inputs(state *State, wanted func(inventory.PlacementKey) bool) map[inventory.PlacementKey]*placementInput {
 	all := make(map[inventory.PlacementKey]*placementInput, len(state.Placements))
 
@@ -147,8 +148,9 @@ func (c *comparison) newInput(placement *record.Placement) *placementInput {
 	return &placementInput{placement: placement, request: placement.Request(c.compiler)}
 }
 
-// maybeStalled reports whether a placement that the change does not concern has no answer, or none that is carried out, by what can be told
-// without an evaluation.
+// maybeStalled reports whether the result of a Placement that the change does not affect may be stalled, as far as this can be known
+// without an
+// evaluation.
 func (c *comparison) maybeStalled(a *placementInput) bool {
 	if a.request == nil {
 		return false
@@ -160,14 +162,14 @@ func (c *comparison) maybeStalled(a *placementInput) bool {
 		slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
 }
 
-// outcome is what became of one question.
+// outcome is the result of one comparison.
 type outcome struct {
 	difference Difference
-	// unsatisfied says that the placement would be satisfied no more.
+	// unsatisfied reports that the Placement would cease to be satisfied.
 	unsatisfied bool
 }
 
-// compareAll answers the questions with all processors, in their order.
+// compareAll compares all pairs with GOMAXPROCS goroutines. The outcomes are in the order of the pairs.
 func (c *comparison) compareAll(questions []placementPair) []outcome {
 	outcomes := make([]outcome, len(questions))
 
@@ -189,7 +191,7 @@ func (c *comparison) compareAll(questions []placementPair) []outcome {
 	return outcomes
 }
 
-// compare answers one question.
+// compare evaluates a Placement in both States.
 func (c *comparison) compare(q placementPair) outcome {
 	key := q.after.placement.Key()
 	pages := c.pages[key]
@@ -229,7 +231,7 @@ func (c *comparison) evaluate(a *placementInput, state *State, snapshot *invento
 	return evaluate(func() *scheduling.Request { return a.request }, snapshot, present, state.options(), c.now)
 }
 
-// writtenPages are the pages that a plan makes where there are none.
+// writtenPages returns the pages that a plan creates where none exist.
 func writtenPages(plan decision.Plan) []*record.Page {
 	pages := make([]*record.Page, 0, len(plan.Writes))
 	for _, write := range plan.Writes {
@@ -239,7 +241,8 @@ func writtenPages(plan decision.Plan) []*record.Page {
 	return pages
 }
 
-// addedRequeue is when the second answer can change by itself, unless the first one can so by then.
+// addedRequeue returns the requeue time of the second result; nil when it has none, or when the first result has to be computed again by
+// then.
 func addedRequeue(first, second *scheduling.Result) *metav1.Time {
 	switch {
 	case second == nil || second.RequeueAt.IsZero():
@@ -257,7 +260,7 @@ func satisfied(evaluation Evaluation) bool {
 	})
 }
 
-// collect makes the lists of what became of the placements that were compared.
+// collect sorts the outcomes into the lists of a WhatIf.
 func collect(outcomes []outcome) WhatIf {
 	w := WhatIf{Changes: []string{}, Placements: []Difference{}, Stalled: []StalledPlacement{}}
 

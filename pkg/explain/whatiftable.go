@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// WhatIfSummary counts what would differ. What is about to change without the changes counts only in Behind.
+// WhatIfSummary counts differences. Those that come without the changes count only in Behind.
 type WhatIfSummary struct {
-	// Losing placements lose Lost clusters, each counted once for each placement; the same of Gaining and Gained, and of Moving and Moved, which
-	// are clusters that stay and change their decision group.
+	// Losing Placements lose Lost clusters, each counted once for each Placement. Gaining and Gained, and Moving and Moved, count alike;
+	// moved
+	// clusters stay and change their decision group.
 	Losing  int `json:"losing"`
 	Lost    int `json:"lost"`
 	Gaining int `json:"gaining"`
 	Gained  int `json:"gained"`
 	Moving  int `json:"moving"`
 	Moved   int `json:"moved"`
-	// Unsatisfied placements would be satisfied no more.
+	// Unsatisfied counts the Placements that would cease to be satisfied.
 	Unsatisfied int `json:"unsatisfied"`
-	// Later are placements that do not change now, but may change by themselves later, which the changes bring about.
+	// Later counts the Placements that do not change now, but may change later without an event, because of the changes.
 	Later int `json:"later"`
-	// Unchanged are the others that have an answer, or are left alone.
+	// Unchanged counts the other Placements that have a result or are skipped.
 	Unchanged int `json:"unchanged"`
-	// Behind are those of the unchanged placements whose written decisions are behind the present state of the hub, and would be brought up to
-	// date.
+	// Behind counts the unchanged Placements whose existing decisions differ from the result, so that the hub is about to write them.
 	Behind int `json:"behind"`
-	// Stalled are the placements without an answer.
+	// Stalled counts the Placements without a valid result.
 	Stalled int `json:"stalled"`
 }
 
-// changeCounts are how many differences there are that would not come anyway.
+// changeCounts counts the differences that would not come without the changes.
 type changeCounts struct{ lost, gained, moved int }
 
 func (d Difference) countChanges() changeCounts {
@@ -60,7 +60,7 @@ func toInt(counts bool) int {
 	return 0
 }
 
-// summarize counts the placements that were compared, and those that were not because nothing changes for them.
+// summarize counts the outcomes; unchanged is the number of Placements that were not compared.
 func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
 	s := WhatIfSummary{Unchanged: unchanged}
 
@@ -89,11 +89,11 @@ func summarize(outcomes []outcome, unchanged int) WhatIfSummary {
 	return s
 }
 
-// String is "4 placements lose 12 clusters, 2 gain 3; 14 do not change".
+// String returns "4 placements lose 12 clusters, 2 gain 3; 14 do not change".
 func (s WhatIfSummary) String() string {
 	var counts []string
 
-	// The first count says of what it is.
+	// Only the first count names the noun.
 	add := func(placements int, singular, plural string) {
 		if placements == 0 {
 			return

@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// NewWrittenReport tells what the hub has written about a placement that was not evaluated, and why it was not. The pages are those of its
-// API and namespace.
+// NewWrittenReport reports the status and the decisions that the hub has written for a Placement that was not evaluated; unanswered is the
+// reason. The pages are those of its API and namespace.
 func NewWrittenReport(placement *record.Placement, pages []*record.Page, unanswered string) Report {
 	present := decision.NewPresent(placement.API.Form(), placement, pages)
 	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status, Pages: pagesAfter(present, decision.Plan{})}
@@ -22,13 +22,13 @@ func NewWrittenReport(placement *record.Placement, pages []*record.Page, unanswe
 	return report
 }
 
-// Satisfied reports whether the hub would call the placement satisfied.
+// Satisfied reports whether the condition PlacementSatisfied of the Placement would be true.
 func (e Evaluation) Satisfied() bool {
 	return meta.IsStatusConditionTrue(e.Status.Conditions, decision.ConditionSatisfied)
 }
 
-// Explain makes the report of an evaluation of one of the placements of the world, with notes on what the placement asks for and does not
-// get, and on what the world lacks. With all it lists the clusters out of scope too.
+// Explain reports an Evaluation of one of the Placements of the State, with notes on cluster sets and decisions that it lacks. With all it
+// lists the clusters out of scope too.
 func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	report := NewReport(evaluation, all)
 
@@ -43,7 +43,7 @@ func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	return report
 }
 
-// missingClusters tells of clusters that are kept in decisions although there are no such ManagedClusters.
+// missingClusters returns a note on clusters that are kept in decisions although their ManagedClusters do not exist.
 func missingClusters(present decision.Present, state *State) []string {
 	kept := present.Incumbents()
 	for _, cluster := range state.Clusters {
@@ -58,7 +58,7 @@ func missingClusters(present decision.Present, state *State) []string {
 		strings.Join(slices.Sorted(maps.Keys(kept)), ", ")}
 }
 
-// causesOf are the causes of an answer that does not satisfy.
+// causesOf returns the rejection causes of an unsatisfied Placement; nil for a satisfied one.
 func causesOf(evaluation Evaluation) []CauseReport {
 	if evaluation.Satisfied() {
 		return nil
@@ -72,7 +72,7 @@ func causesOf(evaluation Evaluation) []CauseReport {
 	return causes
 }
 
-// behindOf compares the answer with what is written. What has never been decided is not behind: there is nothing to be told from.
+// behindOf returns how the existing decisions differ from the result; nil when they do not, or when the Placement has never been decided.
 func behindOf(evaluation Evaluation) *BehindReport {
 	if len(evaluation.Present.Pages) == 0 && len(evaluation.Placement.Status.Conditions) == 0 {
 		return nil
