@@ -29,31 +29,32 @@ const (
 	kindCEL         = "CEL"
 )
 
-// candidate is one change that may get the cluster selected.
+// candidate is one change that may select the cluster.
 type candidate struct {
 	kind string
-	// target is what it changes, such as the key of a label: of two proposals about the same thing the first that helps is told.
+	// target is the changed thing, such as the key of a label: of two candidates with the same target the first that helps is returned.
 	target string
-	// text is such as "label region were eu" or "14 more points"; the kind decides how a sentence is made of it.
+	// text is such as "label region were eu" or "14 more points"; the kind decides on its sentence.
 	text string
-	// cost is how much it asks for, compared with others.
+	// cost ranks the change; higher costs are less likely to be acceptable.
 	cost int
-	// apply makes the changed world; more are prioritizers that are asked for in it too.
+	// apply returns the changed State; prioritizers are added to the request in it.
 	apply        func(*explain.State, time.Time) (*explain.State, error)
 	prioritizers []scheduling.Prioritizer
 }
 
-// conditional reports whether the text is a condition ("label region were eu"), and not a need ("14 more points").
+// conditional reports whether the text is a condition ("label region were eu"), and not a demand ("14 more points").
 func (p candidate) conditional() bool {
 	return p.kind == kindLabel || p.kind == kindClaim || p.kind == kindCEL || p.kind == kindTaint
 }
 
 func (p candidate) subject() string { return p.kind + " " + p.target }
 
-// addedPointsName names the scores that stand for more points; no object of this name can exist, as it is no DNS name.
+// addedPointsName names the score of added points. It is not a DNS name, so that no object can have it.
 const addedPointsName = "More points"
 
-// addPoints gives the cluster more points than it has, which stand for any way to get them. They are a weight, because scores have bounds.
+// addPoints adds points to the score of the cluster, whatever their source. They are the weight of a prioritizer, because scores have
+// bounds.
 func addPoints(cluster string, points int64) candidate {
 	noun := "points"
 	if points == 1 {
@@ -77,7 +78,7 @@ func addPoints(cluster string, points int64) candidate {
 	}
 }
 
-// addClusterSet has the placement name one more of its sets.
+// addClusterSet adds a set to spec.clusterSets of the Placement.
 func addClusterSet(key inventory.PlacementKey, set string) candidate {
 	return candidate{
 		kind: kindClusterSets, target: set, text: fmt.Sprintf("set %s in spec.clusterSets", set), cost: costUnusual,
@@ -92,7 +93,7 @@ func addClusterSet(key inventory.PlacementKey, set string) candidate {
 	}
 }
 
-// dropExpression has a predicate leave an expression out, as if it were true.
+// dropExpression removes a CEL expression from a predicate, as if it were true.
 func dropExpression(key inventory.PlacementKey, predicate int, expression string) candidate {
 	return candidate{
 		kind: kindCEL, target: expression, text: fmt.Sprintf("CEL %s of predicate %d were true", expression, predicate+1), cost: costRare,

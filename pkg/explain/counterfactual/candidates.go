@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// How much a change asks for.
+// The costs of changes.
 const (
 	costUsual     = 10
 	costUnusual   = 20
@@ -21,7 +21,7 @@ const (
 	pointsPerStep = 20
 )
 
-// candidates are changes that may help against what keeps the cluster out. They need not: the engine decides.
+// candidates returns changes that may help at the stage that rejects the cluster. The scheduler decides whether they do.
 func (s *search) candidates(at step) []candidate {
 	verdict, known := at.result.Verdict(s.cluster)
 	if !known {
@@ -47,7 +47,7 @@ func (s *search) candidates(at step) []candidate {
 	}
 }
 
-// scopeCandidates brings the cluster's sets to the placement, or the cluster into the placement's sets.
+// scopeCandidates brings a set of the cluster into the scope of the Placement, or the cluster into a set in scope.
 func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	var proposals []candidate
 
@@ -75,7 +75,7 @@ func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.V
 	return proposals
 }
 
-// predicateCandidates lets the first clause hold that does not, for each predicate that few changes could make match.
+// predicateCandidates satisfies the first failing clause of each predicate with few failing clauses.
 func (s *search) predicateCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	asked := result.Clauses(verdict.Cluster)
 	proposals := make([]candidate, 0, len(asked))
@@ -87,7 +87,7 @@ func (s *search) predicateCandidates(result *scheduling.Result, verdict scheduli
 	return proposals
 }
 
-// taintCandidates has the first untolerated taint of some effects tolerated, or taken away where placements have no tolerations.
+// taintCandidates tolerates the first untolerated taint of some effects, or removes it where the API has no tolerations.
 func (s *search) taintCandidates(result *scheduling.Result, verdict scheduling.Verdict, effects ...clusterv1.TaintEffect) []candidate {
 	for _, tolerance := range result.Tolerances(verdict.Cluster) {
 		taint := tolerance.Taint
@@ -110,10 +110,11 @@ func (s *search) taintCandidates(result *scheduling.Result, verdict scheduling.V
 	return nil
 }
 
-// maxThresholds is how many numbers of points are tried for one answer.
+// maxThresholds bounds the numbers of points that are tried for one result.
 const maxThresholds = 16
 
-// scoreCandidates are the numbers of points with which the cluster overtakes one that is selected, or that has its place; the fewest first.
+// scoreCandidates returns the numbers of points with which the cluster overtakes a selected cluster, or a better one of its anti-affinity
+// domain; the fewest first.
 func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	rivals := slices.Clone(result.Best())
 
@@ -150,8 +151,8 @@ func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.V
 	return proposals
 }
 
-// numberCandidates is the lowest number of clusters with which the cluster is selected. Clusters are taken one by one, so that the more are wanted,
-// the more are selected.
+// numberCandidates returns the lowest numberOfClusters that selects the cluster, by binary search: a higher number never deselects a
+// cluster, because clusters are selected one by one.
 func (s *search) numberCandidates(at step) []candidate {
 	wanted := at.result.Request.Wanted
 	if wanted == nil {
@@ -191,7 +192,7 @@ func (s *search) withNumber(number int) candidate {
 	})
 }
 
-// domainCandidates puts the cluster into other domains of the spread constraints and of anti-affinity.
+// domainCandidates moves the cluster to other domains of the spread constraints and of anti-affinity.
 func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	var proposals []candidate
 
@@ -219,7 +220,7 @@ func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.
 	return proposals
 }
 
-// uniqueValue gives the cluster a value that no cluster has.
+// uniqueValue gives the cluster a value that no other cluster has.
 func (s *search) uniqueValue(result *scheduling.Result, key clusterinfo.Property) candidate {
 	value := "value-of-its-own"
 	for i := 1; slices.ContainsFunc(result.Verdicts(), func(v scheduling.Verdict) bool {

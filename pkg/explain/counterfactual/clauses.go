@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// noPredicate is for clauses that are of no predicate.
+	// noPredicate is the index for clauses that belong to no predicate.
 	noPredicate = -1
-	// maxFailingClauses is how many clauses may fail for anything to be proposed: no more than changes that are told together.
+	// maxFailingClauses is how many clauses may fail for candidates to be proposed: the largest set of changes.
 	maxFailingClauses = 2
-	// maxValues is how many values of one key are tried.
+	// maxValues bounds the values that are tried for one key.
 	maxValues = 5
-	// anyValue is tried where any value will do and no cluster shows one.
+	// anyValue is tried where any value matches and no feasible cluster has one.
 	anyValue = "true"
 )
 
-// newCandidate is a proposal that a change of the world carries out.
+// newCandidate returns the candidate of a change of package whatif.
 func (s *search) newCandidate(kind, about string, size int, text string, change whatif.Change) candidate {
 	return candidate{kind: kind, target: about, cost: size, text: text, apply: func(state *explain.State, now time.Time) (*explain.State, error) {
 		return change.Apply(state, now)
@@ -40,7 +40,7 @@ func failing(clauses []selector.Clause) []selector.Clause {
 	return slices.DeleteFunc(clauses, func(clause selector.Clause) bool { return clause.Matches })
 }
 
-// satisfyClauses lets the first of failing clauses hold. The others are left to the next change.
+// satisfyClauses returns candidates that satisfy the first failing clause. The second one is left to the next change.
 func (s *search) satisfyClauses(result *scheduling.Result, f *clusterinfo.ClusterInfo, failing []selector.Clause, predicate int) []candidate {
 	if len(failing) == 0 || len(failing) > maxFailingClauses {
 		return nil
@@ -65,11 +65,11 @@ func (s *search) satisfyClauses(result *scheduling.Result, f *clusterinfo.Cluste
 	}
 }
 
-// literal is a text in a CEL expression.
+// literal matches a string in a CEL expression.
 var literal = regexp.MustCompile(`"([^"\\]*)"|'([^'\\]*)'`)
 
-// satisfyExpression tries, for the labels that an expression reads, the texts in it and the values that feasible clusters have. What helps
-// beyond that is that the expression were true.
+// satisfyExpression tries, for the labels that an expression reads, the strings in it and the values of feasible clusters. The last
+// candidate is that the expression were true.
 func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.ClusterInfo, clause selector.Clause, predicate int) []candidate {
 	texts := make([]string, 0, maxValues)
 
@@ -92,7 +92,7 @@ func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.Clu
 	return append(proposals, dropExpression(s.key, predicate, clause.Expression))
 }
 
-// setValues are proposals that the cluster had one of some values.
+// setValues returns candidates that give the cluster one of the values.
 func (s *search) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property, values []string) []candidate {
 	present, has := f.Value(key)
 	known := map[string]bool{}
@@ -111,7 +111,7 @@ func (s *search) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property,
 	return proposals
 }
 
-// setValue is that the cluster had a value, and lacking that it had none.
+// setValue gives the cluster a label or claim, and unsetValue removes it.
 func (s *search) setValue(key clusterinfo.Property, value string) candidate {
 	text := key.String() + " were " + value
 	if value == "" {
@@ -133,7 +133,7 @@ func (s *search) unsetValue(key clusterinfo.Property) candidate {
 	return s.newCandidate(kindLabel, key.Name, costUsual, key.String()+" were not set", whatif.Unlabel{Cluster: s.cluster, Key: key.Name})
 }
 
-// commonValues are the values that feasible clusters have, those of the most clusters first.
+// commonValues returns the values of feasible clusters, those of the most clusters first, at most maxValues.
 func commonValues(result *scheduling.Result, key clusterinfo.Property) []string {
 	counts := map[string]int{}
 

@@ -4,50 +4,50 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClusterExplanation is all there is to tell of one cluster and one placement. Its JSON names are stable: fields may be added, and none is renamed or
-// removed.
+// ClusterExplanation explains the result of one Placement for one cluster. Its JSON names are stable: fields may be added, and none is
+// renamed or removed.
 type ClusterExplanation struct {
 	// Cluster is the name of the ManagedCluster.
 	Cluster string `json:"cluster"`
-	// Verdict, Rank, Score and Reason are those of explain.ClusterReport. The verdict is empty when the placement has no answer.
+	// Verdict, Rank, Score and Reason are those of explain.ClusterReport. Verdict is empty when the Placement has no valid result.
 	Verdict string `json:"verdict,omitempty"`
 	Rank    int    `json:"rank,omitempty"`
-	// Feasible is how many clusters have a rank.
+	// Feasible is the number of clusters that have a rank.
 	Feasible int    `json:"feasible"`
 	Score    *int64 `json:"score,omitempty"`
 	Reason   string `json:"reason"`
-	// Decided says that the decisions, as they are written now, have the cluster.
+	// Decided reports that the existing decisions have the cluster.
 	Decided bool `json:"decided"`
-	// Terminating says that the cluster is being deleted.
+	// Terminating reports that the cluster is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
-	// Sets are the sets that hold the cluster, and those that the placement may use, by name.
+	// Sets are the sets that contain the cluster, and those that the Placement may use, by name.
 	Sets []Set `json:"sets"`
-	// Predicates are ORed: one that matches is enough, and so is none at all.
+	// Predicates are ORed: the cluster passes if one matches, or if there are none.
 	Predicates []Predicate `json:"predicates"`
 	// Taints are those of the cluster in their order.
 	Taints []Taint `json:"taints"`
 	// Prioritizers are the summands of the score; empty for clusters that are not feasible.
 	Prioritizers []Prioritizer `json:"prioritizers"`
-	// AntiAffinity is how the cluster stands to the key whose values must differ; absent without one.
+	// AntiAffinity is the anti-affinity key with the value of the cluster; absent without such a key.
 	AntiAffinity *Domain `json:"antiAffinity,omitempty"`
-	// Spread is how it stands to the spread constraints.
+	// Spread has the spread constraints with the values of the cluster.
 	Spread []Domain `json:"spread,omitempty"`
-	// Decision is where the cluster stands in the decisions; absent when it is not selected.
+	// Decision is the location of the cluster in the decisions; absent when it is not selected.
 	Decision *Location `json:"decision,omitempty"`
-	// Counterfactuals are changes that would have the cluster selected, the nearest first; each was put to the engine. There are none for a
-	// cluster that is selected.
+	// Counterfactuals are changes that would select the cluster, the nearest first; the scheduler confirmed each. There are none for a
+	// selected cluster.
 	Counterfactuals []Counterfactual `json:"counterfactuals"`
 }
 
 // Set is a ManagedClusterSet.
 type Set struct {
 	Name string `json:"name"`
-	// Contains says that the cluster is in it, Bound that it is bound to the namespace, and Asked that the placement names it or names none.
-	// The cluster is in scope if all three are true for one set.
+	// Contains reports that the cluster is in the set, Bound that the set is bound to the namespace, and Asked that the Placement names it
+	// or names none. The cluster is in scope if all three are true for one set.
 	Contains bool `json:"holds"`
 	Bound    bool `json:"bound"`
 	Asked    bool `json:"asked"`
-	// Broken says what is wrong with its selector.
+	// Broken is the error of its selector; empty for a valid one.
 	Broken string `json:"broken,omitempty"`
 }
 
@@ -73,7 +73,7 @@ type Taint struct {
 	// Text is such as "gpu=a100:NoSelect".
 	Text   string `json:"text"`
 	Effect string `json:"effect"`
-	// Tolerated says that it does not count. By is why: a toleration, or that the cluster is decided already.
+	// Tolerated reports that the taint is ignored. By is the reason: a toleration, or that the cluster is decided already.
 	Tolerated bool   `json:"tolerated"`
 	By        string `json:"by,omitempty"`
 	// Until is when the toleration ends; absent means never.
@@ -84,15 +84,15 @@ type Taint struct {
 type Prioritizer struct {
 	Name   string `json:"name"`
 	Weight int32  `json:"weight"`
-	// Score is what the prioritizer gives, and Points is that times the weight. Score is absent where the cluster does not report what the
-	// prioritizer looks at; Points is 0 then.
+	// Score is the unweighted score, and Points is Score times Weight. Score is absent where the cluster does not report the value; Points
+	// is 0 then.
 	Score  *int64 `json:"score,omitempty"`
 	Points int64  `json:"points"`
 	// Rank counts from 1 over the feasible clusters by these points alone; clusters with as many points share a rank.
 	Rank int `json:"rank"`
 }
 
-// Domain is a label or claim of which the values of the selected clusters must differ, or be even.
+// Domain is a label or claim whose values must differ between the selected clusters, or be evenly distributed.
 type Domain struct {
 	// Key is such as "label zone", and Value what the cluster has; absent when it does not have it.
 	Key   string  `json:"key"`
@@ -104,7 +104,7 @@ type Domain struct {
 	Selected map[string]int `json:"selected"`
 }
 
-// Location is where a cluster stands in the decisions once they are written.
+// Location is the page and the decision group of a cluster after the decisions are written.
 type Location struct {
 	// Group and GroupName are the decision group; the API v1alpha1 has none.
 	Group     *int32 `json:"group,omitempty"`
@@ -113,9 +113,9 @@ type Location struct {
 	Page string `json:"page"`
 }
 
-// Counterfactual is what would have the cluster selected.
+// Counterfactual is a set of changes that would select the cluster.
 type Counterfactual struct {
-	// Text says it in a sentence: "would be selected if label region were eu".
+	// Text is the sentence: "would be selected if label region were eu".
 	Text string `json:"text"`
 	// Changes are one or two; all of them are needed.
 	Changes []Change `json:"changes"`

@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Explain tells of a cluster what an evaluation of the placement says. It does not look for counterfactuals: see Search. It is false when
-// there is no such cluster.
+// Explain explains an evaluation of a Placement for a cluster, without counterfactuals: see Search. It returns false when the cluster does
+// not exist.
 func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation, bool) {
 	result := evaluation.Result
 	if result == nil {
@@ -66,7 +66,7 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	return explained, true
 }
 
-// setsOf are the sets that have to do with the cluster or with the placement.
+// setsOf returns the sets that contain the cluster or that the Placement may use.
 func setsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Set {
 	sets := []Set{}
 
@@ -126,7 +126,7 @@ func taintsOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Taint {
 	return taints
 }
 
-// tolerationText is such as "gpu=a100:NoSelect for 60s".
+// tolerationText returns a text such as "gpu=a100:NoSelect for 60s".
 func tolerationText(toleration clusterv1beta1.Toleration) string {
 	text := toleration.Key
 
@@ -205,7 +205,7 @@ func spreadOf(result *scheduling.Result, f *clusterinfo.ClusterInfo) []Domain {
 	return domains
 }
 
-// locationOf is where the decisions are to have the cluster; nil when they are not.
+// locationOf returns the location of the cluster in the desired decisions; nil when they do not have it.
 func locationOf(evaluation explain.Evaluation, cluster string) *Location {
 	for _, group := range evaluation.Status.Groups {
 		for _, page := range group.Pages {
@@ -229,7 +229,7 @@ func locationOf(evaluation explain.Evaluation, cluster string) *Location {
 	return nil
 }
 
-// sortedCounts are "a 2, b 1", by name.
+// sortedCounts returns "a 2, b 1", sorted by name.
 func sortedCounts(counts map[string]int) string {
 	texts := make([]string, 0, len(counts))
 	for value, n := range counts {

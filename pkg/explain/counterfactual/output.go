@@ -12,13 +12,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// FormatWide is the table with all that there is to tell.
+// FormatWide is the table with all details.
 const FormatWide explain.Format = "wide"
 
-// Formats are those that explanations are printed in.
+// Formats returns the formats that Write prints.
 func Formats() []explain.Format { return append(explain.Formats(), FormatWide) }
 
-// Explanations is what the formats json and yaml print.
+// Explanations is the output of the formats json and yaml.
 type Explanations struct {
 	// Now is the time of the evaluation.
 	Now metav1.Time `json:"now"`
@@ -26,14 +26,14 @@ type Explanations struct {
 	Placements []Explanation `json:"placements"`
 }
 
-// Explanation is a report with the stories of the clusters that were asked for. Where there are such, the report lists no others.
+// Explanation is a Report with the explanations of the requested clusters. If there are any, the Report lists no other clusters.
 type Explanation struct {
 	explain.Report
 
 	Explanations []ClusterExplanation `json:"explanations,omitempty"`
 }
 
-// NewExplanation makes an explanation of a report. With clusters it tells of these alone, and the report lists no others.
+// NewExplanation returns the Explanation of a Report. With explained clusters, it drops the others from the Report.
 func NewExplanation(report explain.Report, clusters []ClusterExplanation) Explanation {
 	if len(clusters) > 0 {
 		report.Clusters = slices.DeleteFunc(report.Clusters, func(cluster explain.ClusterReport) bool {
@@ -44,7 +44,7 @@ func NewExplanation(report explain.Report, clusters []ClusterExplanation) Explan
 	return Explanation{Report: report, Explanations: clusters}
 }
 
-// Write prints explanations. FormatName prints "namespace/name cluster" for every selected cluster that is told of.
+// Write prints explanations. FormatName prints "namespace/name cluster" for every selected cluster that is explained.
 func Write(out io.Writer, format explain.Format, explanations Explanations, style explain.Style) error {
 	var text bytes.Buffer
 
@@ -100,5 +100,5 @@ func (e Explanation) names(out *bytes.Buffer) {
 	}
 }
 
-// selected is the verdict of those that need no counterfactual.
+// selected reports whether the verdict is Selected, which needs no counterfactual.
 func (s ClusterExplanation) selected() bool { return s.Verdict == scheduling.StageSelected.String() }

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// maxCounterfactuals is how many counterfactuals are told at most.
+	// maxCounterfactuals bounds the returned counterfactuals.
 	maxCounterfactuals = 3
-	// maxEvaluations bounds how often the engine is asked for one cluster.
+	// maxEvaluations bounds the evaluations of one search.
 	maxEvaluations = 400
 )
 
-// search looks for counterfactuals of one cluster.
+// search finds the counterfactuals of one cluster.
 type search struct {
 	state     *explain.State
 	key       inventory.PlacementKey
 	cluster   string
 	now       time.Time
 	evaluator *explain.Evaluator
-	// budget is how often the engine may still be asked.
+	// budget is the number of evaluations that are left.
 	budget int
 }
 
-// step is a state of the world that some proposals lead to, and the answer in it.
+// step is the State after some candidates were applied, with the result in it.
 type step struct {
 	candidates []candidate
 	state      *explain.State
@@ -38,9 +38,8 @@ type step struct {
 	selected   bool
 }
 
-// Search finds what would have a cluster of a world selected by a placement: at most three sets of changes, each put to the engine, the
-// nearest first. One change is tried before two. It finds nothing when the cluster is selected, when the placement has no answer, or when
-// nothing helps.
+// Search returns at most three counterfactuals of a cluster that a Placement does not select, the nearest first; each was confirmed by the
+// scheduler. It returns none when the cluster is selected, when the Placement has no valid result, or when no one or two changes help.
 func Search(state *explain.State, key inventory.PlacementKey, cluster string, now time.Time) []Counterfactual {
 	s := &search{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now), budget: maxEvaluations}
 	if s.evaluator == nil {
@@ -57,7 +56,7 @@ func Search(state *explain.State, key inventory.PlacementKey, cluster string, no
 	return counterfactuals
 }
 
-// steps are those that have the cluster selected, the nearest first.
+// steps returns the steps that select the cluster, the nearest first.
 func (s *search) steps() []step {
 	present, answered := s.evaluate(step{state: s.state})
 	if !answered || present.selected {
@@ -83,7 +82,7 @@ func (s *search) steps() []step {
 	return nearest(helps)
 }
 
-// try adds each proposal for what keeps the cluster out in a state, and tells apart those that have it selected.
+// try applies each candidate to a step, and separates the steps that select the cluster from the others.
 func (s *search) try(from step) (helps, fails []step) {
 	seen := map[string]bool{}
 
@@ -107,7 +106,7 @@ func (s *search) try(from step) (helps, fails []step) {
 	return helps, fails
 }
 
-// extend asks the engine with one more proposal. It is false when the proposal cannot be carried out, or the engine was asked too often.
+// extend evaluates a step with one more candidate. It returns false when the candidate cannot be applied, or the budget is used up.
 func (s *search) extend(from step, more candidate) (step, bool) {
 	if s.budget == 0 {
 		return step{}, false
@@ -121,7 +120,7 @@ func (s *search) extend(from step, more candidate) (step, bool) {
 	return s.evaluate(step{state: state, candidates: append(slices.Clone(from.candidates), more)})
 }
 
-// sufficient reports whether the second of two changes is enough.
+// sufficient reports whether the second of two changes alone selects the cluster.
 func (s *search) sufficient(second candidate) (step, bool) {
 	single, answered := s.extend(step{state: s.state}, second)
 
@@ -148,7 +147,7 @@ func (s *search) evaluate(at step) (step, bool) {
 	return at, true
 }
 
-// nearest are the best of what helps: the fewest changes, then the smallest. Each is told once.
+// nearest returns the best steps without duplicates: the fewest changes, then the lowest cost.
 func nearest(helps []step) []step {
 	size := func(s step) int {
 		sum := 0
@@ -187,7 +186,7 @@ func nearest(helps []step) []step {
 	return helps[:min(maxCounterfactuals, len(helps))]
 }
 
-// newCounterfactual makes a sentence of changes.
+// newCounterfactual composes the sentence of a set of changes.
 func newCounterfactual(proposals []candidate) Counterfactual {
 	var (
 		counterfactual      Counterfactual

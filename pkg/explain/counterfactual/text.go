@@ -15,7 +15,7 @@ const (
 	no  = "no"
 )
 
-// write tells the story to people.
+// write writes the explanation for people.
 func (s ClusterExplanation) write(out *bytes.Buffer, style explain.Style) {
 	headline := explain.Printable(oneLine(s.Reason))
 	if s.Verdict != "" {
@@ -32,7 +32,7 @@ func (s ClusterExplanation) write(out *bytes.Buffer, style explain.Style) {
 	s.writeCounterfactuals(out)
 }
 
-// oneLine keeps a text in its line.
+// oneLine replaces line breaks and tabs.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (s ClusterExplanation) writeScope(out *bytes.Buffer) {

@@ -1,15 +1,14 @@
-// Package debug answers over HTTP what a placement selects at the moment and why: the endpoint of the upstream controller
+// Package debug serves the current result of a Placement over HTTP: the endpoint of the upstream controller
 // (docs/spec/upstream-placement.md 1.17), with a verdict for each cluster.
 //
-//	GET  /debug/placements/<namespace>/<name>   a placement as it is on the hub
-//	POST /debug/placements/...                  a placement as it might be; of its name on the hub, the decisions are the incumbents
+// 	GET  /debug/placements/<namespace>/<name>   a Placement as it is on the hub 	POST /debug/placements/...                  the
+// Placement in the body; existing decisions of its name on the hub are the incumbents
 //
-// The parameter api=placement.open-cluster-management.io asks for placements of that API group.
+// The parameter api=placement.open-cluster-management.io selects the Placements of that API group.
 //
-// It promises: whether the caller may ask is found out before anything is looked up, so that a placement that is there and one that is not
-// are refused alike; what is wrong with a placement is told by field, value and rule, like everywhere else (explain.Report); the same
-// question about the same world has the same bytes for an answer. Who the caller is has been found out before, by whoever mounts the
-// handler: a request without a user in its context is refused.
+// It promises: the caller is authorized before any lookup, so that existing and missing Placements are refused alike; errors of a Placement
+// name field, value and rule, as in explain.Report; equal requests on equal states have equal bytes as response. The caller mounts the
+// handler behind authentication: a request without a user in its context is refused.
 //
-// It never writes, and never answers while the hub is not known completely.
+// It never writes, and never responds with a result before the caches of the hub are in sync.
 package debug
