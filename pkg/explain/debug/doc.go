@@ -1,8 +1,8 @@
 // Package debug serves the current result of a Placement over HTTP: the endpoint of the upstream controller
 // (docs/spec/upstream-placement.md 1.17), with a verdict for each cluster.
 //
-// 	GET  /debug/placements/<namespace>/<name>   a Placement as it is on the hub 	POST /debug/placements/...                  the
-// Placement in the body; existing decisions of its name on the hub are the incumbents
+//	GET  /debug/placements/<namespace>/<name>   a Placement as it is on the hub
+//	POST /debug/placements/...                  the Placement in the body; its decisions on the hub are the incumbents
 //
 // The parameter api=placement.open-cluster-management.io selects the Placements of that API group.
 //

@@ -24,38 +24,38 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Path is where the handler is mounted.
+// Path is the path at which the handler is mounted.
 const Path = "/debug/placements/"
 
 const (
-	// maxConcurrent is how many questions are answered at the same time: who asks must not keep the hub from its work.
+	// maxConcurrent bounds concurrent evaluations, so that requests do not starve the controllers.
 	maxConcurrent = 2
-	// retryAfter is the number of seconds after which somebody is told to ask again.
+	// retryAfter is the Retry-After header, in seconds.
 	retryAfter = "2"
 )
 
-// Hub is what is known at the moment. It is safe for concurrent use.
+// Hub has the current state of the hub. It is safe for concurrent use.
 type Hub interface {
-	// Serves reports whether the placements of an API are known.
+	// Serves reports whether the Placements of an API are watched.
 	Serves(api record.API) bool
-	// Synced reports whether everything is known that was there at the start; until then nothing else of it is called.
+	// Synced reports whether the caches are in sync; until then no other method but Serves is called.
 	Synced() bool
-	// Placement is the placement of that name; nil when there is none.
+	// Placement returns the Placement of a key; nil when there is none.
 	Placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error)
-	// Present are the decisions that exist for a placement, which need not be as it is on the hub.
+	// Present returns the existing decisions of a Placement, which may differ from the one on the hub.
 	Present(ctx context.Context, placement *record.Placement) (decision.Present, error)
-	// Snapshot is the world of the moment.
+	// Snapshot returns the current snapshot of the inventory.
 	Snapshot() *inventory.Snapshot
-	// Options are how the hub evaluates placements, as far as that is known.
+	// Options returns the options of the hub, as far as they are known.
 	Options() decision.Options
 }
 
-// Access says what a user may do; an error says that this cannot be told. It is safe for concurrent use.
+// Access authorizes users; an error means that the decision is not known. It is safe for concurrent use.
 type Access interface {
 	Authorize(ctx context.Context, asked authorizer.Attributes) (authorizer.Decision, string, error)
 }
 
-// Handler answers for placements.
+// Handler serves evaluations of Placements. It is safe for concurrent use.
 type Handler struct {
 	hub       Hub
 	access    Access
@@ -66,13 +66,13 @@ type Handler struct {
 
 var _ http.Handler = (*Handler)(nil)
 
-// New makes a Handler. Access says what the user in the context of a request may do with placements, and admission, which is asked for when
-// it is needed, what a placement may look like that is sent.
+// New returns a Handler. access authorizes the user in the context of a request, and admission, which is called on the first POST,
+// validates posted Placements. All of them must be safe for concurrent use.
 func New(hub Hub, access Access, admission func() (*worldfile.Admission, error), now func() time.Time) *Handler {
 	return &Handler{hub: hub, access: access, admission: admission, now: now, semaphore: make(chan struct{}, maxConcurrent)}
 }
 
-// ServeHTTP answers a GET or a POST in JSON, whatever comes of it.
+// ServeHTTP serves GET and POST. Every response is a Response in JSON, errors included.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	answer, err := h.serve(w, req)
 	if err == nil {
@@ -141,7 +141,7 @@ func (h *Handler) serve(w http.ResponseWriter, req *http.Request) (*Response, er
 	return h.post(w, req, caller, api)
 }
 
-// get answers for a placement as it is.
+// get evaluates a Placement of the hub.
 func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Response, error) {
 	ctx := req.Context()
 
@@ -182,7 +182,7 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Res
 	return h.evaluate(present, placement)
 }
 
-// post answers for a placement as it might be.
+// post evaluates a posted Placement.
 func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Info, api record.API) (*Response, error) {
 	ctx := req.Context()
 
@@ -191,7 +191,7 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 		return nil, err
 	}
 
-	// What is created has no name yet, as far as rights are concerned.
+	// Authorization of a create has no name.
 	if err := h.authorize(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API, proposed.key.Namespace, "")); err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 	return answer, nil
 }
 
-// admit checks a placement that was sent, which need not have a name.
+// admit validates a posted Placement and fills in its defaults. The Placement need not have a name.
 func (h *Handler) admit(proposed *postedPlacement) (*record.Placement, error) {
 	admission, err := h.admission()
 	if err != nil {
@@ -258,8 +258,8 @@ func (h *Handler) admit(proposed *postedPlacement) (*record.Placement, error) {
 	return placement, nil
 }
 
-// readLive returns the placement of the name on the hub; nil when there is none. That it is there is not for those who may not get it: they get nil,
-// and a note.
+// readLive returns the Placement of the same name on the hub; nil when there is none. A caller who may not get it gets nil and a note, so
+// that its existence is not disclosed.
 func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *record.Placement) (*record.Placement, string, error) {
 	if placement.Name == "" {
 		return nil, "", nil
@@ -280,16 +280,17 @@ func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *rec
 	return live, "", err
 }
 
-// incumbents completes a placement that was sent with what the hub says of it, and returns its decisions. The status that was sent does not count.
+// incumbents copies UID, generation and status of the live Placement to a posted one, and returns its existing decisions. The posted status
+// is ignored.
 func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placement) (decision.Present, error) {
 	if live == nil {
-		// A Placement that is created has the generation 1.
+		// A created Placement has generation 1.
 		placement.UID, placement.Generation, placement.Status = "", 1, record.Status{}
 
 		return decision.NewPresent(placement.API.Form(), placement, nil), nil
 	}
 
-	// The guard holds nothing of a changed spec, which it knows by the generation that the API server would give it.
+	// The removal budget does not block removals by a changed spec, which has the next generation.
 	generation, err := worldfile.Generation(placement.Object, live.Object)
 	if err != nil {
 		return decision.Present{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", placement.Key(), err)
@@ -300,7 +301,7 @@ func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placem
 	return h.hub.Present(ctx, placement)
 }
 
-// authorize refuses those who may not do something with placements.
+// authorize returns an error with status 403 when the caller may not use the verb on Placements.
 func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, key inventory.PlacementKey) error {
 	api := apiByName(key.API)
 
@@ -328,7 +329,7 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, 
 		caller.GetName(), verb, named, key.API, key.Namespace)
 }
 
-// checkReady refuses while there is no answer.
+// checkReady returns an error while no result is available.
 func (h *Handler) checkReady(api record.API) error {
 	switch {
 	case !h.hub.Serves(api):
@@ -340,7 +341,7 @@ func (h *Handler) checkReady(api record.API) error {
 	}
 }
 
-// acquire waits for a turn; leave ends it.
+// acquire waits for one of maxConcurrent evaluations; leave releases it.
 func (h *Handler) acquire(ctx context.Context) (leave func(), err error) {
 	select {
 	case h.semaphore <- struct{}{}:
@@ -350,8 +351,8 @@ func (h *Handler) acquire(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// evaluate asks the engine. What was sent is compiled for this once, so that it does not drive out what the hub works with. Live is the placement
-// as it is on the hub; nil when there is none.
+// evaluate evaluates a Placement. A compiler of its own keeps posted expressions out of the cache of the hub. live is the Placement on the
+// hub; nil when there is none.
 func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*Response, error) {
 	asked, options := present.Placement, h.hub.Options()
 	_, skipped := asked.Managed()
@@ -367,7 +368,7 @@ func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*R
 	return newResponse(evaluation)
 }
 
-// asManaged is a placement as if it were for the hub to schedule, so that there is an answer for it.
+// asManaged returns a Placement as if the hub had to schedule it, so that it has a result.
 func asManaged(placement *record.Placement) *record.Placement {
 	if is, _ := placement.Managed(); is {
 		return placement

@@ -14,13 +14,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// maxBodyBytes is how many bytes a Placement may have that is sent.
+// maxBodyBytes bounds the body of a POST.
 const maxBodyBytes = 1 << 20
 
-// apiParameter names the API group of the placement; that of v1beta1 if it is left out.
+// apiParameter is the query parameter for the API group of the Placement; the default is that of v1beta1.
 const apiParameter = "api"
 
-// statusError is an answer that is none, with the code of HTTP that says why.
+// statusError is an error with the HTTP status code of its response.
 type statusError struct {
 	code int
 	err  error
@@ -33,7 +33,7 @@ func newStatusError(code int, format string, arguments ...any) error {
 	return &statusError{code: code, err: fmt.Errorf(format, arguments...)}
 }
 
-// apiOf is the API that the parameter of a request names.
+// apiOf returns the API that the parameter of a request names.
 func apiOf(request *http.Request) (record.API, error) {
 	named := request.URL.Query()[apiParameter]
 	if len(named) == 0 {
@@ -54,7 +54,7 @@ func apiOf(request *http.Request) (record.API, error) {
 		apiParameter, named, strings.Join(names, ", "))
 }
 
-// keyOf is the placement that the path of a GET names.
+// keyOf returns the Placement key in the path of a GET.
 func keyOf(api record.API, path string) (inventory.PlacementKey, error) {
 	namespace, name, found := strings.Cut(strings.TrimPrefix(path, Path), "/")
 
@@ -70,16 +70,15 @@ func keyOf(api record.API, path string) (inventory.PlacementKey, error) {
 	return inventory.NewPlacementKey(api.Name(), namespace, name), nil
 }
 
-// postedPlacement is a placement that was sent, before it is checked.
+// postedPlacement is a Placement from a request body, before admission.
 type postedPlacement struct {
 	object map[string]any
 	api    record.API
-	// key may have no name: the placement need not have one yet.
+	// key may lack a name: a posted Placement need not have one.
 	key inventory.PlacementKey
 }
 
-// readPosted reads the body of a POST so far as it takes to know whether the caller may ask. Whatever path below Path it is sent to, the body alone
-// says what is asked, as upstream.
+// readPosted reads from the body of a POST the fields that authorization needs. As upstream, it ignores the path below Path.
 func readPosted(w http.ResponseWriter, request *http.Request, api record.API) (*postedPlacement, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
 	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
@@ -126,8 +125,7 @@ func decode(body []byte) (map[string]any, error) {
 	}
 }
 
-// setAPI finds the API of the placement by its apiVersion and kind, which may be left out: without them it is of the API that the
-// parameter names. With both, they must agree.
+// setAPI sets the API by apiVersion and kind, which default to the API of the query parameter. Parameter and apiVersion must agree.
 func (p *postedPlacement) setAPI(byParameter bool) error {
 	version, kind := p.object["apiVersion"], p.object["kind"]
 	known := make([]string, 0, len(record.APIs()))
@@ -160,7 +158,7 @@ func (p *postedPlacement) setAPI(byParameter bool) error {
 	return nil
 }
 
-// setKey finds namespace and name. Whoever may not ask in a namespace is refused by it, so it has to be there.
+// setKey sets the key from namespace and name. Authorization needs a namespace, so it is required.
 func (p *postedPlacement) setKey() error {
 	metadata, _ := p.object["metadata"].(map[string]any)
 	namespace, _ := metadata["namespace"].(string)

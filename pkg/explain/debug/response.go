@@ -16,44 +16,44 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Response is the body of every answer. The names of the fields up to Error are those of the upstream controller; those that follow are the ones
-// of explain.Report.
+// Response is the body of every response, errors included. The names of the fields up to Error are those of the upstream controller; those
+// that follow are the names of explain.Report.
 type Response struct {
-	// Placement is the question as a whole object of its API, defaults filled in, with as much of its metadata as the upstream controller tells.
-	// It is absent when there is no answer.
+	// Placement is the evaluated object of its API, with defaults and the metadata that the upstream controller returns. It is absent when
+	// there is no result.
 	Placement map[string]any `json:"placement,omitempty"`
-	// Filters are what each of the filters has left, in their order. They are absent when the answer is held.
+	// Filters are the clusters that pass each filter, in their order. They are absent when the result is stalled.
 	Filters []Filter `json:"filteredPipelineResults,omitempty"`
-	// Prioritizers are what the score is made of, in their order.
+	// Prioritizers are the summands of the score, in their order.
 	Prioritizers []Prioritizer `json:"prioritizeResults,omitempty"`
 	// Scores are those of the feasible clusters, highest first, then by name.
 	Scores []Score `json:"aggregatedScores,omitempty"`
-	// Error says why there is no answer, or none but to keep the present decisions.
+	// Error says why there is no result, or why the existing decisions stay.
 	Error string `json:"error,omitempty"`
 
-	// Skipped says why the controller leaves the placement alone: this is what it would answer if it did not.
+	// Skipped is the reason why the controller does not schedule the Placement: the other fields are the result without that reason.
 	Skipped string `json:"skipped,omitempty"`
-	// Stalled says that the present decisions stay, because the placement or a cluster set that it needs is broken.
+	// Stalled reports that the existing decisions stay, because the Placement or a cluster set that it needs is invalid.
 	Stalled bool `json:"stalled,omitempty"`
-	// Selected are the clusters in the decisions: best first, or by name when held.
+	// Selected are the clusters in the decisions: best first, or by name when stalled.
 	Selected []string `json:"selected,omitempty"`
-	// Groups are the decision groups, and Conditions those of the status, after this answer was written.
+	// Groups are the decision groups, and Conditions those of the status, after the decisions were written.
 	Groups     []explain.GroupReport `json:"groups,omitempty"`
 	Conditions []metav1.Condition    `json:"conditions,omitempty"`
-	// Warnings are what the caller should know although the answer stands.
+	// Warnings are problems that do not invalidate the result.
 	Warnings []string `json:"warnings,omitempty"`
-	// ChangesAt is the earliest time at which the answer can change although nothing else does.
+	// ChangesAt is the earliest time at which the result can change without an event.
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
-	// Verdicts are what became of each cluster in the sets that the placement may use: selected ones first.
+	// Verdicts are the verdicts on the clusters in the sets that the Placement may use, selected ones first.
 	Verdicts []explain.ClusterReport `json:"verdicts,omitempty"`
-	// OutOfScope counts the other clusters, of which nothing is told.
+	// OutOfScope counts the other clusters, which have no verdict here.
 	OutOfScope       int    `json:"outOfScope,omitempty"`
 	OutOfScopeReason string `json:"outOfScopeReason,omitempty"`
 }
 
-// Filter is what a filter has left.
+// Filter has the clusters that pass a filter.
 type Filter struct {
-	// Name has the filters so far: "Predicate", then "Predicate,TaintToleration".
+	// Name lists the filters so far: "Predicate", then "Predicate,TaintToleration".
 	Name string `json:"name"`
 	// Clusters are sorted by name.
 	Clusters []string `json:"filteredClusters"`
@@ -117,7 +117,7 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 	return answer, nil
 }
 
-// passed are the clusters in scope that came further than a stage, by name.
+// passed returns the clusters in scope that came further than a stage, by name.
 func passed(result *scheduling.Result, stage scheduling.Stage) []string {
 	names := []string{}
 
@@ -130,7 +130,7 @@ func passed(result *scheduling.Result, stage scheduling.Stage) []string {
 	return names
 }
 
-// stalledMessage is what the conditions say of a result that is held.
+// stalledMessage returns the message of the condition that reports why a result is stalled.
 func stalledMessage(evaluation explain.Evaluation) string {
 	for _, name := range []string{decision.ConditionMisconfigured, decision.ConditionSatisfied} {
 		condition := meta.FindStatusCondition(evaluation.Status.Conditions, name)
@@ -142,14 +142,14 @@ func stalledMessage(evaluation explain.Evaluation) string {
 	return ""
 }
 
-// newPlacement is an object that clients decode into the type of the API. Its status is that of the hub.
+// newPlacement returns an object that clients can decode into the type of the API, with the status that the hub has.
 func newPlacement(placement *record.Placement) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement.Object)
 	if err != nil {
 		return nil, fmt.Errorf("reading Placement %s: %w", placement.Key(), err)
 	}
 
-	// Other fields than these have nothing to do with the question.
+	// The result does not depend on other fields of the metadata.
 	metadata, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&metav1.ObjectMeta{
 		Name: placement.Name, Namespace: placement.Namespace, Labels: placement.Labels, Annotations: placement.Annotations,
 	})

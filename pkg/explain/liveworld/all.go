@@ -13,8 +13,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// ReadAll reads the whole world of a hub; of placements and bindings those of one namespace, unless it is empty. The hub may lack the older
-// API. Where it has no placement of that API, its decisions may be missing in the rights of the user: then World.Uncounted names it.
+// ReadAll reads the State of a hub; Placements and bindings only of one namespace, unless it is empty. The hub may lack the API v1alpha1.
+// State.Uncounted names it when it has no Placements and the user may not list its decisions.
 func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain.State, error) {
 	r := &reader{hub: hub}
 	state := &explain.State{
@@ -36,8 +36,8 @@ func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain
 	return state, nil
 }
 
-// readAllOf adds the placements of an API and all its decisions. Decisions that may not be listed are not counted when there is no placement
-// that could have some.
+// readAllOf adds the Placements of an API and all its decisions. Decisions that may not be listed are left out when the API has no
+// Placements.
 func (r *reader) readAllOf(ctx context.Context, state *explain.State, api record.API, namespace string) {
 	if r.failed != nil {
 		return

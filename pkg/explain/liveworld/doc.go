@@ -1,15 +1,14 @@
-// Package liveworld reads an explain.World from a hub.
+// Package liveworld reads an explain.State from a hub.
 //
-// Read reads what some placements are decided by, and ReadAll what all are. They ask only for what the engine reads, by lists of at most
-// 500 objects a request, and never write or watch; a Mirror does the same by watches, for who wants to see every change. The kinds are read
-// one after the other, so a hub that changes meanwhile can show one kind as it was a moment before another; the controller sees a hub no
-// differently.
+// Read reads the inputs of some Placements, and ReadAll those of all. They read only kinds that the scheduler reads, by lists of at most
+// 500 objects a request, and never write or watch; a Watcher serves the same reads from watches. The kinds are read one after the other, so
+// the state of one kind can be older than that of another, as in the caches of the controller.
 //
-// An API of placements that the hub does not serve has no decisions. One whose decisions may not be listed is named in World.Uncounted,
-// unless placements of that very API are to be evaluated.
+// An API of Placements that the hub does not serve has no decisions. An API whose decisions may not be listed is named in State.Uncounted,
+// unless Placements of that API are to be evaluated.
 //
-// Find, Written and WrittenUnsatisfied are for who may not read all that: they tell which placements there are, and what the hub has written
-// about them.
+// Find, Written and WrittenUnsatisfied need fewer rights: they return which Placements exist, and the decisions and status that the hub has
+// written.
 //
-// An error names what is missing and what to do next, all missing rights at once.
+// An error names the missing kinds or rights and what to do next, all missing rights at once.
 package liveworld

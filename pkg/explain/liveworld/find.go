@@ -16,11 +16,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// nameField is the field that lists can be limited by without a right on all objects.
+// nameField is the field selector for the name, which needs only the verb list.
 const nameField = "metadata.name"
 
-// Find tells which of some placements exist, in their order. APIs that the hub does not serve have none, and those that the user may not
-// list count as having none, unless nothing is found.
+// Find returns the keys whose Placements exist, in their order. APIs that the hub does not serve are skipped, and so are those that the
+// user may not list, unless no Placement is found.
 func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey) ([]inventory.PlacementKey, error) {
 	r := &reader{hub: hub}
 
@@ -45,7 +45,7 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey)
 	return found, nil
 }
 
-// get lists the one placement, or nil when there is none: who may list may not always get.
+// get returns a Placement, or nil when there is none. It lists, because a user with the verb list may lack the verb get.
 func get(ctx context.Context, hub client.Reader, key inventory.PlacementKey) (*record.Placement, error) {
 	objects, err := listByName(ctx, hub, key.Namespace, key)
 	if err != nil || len(objects) == 0 {
@@ -78,7 +78,7 @@ func apiOf(key inventory.PlacementKey) record.API {
 	return record.V1beta1
 }
 
-// Namespaces are those that have a placement of the same name as one of some placements, sorted, as far as the user may know.
+// Namespaces returns the namespaces with a Placement of the same API and name as one of the keys, sorted, as far as the user may list them.
 func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey) []string {
 	var namespaces []string
 
@@ -98,8 +98,8 @@ func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.Placeme
 	return slices.Compact(namespaces)
 }
 
-// Written reports what the hub has written about placements, which are not evaluated for the reason that is given: their status, their
-// decision groups, and their decisions as far as the user may list them in the namespace.
+// Written reports the status, decision groups and decisions that the hub has written, as far as the user may list them, without an
+// evaluation; because is the reason for that.
 func Written(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey, because string) ([]explain.Report, error) {
 	var (
 		reports []explain.Report
@@ -142,8 +142,8 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.PlacementK
 	return reports, errors.Join(errs...)
 }
 
-// WrittenUnsatisfied lists the placements of a namespace, or of all when it is empty, that the hub has called unsatisfied, as far as the
-// user may list them. Nothing is evaluated.
+// WrittenUnsatisfied lists the Placements of a namespace, or of all when it is empty, whose status says that they are unsatisfied, as far
+// as the user may list them.
 func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string) (explain.Unsatisfied, error) {
 	state := &explain.State{}
 

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects one request asks for.
+// pageSize is the limit of objects of one list request.
 const pageSize = 500
 
 // ClusterSets lists all ManagedClusterSets.
@@ -24,8 +24,8 @@ func Bindings(ctx context.Context, hub client.Reader, namespace string) ([]*clus
 	return list[*clusterv1beta2.ManagedClusterSetBinding](ctx, hub, namespace, &clusterv1beta2.ManagedClusterSetBindingList{})
 }
 
-// list lists the objects of a kind, of which an empty list is given, in one namespace or in all. A list whose next page has expired on the
-// server is read anew, in one piece.
+// list lists the objects of a kind in one namespace or in all; empty is an empty list of the kind. If the continue token has expired, it
+// lists again without a limit.
 func list[T runtime.Object](ctx context.Context, hub client.Reader, namespace string, empty runtime.Object) ([]T, error) {
 	var (
 		objects []T

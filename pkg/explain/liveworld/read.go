@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Scheme knows the types that Read asks for.
+// Scheme returns a scheme with the types that Read lists.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 
@@ -36,10 +36,9 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// Read makes a World of what the hub holds, to evaluate the given placements in it, whether they exist or not: of their namespaces the
-// bindings and the placements of the same API, of everything else all, decisions of every API included, because the prioritizers Balance
-// and Spread count them. An API that none of the given placements is of may be missing on the hub, or in the rights of the user: then
-// World.Uncounted names it.
+// Read reads the State that is needed to evaluate the given Placements, whether they exist or not: bindings, and Placements of the same
+// API, of their namespaces, and all other objects of the hub. These include the decisions of every API, because the prioritizers Balance
+// and Spread count them. State.Uncounted names an API without a given Placement whose decisions may not be listed.
 func Read(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.State, error) {
 	r := &reader{hub: hub}
 	state := &explain.State{
@@ -64,7 +63,7 @@ func Read(ctx context.Context, hub client.Reader, placements []inventory.Placeme
 	return state, nil
 }
 
-// namespacesOf are the namespaces of the placements of some APIs, each once and sorted.
+// namespacesOf returns the namespaces of the Placements of some APIs, sorted and without duplicates.
 func namespacesOf(placements []inventory.PlacementKey, apis ...record.API) []string {
 	var namespaces []string
 
@@ -79,15 +78,15 @@ func namespacesOf(placements []inventory.PlacementKey, apis ...record.API) []str
 	return slices.Compact(namespaces)
 }
 
-// reader collects what goes wrong. Missing rights do not end it, so that all are found at once; anything else does.
+// reader collects errors. It continues after a missing right, so that all of them are reported at once, and stops after any other error.
 type reader struct {
 	hub       client.Reader
 	forbidden []error
 	failed    error
 }
 
-// readAPI adds the decisions of an API, and its placements in the namespaces. Without a namespace the decisions are there to be counted
-// only, and the answers stand without them.
+// readAPI adds the decisions of an API, and its Placements in the namespaces. Without a namespace the decisions are only counted, and may
+// be missing.
 func (r *reader) readAPI(ctx context.Context, state *explain.State, api record.API, namespaces []string) {
 	if r.failed != nil {
 		return
@@ -110,7 +109,7 @@ func (r *reader) readAPI(ctx context.Context, state *explain.State, api record.A
 	}
 }
 
-// nameOf names a kind for messages.
+// nameOf returns the name of a kind for messages.
 func nameOf(kind string, api record.API) string {
 	if api == record.V1beta1 {
 		return kind
@@ -149,7 +148,7 @@ func (r *reader) record(kind string, err error) {
 
 func isUnserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
-// read lists objects that have to be there, and notes what goes wrong.
+// read lists objects that are required, and records an error.
 func read[T runtime.Object](ctx context.Context, r *reader, kind, namespace string, empty runtime.Object) []T {
 	if r.failed != nil {
 		return nil

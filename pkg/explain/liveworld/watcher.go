@@ -27,10 +27,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
-// Watcher follows a hub by watches, and reads from what it has seen. A watch that breaks or expires is begun again; one that is not allowed
-// ends it.
+// Watcher watches a hub and reads its State from the caches. A broken or expired watch is started again; a forbidden one ends the Watcher.
+// It is safe for concurrent use.
 type Watcher struct {
-	// allNamespaces has what is followed in all namespaces, and limited by namespace the placements and bindings where those are limited to some.
+	// allNamespaces caches all namespaces; byNamespace caches Placements and bindings where these are limited to some namespaces.
 	allNamespaces cache.Cache
 	byNamespace   map[string]cache.Cache
 
@@ -39,8 +39,8 @@ type Watcher struct {
 	failed    chan error
 }
 
-// NewWatcher prepares to follow what placements are decided by: of some namespaces the placements and bindings, or of all when there is none.
-// The decisions of the APIs that are uncounted are left out.
+// NewWatcher returns a Watcher for the inputs of Placements: Placements and bindings of the namespaces, or of all namespaces without any.
+// The decisions of uncounted APIs are left out.
 func NewWatcher(config *rest.Config, uncounted []record.API, namespaces ...string) (*Watcher, error) {
 	scheme, err := Scheme()
 	if err != nil {
@@ -72,12 +72,12 @@ func NewWatcher(config *rest.Config, uncounted []record.API, namespaces ...strin
 	return w, nil
 }
 
-// caches are all of them.
+// caches returns all caches.
 func (w *Watcher) caches() []cache.Cache {
 	return append(slices.Collect(maps.Values(w.byNamespace)), w.allNamespaces)
 }
 
-// cachesOf are the caches in which the objects of a kind are, of which an object or a list is given.
+// cachesOf returns the caches, by namespace, of the kind of an object or list.
 func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
 	switch kind.(type) {
 	case *clusterv1beta2.ManagedClusterSetBinding, *clusterv1beta2.ManagedClusterSetBindingList,
@@ -90,7 +90,7 @@ func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
 	return map[string]cache.Cache{"": w.allNamespaces}
 }
 
-// handleWatchError ends the mirror when a watch is not allowed; anything else is tried again.
+// handleWatchError ends the Watcher when a watch is forbidden; any other error is retried by the reflector.
 func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, err error) {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return
@@ -103,7 +103,8 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 	}
 }
 
-// Watch begins the watches, all of APIs that are served, and returns when they have shown what there is. They end with ctx.
+// Watch starts the watches of the kinds that are served, with Placements of the given APIs, and returns when they are in sync. They end
+// with ctx.
 func (w *Watcher) Watch(ctx context.Context, apis []record.API) error {
 	kinds := []client.Object{
 		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
@@ -176,23 +177,23 @@ func (w *Watcher) start(ctx context.Context) error {
 	}
 }
 
-// Changed tells that something may have changed since it was taken from last, and Refused why the mirror is not brought up to date any more.
+// Changed receives a value when an object may have changed since the last receive. It has one receiver.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Failed tells why the mirror is not brought up to date any more.
+// Failed receives the error after which the Watcher is no longer brought up to date. It has one receiver.
 func (w *Watcher) Failed() <-chan error { return w.failed }
 
-// Read makes the World of what the mirror has seen, as the function Read does.
+// Read returns the State from the caches, as the function Read does from a hub.
 func (w *Watcher) Read(ctx context.Context, placements []inventory.PlacementKey) (*explain.State, error) {
 	return Read(ctx, watchedReader{Watcher: w}, placements)
 }
 
-// ReadAll makes the whole World of what the mirror has seen, as the function ReadAll does.
+// ReadAll returns the State from the caches, as the function ReadAll does from a hub.
 func (w *Watcher) ReadAll(ctx context.Context, namespace string) (*explain.State, error) {
 	return ReadAll(ctx, watchedReader{Watcher: w}, namespace)
 }
 
-// watchedReader reads whole lists from a mirror, and refuses what the mirror does not follow as the hub would.
+// watchedReader lists from the caches of a Watcher, and returns Forbidden for uncounted APIs, as the hub would.
 type watchedReader struct {
 	client.Reader // Only lists are read.
 

@@ -8,19 +8,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// List is the sets that a user may use in a namespace. Its JSON names are stable.
+// List has the sets that a user may use in a namespace. Its JSON names are stable.
 type List struct {
-	// Namespace is the one whose bindings are listed.
+	// Namespace is the namespace whose bindings are listed.
 	Namespace string `json:"namespace"`
 	// Sets are those that the user may bind or that are bound to the namespace, sorted by name.
 	Sets []Set `json:"sets"`
-	// Hidden is how many sets there are beside these; absent when Unlisted says that they could not be listed.
+	// Hidden is the number of other sets of the hub; absent when Unlisted is not empty.
 	Hidden *int `json:"hidden,omitempty"`
-	// Unlisted says why the sets of the hub could not be listed. Sets are then those that are bound.
+	// Unlisted says why the sets of the hub could not be listed; Sets are then the bound ones.
 	Unlisted string `json:"unlisted,omitempty"`
 }
 
-// Set is one ManagedClusterSet.
+// Set is a ManagedClusterSet.
 type Set struct {
 	Name string `json:"name"`
 	// MayBind says that the user may create a ManagedClusterSetBinding for it in any namespace in which the user may create bindings.
@@ -32,7 +32,7 @@ type Set struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// Formats are those that Write knows.
+// Formats returns the formats that Write prints.
 func Formats() []explain.Format { return explain.Formats() }
 
 // Write prints the list; explain.FormatName prints the names of the sets.

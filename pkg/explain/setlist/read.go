@@ -19,10 +19,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// maxConcurrentReviews is how many SelfSubjectAccessReviews are under way at the same time.
+// maxConcurrentReviews bounds concurrent SelfSubjectAccessReviews.
 const maxConcurrentReviews = 8
 
-// Hub is what Read needs of a client: its scheme knows authorization.k8s.io/v1 and what liveworld.Scheme knows.
+// Hub is the client of Read: its scheme has authorization.k8s.io/v1 and the types of liveworld.Scheme.
 type Hub interface {
 	client.Reader
 	Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error
@@ -66,7 +66,7 @@ func Read(ctx context.Context, hub Hub, namespace string) (*List, error) {
 	)
 }
 
-// unreadable is an error that is about the hub, not about the rights of the user.
+// unreadable returns an error about the hub, not about the rights of the user.
 func unreadable(what string, err error) error {
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return fmt.Errorf("the hub does not serve %s: %w; name the kubeconfig or context of a hub", what, err)
@@ -75,7 +75,7 @@ func unreadable(what string, err error) error {
 	return fmt.Errorf("listing %s: %w; check the connection to the hub and try again", what, err)
 }
 
-// missing says which role to ask for where the user lacks a right; nil stays nil.
+// missing returns an error that names the role that the user lacks; nil stays nil.
 func missing(err error, role string) error {
 	if err == nil {
 		return nil
@@ -84,7 +84,7 @@ func missing(err error, role string) error {
 	return fmt.Errorf("the hub does not allow this user to list all of it: %w; ask an administrator of the hub for %s", err, role)
 }
 
-// merge is every set that is known or bound, sorted by name. Sets that are bound and not known are missing, where all are known.
+// merge returns every set that is known or bound, sorted by name. A bound set that is not known is missing if allKnown.
 func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2.ManagedClusterSetBinding, allKnown bool) []Set {
 	byName := make(map[string]Set, len(known))
 	for _, set := range known {

@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// WithBinding binds a set to a namespace. What is bound already stays as it is.
+// WithBinding binds a set to a namespace. An existing binding stays as it is.
 type WithBinding struct{ Namespace, Set string }
 
 // String is "bind edge to team-a".
@@ -40,8 +40,8 @@ func (w WithBinding) Apply(state *explain.State, _ time.Time) (*explain.State, e
 	return &after, nil
 }
 
-// WithoutBinding takes a set away from a namespace, or from all namespaces when Namespace is empty. A binding that follows from RBAC goes as
-// if the right that it comes from was taken away.
+// WithoutBinding removes the binding of a set from a namespace, or from all namespaces when Namespace is empty. A binding that follows from
+// RBAC is removed as if the granting right was revoked.
 type WithoutBinding struct{ Namespace, Set string }
 
 // String is "unbind edge from team-a", or "unbind edge from all namespaces".
@@ -71,13 +71,13 @@ func (w WithoutBinding) Apply(state *explain.State, _ time.Time) (*explain.State
 
 	after := *state
 	after.Bindings = left
-	// They stand for nothing but the bindings that are among the others now.
+	// EffectiveBindings are in Bindings now, so the RBAC objects must not add the removed binding again.
 	after.Accounts, after.ClusterRoles, after.ClusterRoleBindings = nil, nil, nil
 
 	return &after, nil
 }
 
-// name is "namespace/set", or the set alone when all namespaces are meant.
+// name returns "namespace/set", or the set alone for all namespaces.
 func (w WithoutBinding) name() string {
 	if w.Namespace == "" {
 		return w.Set
@@ -86,7 +86,7 @@ func (w WithoutBinding) name() string {
 	return w.Namespace + "/" + w.Set
 }
 
-// namespaceOf is what has to be said of the namespace of a binding.
+// namespaceOf returns the namespace of a binding for name.
 func (w WithoutBinding) namespaceOf(binding *clusterv1beta2.ManagedClusterSetBinding) string {
 	if w.Namespace == "" {
 		return ""

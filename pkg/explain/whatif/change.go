@@ -11,15 +11,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// Change is one change of a world.
+// Change is one change of a State.
 type Change interface {
-	// Apply makes the world that the change leads to at a time. The given world is not changed.
+	// Apply returns the changed State. It does not modify the given one.
 	Apply(state *explain.State, now time.Time) (*explain.State, error)
-	// String says it in a few words, such as "label c7 region=eu".
+	// String describes the change, such as "label c7 region=eu".
 	fmt.Stringer
 }
 
-// Apply carries out changes one after the other. The given world is not changed.
+// Apply applies changes one after the other. It does not modify the given State; an error names the change.
 func Apply(state *explain.State, now time.Time, changes ...Change) (*explain.State, error) {
 	for _, change := range changes {
 		changed, err := change.Apply(state, now)
@@ -33,7 +33,7 @@ func Apply(state *explain.State, now time.Time, changes ...Change) (*explain.Sta
 	return state, nil
 }
 
-// withCluster is the world with another state of a cluster, which change makes of a copy.
+// withCluster returns the State with a modified copy of a cluster.
 func withCluster(state *explain.State, name string, change func(*clusterv1.ManagedCluster) error) (*explain.State, error) {
 	at, err := findCluster(state, name)
 	if err != nil {
@@ -69,7 +69,7 @@ func findCluster(state *explain.State, name string) (int, error) {
 	return at, nil
 }
 
-// checkSet finds sets that do not exist.
+// checkSet returns an error if the set does not exist.
 func checkSet(state *explain.State, name string) error {
 	if slices.ContainsFunc(state.ClusterSets, func(set *clusterv1beta2.ManagedClusterSet) bool { return set.Name == name }) {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
-// Label gives a cluster a label, or another value of one that it has.
+// Label sets a label of a cluster.
 type Label struct{ Cluster, Key, Value string }
 
 // String is "label c7 region=eu".
@@ -51,10 +51,10 @@ func (l Label) Apply(state *explain.State, _ time.Time) (*explain.State, error) 
 	})
 }
 
-// Unlabel takes a label off a cluster. Without the label of its set a cluster is in the set default.
+// Unlabel removes a label of a cluster. Without the label of its set a cluster is in the set default.
 type Unlabel struct{ Cluster, Key string }
 
-// String is "label c7 region-"; of the label of the set it says where the cluster is then.
+// String is "label c7 region-"; for the label of the set it names the set default.
 func (u Unlabel) String() string {
 	text := fmt.Sprintf("label %s %s-", u.Cluster, u.Key)
 	if u.Key == clusterv1beta2.ClusterSetLabel {
@@ -80,10 +80,10 @@ func (u Unlabel) Apply(state *explain.State, _ time.Time) (*explain.State, error
 	})
 }
 
-// inDefaultSet says of a cluster that admission has decided about its set.
+// inDefaultSet is the suffix for a cluster that admission puts into the set default.
 const inDefaultSet = " (so that it is in the set " + webhook.DefaultSet + ")"
 
-// defaultSet does what admission does with a cluster that says no set.
+// defaultSet labels a cluster without a set, as admission does.
 func defaultSet(cluster *clusterv1.ManagedCluster) {
 	if !webhook.LacksSet(cluster) {
 		return
@@ -102,7 +102,7 @@ const (
 	claimValueLength = 1024
 )
 
-// Claim gives a cluster a claim, or another value of one that it has, as its agent would.
+// Claim sets a claim of a cluster, as its agent would.
 type Claim struct{ Cluster, Name, Value string }
 
 // String is "claim c7 version=1.30".
@@ -126,7 +126,7 @@ func (c Claim) Apply(state *explain.State, _ time.Time) (*explain.State, error) 
 	})
 }
 
-// Unclaim takes a claim off a cluster.
+// Unclaim removes a claim of a cluster.
 type Unclaim struct{ Cluster, Name string }
 
 // String is "claim c7 version-".

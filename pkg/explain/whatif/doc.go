@@ -1,12 +1,12 @@
-// Package whatif changes an explain.World the way somebody could change a hub, without changing anything: a Change makes another World.
-// "What if this cluster had that label" is an evaluation of the world that Label makes.
+// Package whatif applies hypothetical changes of a hub to an explain.State: a Change returns another State. "What if this cluster had that
+// label" is an evaluation of the State that Label returns.
 //
-// A Change copies on write: the given world and its objects stay as they are, and what does not differ is shared, so that a comparison of
-// pointers finds what does. It is as strict as a hub: a cluster, set, binding or placement that does not exist, and a value that the API
-// server would refuse, are errors that say what to do. A change that changes nothing is none.
+// A Change copies on write: it does not modify the given State and its objects, and shares the objects that do not differ, so that pointers
+// can be compared. It is as strict as a hub: a cluster, set, binding or Placement that does not exist, and a value that the API server
+// would refuse, are errors that say what to do. A change without an effect is no error.
 //
-// What other parts of a hub would do follows where it decides placements: taints get the time at which they are added, and a cluster that
-// is added without a set, or loses the label of its set, is in the set default. Clusters are taken for as available as they say: no taint
+// Reactions of other controllers are applied where they affect Placements: taints get the time at which they are added, and a cluster that
+// is added without a set, or loses the label of its set, is in the set default. The availability of clusters stays as given: no taint
 // unavailable or unreachable is added. Bindings that follow from RBAC count as bindings.
 //
 // The package never reads a clock, a file or an API server.

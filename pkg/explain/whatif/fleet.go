@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
-// Remove deletes a cluster, and its scores with it. Its decisions stay until they are answered anew.
+// Remove deletes a cluster and its scores. Its decisions stay until the Placements are evaluated.
 type Remove struct{ Cluster string }
 
 // String is "remove c7".
@@ -35,14 +35,14 @@ func (r Remove) Apply(state *explain.State, _ time.Time) (*explain.State, error)
 	return &after, nil
 }
 
-// Add creates clusters, as available and with the claims, resources and conditions as they have them, and creates or replaces scores. A
-// cluster without a set is in the set default, and its taints bear the time of the change.
+// Add creates clusters with their given status, and creates or replaces scores. A cluster without a set is in the set default, and its
+// taints have the time of the change.
 type Add struct {
 	Clusters []*clusterv1.ManagedCluster
 	Scores   []*clusterv1alpha1.AddOnPlacementScore
 }
 
-// addShown bounds the names in a text.
+// addShown bounds the names in the text.
 const addShown = 5
 
 // String is "add c7, c8", or the first five and how many more.

@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// namesShown bounds the names that an error proposes.
+	// namesShown bounds the names that an error suggests.
 	namesShown = 5
-	// typo is how many letters may be wrong in a name that is taken for another.
+	// typo is the maximal edit distance of a suggested name.
 	typo = 2
 )
 
-// unknown is the error for the name of something that does not exist. It proposes the names near it, or all when there are few.
+// unknown returns the error for a name that does not exist. It suggests similar names, or all when there are few.
 func unknown(kind, name string, known iter.Seq[string]) error {
 	if strings.Contains(name, ",") { // No name has a comma.
 		return fmt.Errorf("there is no %s %s: name one alone, and repeat the flag for others", kind, name)
@@ -36,7 +36,7 @@ func unknown(kind, name string, known iter.Seq[string]) error {
 	}
 }
 
-// nearest are the names that could be meant, the likeliest first.
+// nearest returns the similar names, the most similar first.
 func nearest(name string, names []string) []string {
 	type candidate struct {
 		name string
@@ -61,8 +61,7 @@ func nearest(name string, names []string) []string {
 	return near
 }
 
-// distance is how many letters have to be put in, taken out or replaced to make one name of another. It is more than typo as soon as the
-// lengths differ by more.
+// distance returns the edit distance of two names, in bytes. It returns typo+1 when the lengths differ by more than typo.
 func distance(a, b string) int {
 	if len(a)-len(b) > typo || len(b)-len(a) > typo {
 		return typo + 1

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Toleration adds a toleration to a placement of v1beta1; placements of v1alpha1 have none.
+// Toleration adds a toleration to a Placement of v1beta1; Placements of v1alpha1 have none.
 type Toleration struct {
 	Placement  inventory.PlacementKey
 	Toleration clusterv1beta1.Toleration
@@ -59,7 +59,7 @@ func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, er
 	})
 }
 
-// NumberOfClusters changes how many clusters a placement asks for; nil asks for all that fit.
+// NumberOfClusters sets spec.numberOfClusters; nil asks for all feasible clusters.
 type NumberOfClusters struct {
 	Placement inventory.PlacementKey
 	Clusters  *int32
@@ -100,7 +100,7 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 	})
 }
 
-// withPlacement is the world with another state of a placement, which change makes of a copy.
+// withPlacement returns the State with a modified copy of a Placement.
 func withPlacement(state *explain.State, key inventory.PlacementKey, change func(record.Object) error) (*explain.State, error) {
 	at := slices.IndexFunc(state.Placements, func(object record.Object) bool { return record.Read(object).Key() == key })
 	if at < 0 {

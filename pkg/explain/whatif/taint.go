@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// DrainKey is the key of the taint that Drain puts on a cluster.
+// DrainKey is the key of the taint that Drain adds.
 const DrainKey = "drain"
 
 // The bounds of taints and tolerations are those of the definitions of ManagedCluster and Placement.
@@ -24,13 +24,13 @@ const (
 var taintKey = regexp.MustCompile(
 	`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`)
 
-// effects are those of taints.
+// effects are the valid effects of taints.
 var effects = []clusterv1.TaintEffect{
 	clusterv1.TaintEffectNoSelect, clusterv1.TaintEffectPreferNoSelect, clusterv1.TaintEffectNoSelectIfNew,
 }
 
-// Taint puts a taint on a cluster; one of the same key and effect gets its value. Its TimeAdded is the time of the change, as admission has
-// it, unless the cluster has this very taint already.
+// Taint adds a taint to a cluster, or sets the value of the taint with the same key and effect. Its TimeAdded is the time of the change, as
+// admission sets it, unless the cluster has the same taint already.
 type Taint struct {
 	Cluster string
 	Taint   clusterv1.Taint
@@ -86,10 +86,10 @@ func checkTaint(key, value string) error {
 	}
 }
 
-// stamp is the time of a taint that is added now, in the seconds that the API knows.
+// stamp returns the TimeAdded of a taint, in whole seconds as in the API.
 func stamp(now time.Time) metav1.Time { return metav1.NewTime(now.UTC().Truncate(time.Second)) }
 
-// Untaint takes the taints of a key off a cluster: those of one effect, or all of them when Effect is empty.
+// Untaint removes the taints of a key from a cluster: those of one effect, or all of them when Effect is empty.
 type Untaint struct {
 	Cluster, Key string
 	Effect       clusterv1.TaintEffect
@@ -126,13 +126,13 @@ func (u Untaint) Apply(state *explain.State, _ time.Time) (*explain.State, error
 	})
 }
 
-// Drain lets everything leave a cluster that does not tolerate all taints: it puts the taint drain:NoSelect on it.
+// Drain adds the taint drain:NoSelect, so that every Placement leaves the cluster that does not tolerate all taints.
 type Drain struct{ Cluster string }
 
 // String is "drain c7".
 func (d Drain) String() string { return "drain " + d.Cluster }
 
-// Taint is the change that has the same outcome.
+// Taint returns the equivalent change.
 func (d Drain) Taint() Taint {
 	return Taint{Cluster: d.Cluster, Taint: clusterv1.Taint{Key: DrainKey, Effect: clusterv1.TaintEffectNoSelect}}
 }
