@@ -10,11 +10,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// addableKinds are the kinds that can be added to a world as they are: clusters, and what is said of them.
+// addableKinds are the kinds that can be added to a State without a merge.
 var addableKinds = []string{"ManagedCluster ", "AddOnPlacementScore "}
 
-// Additions are the clusters and scores that the files hold, to be added to another world. The error of mistakes in the files is an
-// *InputError; anything else in the files, and nothing at all, are errors too.
+// Additions returns the clusters and scores of the files. Invalid files are an *InputError; any other kind, and no object at all, are
+// errors too.
 func (r *Reader) Additions() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}

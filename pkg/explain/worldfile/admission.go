@@ -12,13 +12,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Admission does with single placements what an API server does that was asked to be strict: it fills in defaults and finds mistakes. It is
-// safe for concurrent use.
+// Admission validates Placements and fills in their defaults, as an API server with strict field validation does. It is safe for concurrent
+// use.
 type Admission struct {
 	definitions map[schema.GroupVersionKind]admitter
 }
 
-// NewAdmission makes an Admission that checks by the given definitions, which must serve the placements of all APIs.
+// NewAdmission returns an Admission for the given definitions, which must serve the Placements of all APIs.
 func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission, error) {
 	definitions, err := newDefinitions(crds)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 	return &Admission{definitions: definitions}, nil
 }
 
-// Placement reads a placement of an API, whose defaults are filled into the object. The error names each field with a mistake, and the rule.
+// Placement validates and reads a Placement of an API. It writes the defaults to object. The error names each invalid field and its rule.
 func (a *Admission) Placement(api record.API, object map[string]any) (*record.Placement, error) {
 	if findings := a.definitions[placementKind(api)].admit(object); len(findings) > 0 {
 		mistakes := make([]string, 0, len(findings))

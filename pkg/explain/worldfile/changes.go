@@ -14,28 +14,28 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Namespace is where placements go that name no namespace.
+// Namespace is the default namespace of Placements.
 type Namespace struct {
-	// Name is empty when every placement must name its namespace.
+	// Name is empty when every Placement must name its namespace.
 	Name string
-	// Enforced refuses placements of other namespaces.
+	// Enforced rejects Placements of other namespaces.
 	Enforced bool
 }
 
-// ChangeReader reads the Placements that are to be applied to a hub, as strictly as a Reader. It is used by one goroutine.
+// ChangeReader reads Placements that are to be applied to a hub, as strictly as a Reader. It is not safe for concurrent use.
 type ChangeReader struct {
 	reader *Reader
 }
 
-// Applied is a placement of the files that was put on a world.
+// Applied is a Placement of the files that was applied to a State.
 type Applied struct {
 	// Placement is its key.
 	Placement inventory.PlacementKey
-	// Kept are the fields of the spec that the hub has, the file does not set, and applying leaves as they are.
+	// Kept are the spec fields of the live Placement that the file does not set and that applying it keeps.
 	Kept []string
 }
 
-// NewChangeReader makes a ChangeReader that checks by the given definitions.
+// NewChangeReader returns a ChangeReader that validates by the given definitions.
 func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace Namespace) (*ChangeReader, error) {
 	reader, err := NewReader(crds)
 	if err != nil {
@@ -47,10 +47,10 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 	return &ChangeReader{reader: reader}, nil
 }
 
-// Read takes in a file, as Reader.Read does.
+// Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
 
-// Placements are those of the files, with defaults filled in as if none of them were on a hub yet. The error is an *InputError.
+// Placements returns the Placements of the files, with the defaults of new objects. The error is an *InputError.
 func (c *ChangeReader) Placements() ([]*record.Placement, error) {
 	if len(c.reader.problems) > 0 {
 		return nil, &InputError{Problems: c.reader.problems}
@@ -64,8 +64,8 @@ func (c *ChangeReader) Placements() ([]*record.Placement, error) {
 	return placements, nil
 }
 
-// ApplyTo puts the placements on a world as `kubectl apply` puts them on a hub: fields that the file sets are changed, fields that the
-// last apply set and the file lacks are removed, and fields of others stay. The given world is not changed.
+// ApplyTo applies the Placements to a State as `kubectl apply` does to a hub: it sets the fields of the file, removes fields of the last
+// apply that the file lacks, and keeps the others. It does not modify the given State.
 func (c *ChangeReader) ApplyTo(hub *explain.State) (*explain.State, []Applied, error) {
 	placements, err := c.Placements()
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *ChangeReader) ApplyTo(hub *explain.State) (*explain.State, []Applied, e
 	return &after, applied, nil
 }
 
-// applyRules are the rules for files that are to be applied. A nil one has no rule.
+// applyRules are the additional rules of a ChangeReader. A nil pointer has no rules.
 type applyRules struct {
 	namespace Namespace
 	given     map[string]map[string]any // by identity, before defaults were filled in
@@ -132,7 +132,7 @@ func (*applyRules) takenKinds() string {
 	return "Placements of " + strings.Join(versions, " and ")
 }
 
-// placementKind is the kind of the placements of an API.
+// placementKind returns the kind of the Placements of an API.
 func placementKind(api record.API) schema.GroupVersionKind { return api.Form().Owner() }
 
 func (c *applyRules) setNamespace(object map[string]any) {

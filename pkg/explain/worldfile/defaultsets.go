@@ -13,7 +13,7 @@ const (
 	globalSet  = "global"
 )
 
-// withDefaultSets adds the sets that every hub has, unless they are there.
+// withDefaultSets adds the sets that every hub has, unless they are in the list.
 func withDefaultSets(sets []*clusterv1beta2.ManagedClusterSet) []*clusterv1beta2.ManagedClusterSet {
 	sets = slices.Clone(sets)
 

@@ -19,19 +19,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// admitter does with an object of one kind what an API server does with it before it is stored: it fills in defaults, and says what is wrong.
+// admitter fills in the defaults of an object of one kind, and returns the findings of its validation.
 type admitter interface {
 	admit(object map[string]any) []finding
 }
 
-// definition does with an object of one kind what an API server does with it before it is stored.
+// definition is the admitter of a CustomResourceDefinition.
 type definition struct {
 	metadataRules
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
 }
 
-// finding is a mistake at a field path; the path is empty for the object as a whole.
+// finding is an error at a field path; the path is empty for the object as a whole.
 type finding struct{ path, text string }
 
 func newDefinitions(crds []*apiextensionsv1.CustomResourceDefinition) (map[schema.GroupVersionKind]admitter, error) {
@@ -81,7 +81,7 @@ func newDefinition(versioned *apiextensionsv1.CustomResourceValidation) (*defini
 	return &definition{structural: structural, validator: validator}, nil
 }
 
-// admit fills in the defaults of the object and says what is wrong with it, in the order in which an API server goes about it.
+// admit fills in defaults and validates, in the order of an API server.
 func (d *definition) admit(object map[string]any) []finding {
 	findings := d.checkMetadata(object)
 	isMetadata := func(err *field.Error) bool { return err.Field == metadataKey } // That was said.
@@ -102,10 +102,10 @@ func (d *definition) admit(object map[string]any) []finding {
 	return append(findings, findingsOf(slices.DeleteFunc(errs, isMetadata))...)
 }
 
-// withoutPath finds the path in errors that have it only in their text.
+// withoutPath matches the path in errors that have it only in their text.
 var withoutPath = regexp.MustCompile(`^(?:"(\S+)" must .*|.* in (\S+))$`)
 
-// findingsOf leaves out what validators say twice of one field: that its type is wrong, and that nothing else fits either.
+// findingsOf converts errors to findings. Of a field with a wrong type it drops the errors that follow from that.
 func findingsOf(errs field.ErrorList) []finding {
 	findings := make([]finding, 0, len(errs))
 	wrongType := map[string]bool{}
@@ -144,7 +144,7 @@ func findingsOf(errs field.ErrorList) []finding {
 	return findings
 }
 
-// ruleOf is the detail of an error without the path that some validators begin it with.
+// ruleOf returns the detail of an error without the path prefix of some validators.
 func ruleOf(err *field.Error) string {
 	if _, rule, found := strings.Cut(err.Detail, " in body "); found {
 		return rule
@@ -161,7 +161,7 @@ func unknownField(known []string) string {
 	return "unknown field: remove it, or use one of " + strings.Join(known, ", ")
 }
 
-// knownFields are the fields that could stand in place of the unknown one at the end of the path.
+// knownFields returns the valid fields at the position of the unknown field at the end of the path.
 func knownFields(s *structuralschema.Structural, path string) []string {
 	for s != nil {
 		if _, rest, isBracketed := cutBrackets(path); isBracketed {

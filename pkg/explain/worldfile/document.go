@@ -13,16 +13,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// document is one YAML document of a file.
+// document is a YAML document of a file.
 type document struct {
 	file string
-	// line is the line of the file, from 1, on which the text begins.
+	// line is the line of the file, from 1, at which text begins.
 	line int
 	text []byte
 }
 
-// splitDocuments cuts a file at its "---" and "..." lines, which YAML allows nowhere inside a document. What follows on the line after
-// "---" belongs to the next document.
+// splitDocuments splits a file at its "---" and "..." lines, which YAML allows nowhere inside a document. The rest of a "---" line belongs
+// to the next document.
 func splitDocuments(file string, content []byte) []document {
 	var documents []document
 
@@ -57,8 +57,8 @@ func cutSeparator(line []byte) (rest []byte, separates bool) {
 	return nil, false
 }
 
-// parse reads the document twice: as the JSON value that kubectl would send, which follows older rules for plain words such as "on", and
-// as nodes, which know their lines. The node is nil when there is nothing in the document.
+// parse parses the document twice: as the JSON value that kubectl would send, with YAML 1.1 rules for words such as "on", and as nodes,
+// which have line numbers. The node is nil for an empty document.
 func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
 	converted, positions := d.text, d.text
 
@@ -92,10 +92,10 @@ func (d document) parse() (node *yamlv3.Node, value any, problems []Problem) {
 	return node, value, nil
 }
 
-// escape is a backslash with what it stands before, surrogate pairs as one.
+// escape matches a backslash sequence; a surrogate pair is one match.
 var escape = regexp.MustCompile(`\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|.)`)
 
-// withoutJSONEscapes replaces what JSON may escape and YAML may not, in text that is good for nothing but the lines of its keys.
+// withoutJSONEscapes replaces JSON escapes that YAML lacks. The text is used for line numbers only.
 func withoutJSONEscapes(text []byte) []byte {
 	return escape.ReplaceAllFunc(text, func(found []byte) []byte {
 		if len(found) == len(`\/`) && found[1] != '/' {
@@ -108,7 +108,7 @@ func withoutJSONEscapes(text []byte) []byte {
 
 var lineOfError = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?line (\d+): `)
 
-// syntaxProblem takes the line out of a parser's error, which counts from the start of the document.
+// syntaxProblem returns the Problem of a parser error, whose line counts from the start of the document.
 func (d document) syntaxProblem(err error) Problem {
 	text, line := err.Error(), 1
 
@@ -126,10 +126,10 @@ func (d document) syntaxProblem(err error) Problem {
 	}
 }
 
-// lineOf turns a line of the document into one of the file.
+// lineOf converts a line of the document to a line of the file.
 func (d document) lineOf(line int) int { return d.line + line - 1 }
 
-// duplicateKeys finds keys that one mapping has twice, of which a parser would silently drop the first.
+// duplicateKeys reports keys that a mapping has twice; a parser would silently drop the first.
 func (d document) duplicateKeys(node *yamlv3.Node, problems []Problem) []Problem {
 	if node.Kind == yamlv3.MappingNode {
 		lines := make(map[string]int, len(node.Content)/2)

@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// merge is the live placement once the file is applied. alone is the same placement made of the file only.
+// merge returns the live Placement after the file was applied. alone is the Placement of the file with the defaults of a new object.
 func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (record.Object, error) {
 	kind := placementKind(alone.API)
 
@@ -54,7 +54,7 @@ func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (recor
 	return merged, nil
 }
 
-// restoreWeights puts the weights 0 back, which the Go type leaves out and the definition would fill with 1.
+// restoreWeights restores weights of 0, which the Go type omits and the definition would default to 1.
 func restoreWeights(live record.Object, stored map[string]any) {
 	placement, ok := live.(*clusterv1beta1.Placement)
 	if !ok {
@@ -71,7 +71,7 @@ func restoreWeights(live record.Object, stored map[string]any) {
 	}
 }
 
-// restore is a merged object with what of the stored one is not its user's.
+// restore adds the status and the system metadata of the stored object to a merged one.
 func restore(object, stored map[string]any) map[string]any {
 	whole := maps.Clone(object)
 	if status, has := stored["status"]; has {
@@ -96,10 +96,10 @@ func identityOf(kind schema.GroupVersionKind, placement *record.Placement) strin
 	return identify(kind, map[string]any{metadataKey: map[string]any{"namespace": placement.Namespace, "name": placement.Name}})
 }
 
-// userMetadata is the part of metadata that its user decides.
+// userMetadata are the fields of metadata that users write.
 var userMetadata = []string{"name", "namespace", "labels", "annotations"}
 
-// desired is what of an object its user decides; the rest is the API server's and the controller's.
+// desired returns the fields of an object that users write.
 func desired(object map[string]any) map[string]any {
 	metadata, _ := object[metadataKey].(map[string]any)
 	own := map[string]any{}
@@ -118,8 +118,8 @@ func desired(object map[string]any) map[string]any {
 	return result
 }
 
-// dropEmpty takes out the empty objects that Go types have where the hub has nothing; those would draw defaults into them. Lists stay as
-// they are: what is empty in them says something.
+// dropEmpty removes empty objects, which Go types have where the hub has no field, because defaulting would fill them. It keeps lists,
+// whose empty elements have a meaning.
 func dropEmpty(object map[string]any) {
 	for key, value := range object {
 		fields, isObject := value.(map[string]any)
@@ -135,8 +135,8 @@ func dropEmpty(object map[string]any) {
 	}
 }
 
-// threeWay merges as `kubectl apply` does for custom resources: objects by their keys, everything else, lists too, as a whole. Nothing
-// that is passed in is changed.
+// threeWay merges as `kubectl apply` does for custom resources: objects by their keys, any other value and lists as a whole. It does not
+// modify its arguments.
 func threeWay(last, given, live map[string]any) map[string]any {
 	merged := map[string]any{}
 	if live != nil {
@@ -167,8 +167,8 @@ func threeWay(last, given, live map[string]any) map[string]any {
 	return merged
 }
 
-// Generation returns the metadata.generation that an API server gives a live placement when its spec becomes that of the changed one: it
-// counts changes of the spec, from 1. The error says that one of the two cannot be encoded.
+// Generation returns the metadata.generation that an API server sets, from 1, when the live Placement gets the spec of the changed one. The
+// error says that one of the two cannot be encoded.
 func Generation(changed, live record.Object) (int64, error) {
 	fields, err := differingFields(changed, live)
 	if err != nil {
@@ -182,7 +182,7 @@ func Generation(changed, live record.Object) (int64, error) {
 	return max(1, live.GetGeneration()) + 1, nil
 }
 
-// differingFields are the paths of the fields of the specs of two objects that are not the same, sorted.
+// differingFields returns the sorted paths of the top-level spec fields that differ.
 func differingFields(a, b record.Object) ([]string, error) {
 	one, err := specOf(a)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// metadataKey is where an object has its name, namespace, labels and annotations.
+// metadataKey is the key of the object metadata.
 const metadataKey = "metadata"
 
-// metadataRules is a kind of objects by its name, where they live and what they may be called.
+// metadataRules are the rules for the metadata of a kind.
 type metadataRules struct {
 	kind       string
 	namespaced bool
 	nameRule   metavalidation.ValidateNameFunc
 }
 
-// checkMetadata finds what is wrong with the metadata, which no CustomResourceDefinition describes.
+// checkMetadata validates the metadata, which no CustomResourceDefinition describes.
 func (d *metadataRules) checkMetadata(object map[string]any) []finding {
 	metadata, isObject := object[metadataKey].(map[string]any)
 	if !isObject {
@@ -70,7 +70,7 @@ func (d *metadataRules) orNamespace() string {
 	return ""
 }
 
-// notStrings finds names, labels and annotations that YAML takes for a number, a boolean (n, on) or nothing.
+// notStrings reports names, labels and annotations that YAML parses as a number, a boolean (n, on) or null.
 func notStrings(metadata map[string]any) []finding {
 	var findings []finding
 

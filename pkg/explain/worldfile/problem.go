@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// problemsShown bounds the text of an InputError; the mistakes that follow are mostly echoes of the first ones.
+// problemsShown bounds the text of an InputError; later errors mostly follow from the first ones.
 const problemsShown = 20
 
-// Problem is one mistake in a file.
+// Problem is an error in a file.
 type Problem struct {
-	// File is the name that was given to Reader.Read, and Line the line in it, from 1.
+	// File is the name that was passed to Reader.Read, and Line the line in it, from 1.
 	File string
 	Line int
-	// Object names what the mistake is in ("Placement team-a/rollout"); empty when that cannot be told.
+	// Object identifies the object ("Placement team-a/rollout"); empty when it is not known.
 	Object string
-	// Message says what is wrong and what to do.
+	// Message has the field path, the rule and what to do.
 	Message string
 }
 
@@ -28,12 +28,12 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", p.File, p.Line, p.Object, p.Message)
 }
 
-// InputError is everything that is wrong with the files, in the order of the files and their lines.
+// InputError has all errors of the files, in the order of files and lines.
 type InputError struct {
 	Problems []Problem
 }
 
-// Error lists the first twenty mistakes, one a line, and counts the rest.
+// Error lists the first twenty problems, one a line, and the number of the others.
 func (e *InputError) Error() string {
 	if len(e.Problems) == 1 {
 		return e.Problems[0].String()

@@ -21,10 +21,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// store puts a checked object into a world.
+// store adds a valid object to a State.
 type store func(*explain.State, map[string]any) error
 
-// stores are the kinds that a world is made of.
+// stores has the kinds of a State.
 var stores = map[schema.GroupVersionKind]store{
 	kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.State) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
 	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSet {
@@ -50,7 +50,7 @@ var stores = map[schema.GroupVersionKind]store{
 func placements(w *explain.State) *[]record.Object { return &w.Placements }
 func decisions(w *explain.State) *[]record.Object  { return &w.Decisions }
 
-// object stores one of several types in one list.
+// object returns a store for a list of several types.
 func object[T any, P interface {
 	*T
 	record.Object
@@ -85,12 +85,13 @@ func into[T any](list func(*explain.State) *[]*T) store {
 	}
 }
 
-// ignoredKinds are kinds that say nothing about where something is placed: namespaces hold what is, and RoleBindings never bind a set.
+// ignoredKinds do not affect Placements: a Namespace has no relevant fields, and RoleBindings never bind a set.
 var ignoredKinds = []schema.GroupVersionKind{
 	corev1.SchemeGroupVersion.WithKind("Namespace"), rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 
-// Reader makes an explain.World of files. It reads on after a mistake, so that all of them are found at once. It is used by one goroutine.
+// Reader reads an explain.State from files. It continues after an error, so that all of them are reported at once. It is not safe for
+// concurrent use.
 type Reader struct {
 	definitions map[schema.GroupVersionKind]admitter
 	state       explain.State
@@ -100,7 +101,8 @@ type Reader struct {
 	rules *applyRules // nil: everything is taken as it stands
 }
 
-// NewReader makes a Reader that checks by the given definitions, which must serve every kind that a world is made of.
+// NewReader returns a Reader that validates by the given definitions, which must serve every kind of a State that has a
+// CustomResourceDefinition.
 func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error) {
 	definitions, err := newDefinitions(crds)
 	if err != nil {
@@ -118,7 +120,7 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 	return &Reader{definitions: definitions, seen: map[string]string{}}, nil
 }
 
-// Read takes in a file: YAML documents or JSON, single objects or lists. The name is for messages.
+// Read reads a file: YAML documents or JSON, single objects or lists. The name is for messages; State returns the errors.
 func (r *Reader) Read(file string, content []byte) {
 	first := len(r.problems)
 
@@ -134,7 +136,7 @@ func (r *Reader) Read(file string, content []byte) {
 	slices.SortStableFunc(r.problems[first:], func(a, b Problem) int { return a.Line - b.Line })
 }
 
-// State is what the files hold, with the cluster sets "default" and "global" that every hub has. The error is an *InputError.
+// State returns the objects of the files, with the cluster sets "default" and "global". The error is an *InputError.
 func (r *Reader) State() (*explain.State, error) {
 	if len(r.problems) > 0 {
 		return nil, &InputError{Problems: r.problems}
@@ -244,8 +246,8 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map
 	r.rules.keep(identity, asGiven)
 }
 
-// identify names an object as far as that can be told: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other
-// groups say theirs.
+// identify names an object as far as its fields allow: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other groups
+// have their group as suffix.
 func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 	kind := gvk.Kind
 	if gvk.Group != clusterv1.GroupName {
@@ -270,7 +272,7 @@ func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 	}
 }
 
-// text is a string that is there and not empty.
+// text returns a string field; false when it is missing, empty or no string.
 func text(object map[string]any, key string) (string, bool) {
 	value, isString := object[key].(string)
 

@@ -9,11 +9,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// maxDelay is how long a placement that is being decided may stay without a line.
+// maxDelay is how long the line of a Placement that is being decided may be delayed.
 const maxDelay = 2 * time.Second
 
-// lineDisplay shows boards where there is no terminal: the heading once, then a line for each change of a placement. It begins when all
-// has settled, and a placement that is being decided gets its line when it has settled, unless that takes long.
+// lineDisplay prints the header once, and then a line for each change of a Placement. It begins when all has settled, or after maxDelay,
+// and delays the line of a Placement that is being decided alike.
 type lineDisplay struct {
 	out     io.Writer
 	begin   time.Time // of the first board
@@ -69,7 +69,7 @@ func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Durati
 	return again, printLines(d.out, lines)
 }
 
-// delayLeft is how long the line of a changed placement has to wait; 0 when it is due.
+// delayLeft returns how long the line of a changed Placement is still delayed; 0 when it is due.
 func (d *lineDisplay) delayLeft(row tableRow, now time.Time) time.Duration {
 	if row.unsettled == "" {
 		delete(d.waiting, row.key)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 )
 
-// Log keeps the log of the process away from the table: in a file, or nowhere. With -v=1 and above it goes to stderr as usual.
+// Log redirects the log of the process to a file, or discards it. With -v=1 and above the log goes to stderr as usual.
 type Log struct {
 	file *os.File
 }
@@ -32,7 +32,7 @@ func OpenLog(path string) (*Log, error) {
 	return log, nil
 }
 
-// Close gives the log of the process back to stderr.
+// Close restores the log of the process to stderr.
 func (l *Log) Close() error {
 	if verbose() {
 		return nil
@@ -47,5 +47,5 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// verbose tells whether the user asked for the log.
+// verbose reports whether the user asked for the log.
 func verbose() bool { return klog.V(1).Enabled() }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Progress tells a person what is going on before there is a table to look at, and after.
+// Progress reports the steps before and after the table.
 type Progress struct {
 	Out io.Writer
 }
 
-// Do names a step, runs it, and says how long it took.
+// Do prints the name of a step, runs it, and prints its duration or outcome. It returns the error of the step.
 func (s *Progress) Do(what string, step func() error) error {
 	if _, err := fmt.Fprintf(s.Out, "%s … ", what); err != nil {
 		return errors.Join(fmt.Errorf("reporting progress: %w", err), step())

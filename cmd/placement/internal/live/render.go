@@ -12,7 +12,7 @@ import (
 
 const columnGap = "  "
 
-// Header says what is running and how to reach it.
+// Header names the server and how to reach it.
 type Header struct {
 	Server  string   // its address
 	Access  []string // lines that tell a person how to reach it
@@ -20,7 +20,7 @@ type Header struct {
 	standby bool     // another process holds the lease
 }
 
-// lines are those above the table.
+// lines returns the lines above the table.
 func (h Header) lines(b *table) []string {
 	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s%s", h.Server,
 		count(b.clusters, "cluster"), count(b.sets, "set"), count(len(b.rows), "placement"), ofOtherAPIs(b))}
@@ -37,7 +37,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// ofOtherAPIs says how many placements are not of v1beta1, for the sake of the short version that stands in their titles.
+// ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
 func ofOtherAPIs(b *table) string {
 	var text strings.Builder
 	for _, api := range record.APIs() {
@@ -54,7 +54,7 @@ func ofOtherAPIs(b *table) string {
 	return text.String()
 }
 
-// title is "namespace/name", with the version of the API if that is not v1beta1: two APIs may have placements of one name.
+// title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
 func title(key inventory.PlacementKey) string {
 	for _, api := range record.APIs() {
 		if api != record.V1beta1 && api.Name() == key.API {
@@ -64,7 +64,7 @@ func title(key inventory.PlacementKey) string {
 	return key.NamespacedName.String()
 }
 
-// tableLines lays the placements out, with the message of each that is not satisfied below it.
+// tableLines renders the table, with the message of each unsatisfied Placement below its row.
 func tableLines(b *table) []string {
 	rows := make([][]string, 0, len(b.rows)+1)
 	rows = append(rows, []string{"NAMESPACE/NAME", "SELECTED", "STATUS", "DECISIONS"})
@@ -95,7 +95,7 @@ func tableLines(b *table) []string {
 	return lines
 }
 
-// changeLine is a placement in one line.
+// changeLine renders a Placement in one line.
 func changeLine(row tableRow) string {
 	line := strings.Join([]string{title(row.key), row.selected, row.status, row.decisions}, columnGap)
 	if row.message != "" {
@@ -104,7 +104,7 @@ func changeLine(row tableRow) string {
 	return line
 }
 
-// oneLine keeps what users wrote into messages from breaking lines or driving the terminal.
+// oneLine replaces control characters of user-provided messages, which could break lines or drive the terminal.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -114,7 +114,7 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// fit cuts lines to a window: what does not fit in width ends in "…", and what does not fit in height is counted.
+// fit truncates lines to a window: a line beyond width ends in "…", and lines beyond height are counted.
 func fit(lines []string, width, height int) []string {
 	if height > 0 && len(lines) > height {
 		hidden := len(lines) - height + 1

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// notifyResize tells when the window of the terminal has changed its size, until stop.
+// notifyResize returns a channel that receives a value when the terminal window is resized, until stop.
 func notifyResize() (resized <-chan struct{}, stop func()) {
 	signals, notes, done := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGWINCH)

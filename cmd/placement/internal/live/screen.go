@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// What a terminal is told: the alternate screen leaves what was on the screen before as it is; without a cursor and without wrapping
-// nothing flickers or scrolls.
+// Escape sequences: the alternate screen preserves the previous content; without a cursor and wrapping the output does not flicker or
+// scroll.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -21,7 +21,7 @@ const (
 	clearBelow  = "\x1b[J"
 )
 
-// screenDisplay draws boards in place on a terminal, and leaves the last one there when it ends.
+// screenDisplay redraws tables on a terminal, and prints the last one when it ends.
 type screenDisplay struct {
 	out     io.Writer
 	size    func() (width, height int, err error)
@@ -32,7 +32,7 @@ type screenDisplay struct {
 	last    []string // what stays when it ends
 }
 
-// newDisplay chooses how to show boards on the output. A log on the same terminal would be drawn over, so then there are lines.
+// newDisplay returns the display for an output. A log on the same terminal would be overwritten, so it selects lines then.
 func newDisplay(out io.Writer) display {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {

@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// hubState is what a board shows.
+// hubState has the objects that a table shows.
 type hubState struct {
 	placements []*record.Placement
 	pages      map[inventory.PlacementKey][]*record.Page // by the placements they may belong to
@@ -25,7 +25,7 @@ type hubState struct {
 	clusters   int
 }
 
-// addPage notes a page with the placements it may belong to.
+// addPage adds a page to every Placement that it may belong to.
 func (w *hubState) addPage(api record.API, page *record.Page) {
 	if w.pages == nil {
 		w.pages = map[inventory.PlacementKey][]*record.Page{}
@@ -36,7 +36,7 @@ func (w *hubState) addPage(api record.API, page *record.Page) {
 	}
 }
 
-// table is the state of a hub at one moment, for a person.
+// table is the state of a hub at one moment.
 type table struct {
 	clusters, sets int
 	rows           []tableRow // by namespace and name
@@ -44,7 +44,7 @@ type table struct {
 	versions       string     // changes whenever one of the objects changes, save for clusters
 }
 
-// tableRow is one placement.
+// tableRow is a Placement.
 type tableRow struct {
 	key       inventory.PlacementKey
 	selected  string // "3/5", "3/all"
@@ -91,14 +91,14 @@ func compareKeys(x, y inventory.PlacementKey) int {
 	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name), cmp.Compare(x.API, y.API))
 }
 
-// expectCondition notes an object whose condition is missing. Whether it is true does not matter.
+// expectCondition records an object that lacks a condition, whatever its status.
 func (b *table) expectCondition(object string, conditions []metav1.Condition, condition string) {
 	if meta.FindStatusCondition(conditions, condition) == nil {
 		b.unsettled = append(b.unsettled, fmt.Sprintf("%s: condition %s is not written yet", object, condition))
 	}
 }
 
-// pending lists all that has not settled.
+// pending lists the objects that have not settled.
 func (b *table) pending() []string {
 	var pending []string
 	for _, row := range b.rows {
@@ -148,7 +148,7 @@ func describeStatus(placement *record.Placement) (status, message string) {
 	}
 }
 
-// unsettled says what the hub has not written yet about the placement as it is.
+// unsettled says which status fields of the Placement the hub has not written yet; empty when it has written all.
 func unsettled(placement *record.Placement, selected int) string {
 	if managed, _ := placement.Managed(); !managed {
 		return ""

@@ -11,34 +11,34 @@ import (
 )
 
 const (
-	// redrawInterval is the shortest time between two boards that are shown.
+	// redrawInterval is the shortest time between two tables.
 	redrawInterval = 200 * time.Millisecond
-	// quietPeriod is how long nothing may change for a board to count as settled.
+	// quietPeriod is how long a table must be unchanged to count as settled.
 	quietPeriod = time.Second
-	// electionGrace is how long taking a free lease may take, before somebody else must be holding it.
+	// electionGrace is how long the acquisition of a free lease may take, before the process counts as a standby.
 	electionGrace = time.Second
 )
 
-// View brings boards to a person.
+// View prints tables.
 type View struct {
 	Watcher *Watcher
 	Elected <-chan struct{} // closed once the controllers here are those that decide
-	// Working counts what the controllers have under way; what the API server is slow to take has not settled.
+	// Working returns the number of objects that controllers are reconciling, which have not settled.
 	Working func() (int, error)
 	Header  Header
 }
 
-// display is a way to show boards.
+// display prints tables in one way.
 type display interface {
-	// show shows a board. When it returns a time above zero, it wants to be called again after that, even if nothing changes.
+	// show prints a table. If again is above zero, the caller must call show again after that time, even without a change.
 	show(h Header, b *table, now time.Time) (again time.Duration, err error)
-	// resized tells when the board has to be shown again though nothing has changed.
+	// resized receives a value when the table must be printed again without a change.
 	resized() <-chan struct{}
-	// close gives the output back.
+	// close restores the output.
 	close() error
 }
 
-// Follow shows every change until ctx ends, in the way that suits the output.
+// Follow prints every change until ctx ends, redrawn or as lines depending on the output.
 func (v *View) Follow(ctx context.Context, out io.Writer) error {
 	shown := newDisplay(out)
 	return errors.Join(v.follow(ctx, shown), shown.close())
@@ -65,7 +65,7 @@ func (v *View) follow(ctx context.Context, shown display) error {
 	return nil
 }
 
-// awaitElection gives the controllers the time to take the lease, so that they are not said to stand by in the meantime.
+// awaitElection waits until the lease is acquired, at most electionGrace, so that the first header does not report a standby.
 func (v *View) awaitElection(ctx context.Context) {
 	if v.Header.Lease == "" {
 		return
@@ -77,7 +77,7 @@ func (v *View) awaitElection(ctx context.Context) {
 	}
 }
 
-// awaitChange returns when there may be something new to show, or after the time again if that is above zero.
+// awaitChange returns after a change, a resize or an election, or after the time again if that is above zero.
 func (v *View) awaitChange(ctx context.Context, shown display, again time.Duration) {
 	var later <-chan time.Time
 	if again > 0 {
@@ -105,8 +105,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// UntilSettled prints the board once it has settled. When that does not happen in time, it prints what there is, and the error names
-// what has not settled.
+// UntilSettled prints the table once it has settled. After the timeout it prints the current table, and the error names the objects that
+// have not settled.
 func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Duration) error {
 	deadline := time.After(timeout)
 	var state settling
@@ -137,14 +137,14 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 	}
 }
 
-// settling judges whether boards have settled: all is decided and written, and nothing has changed for the quiet period.
+// settling detects whether tables have settled: all is decided and written, and unchanged for quietPeriod.
 type settling struct {
 	versions string
 	since    time.Time
 }
 
-// observe takes a board, and how much the controllers have under way. It returns how long nothing may change from now on, 0 when the board
-// has settled, and what is still pending.
+// observe records a table, and the number of objects that are being reconciled. It returns the rest of the quiet period, 0 when the table
+// has settled, and the pending objects.
 func (s *settling) observe(b *table, working int, now time.Time) (left time.Duration, pending []string) {
 	pending = b.pending()
 	if working > 0 {

@@ -16,13 +16,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Watcher reads boards from the informers of the manager, and tells when the next one may differ.
+// Watcher reads tables from the informers of the manager, and is notified of changes.
 type Watcher struct {
 	informers cache.Cache
 	changed   chan struct{}
 }
 
-// NewWatcher subscribes to the informers; they may be started later.
+// NewWatcher adds event handlers to the informers, which may be started later.
 func NewWatcher(ctx context.Context, informers cache.Cache) (*Watcher, error) {
 	watcher := &Watcher{informers: informers, changed: make(chan struct{}, 1)}
 	handler := toolscache.ResourceEventHandlerFuncs{
@@ -54,7 +54,7 @@ func (w *Watcher) notify() {
 	}
 }
 
-// WaitForSync returns when the informers know all that the hub holds.
+// WaitForSync returns when the informers are in sync, or with an error when they cannot be.
 func (w *Watcher) WaitForSync(ctx context.Context) error {
 	if w.informers.WaitForCacheSync(ctx) {
 		return nil
@@ -65,7 +65,7 @@ func (w *Watcher) WaitForSync(ctx context.Context) error {
 	return errors.New("the caches of the controllers did not sync; start again with -v=1 to see why")
 }
 
-// read makes the board of what the informers know now.
+// read returns the table of the current state of the informers.
 func (w *Watcher) read(ctx context.Context) (*table, error) {
 	var (
 		sets     clusterv1beta2.ManagedClusterSetList
@@ -86,7 +86,7 @@ func (w *Watcher) read(ctx context.Context) (*table, error) {
 	return newTable(state), nil
 }
 
-// readAPI adds the placements of an API and their decisions.
+// readAPI adds the Placements of an API and their decisions to state.
 func (w *Watcher) readAPI(ctx context.Context, api record.API, state *hubState) error {
 	each := func(list runtime.Object, take func(runtime.Object)) error {
 		objects, ok := list.(client.ObjectList)

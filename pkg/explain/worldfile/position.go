@@ -8,16 +8,16 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// mergeKey takes over the keys of another mapping.
+// mergeKey is the YAML key that merges another mapping.
 const mergeKey = "<<"
 
-// position is where an object stands.
+// position is the node of an object in a document.
 type position struct {
 	document document
 	node     *yamlv3.Node
 }
 
-// problem is a mistake in the object, at the line of the field path, or at the nearest line that exists of it.
+// problem returns a Problem at the line of the field path, or of its nearest existing parent.
 func (p position) problem(object, path, message string) Problem {
 	if path != "" {
 		message = path + ": " + message
@@ -28,7 +28,7 @@ func (p position) problem(object, path, message string) Problem {
 
 func (p position) line(path string) int { return p.document.lineOf(lineOf(p.node, path)) }
 
-// child is the node under a key; p itself when there is none.
+// child returns the position of the value of a key; p itself when there is none.
 func (p position) child(key string) position {
 	_, value, _ := step(p.node, key)
 	if value == nil {
@@ -38,10 +38,11 @@ func (p position) child(key string) position {
 	return position{document: p.document, node: value}
 }
 
-// item is the i-th element of a list; p itself when there is none.
+// item returns the position of the i-th element of a list; p itself when there is none.
 func (p position) item(i int) position { return p.child("[" + strconv.Itoa(i) + "]") }
 
-// lineOf follows a field path such as spec.taints[0].key or metadata.labels[example.com/zone] as far as it exists.
+// lineOf returns the line of a field path such as spec.taints[0].key or metadata.labels[example.com/zone], or of its nearest existing
+// parent.
 func lineOf(node *yamlv3.Node, path string) int {
 	line := node.Line
 
@@ -57,8 +58,8 @@ func lineOf(node *yamlv3.Node, path string) int {
 	return line
 }
 
-// step follows the first element of a path. Keys may have dots in them, so of several keys that fit the longest counts. key is where the
-// element is written; value is nil when the node has no such element.
+// step resolves the first element of a path. Keys may contain dots, so the longest matching key wins. key is the node of the key; value is
+// nil when the node has no such element.
 func step(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string) {
 	node = resolve(node)
 	bracketed, after, isBracketed := cutBrackets(path)
@@ -92,7 +93,7 @@ func step(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string)
 	return key, value, rest
 }
 
-// stepMerged looks for the element in the mappings that this one takes over.
+// stepMerged resolves the element in the mappings that this one merges.
 func stepMerged(node *yamlv3.Node, path string) (key, value *yamlv3.Node, rest string) {
 	for candidate, child := range mappingKeys(node) {
 		if candidate.Value != mergeKey {
@@ -144,7 +145,7 @@ func cutBrackets(path string) (inside, rest string, found bool) {
 	return inside, strings.TrimPrefix(rest, "."), found
 }
 
-// cutKey takes a key off the front of a path, where it must end at a dot, at a bracket or with the path.
+// cutKey removes a key from the front of a path, where it must end at a dot, at a bracket or with the path.
 func cutKey(path, key string) (rest string, found bool) {
 	rest, found = strings.CutPrefix(path, key)
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// builtins are the kinds of a world that an API server knows without a CustomResourceDefinition: they say who may bind which sets.
+// builtins are the kinds of a State without a CustomResourceDefinition: the RBAC objects that allow to bind sets.
 var builtins = map[schema.GroupVersionKind]admitter{
 	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): &builtin{
 		metadataRules: metadataRules{kind: "ClusterRole", nameRule: pathSegment}, check: checkRules,
@@ -23,7 +23,7 @@ var builtins = map[schema.GroupVersionKind]admitter{
 	}},
 }
 
-// builtin checks the metadata; unknown fields and wrong types show when the object is read.
+// builtin is the admitter of such a kind. Unknown fields and wrong types are found when the object is decoded.
 type builtin struct {
 	metadataRules
 	check func(object map[string]any) []finding // of the rest; nil: nothing to check
@@ -38,7 +38,7 @@ func (n *builtin) admit(object map[string]any) []finding {
 	return findings
 }
 
-// checkRules finds rules that grant nothing.
+// checkRules reports rules that grant nothing.
 func checkRules(object map[string]any) []finding {
 	var findings []finding
 
@@ -51,7 +51,7 @@ func checkRules(object map[string]any) []finding {
 	return findings
 }
 
-// checkGrant finds what would make a ClusterRoleBinding grant nothing, or something else than it seems to.
+// checkGrant reports errors that would make a ClusterRoleBinding ineffective or misleading.
 func checkGrant(object map[string]any) []finding {
 	var findings []finding
 
@@ -92,7 +92,7 @@ func checkSubject(path string, subject map[string]any) []finding {
 	}
 }
 
-// objectsOf are those of a list; what is none shows when the whole is read.
+// objectsOf returns the elements of a list, with nil for those that are no objects, which decoding reports.
 func objectsOf(list any) []map[string]any {
 	items, _ := list.([]any)
 	objects := make([]map[string]any, len(items))
@@ -104,7 +104,7 @@ func objectsOf(list any) []map[string]any {
 	return objects
 }
 
-// pathSegment is the rule for names in RBAC, which may have colons.
+// pathSegment is the rule for RBAC names, which may have colons.
 func pathSegment(name string, _ bool) []string {
 	return content.IsPathSegmentName(name)
 }
