@@ -50,7 +50,7 @@ func newControllerCommand(stop context.CancelFunc) *cobra.Command {
 	return cmd
 }
 
-// preflight finds out what is missing on the hub.
+// preflight reports missing prerequisites of the hub.
 func (o *controllerOptions) preflight(ctx context.Context, config *rest.Config) error {
 	if o.observe {
 		return preflight.RunObserver(ctx, config, o.controllers)
@@ -58,7 +58,7 @@ func (o *controllerOptions) preflight(ctx context.Context, config *rest.Config) 
 	return preflight.Run(ctx, config, o.controllers, o.election)
 }
 
-// setup adds what runs to the manager.
+// setup adds the controllers or the observer to the manager.
 func (o *controllerOptions) setup(ctx context.Context, mgr manager.Manager) error {
 	if o.observe {
 		return controller.Observe(ctx, mgr, o.controllers)

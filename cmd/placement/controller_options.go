@@ -28,8 +28,8 @@ const (
 	defaultServingCertDir = "/var/run/secrets/serving-cert"
 )
 
-// controllerOptions is everything that `placement controller` can be told. Flags win over the file of --config, and that over
-// the defaults; complete does the merging and validate has the last word.
+// controllerOptions are the options of `placement controller`. Flags take precedence over the file of --config, and that over the defaults;
+// complete merges them and validate checks the result.
 type controllerOptions struct {
 	configFile       string
 	kubeconfig       string
@@ -44,7 +44,7 @@ type controllerOptions struct {
 	webhook     string // address that API servers ask at
 	election    election.Options
 	controllers controller.Options
-	// observe answers questions about placements, and runs no controller.
+	// observe serves evaluations of Placements, and runs no controller.
 	observe bool
 }
 

@@ -38,10 +38,10 @@ const debugExample = `  # Beside the controller, as the container debug-server o
   token=$(kubectl create token -n team-a asker)
   curl -k -H "Authorization: Bearer $token" https://localhost:9443/debug/placements/team-a/rollout`
 
-// observed are the controllers whose placements can be asked about.
+// observed are the controllers whose Placements can be evaluated.
 var observed = []string{"placement", "placement-v1alpha1"}
 
-// ineffective are the flags of `placement controller` that mean nothing to one who only reads.
+// ineffective are the flags of `placement controller` without effect on a read-only process.
 var ineffective = []string{
 	"disable-leader-election", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period",
 	"workers", "sig-placement-decisions", "warn-removal-percent", "webhook-listen", tracing.Flag,
@@ -88,7 +88,7 @@ func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 	}
 }
 
-// completeDebug is complete and validate for one who only reads.
+// completeDebug completes and validates the options of a read-only process.
 func (o *controllerOptions) completeDebug(changed func(flag string) bool, env environment) error {
 	if err := o.complete(changed, env); err != nil {
 		return err

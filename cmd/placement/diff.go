@@ -149,7 +149,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	return differences.Differ(), unanswered(differences)
 }
 
-// parse checks the flags: what it returns as an error is a mistake in the command line.
+// parse parses the flags. Its errors are usage errors.
 func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, err
@@ -169,7 +169,7 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 	return now, nil
 }
 
-// findHub finds out where the hub is, unless it is in files, and which namespace the files are for.
+// findHub returns the connection to the hub, nil with --hub, and the default namespace of the files.
 func (o *diffOptions) findHub() (config *rest.Config, namespace worldfile.Namespace, err error) {
 	namespace = worldfile.Namespace{Name: o.namespace, Enforced: o.namespace != ""}
 	if len(o.hub) > 0 {
@@ -203,7 +203,7 @@ func (o *diffOptions) readChanges(
 	return changes, keys, nil
 }
 
-// readState reads what the hub holds, from the hub or from files.
+// readState reads the State from the hub or from files.
 func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, placements []inventory.PlacementKey,
 	stdin io.Reader,
@@ -238,7 +238,7 @@ func compare(hub, after *explain.State, applied []worldfile.Applied, now time.Ti
 	return differences
 }
 
-// unanswered is an error when a placement has no answer.
+// unanswered returns an error that names the Placements without a valid result.
 func unanswered(differences explain.Differences) error {
 	var errs []error
 	for _, difference := range differences.Placements {

@@ -18,10 +18,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
-// readTimeout bounds each request, so that a hub that stops answering is reported and not waited for.
+// readTimeout bounds each request, so that a hub that stops responding is reported.
 const readTimeout = time.Minute
 
-// hubFlags find a hub as kubectl does.
+// hubFlags select a hub as kubectl does.
 type hubFlags struct {
 	kubeconfig string
 	context    string
@@ -61,7 +61,7 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 	return config, namespace, nil
 }
 
-// readHub lists what the placements are decided by.
+// readHub reads the inputs of the Placements.
 func readHub(ctx context.Context, config *rest.Config, placements []inventory.PlacementKey) (*explain.State, error) {
 	hub, err := connect(config)
 	if err != nil {
@@ -70,7 +70,7 @@ func readHub(ctx context.Context, config *rest.Config, placements []inventory.Pl
 	return liveworld.Read(ctx, hub, placements)
 }
 
-// connect makes a client for a hub that answers.
+// connect returns a client, after a request to check that the hub responds.
 func connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config); err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func newExplainCommand() *cobra.Command {
 	return cmd
 }
 
-// run answers once, or until ctx ends.
+// run prints the output once, or with --watch until ctx ends.
 func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	now, targets, err := o.parse(args)
 	if err != nil {
@@ -128,7 +128,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	return err
 }
 
-// parse checks the command line: what it returns as an error is a mistake in it.
+// parse parses the command line. Its errors are usage errors.
 func (o *explainOptions) parse(args []string) (now time.Time, targets []target, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
@@ -141,7 +141,7 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 	return now, targets, err
 }
 
-// checkArgs finds flags that ask for nothing, or for two things.
+// checkArgs reports a missing or contradictory selection of Placements.
 func (o *explainOptions) checkArgs(args []string) error {
 	switch {
 	case !slices.Contains(counterfactual.Formats(), explain.Format(o.output)):
@@ -159,7 +159,7 @@ func (o *explainOptions) checkArgs(args []string) error {
 	}
 }
 
-// checkHub finds flags that do not go together with where the hub is.
+// checkHub reports flags that contradict the origin of the State.
 func (o *explainOptions) checkHub() error {
 	switch {
 	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
@@ -173,7 +173,7 @@ func (o *explainOptions) checkHub() error {
 	}
 }
 
-// evaluate answers once. It can have an answer beside an error.
+// evaluate computes the output once. It may return an output and an error.
 func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []target, now time.Time) (*explainOutput, error) {
 	if o.all {
 		return from.unsatisfied(ctx, o, now)
@@ -181,7 +181,7 @@ func (o *explainOptions) evaluate(ctx context.Context, from *source, targets []t
 	return from.explain(ctx, o, targets, now)
 }
 
-// explainOutput is a list of unsatisfied placements, or explanations.
+// explainOutput is a list of unsatisfied Placements, or explanations.
 type explainOutput struct {
 	unsatisfied  *explain.Unsatisfied
 	explanations *counterfactual.Explanations
@@ -194,7 +194,7 @@ func (a *explainOutput) write(out io.Writer, format explain.Format, style explai
 	return counterfactual.Write(out, format, *a.explanations, style)
 }
 
-// changesAt is the earliest time at which the answer may change by itself; zero means never.
+// changesAt returns the earliest time at which the output can change without an event; zero for never.
 func (a *explainOutput) changesAt() time.Time {
 	var earliest time.Time
 	take := func(at *metav1.Time) {
@@ -212,19 +212,19 @@ func (a *explainOutput) changesAt() time.Time {
 	return earliest
 }
 
-// style suits the output.
+// style returns the style for the output.
 func (o *explainOptions) style(stdout io.Writer) explain.Style {
 	return explain.Style{Scores: true, Wide: explain.Format(o.output) == counterfactual.FormatWide, All: "-o wide", Color: colored(stdout)}
 }
 
-// colored reports whether the output is a terminal whose user has nothing against colours.
+// colored reports whether the output is a terminal that may have colours.
 func colored(stdout io.Writer) bool {
 	file, isFile := stdout.(*os.File)
 	_, refused := os.LookupEnv("NO_COLOR")
 	return isFile && !refused && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 
-// explainIn makes the explanations of placements of a world.
+// explainIn explains Placements of a State.
 func (o *explainOptions) explainIn(state *explain.State, keys []inventory.PlacementKey, now time.Time) (*explainOutput, error) {
 	state.Limit = o.hubLimit
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
@@ -244,7 +244,7 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Placem
 	return &explainOutput{explanations: explanations}, nil
 }
 
-// unknownCluster is the mistake of naming a cluster that is not there, which decisions can have all the same.
+// unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
 func unknownCluster(evaluation explain.Evaluation, cluster string) error {
 	if evaluation.Present.Incumbents()[cluster] {
 		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+

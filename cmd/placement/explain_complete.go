@@ -19,10 +19,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
 )
 
-// completionTimeout bounds what a shell waits for. Whatever goes wrong in that time completes nothing and says nothing.
+// completionTimeout bounds the time that a shell waits for completions. Errors yield no completions and no message.
 const completionTimeout = 2 * time.Second
 
-// completionPage bounds how many names are offered.
+// completionPage bounds the offered names.
 const completionPage = 500
 
 func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
@@ -35,7 +35,7 @@ func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
 	complete(cmd, "cluster", o.completeClusters)
 }
 
-// completeClusters offers the clusters of the hub.
+// completeClusters offers the ManagedClusters of the hub.
 func (f *hubFlags) completeClusters(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	return f.names(cmd.Context(), "", begun, &clusterv1.ManagedClusterList{}), cobra.ShellCompDirectiveNoFileComp
 }
@@ -73,7 +73,8 @@ func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []explain.For
 	})
 }
 
-// completePlacements offers the placements of the namespace; after "NAMESPACE/" those of that one, and before that the namespaces too.
+// completePlacements offers the Placements of the namespace; after "NAMESPACE/" those of that namespace, and before that the namespaces
+// too.
 func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if o.all || o.allNamespaces {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -112,7 +113,7 @@ func (f *hubFlags) currentNamespace() string {
 	return namespace
 }
 
-// names are those of the objects of a kind that begin as the user has begun; none when the hub does not tell them in time.
+// names returns the names with the prefix begun; none when the hub does not respond in time.
 func (f *hubFlags) names(ctx context.Context, namespace, begun string, list client.ObjectList) []string {
 	config, _, err := f.find()
 	if err != nil {
@@ -136,8 +137,8 @@ func (f *hubFlags) names(ctx context.Context, namespace, begun string, list clie
 	return begunNames(ctx, hub, kinds[0], namespace, begun)
 }
 
-// begunNames pages through the objects of a kind, which the API server has by name, until there are enough, or the last that begin so are
-// past. What it has found is offered also when it did not come to the end.
+// begunNames lists the objects of a kind, which the API server sorts by name, until there are enough names or the prefix is passed. After
+// an error it returns the names found so far.
 func begunNames(ctx context.Context, hub client.Reader, kind schema.GroupVersionKind, namespace, begun string) []string {
 	var names []string
 	for next := ""; len(names) < completionPage; {

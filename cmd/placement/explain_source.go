@@ -22,11 +22,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// source is where the world comes from: files, or a hub.
+// source is the origin of the State: files, or a hub.
 type source struct {
-	// namespace is that of placements that name none; empty in files stands for any.
+	// namespace is the default namespace of Placements; with files, empty means any.
 	namespace string
-	// files is the world in files; nil for a hub.
+	// files is the State of the files; nil for a hub.
 	files *explain.State
 	// config is the connection to the hub, and hub reads from it.
 	config *rest.Config
@@ -65,8 +65,7 @@ func (o *explainOptions) readFiles(stdin io.Reader) (*explain.State, error) {
 	return reader.State()
 }
 
-// explain answers for placements. When the user may not read what they are decided by, it tells what is written about them, beside the
-// error.
+// explain explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.
 func (s *source) explain(ctx context.Context, o *explainOptions, targets []target, now time.Time) (*explainOutput, error) {
 	if s.files != nil {
 		keys, err := resolveInFiles(s.files, targets)
@@ -86,7 +85,7 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 	return o.explainIn(state, keys, now)
 }
 
-// resolve finds the placements that the targets name on the hub.
+// resolve returns the keys of the Placements on the hub that the targets name.
 func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.PlacementKey, error) {
 	var keys []inventory.PlacementKey
 	for _, target := range targets {
@@ -126,7 +125,7 @@ func resolveInFiles(state *explain.State, targets []target) ([]inventory.Placeme
 	return keys, nil
 }
 
-// namespacesShown bounds the namespaces that are named.
+// namespacesShown bounds the namespaces in a hint.
 const namespacesShown = 5
 
 func hintElsewhere(t target, namespaces []string) string {
@@ -146,7 +145,8 @@ func hintElsewhere(t target, namespaces []string) string {
 	return fmt.Sprintf("there is one in each of the namespaces %[2]s%[3]s: write NAMESPACE/%[1]s", t.name, strings.Join(namespaces, ", "), more)
 }
 
-// written is what the hub has written about placements, if it is a right that is missing by the error, which comes with it.
+// written returns what the hub has written for Placements, and the error, if that is about a missing right; otherwise it returns only the
+// error.
 func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
@@ -159,8 +159,8 @@ func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now
 	return &explainOutput{explanations: explanations}, errors.Join(refused, err)
 }
 
-// unsatisfied lists the unsatisfied placements of the namespace, or of all. When the user may not read what they are decided by, it lists
-// those that the hub has called so, beside the error.
+// unsatisfied lists the unsatisfied Placements of the namespace, or of all. When the user may not read their inputs, it lists those with an
+// unsatisfied status, and returns an error.
 func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Time) (*explainOutput, error) {
 	namespace := o.listNamespace(s)
 	if s.files != nil {
@@ -173,8 +173,8 @@ func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Ti
 	return o.unsatisfiedIn(state, namespace, now), nil
 }
 
-// writtenUnsatisfied are those that the hub has called so, if it is a right that is missing by the error, which comes with them. There is no
-// answer when the user may not know of a single placement.
+// writtenUnsatisfied lists the Placements with an unsatisfied status, and returns the error, if that is about a missing right. The list is
+// nil when the user may not list any Placement.
 func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
@@ -187,7 +187,7 @@ func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now t
 	return &explainOutput{unsatisfied: &list}, errors.Join(refused, err)
 }
 
-// listNamespace is the namespace of which placements are listed; empty stands for all.
+// listNamespace returns the namespace of the listed Placements; empty for all.
 func (o *explainOptions) listNamespace(from *source) string {
 	if o.allNamespaces {
 		return ""

@@ -9,14 +9,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// target is a placement as the command line names it.
+// target is a Placement as named on the command line.
 type target struct {
 	namespace, name string
-	// apis are those that it may be of.
+	// apis are the APIs that it may belong to.
 	apis []record.API
 }
 
-// keys are those of the placements that the target may be.
+// keys returns the possible keys of the target.
 func (t target) keys() []inventory.PlacementKey {
 	keys := make([]inventory.PlacementKey, 0, len(t.apis))
 	for _, api := range t.apis {
@@ -25,7 +25,7 @@ func (t target) keys() []inventory.PlacementKey {
 	return keys
 }
 
-// String is "team-a/p", with the API group if one was asked for that is not the usual one.
+// String returns "team-a/p", with the API group if the target has a single API other than v1beta1.
 func (t target) String() string {
 	if len(t.apis) == 1 {
 		return inventory.NewPlacementKey(t.apis[0].Name(), t.namespace, t.name).String()
@@ -33,7 +33,8 @@ func (t target) String() string {
 	return t.namespace + "/" + t.name
 }
 
-// parseTargets reads names of placements: NAMESPACE/NAME, NAME, and what kubectl takes, TYPE/NAME and TYPE NAME; "@GROUP" may follow each.
+// parseTargets parses names of Placements: NAMESPACE/NAME, NAME, and the forms of kubectl, TYPE/NAME and TYPE NAME; "@GROUP" may follow
+// each.
 func parseTargets(args []string, namespace, api string) ([]target, error) {
 	apis := record.APIs()
 	if api != "" {
@@ -91,7 +92,7 @@ func parseTarget(arg, namespace string, apis []record.API) (target, error) {
 	return named, nil
 }
 
-// placementType reads what kubectl calls the type: placement or placements, with or without ".GROUP" or ".VERSION.GROUP".
+// placementType parses the type as kubectl does: placement or placements, with or without ".GROUP" or ".VERSION.GROUP".
 func placementType(text string) (apis []record.API, is bool) {
 	kind, of, qualified := strings.Cut(strings.ToLower(text), ".")
 	if kind != "placement" && kind != "placements" {
@@ -107,7 +108,7 @@ func placementType(text string) (apis []record.API, is bool) {
 	return []record.API{api}, true
 }
 
-// apiNamed is the API of a group, a version, "group/version" or "version.group".
+// apiNamed returns the API of a group, a version, "group/version" or "version.group".
 func apiNamed(text string) (record.API, error) {
 	known := make([]string, 0, len(record.APIs()))
 	for _, api := range record.APIs() {

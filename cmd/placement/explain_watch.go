@@ -17,16 +17,16 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// calm is how long nothing may happen before the answer is looked for again, so that what belongs together is shown together; patience is
-// how long that may put it off. longestWait bounds the wait for a time at which the answer changes: a timer is monotonic, and does not
-// follow a clock that is put right or a machine that is suspended.
+// debounce is the quiet time before the result is computed again, so that related changes are shown together; maxDelay bounds the delay.
+// maxWait bounds the wait for a time at which the result changes: timers are monotonic, and do not follow an adjusted clock or a suspended
+// machine.
 const (
 	debounce = 200 * time.Millisecond
 	maxDelay = 2 * time.Second
 	maxWait  = 10 * time.Minute
 )
 
-// changePrinter prints an answer again whenever it changes.
+// changePrinter prints an output again whenever it changes.
 type changePrinter struct {
 	*explainOptions
 
@@ -36,7 +36,7 @@ type changePrinter struct {
 	last      string
 }
 
-// printChanges prints the answer, and again whenever it changes, until ctx ends.
+// printChanges prints the output, and again whenever it changes, until ctx ends.
 func (o *explainOptions) printChanges(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
 	f := &changePrinter{explainOptions: o, namespace: o.listNamespace(from)}
 	state, written, err := f.readOnce(ctx, from, targets)
@@ -50,7 +50,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	if f.watcher, err = liveworld.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
-	// The mirror must not outlive the command.
+	// The watches must end with the command.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err = f.watcher.Watch(ctx, apis); err == nil {
@@ -62,8 +62,8 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	return err
 }
 
-// readOnce reads once without a watch, which tells what may not be read and what is not there. When it is a right that is missing, what is
-// written comes with the error.
+// readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written
+// comes with the error.
 func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if f.all {
 		state, err := liveworld.ReadAll(ctx, from.hub, f.namespace)
@@ -85,7 +85,7 @@ func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []ta
 	return state, nil, nil
 }
 
-// watchScope is what has to be watched: placements of some APIs, in some namespaces, or in all when there are none.
+// watchScope returns the APIs whose Placements have to be watched, and the namespaces, none for all.
 func (f *changePrinter) watchScope() (apis []record.API, namespaces []string) {
 	if f.all {
 		if f.namespace != "" {
@@ -105,7 +105,7 @@ func (f *changePrinter) watchScope() (apis []record.API, namespaces []string) {
 	return apis, slices.Compact(namespaces)
 }
 
-// loop looks again after each change, and prints what differs from what was printed last.
+// loop evaluates after each change, and prints the output if it differs from the last one.
 func (f *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
 	for {
 		now := time.Now()
@@ -122,7 +122,7 @@ func (f *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
 	}
 }
 
-// evaluate answers from the mirror.
+// evaluate computes the output from the caches of the watcher.
 func (f *changePrinter) evaluate(ctx context.Context, now time.Time) (*explainOutput, error) {
 	if f.all {
 		state, err := f.watcher.ReadAll(ctx, f.namespace)
@@ -138,9 +138,9 @@ func (f *changePrinter) evaluate(ctx context.Context, now time.Time) (*explainOu
 	return f.explainIn(state, f.keys, now)
 }
 
-// print prints an answer that differs from the last one, with the time.
+// print prints an output that differs from the last one, with the time.
 func (f *changePrinter) print(found *explainOutput, now time.Time, stdout io.Writer) error {
-	// Times are no news: what is compared is what people see, all of it.
+	// Only visible texts are compared: a new time is no change.
 	var text bytes.Buffer
 	if err := found.write(&text, counterfactual.FormatWide, explain.Style{Scores: true, Wide: true}); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (f *changePrinter) print(found *explainOutput, now time.Time, stdout io.Wri
 	return nil
 }
 
-// deleted are the placements that are not there any more.
+// deleted returns the Placements that do not exist any more.
 func (f *changePrinter) deleted(found *explainOutput) []string {
 	var gone []string
 	for _, key := range f.keys {
@@ -183,7 +183,7 @@ func (f *changePrinter) deleted(found *explainOutput) []string {
 	return gone
 }
 
-// waitForChange returns when the answer may have changed: something was seen and is over, or the time has come.
+// waitForChange returns when the result may have changed: after a change and the debounce time, or at changesAt.
 func (f *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
 	var due <-chan time.Time
 	if !changesAt.IsZero() {

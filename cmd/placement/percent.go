@@ -12,12 +12,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 )
 
-// percent is a flag for a whole number from 0 to 100. It is nil where nothing is said.
+// percent is a flag value for a whole number from 0 to 100; nil means not set.
 type percent struct {
 	to **int
 }
 
-// String is the number, or nothing.
+// String returns the number; empty if not set.
 func (p percent) String() string {
 	if p.to == nil || *p.to == nil {
 		return ""
@@ -25,7 +25,7 @@ func (p percent) String() string {
 	return strconv.Itoa(**p.to)
 }
 
-// Set reads a number, with or without a sign of per cent.
+// Set parses a number, with or without a percent sign.
 func (p percent) Set(text string) error {
 	number, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	if err != nil || number < 0 || number > 100 {
@@ -38,12 +38,12 @@ func (p percent) Set(text string) error {
 // Type is the word for the value in the help.
 func (percent) Type() string { return "percent" }
 
-// boolean is a flag for true or false. It is nil where nothing is said.
+// boolean is a flag value for true or false; nil means not set.
 type boolean struct {
 	to **bool
 }
 
-// String is the word, or nothing.
+// String returns true or false; empty if not set.
 func (b boolean) String() string {
 	if b.to == nil || *b.to == nil {
 		return ""
@@ -51,7 +51,7 @@ func (b boolean) String() string {
 	return strconv.FormatBool(**b.to)
 }
 
-// Set reads a word.
+// Set parses true or false.
 func (b boolean) Set(text string) error {
 	value, err := strconv.ParseBool(text)
 	if err != nil {
@@ -64,13 +64,13 @@ func (b boolean) Set(text string) error {
 // Type is the word for the value in the help.
 func (boolean) Type() string { return "bool" }
 
-// The flags about what may leave the decisions of a placement.
+// The flags of the removal budget.
 const (
 	maxRemovalFlag    = "max-removal-percent"
 	countReplacedFlag = "max-removal-counts-replaced"
 )
 
-// addRemovalFlags are the flags about what may leave the decisions of a placement.
+// addRemovalFlags adds the flags of the removal budget of the controllers.
 func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 	held, warned, replaced := guard.Off, placement.DefaultWarnRemovalPercent, false
 	o.RemovalLimit, o.WarnRemovalPercent = guard.Limit{Percent: &held, CountReplaced: &replaced}, &warned
@@ -86,10 +86,10 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 		"Share of its clusters above which a Placement that loses them at once, for whatever cause, gets a Warning event; 100 is never.")
 }
 
-// hubLimitUsage is for those who look at a hub that may hold removals.
+// hubLimitUsage is the usage of these flags for commands that read a hub.
 const hubLimitUsage = "What the hub was started with, if it holds removals. Default: what it says in the status of each Placement."
 
-// addHubLimitFlags are the flags for what a hub that is looked at holds.
+// addHubLimitFlags adds the flags for the removal budget of a hub that is read.
 func addHubLimitFlags(fs *pflag.FlagSet, to *guard.Limit) {
 	fs.Var(percent{&to.Percent}, maxRemovalFlag, hubLimitUsage)
 	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)

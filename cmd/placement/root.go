@@ -20,13 +20,13 @@ const (
 	exitUsage   = 2
 )
 
-// usageError is a mistake in the command line or in a file that it names, found after the flags were parsed.
+// usageError is an error in the command line or in a file that it names, found after the flags were parsed.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// exitError ends the process with a code that says something of its own. Without an error there is nothing to report.
+// exitError ends the process with a code. Without an error there is nothing to report.
 type exitError struct {
 	code int
 	err  error
@@ -81,7 +81,7 @@ func withoutOwnPath(name string, args []string) []string {
 	return args[1:]
 }
 
-// executeAs is execute for a process that was started by some name.
+// executeAs runs the command line of a process that was started by name.
 func executeAs(ctx context.Context, name string, args []string, stdout, stderr io.Writer) int {
 	defer klog.Flush()
 	var started bool

@@ -101,7 +101,7 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	addLoggingFlags(fs)
 }
 
-// complete fills in what depends on other flags, and refuses flags that would have no effect.
+// complete fills in the options that depend on others, and rejects flags without effect.
 func (o *runOptions) complete(changed func(flag string) bool) error {
 	var errs []error
 	refuse := func(flag, because string) {
@@ -159,9 +159,9 @@ func (o *runOptions) completePaths() error {
 	return nil
 }
 
-// run brings the hub up, shows it until ctx ends or, with --once, until it has settled, and takes it down.
+// run starts the hub, shows it until ctx ends or, with --once, until it has settled, and stops it.
 func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	// A reader that went away is a failed write, and a closed window a reason to stop: neither may leave a control plane behind.
+	// A closed output pipe is a failed write, and a closed terminal window stops the command: neither may leave a control plane behind.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -177,7 +177,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err err
 	if err == nil {
 		err = o.operate(ctx, hub, progress, stdout)
 	}
-	// What fails because the user stopped it is no failure, unless an answer was asked for.
+	// An error after the user stopped the command is ignored, unless --once asked for a result.
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil
 		if o.once {

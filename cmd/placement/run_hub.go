@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 )
 
-// runHub is an API server that has what the controllers need.
+// runHub is an API server with the prerequisites of the controllers.
 type runHub struct {
 	config   *rest.Config // of the controllers
 	election election.Options
@@ -22,7 +22,7 @@ type runHub struct {
 	log      *live.Log     // beside an existing cluster; the embedded hub has its own
 }
 
-// startHub starts a control plane and sets it up. The hub it returns is to be closed even when there is an error; nil needs no close.
+// startHub starts a control plane and sets it up. The returned hub must be closed even when there is an error, unless it is nil.
 func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	options := embedded.Options{
 		DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs, Once: o.once, Multicluster: o.profiles,
@@ -39,7 +39,7 @@ func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*ru
 	}, err
 }
 
-// connectHub prepares an existing cluster.
+// connectHub prepares an existing cluster. The returned hub must be closed even when there is an error, unless it is nil.
 func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	settings := newControllerOptions()
 	settings.kubeconfig = o.kubeconfig
@@ -68,7 +68,7 @@ func (o *runOptions) connectHub(ctx context.Context, progress *live.Progress) (*
 	return hub, err
 }
 
-// webhook is where API servers ask; nil if they cannot.
+// webhook returns the listener of the webhook; nil if API servers cannot reach this process.
 func (h *runHub) webhook() net.Listener {
 	if h.embedded == nil {
 		return nil
@@ -76,7 +76,7 @@ func (h *runHub) webhook() net.Listener {
 	return h.embedded.Webhook()
 }
 
-// close takes down what was started, and gives the log back.
+// close stops what was started, and restores the log.
 func (h *runHub) close(progress *live.Progress) error {
 	switch {
 	case h.embedded != nil:

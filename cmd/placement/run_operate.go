@@ -25,9 +25,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
-// controllers are all of them, for what manifests.Install installs. The one with a webhook needs an address at which the API server can
-// reach this process. In a cluster that was there before, perhaps nobody reports whether clusters are available: to taint them all would
-// cost them their workload.
+// controllers returns the options with all controllers that manifests.Install supports. The webhook needs an address at which the API
+// server can reach this process. An existing cluster may have no agents that report the availability of clusters: tainting all of them
+// would remove their workload.
 func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 	options := o.removal
 	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
@@ -41,7 +41,7 @@ func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 	return options
 }
 
-// newManager makes the manager with every controller. Without election it leads at once.
+// newManager returns the manager with every controller. Without election it leads at once.
 func (h *runHub) newManager(ctx context.Context, config *rest.Config, controllers controller.Options) (manager.Manager, error) {
 	options := ctrl.Options{
 		Scheme:                  controller.Scheme(),
@@ -67,7 +67,7 @@ func (h *runHub) newManager(ctx context.Context, config *rest.Config, controller
 	return mgr, nil
 }
 
-// operate runs the controllers and shows the board until ctx ends, something fails or, with --once, the board has settled.
+// operate runs the controllers and shows the table until ctx ends, an error occurs or, with --once, the table has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
 	traces, err := tracing.Start(ctx, o.tracing, version)
 	if err != nil {
@@ -112,7 +112,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
 
-// watch shows the board in the way that the flags and the output ask for.
+// watch shows the table as the flags and the output require.
 func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, watcher *live.Watcher, stdout io.Writer) error {
 	view := &live.View{
 		Watcher: watcher, Elected: elected, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
@@ -126,7 +126,7 @@ func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan stru
 	return view.Follow(ctx, stdout)
 }
 
-// working counts the objects that the controllers of this process are at work on, as they say in their metrics.
+// working returns the number of objects that the controllers of this process are reconciling, by their metrics.
 func working() (int, error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {

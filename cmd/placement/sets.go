@@ -55,7 +55,7 @@ func newSetsCommand() *cobra.Command {
 	return cmd
 }
 
-// run prints what could be read, also beside an error.
+// run prints the sets that could be read, also with an error.
 func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	if !slices.Contains(setlist.Formats(), explain.Format(o.output)) {
 		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, setlist.Formats())}

@@ -179,7 +179,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	return false, explain.Write(stdout, explain.Format(o.output), reports)
 }
 
-// whatIf prints what the changes would make of the decisions.
+// whatIf prints the differences that the changes would make.
 func (o *simulateOptions) whatIf(
 	stdout io.Writer, state *explain.State, changes []whatif.Change, wanted func(inventory.PlacementKey) bool, now time.Time,
 ) (differs bool, err error) {
@@ -194,7 +194,7 @@ func (o *simulateOptions) whatIf(
 	return whatIf.Differs(), explain.WriteWhatIf(stdout, explain.Format(o.output), whatIf, o.showKept)
 }
 
-// parse checks the flags: what it returns as an error is a mistake in the command line.
+// parse parses the flags. Its errors are usage errors.
 func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedName]bool, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, nil, err
@@ -214,7 +214,7 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 	return now, wanted, err
 }
 
-// checkInputs checks the flags that say where the world is.
+// checkInputs checks the flags for the origin of the State.
 func (o *simulateOptions) checkInputs() error {
 	inputs := slices.Concat(o.files, o.hub)
 	first := slices.Index(inputs, stdinName)
@@ -233,7 +233,7 @@ func (o *simulateOptions) checkInputs() error {
 	}
 }
 
-// parseNow reads the flag --now; without it the time is the present.
+// parseNow parses the flag --now; the default is the present time.
 func parseNow(text string) (time.Time, error) {
 	if text == "" {
 		return time.Now(), nil
@@ -245,7 +245,7 @@ func parseNow(text string) (time.Time, error) {
 	return now, nil
 }
 
-// customResourceDefinitions are those that the hub installs.
+// customResourceDefinitions returns the definitions that the hub installs.
 func customResourceDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	objs, err := manifests.Objects()
 	if err != nil {

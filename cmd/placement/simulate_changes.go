@@ -13,13 +13,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
-// changeFlags are the flags that say what would change, in the order of the command line.
+// changeFlags are the flags for changes, in the order of the command line.
 type changeFlags struct {
 	changes []whatif.Change
 	adding  bool
 }
 
-// change is one of the flags.
+// change is the value of one of the flags.
 type change struct {
 	flags *changeFlags
 	form  string
@@ -43,7 +43,7 @@ func (c *change) String() string { return strings.Join(c.given, ",") }
 // Type implements pflag.Value.
 func (c *change) Type() string { return c.form }
 
-// toAdd stands for what the files hold, until they are read.
+// toAdd is the placeholder for the objects of the files until they are read.
 type toAdd struct{ whatif.Add }
 
 func (c *changeFlags) add(flags *pflag.FlagSet) {
@@ -72,7 +72,7 @@ func (c *changeFlags) add(flags *pflag.FlagSet) {
 		})
 }
 
-// with are the changes, what is added included.
+// with returns the changes, with the added objects in place of toAdd.
 func (c *changeFlags) with(additions *explain.State) []whatif.Change {
 	changes := make([]whatif.Change, 0, len(c.changes))
 	for _, change := range c.changes {
@@ -84,7 +84,7 @@ func (c *changeFlags) with(additions *explain.State) []whatif.Change {
 	return changes
 }
 
-// readAdditions reads what is to be added.
+// readAdditions returns the objects to add.
 func readAdditions(reader *worldfile.Reader, adding bool) (*explain.State, error) {
 	if !adding {
 		return &explain.State{}, nil
@@ -103,7 +103,7 @@ func named(name string) error {
 	return nil
 }
 
-// ofCluster cuts "c7:region=eu" behind the name, which has no colon.
+// ofCluster splits "c7:region=eu" behind the name, which has no colon.
 func ofCluster(text, form string) (cluster, rest string, err error) {
 	cluster, rest, found := strings.Cut(text, ":")
 	if !found || cluster == "" || rest == "" {

@@ -13,16 +13,15 @@ import (
 // stdinName stands for standard input on the command line.
 const stdinName = "-"
 
-// worldFileExtensions are those of the files that are read of a directory; a file that is named itself may have any.
+// stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.
 var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// readStateFiles reads what --filename names.
+// readStateFiles reads the files of --filename.
 func readStateFiles(paths []string, stdin io.Reader, take func(name string, content []byte)) error {
 	return readPaths("--filename", paths, stdin, take)
 }
 
-// readPaths hands over the content of every file: of directories, those directly in it that look like YAML or JSON, by name. Errors name
-// the flag.
+// readPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.
 func readPaths(flag string, paths []string, stdin io.Reader, take func(name string, content []byte)) error {
 	for _, path := range paths {
 		if path == stdinName {
@@ -48,7 +47,7 @@ func readPaths(flag string, paths []string, stdin io.Reader, take func(name stri
 	return nil
 }
 
-// worldFiles is the path itself, or what is to be read of it when it is a directory.
+// stateFiles returns the path itself, or the files of a directory.
 func stateFiles(flag, path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -73,7 +72,7 @@ func stateFiles(flag, path string) ([]string, error) {
 	return files, nil
 }
 
-// onlyFlags refuses what belongs behind a flag.
+// onlyFlags rejects positional arguments.
 func onlyFlags(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q is behind no flag: files are named with -f, each with one of its own, and all else by the flags for it", args[0])

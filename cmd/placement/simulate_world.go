@@ -18,10 +18,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
-// live reports whether the world is that of a hub that runs.
+// live reports whether the State is read from a running hub.
 func (o *simulateOptions) live() bool { return len(o.hub) == 0 && (len(o.files) == 0 || o.adding) }
 
-// place is where the world is, for messages.
+// place names the origin of the State for messages.
 func (o *simulateOptions) place() string {
 	if o.live() {
 		return "on the hub"
@@ -29,7 +29,7 @@ func (o *simulateOptions) place() string {
 	return "in the files"
 }
 
-// read reads the world, and what would change of it.
+// read reads the State, and returns the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.State, []whatif.Change, error) {
 	crds, err := customResourceDefinitions()
 	if err != nil {
@@ -79,7 +79,7 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	return state, err
 }
 
-// parsePlacements reads the flag --placement.
+// parsePlacements parses the flag --placement.
 func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 	wanted := make(map[types.NamespacedName]bool, len(texts))
 	for _, text := range texts {
@@ -92,7 +92,7 @@ func parsePlacements(texts []string) (map[types.NamespacedName]bool, error) {
 	return wanted, nil
 }
 
-// checkWanted reports placements that were asked for and are not there: an empty answer would look like "selects nothing".
+// checkWanted reports requested Placements that do not exist: an empty output would look like "selects nothing".
 func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.NamespacedName]bool) error {
 	missing := maps.Clone(wanted)
 	found := 0

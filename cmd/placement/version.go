@@ -26,7 +26,7 @@ var reportedModules = []string{
 	"sigs.k8s.io/controller-runtime",
 }
 
-// buildVersion says what the binary was built from.
+// buildVersion describes the build of the binary.
 type buildVersion struct {
 	Version   string            `json:"version"`
 	Commit    string            `json:"commit"`

@@ -132,14 +132,14 @@ func (l *Lock) renewed(now time.Time) bool {
 	return l.holding && now.Sub(l.lastWrite) < l.period
 }
 
-// wrote notes the moment before the request was sent: nobody can have seen the lease earlier.
+// wrote records the time before the request was sent: no other process can have seen the lease earlier.
 func (l *Lock) wrote(at time.Time, holding bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lastWrite, l.holding = at, holding
 }
 
-// CheckRenewal is a liveness check: a leader that neither renews nor ends is stuck. It has no complaint about a standby.
+// CheckRenewal is a liveness check: it fails for a leader that neither renews nor ends, and never for a standby.
 func (l *Lock) CheckRenewal(*http.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 	dataPrepared = "prepared\n"
 )
 
-// claimDataDir makes or checks the directory of --data-dir and reports whether it still has to be set up. It does not lock it.
+// claimDataDir creates or checks the directory of --data-dir and reports whether it still has to be set up. It does not lock it.
 func claimDataDir(path string) (isNew bool, err error) {
 	marker := filepath.Join(path, dataMarker)
 	content, err := os.ReadFile(marker)

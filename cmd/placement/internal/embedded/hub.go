@@ -21,23 +21,23 @@ const logFile = "placement.log"
 // hubUser is the user name of the ServiceAccount of the manifests.
 const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
 
-// Options say what kind of hub to start.
+// Options configure the hub.
 type Options struct {
 	// DataDir keeps the objects from one hub to the next, as an absolute path; "" is a temporary directory.
 	DataDir string
-	// Kubeconfig is the file to write for the people who use the hub, as an absolute path. OwnsKubeconfig tells that it is in DataDir,
-	// where nobody else can have put one.
+	// Kubeconfig is the absolute path of the kubeconfig to write for users. OwnsKubeconfig reports that it is in DataDir, where no other
+	// process writes.
 	Kubeconfig     string
 	OwnsKubeconfig bool
-	// Samples tells whether to apply the sample world; nil does so when the hub is new.
+	// Samples applies the sample objects; nil applies them to a new hub.
 	Samples *bool
-	// Once is for a hub that ends as soon as it has given its answer: nobody needs its kubeconfig.
+	// Once is for a hub that ends after one result: no kubeconfig is written.
 	Once bool
 	// Multicluster installs the definitions of multicluster.x-k8s.io too.
 	Multicluster bool
 }
 
-// Hub is a control plane with all that the controllers need.
+// Hub is a control plane with the prerequisites of the controllers.
 type Hub struct {
 	config      *rest.Config
 	access      []string
@@ -47,8 +47,7 @@ type Hub struct {
 	log         *live.Log
 }
 
-// Start starts a control plane and sets it up, step by step. The hub it returns is to be closed even when there is an error; nil needs
-// no close.
+// Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
 func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error) {
 	assets, err := env.FindAssets()
 	if err != nil {
@@ -93,7 +92,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	return h, nil
 }
 
-// prepare fills a control plane that was just started, and finds the identity of the controllers.
+// prepare installs the objects into a new control plane, and creates the credentials of the controllers.
 func (h *Hub) prepare(ctx context.Context, o Options, progress *live.Progress, isNew bool) (err error) {
 	if h.log, err = live.OpenLog(filepath.Join(h.environment.DataDir(), logFile)); err != nil {
 		return err
@@ -130,16 +129,16 @@ func (h *Hub) prepare(ctx context.Context, o Options, progress *live.Progress, i
 	return err
 }
 
-// Config is how the controllers connect, with the rights of their ServiceAccount.
+// Config returns the connection of the controllers, with the rights of their ServiceAccount.
 func (h *Hub) Config() *rest.Config { return h.config }
 
-// Access tells a person, line by line, how to reach the hub.
+// Access returns lines that tell users how to reach the hub.
 func (h *Hub) Access() []string { return h.access }
 
 // Wait returns nil when ctx ends or the hub is closed, and an error as soon as a process of the control plane has ended by itself.
 func (h *Hub) Wait(ctx context.Context) error { return h.environment.Wait(ctx) }
 
-// Close takes down what was started; the data directory and its kubeconfig stay when the user named one.
+// Close stops the control plane; the data directory and its kubeconfig stay when the user named them.
 func (h *Hub) Close(progress *live.Progress) error {
 	var errs []error
 	if h.kubeconfig != nil {

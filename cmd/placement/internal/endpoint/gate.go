@@ -19,9 +19,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// gate lets a request pass when the hub's API server knows its bearer token (TokenReview) and allows its user the path
-// (SubjectAccessReview on the non-resource URL). It differs from controller-runtime's filter in two things: a token that nobody
-// knows is answered 401 and not 500, and the handler finds the user in the context (request.UserFrom).
+// gate admits a request when the hub's API server authenticates its bearer token (TokenReview) and authorizes its user for the path
+// (SubjectAccessReview on the non-resource URL). It differs from controller-runtime's filter in two ways: an unknown token is answered with
+// 401 and not 500, and the handler finds the user in the context (request.UserFrom).
 type gate struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
@@ -61,7 +61,7 @@ func newGate(config *rest.Config, client *http.Client) (*gate, error) {
 	return g, nil
 }
 
-// protect puts the gate before a handler.
+// protect wraps a handler with the gate.
 func (g *gate) protect(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		logger := klog.FromContext(req.Context()).WithValues("path", req.URL.Path)

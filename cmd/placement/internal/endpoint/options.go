@@ -21,7 +21,7 @@ type Options struct {
 	// MinTLSVersion and CipherSuites bear the names of component-base's flags; empty, TLS 1.2 and Go's choice are served.
 	MinTLSVersion string
 	CipherSuites  []string
-	// Open serves /metrics to everybody; only the configuration file can ask for it.
+	// Open serves /metrics without authentication; only the configuration file can set it.
 	Open bool
 }
 

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// Server is the one HTTPS port of the process: probes for everybody, anything else for those whom the hub's API server knows
-// and allows. It listens from New on and answers once its runnable is started.
+// Server is the HTTPS port of the process: probes for everybody, any other path for authorized callers. It listens from New on and serves
+// once its runnable is started.
 type Server struct {
 	listener  net.Listener
 	tlsConfig *tls.Config
@@ -67,13 +67,13 @@ func New(ctx context.Context, o Options, config *rest.Config, client *http.Clien
 	return e, nil
 }
 
-// Handle mounts a handler for those whom the API server knows and allows the path, also where the configuration opens /metrics to
-// everybody. The handler finds the user in the context (request.UserFrom). Call it before the server starts.
+// Handle mounts a handler for authorized callers, also where the configuration opens /metrics to everybody. The handler finds the user in
+// the context (request.UserFrom). Call it before the server starts.
 func (e *Server) Handle(pattern string, handler http.Handler) {
 	e.mux.Handle(pattern, e.gate.protect(handler))
 }
 
-// Access asks the API server what a user may do (SubjectAccessReview), and remembers the answer for ten seconds.
+// Access returns the authorizer of the API server (SubjectAccessReview), which caches decisions for ten seconds.
 func (e *Server) Access() authorizer.Authorizer { return e.gate.authorizer }
 
 func (e *Server) handleProbe(path string, checks map[string]healthz.Checker) {
@@ -103,7 +103,7 @@ func (e *Server) runnable() *manager.Server {
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,
-			// Whoever knocks without asking is no news.
+			// TLS handshake errors of port scanners and probes are logged at V(4).
 			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(klog.Background().WithName("https").V(4)), slog.LevelInfo),
 		},
 		Listener:        tls.NewListener(e.listener, e.tlsConfig),
@@ -111,7 +111,7 @@ func (e *Server) runnable() *manager.Server {
 	}
 }
 
-// Close gives the address back when the manager never came to own the server.
+// Close releases the address if the manager never started the server.
 func (e *Server) Close() error {
 	if err := e.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("closing the HTTPS listener: %w", err)

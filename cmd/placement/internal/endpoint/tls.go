@@ -48,8 +48,8 @@ func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
 	return config, watcher, nil
 }
 
-// selfSigned makes a certificate in memory and a new one a month before it expires. Nobody can verify it: it keeps probes and
-// scrapes private on the wire when no certificate is given.
+// selfSigned makes a certificate in memory and renews it a month before it expires. Nobody can verify it: it only encrypts probes and
+// scrapes when no certificate is given.
 type selfSigned struct {
 	now func() time.Time
 
@@ -60,7 +60,7 @@ type selfSigned struct {
 
 const selfSignedRenewal = 30 * 24 * time.Hour
 
-// prepare makes the certificate before somebody asks for it. What goes wrong is tried again, and told, whenever somebody does.
+// prepare makes the certificate before the first request. After an error, each request tries again and returns its error.
 func (s *selfSigned) prepare() {
 	if _, err := s.GetCertificate(nil); err != nil {
 		klog.Background().Error(err, "Preparing to serve")

@@ -1,7 +1,7 @@
-// Package filewatch notices that one of the files of --terminate-on-files has changed.
+// Package filewatch detects changes of the files of --terminate-on-files.
 //
-// It promises: what counts is the content of a file, or that it appears or goes, and not how that came about (written, renamed over,
-// swapped by the link of a mounted Secret); a change that nobody notifies of is seen by reading the files again and again.
+// It promises: only the content of a file counts, or that it appears or disappears, however that came about (written, renamed over,
+// replaced by the symlink of a mounted Secret); a change without a notification is found by reading the files periodically.
 //
-// It never reports a file whose content is what it was, and never ends the process itself.
+// It never reports a file with unchanged content, and never ends the process itself.
 package filewatch

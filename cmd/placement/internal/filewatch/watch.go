@@ -13,18 +13,18 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// recheckInterval bounds how late a change is seen that no notification told of: a file behind a symlink that leads elsewhere, a
+// recheckInterval is the period of reading the files, for changes without a notification: a file behind a symlink to another directory, a
 // directory that did not exist at first, a network file system.
 const recheckInterval = 10 * time.Second
 
-// Watch notices when the content of a file, or its existence, is not what it was when the watch was made.
+// Watch detects files whose content or existence differs from when the Watch was made.
 type Watch struct {
 	initial map[string]string
 	watcher *fsnotify.Watcher
 	recheck time.Duration
 }
 
-// New remembers the files as they are now. Files may be missing; anything else that prevents reading them is an error.
+// New returns a Watch with the current state of the files. Files may be missing; any other read error is returned.
 func New(files []string) (*Watch, error) { return newWatch(files, recheckInterval) }
 
 func newWatch(files []string, recheck time.Duration) (*Watch, error) {
@@ -105,7 +105,7 @@ func (w *Watch) Close() error {
 	return nil
 }
 
-// fileContent is a digest of the file, or "missing".
+// fileContent returns the SHA-256 digest of the file, or "missing".
 func fileContent(file string) (string, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

@@ -23,13 +23,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// need is what a part of the process needs of a hub.
+// need is a set of prerequisites of some controllers.
 type need struct {
-	// controllers are those that need it.
+	// controllers are the controllers with these prerequisites.
 	controllers []string
 	// reads are the resources that are listed and watched: without one of them the caches would never sync.
 	reads []schema.GroupVersionResource
-	// writes are what is changed, and what is read by its name.
+	// writes are the rights to write, and to get by name.
 	writes []right
 	// hint says what to do when a resource is not served.
 	hint string
@@ -125,7 +125,7 @@ var allNeeds = []need{
 	},
 }
 
-// profileDecisions is what --sig-placement-decisions needs.
+// profileDecisions are the prerequisites of --sig-placement-decisions.
 var profileDecisions = need{
 	reads: []schema.GroupVersionResource{
 		clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions"),
@@ -155,7 +155,7 @@ func write(group, resource string, verbs ...string) []right {
 	return rights
 }
 
-// setRoles is what the controller "clusterset-roles" writes, and what it must hold because the roles of a set grant it.
+// setRoles returns the rights of the controller "clusterset-roles": to write roles, and all rights that these roles grant.
 func setRoles() []right {
 	rights := write(rbacv1.GroupName, "clusterroles", create, "update")
 	for _, rule := range clusterset.GrantedByRoles() {
@@ -172,7 +172,7 @@ func setRoles() []right {
 	return rights
 }
 
-// keeping is what it takes to keep one object of a namespace, which is followed by its name alone.
+// keeping returns the rights to keep one object of a namespace, which is watched by its name.
 func keeping(resource, name, namespace string) need {
 	named := right{resource: resource, name: name, namespace: namespace}
 	list, watch, update := named, named, named
@@ -180,7 +180,7 @@ func keeping(resource, name, namespace string) need {
 	return need{writes: []right{list, watch, update, {verb: create, resource: resource, namespace: namespace}}}
 }
 
-// defaultsOf is what the controller "managedcluster-defaults" needs. Its webhook configurations may be missing.
+// defaultsOf returns the prerequisites of the controller "managedcluster-defaults". Its webhook configurations may be missing.
 func defaultsOf(namespace string) need {
 	needed := keeping("secrets", webhookconfig.Secret, namespace)
 	for _, resource := range []string{"mutatingwebhookconfigurations", "validatingwebhookconfigurations"} {
@@ -193,7 +193,7 @@ func defaultsOf(namespace string) need {
 	return needed
 }
 
-// needsOf are the needs of the enabled controllers.
+// needsOf returns the prerequisites of the enabled controllers.
 func needsOf(enabled []string, o controller.Options) []need {
 	needs := slices.DeleteFunc(slices.Clone(allNeeds), func(need need) bool {
 		return !slices.ContainsFunc(need.controllers, func(name string) bool { return slices.Contains(enabled, name) })
@@ -210,7 +210,7 @@ func needsOf(enabled []string, o controller.Options) []need {
 	return needs
 }
 
-// observersOf are the needs of one who reads the same and writes nothing, but asks the API server about callers.
+// observersOf returns the prerequisites of a read-only process that authenticates and authorizes callers.
 func observersOf(needs []need) []need {
 	for i := range needs {
 		needs[i].writes = nil
@@ -221,7 +221,7 @@ func observersOf(needs []need) []need {
 	}})
 }
 
-// requiredRights are those without which the caches would never sync, no decision could be written, or the lease not be taken.
+// requiredRights returns the rights to sync the caches, to write, and to hold the lease.
 func requiredRights(needs []need, lease election.Options) []right {
 	var rights []right
 	for _, need := range needs {

@@ -20,14 +20,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
-// reviewsAtOnce is how many questions about rights are under way at the same time.
+// reviewsAtOnce bounds concurrent SelfSubjectAccessReviews.
 const reviewsAtOnce = 8
 
 // requestTimeout bounds each request, so that an address that swallows packets is reported and not waited for.
 const requestTimeout = 15 * time.Second
 
-// Run finds out, before anything starts, what would otherwise show as a process that hangs: a server that does not answer, missing
-// resource definitions, missing rights of the selected controllers, a lease that cannot be made.
+// Run reports, before anything starts, prerequisites whose lack would make the process hang: a server that does not respond, missing
+// resources, missing rights of the selected controllers, a lease that cannot be created.
 func Run(ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options) error {
 	client, err := check(ctx, config, controllers, lease, func(needs []need) []need { return needs })
 	if err != nil || lease.Disable {
@@ -36,14 +36,13 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 	return checkLeaseNamespace(ctx, client, lease)
 }
 
-// RunObserver is Run for a process that reads what the controllers read, says what it knows to those whom the API server lets ask, and changes
-// nothing.
+// RunObserver is Run for a read-only process that serves authorized callers.
 func RunObserver(ctx context.Context, config *rest.Config, controllers controller.Options) error {
 	_, err := check(ctx, config, controllers, election.Options{Disable: true}, observersOf)
 	return err
 }
 
-// check asks for what the selected controllers need, or what is left of it.
+// check checks the prerequisites of the selected controllers that left returns.
 func check(
 	ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options, left func([]need) []need,
 ) (kubernetes.Interface, error) {
@@ -65,7 +64,7 @@ func check(
 	return client, checkRights(ctx, client, requiredRights(needs, lease))
 }
 
-// Reach asks the server once, before anything is sent to it.
+// Reach returns an error if the server does not respond or does not accept the credentials.
 func Reach(config *rest.Config) error {
 	client, err := newClient(config)
 	if err != nil {
@@ -140,7 +139,7 @@ func servedResources(client kubernetes.Interface, version string) (map[string]bo
 	return served, nil
 }
 
-// right is one thing that the process must be allowed to do.
+// right is a right that the process needs.
 type right struct{ verb, group, resource, subresource, name, namespace string }
 
 func (r right) String() string {
@@ -198,7 +197,7 @@ func mayDo(ctx context.Context, client kubernetes.Interface, r right) (bool, err
 	return answer.Status.Allowed, nil
 }
 
-// checkLeaseNamespace asks for the lease without making it: the elector would only log, for ever, that its namespace is missing.
+// checkLeaseNamespace creates the lease with a dry run: the elector would only log, for ever, that its namespace is missing.
 func checkLeaseNamespace(ctx context.Context, client kubernetes.Interface, lease election.Options) error {
 	trial := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: lease.Namespace, Name: lease.Name}}
 	_, err := client.CoordinationV1().Leases(lease.Namespace).Create(ctx, trial, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})

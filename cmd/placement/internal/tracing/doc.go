@@ -1,7 +1,7 @@
-// Package tracing sends traces of what the hub does to an OpenTelemetry collector, if a file asks for that: the file of
-// --tracing-config-file is the one that kube-apiserver takes. Without it there is no provider at all, and nothing is paid for.
+// Package tracing sends traces to an OpenTelemetry collector, configured by the file of --tracing-config-file in the format of
+// kube-apiserver. Without the file there is no provider, and no cost.
 //
-// Promises: a file with a mistake is refused with the field that is wrong; requests to the API server carry the trace that they belong to,
-// and those that belong to none are not traced; what was recorded is sent before the process ends, or given up after a few seconds, and a
-// collector that does not answer holds up nothing else.
+// It promises: a file with an error is refused with the invalid field; requests to the API server carry the trace that they belong to, and
+// other requests are not traced; recorded spans are flushed before the process ends, or dropped after flushTimeout, and a collector that
+// does not respond delays nothing else.
 package tracing

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// service is what the hub calls itself in traces.
+	// service is the service.name of the traces.
 	service = "placement-hub"
-	// flushTimeout is how long the last spans may take to be sent.
+	// flushTimeout bounds the flush of the last spans.
 	flushTimeout = 3 * time.Second
 )
 
-// Provider sends traces. Nil sends none.
+// Provider sends traces. A nil Provider sends none.
 type Provider struct {
 	spans tracing.TracerProvider
 }
 
-// Start begins to send traces; without a configuration there is no provider. It does not wait for the collector.
+// Start returns a Provider; nil without a configuration. It does not wait for the collector.
 func Start(ctx context.Context, config *Config, version string) (*Provider, error) {
 	if config == nil {
 		return nil, nil
@@ -41,7 +41,7 @@ func Start(ctx context.Context, config *Config, version string) (*Provider, erro
 		attributes = append(attributes, attribute.String("service.instance.id", host))
 	}
 	about := []resource.Option{resource.WithFromEnv(), resource.WithAttributes(attributes...)}
-	// What is sent must not end before the last of it is flushed.
+	// The exporter must not end with ctx before the last spans are flushed.
 	spans, err := tracing.NewProvider(context.WithoutCancel(ctx), &config.TracingConfiguration, nil, about)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to send traces: %w; check the endpoint in the file of --%s", err, Flag)
@@ -54,7 +54,7 @@ func Start(ctx context.Context, config *Config, version string) (*Provider, erro
 	return &Provider{spans: spans}, nil
 }
 
-// Spans is where spans are begun; nil without a provider.
+// Spans returns the TracerProvider; nil without a provider.
 func (p *Provider) Spans() trace.TracerProvider {
 	if p == nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *Provider) Spans() trace.TracerProvider {
 	return p.spans
 }
 
-// Wrap is the config with requests that carry the trace that they belong to. The config itself stays as it is.
+// Wrap returns a copy of the config whose requests carry the trace that they belong to.
 func (p *Provider) Wrap(config *rest.Config) *rest.Config {
 	if p == nil {
 		return config
@@ -74,7 +74,7 @@ func (p *Provider) Wrap(config *rest.Config) *rest.Config {
 	return config
 }
 
-// Close sends what has not been sent yet, for a few seconds. What goes wrong with that is logged: it changes nothing of what was done.
+// Close flushes the spans, at most flushTimeout. An error is only logged.
 func (p *Provider) Close(ctx context.Context) {
 	if p == nil {
 		return
