@@ -36,7 +36,7 @@ func InstallBeside(ctx context.Context, cfg *rest.Config, multicluster bool) (le
 	}
 	wanted := make([]*unstructured.Unstructured, 0, len(objs))
 	for _, obj := range objs {
-		why, err := a.whyLeft(ctx, obj)
+		why, err := a.reasonToKeep(ctx, obj)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("install the placement hub's manifests: %s: %w", describe(obj), err)
@@ -52,9 +52,9 @@ func InstallBeside(ctx context.Context, cfg *rest.Config, multicluster bool) (le
 	return left, nil
 }
 
-// whyLeft says why an object of the cluster is not to be overwritten; "" means that it may be. A definition that is left although the hub cannot work
+// reasonToKeep says why an object of the cluster is not to be overwritten; "" means that it may be. A definition that is left although the hub cannot work
 // with it is an error.
-func (a *applier) whyLeft(ctx context.Context, obj *unstructured.Unstructured) (string, error) {
+func (a *applier) reasonToKeep(ctx context.Context, obj *unstructured.Unstructured) (string, error) {
 	if obj.GroupVersionKind().GroupKind() != definitionKind {
 		return "", nil
 	}
@@ -104,16 +104,16 @@ func appliedByUs(live *apiextensionsv1.CustomResourceDefinition) bool {
 	})
 }
 
-// mostNamed is how many fields are named.
-const mostNamed = 3
+// maxNamed is how many fields are named.
+const maxNamed = 3
 
 // unknownTo names the versions and fields of a definition that ours does not have.
 func unknownTo(ours, live *apiextensionsv1.CustomResourceDefinition) []string {
 	known, found := fieldsOf(ours), fieldsOf(live)
 	maps.DeleteFunc(found, func(field string, _ bool) bool { return known[field] })
 	news := slices.Sorted(maps.Keys(found))
-	if len(news) > mostNamed {
-		return append(news[:mostNamed:mostNamed], fmt.Sprintf("and %d more", len(news)-mostNamed))
+	if len(news) > maxNamed {
+		return append(news[:maxNamed:maxNamed], fmt.Sprintf("and %d more", len(news)-maxNamed))
 	}
 	return news
 }

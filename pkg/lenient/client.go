@@ -40,7 +40,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 		return c.WithWatch.Get(ctx, key, object, options...) //nolint:wrapcheck // It stands for the client.
 	}
 
-	at, err := c.through.of(kind)
+	at, err := c.through.endpointOf(kind)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *Client) List(ctx context.Context, list client.ObjectList, options ...cl
 		return c.WithWatch.List(ctx, list, options...) //nolint:wrapcheck // It stands for the client.
 	}
 
-	at, err := c.through.of(itemKind(kind))
+	at, err := c.through.endpointOf(itemKind(kind))
 	if err != nil {
 		return err
 	}

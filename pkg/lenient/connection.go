@@ -40,8 +40,8 @@ type endpoint struct {
 	namespaced bool
 }
 
-// of finds the endpoint of a kind. The error is a NoMatchError for a kind that is not served.
-func (c *connection) of(kind schema.GroupVersionKind) (endpoint, error) {
+// endpointOf finds the endpoint of a kind. The error is a NoMatchError for a kind that is not served.
+func (c *connection) endpointOf(kind schema.GroupVersionKind) (endpoint, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return endpoint{}, err //nolint:wrapcheck // Its kind decides what is done.
@@ -72,7 +72,7 @@ func (e endpoint) list(namespace string, options *metav1.ListOptions, parameters
 
 // listerWatcher lists and watches the objects of a kind in a namespace, or in all when it is empty.
 func (c *connection) listerWatcher(kind schema.GroupVersionKind, namespace string) (toolscache.ListerWatcher, error) {
-	at, err := c.of(kind)
+	at, err := c.endpointOf(kind)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 
 	allocations := testing.AllocsPerRun(100, func() {
 		cause := CauseOf("cluster")
-		cause.Woke(1, 2)
+		cause.Enqueued(1, 2)
 		cause.Evaluated(Unchanged)
 		cause.ObserveLatency(1)
 		ObserveScheduling(1)

@@ -55,17 +55,17 @@ func (f Fields) Under(path string) Fields {
 	return under
 }
 
-// told is how many fields String names.
-const told = 3
+// maxNamed is how many fields String names.
+const maxNamed = 3
 
 // String names the first fields and counts the others. It is empty without fields.
 func (f Fields) String() string {
-	texts := make([]string, 0, told+1)
-	for _, field := range f[:min(told, len(f))] {
+	texts := make([]string, 0, maxNamed+1)
+	for _, field := range f[:min(maxNamed, len(f))] {
 		texts = append(texts, field.String())
 	}
 
-	if more := len(f) - told; more > 0 {
+	if more := len(f) - maxNamed; more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 

@@ -42,7 +42,7 @@ func TestAMarkThatCannotBeReadIsAField(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	fields := Fields{}
-	for i := range told + 2 {
+	for i := range maxNamed + 2 {
 		fields = append(fields, Field{Path: fmt.Sprintf("status.f%d", i), Value: `"1e1.5"`, Problem: "no"})
 	}
 

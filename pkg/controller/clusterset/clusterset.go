@@ -29,18 +29,18 @@ const ClusterSet = "clusterset"
 
 // clusterSetReconciler writes the condition ClusterSetEmpty of every set, and keeps the sets default and global.
 type clusterSetReconciler struct {
-	client   client.Client
-	members  *membership
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	members   *membership
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-type limiter = workqueue.TypedRateLimitingInterface[reconcile.Request]
+type rateLimitingQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // SetupClusterSet adds the controller ClusterSet to the manager.
 func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
 	compiler := selector.NewCompiler()
 	r := &clusterSetReconciler{
-		client: mgr.GetClient(), outdated: queue.NewConflictBackoff[reconcile.Request](),
+		client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
 			return inventory.NewClusterSet(compiler, set)
 		}),
@@ -65,22 +65,22 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if apierrors.IsNotFound(err) {
-		return r.outdated.Result(ctx, request, r.createStandard(ctx, request.Name))
+		return r.conflicts.Result(ctx, request, r.createStandard(ctx, request.Name))
 	}
 
 	if !set.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
 
-	if rolledBack, err := r.rollBack(ctx, set); err != nil || rolledBack {
-		return r.outdated.Result(ctx, request, err) // The event of the roll-back comes next.
+	if rolledBack, err := r.restoreSelector(ctx, set); err != nil || rolledBack {
+		return r.conflicts.Result(ctx, request, err) // The event of the roll-back comes next.
 	}
 
-	return r.outdated.Result(ctx, request, r.writeEmpty(ctx, set))
+	return r.conflicts.Result(ctx, request, r.writeEmpty(ctx, set))
 }
 
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
-	compiled := r.members.of(set)
+	compiled := r.members.get(set)
 	if compiled.Err != nil {
 		// The members cannot be told; the placements that use the set say so (docs/spec/differences.md A4), and the condition stays as it was.
 		return nil //nolint:nilerr // A state, not an error: an edit of the set brings it back here.
@@ -122,7 +122,7 @@ func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.Cluster
 	count := 0
 
 	for i := range clusters.Items {
-		if holds(set, &clusters.Items[i]) {
+		if contains(set, &clusters.Items[i]) {
 			count++
 		}
 	}
@@ -132,10 +132,10 @@ func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.Cluster
 
 // setChanges queues a set whenever it changes, and keeps the membership in step.
 func (r *clusterSetReconciler) setChanges() handler.EventHandler {
-	add := func(q limiter, set client.Object) {
+	add := func(q rateLimitingQueue, set client.Object) {
 		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: set.GetName()}})
 	}
-	take := func(q limiter, object client.Object) {
+	take := func(q rateLimitingQueue, object client.Object) {
 		if set, is := object.(*clusterv1beta2.ManagedClusterSet); is {
 			r.members.update(set)
 		}
@@ -144,9 +144,9 @@ func (r *clusterSetReconciler) setChanges() handler.EventHandler {
 	}
 
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q limiter) { take(q, e.Object) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q limiter) { take(q, e.ObjectNew) },
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q limiter) {
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) { take(q, e.Object) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) { take(q, e.ObjectNew) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q rateLimitingQueue) {
 			r.members.forget(e.Object.GetName())
 			add(q, e.Object)
 		},
@@ -157,22 +157,22 @@ func (r *clusterSetReconciler) setChanges() handler.EventHandler {
 // first event, and nothing is worked on before both lists are in.
 func (r *clusterSetReconciler) clusterChanges() handler.EventHandler {
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q limiter) {
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) {
 			if !e.IsInInitialList {
 				r.enqueue(q, nil, e.Object)
 			}
 		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q limiter) {
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q rateLimitingQueue) {
 			if !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) {
 				r.enqueue(q, e.ObjectOld, e.ObjectNew)
 			}
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q limiter) { r.enqueue(q, e.Object, nil) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q rateLimitingQueue) { r.enqueue(q, e.Object, nil) },
 	}
 }
 
-func (r *clusterSetReconciler) enqueue(q limiter, before, after client.Object) {
-	for _, name := range r.members.changed(before, after) {
+func (r *clusterSetReconciler) enqueue(q rateLimitingQueue, before, after client.Object) {
+	for _, name := range r.members.affected(before, after) {
 		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
 	}
 }

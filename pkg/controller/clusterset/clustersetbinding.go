@@ -29,13 +29,13 @@ const bindingSetField = "spec.clusterSet"
 
 // clusterSetBindingReconciler writes the condition Bound of every binding: whether its set exists.
 type clusterSetBindingReconciler struct {
-	client   client.Client
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupClusterSetBinding adds the controller ClusterSetBinding to the manager.
 func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
-	r := &clusterSetBindingReconciler{client: mgr.GetClient(), outdated: queue.NewConflictBackoff[reconcile.Request]()}
+	r := &clusterSetBindingReconciler{client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request]()}
 
 	err := mgr.GetFieldIndexer().IndexField(context.Background(), &clusterv1beta2.ManagedClusterSetBinding{}, bindingSetField,
 		func(object client.Object) []string {
@@ -117,5 +117,5 @@ func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request rec
 		err = fmt.Errorf("writing the status of ManagedClusterSetBinding %s: %w", request, err)
 	}
 
-	return r.outdated.Result(ctx, request, err)
+	return r.conflicts.Result(ctx, request, err)
 }

@@ -27,13 +27,13 @@ const ClusterSetRoles = "clusterset-roles"
 // clusterSetRolesReconciler keeps the ClusterRoles of every set (docs/spec/consumers.md U17). It deletes none: they belong to the set, and
 // the garbage collector deletes them after it.
 type clusterSetRolesReconciler struct {
-	client   client.Client
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupClusterSetRoles adds the controller ClusterSetRoles to the manager.
 func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
-	r := &clusterSetRolesReconciler{client: mgr.GetClient(), outdated: queue.NewConflictBackoff[reconcile.Request]()}
+	r := &clusterSetRolesReconciler{client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request]()}
 
 	// The roles of a set depend on nothing but which set it is. A set that was deleted and made again may show as one that changed.
 	identity := predicate.Funcs{
@@ -44,18 +44,18 @@ func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ClusterSetRoles).
 							For(&clusterv1beta2.ManagedClusterSet{}, builder.WithPredicates(identity)).
-							Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(setOfRole), builder.WithPredicates(roleStrays())).
+							Watches(&rbacv1.ClusterRole{}, handler.EnqueueRequestsFromMapFunc(setOfRole), builder.WithPredicates(roleDiffers())).
 							WithOptions(queue.Options[reconcile.Request](s)).
 							Complete(r)
 }
 
-// roleStrays tells of a role that is not as the hub keeps it, so that what it has just written does not wake it, when it may not see all
+// roleDiffers tells of a role that is not as the hub keeps it, so that what it has just written does not wake it, when it may not see all
 // of that yet.
-func roleStrays() predicate.Predicate {
+func roleDiffers() predicate.Predicate {
 	strays := func(object client.Object) bool {
 		role, ok := object.(*rbacv1.ClusterRole)
 
-		return !ok || !kept(role)
+		return !ok || !upToDate(role)
 	}
 
 	return predicate.Funcs{
@@ -66,7 +66,7 @@ func roleStrays() predicate.Predicate {
 
 // setOfRole names the set that a ClusterRole is about, whoever made it: a role in the way of ours may have gone.
 func setOfRole(_ context.Context, role client.Object) []reconcile.Request {
-	set, found := setNamed(role.GetName())
+	set, found := setOfRoleName(role.GetName())
 	if !found {
 		return nil
 	}
@@ -90,16 +90,16 @@ func (r *clusterSetRolesReconciler) Reconcile(ctx context.Context, request recon
 	var errs []error
 
 	for _, role := range rolesOf(set) {
-		if err := r.keep(ctx, role); err != nil {
+		if err := r.apply(ctx, role); err != nil {
 			errs = append(errs, err)
 		}
 	}
 
-	return r.outdated.Result(ctx, request, errors.Join(errs...))
+	return r.conflicts.Result(ctx, request, errors.Join(errs...))
 }
 
-// keep makes a role that is not there, puts back one that is ours, and leaves one that is not.
-func (r *clusterSetRolesReconciler) keep(ctx context.Context, role *rbacv1.ClusterRole) error {
+// apply makes a role that is not there, puts back one that is ours, and leaves one that is not.
+func (r *clusterSetRolesReconciler) apply(ctx context.Context, role *rbacv1.ClusterRole) error {
 	known := &rbacv1.ClusterRole{}
 
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(role), known)
@@ -115,14 +115,14 @@ func (r *clusterSetRolesReconciler) keep(ctx context.Context, role *rbacv1.Clust
 		return fmt.Errorf("reading ClusterRole %s: %w", role.Name, err)
 	}
 
-	if !ours(known) {
+	if !managed(known) {
 		klog.FromContext(ctx).V(2).Info("Leaving a ClusterRole alone that somebody else made; to have it kept for the set, delete it",
 			"clusterRole", klog.KObj(known))
 
 		return nil
 	}
 
-	if alike(known, role) || !known.DeletionTimestamp.IsZero() { // It is made again when it is gone.
+	if equalRoles(known, role) || !known.DeletionTimestamp.IsZero() { // It is made again when it is gone.
 		return nil
 	}
 

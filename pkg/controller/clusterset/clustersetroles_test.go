@@ -88,20 +88,20 @@ func TestRoleStrays(t *testing.T) {
 			role := rolesOf(testSet())[0]
 			tc.change(role)
 
-			if got := roleStrays().Create(event.CreateEvent{Object: role}); got != tc.want {
+			if got := roleDiffers().Create(event.CreateEvent{Object: role}); got != tc.want {
 				t.Errorf("a create event counts: %t, want %t", got, tc.want)
 			}
 
 			before := rolesOf(testSet())[0]
-			if got := roleStrays().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: role}); got != tc.want {
+			if got := roleDiffers().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: role}); got != tc.want {
 				t.Errorf("an update event counts: %t, want %t", got, tc.want)
 			}
 
-			if got := roleStrays().Update(event.UpdateEvent{ObjectOld: role, ObjectNew: before}); got {
+			if got := roleDiffers().Update(event.UpdateEvent{ObjectOld: role, ObjectNew: before}); got {
 				t.Error("the event of putting it back counts")
 			}
 
-			if !roleStrays().Delete(event.DeleteEvent{Object: role}) {
+			if !roleDiffers().Delete(event.DeleteEvent{Object: role}) {
 				t.Error("a delete event does not count")
 			}
 		})
@@ -175,7 +175,7 @@ func TestForeignRoleIsLeftAloneAndNamed(t *testing.T) {
 		r := &clusterSetRolesReconciler{client: cached{t: t, roles: roles}}
 
 		for _, role := range rolesOf(testSet()) {
-			if err := r.keep(klog.NewContext(t.Context(), logger), role); err != nil {
+			if err := r.apply(klog.NewContext(t.Context(), logger), role); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -200,13 +200,13 @@ func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 	r := &clusterSetRolesReconciler{client: cached{t: t, roles: roles}}
 
 	for _, role := range rolesOf(set) {
-		if err := r.keep(t.Context(), role); err != nil {
+		if err := r.apply(t.Context(), role); err != nil {
 			t.Fatal(err)
 		}
 	}
 
 	set.DeletionTimestamp, set.Finalizers = leaving, []string{"example.com/hold"}
-	r = &clusterSetRolesReconciler{client: refusing(t, set), outdated: queue.NewConflictBackoff[reconcile.Request]()}
+	r = &clusterSetRolesReconciler{client: refusing(t, set), conflicts: queue.NewConflictBackoff[reconcile.Request]()}
 
 	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: set.Name}}); err != nil {
 		t.Fatal(err)

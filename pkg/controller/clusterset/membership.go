@@ -33,8 +33,8 @@ func newMembership(compile func(*clusterv1beta2.ManagedClusterSet) *inventory.Cl
 	return &membership{compile: compile, compiled: map[string]compiledSet{}, selecting: map[string]bool{}}
 }
 
-// of returns a set in its compiled form, which belongs to the membership.
-func (m *membership) of(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
+// get returns a set in its compiled form, which belongs to the membership.
+func (m *membership) get(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -47,7 +47,7 @@ func (m *membership) of(set *clusterv1beta2.ManagedClusterSet) *inventory.Cluste
 
 // update takes a set in as it is now.
 func (m *membership) update(set *clusterv1beta2.ManagedClusterSet) {
-	compiled := m.of(set)
+	compiled := m.get(set)
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,8 +71,8 @@ func (m *membership) forget(name string) {
 	delete(m.selecting, name)
 }
 
-// changed names the sets that gain or lose a cluster between two states of it, of which one may be nil.
-func (m *membership) changed(before, after client.Object) []string {
+// affected names the sets that gain or lose a cluster between two states of it, of which one may be nil.
+func (m *membership) affected(before, after client.Object) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -80,14 +80,14 @@ func (m *membership) changed(before, after client.Object) []string {
 
 	if was, is := labelledSet(before), labelledSet(after); was != is {
 		for _, name := range []string{was, is} {
-			if known, exists := m.compiled[name]; exists && !m.selecting[name] && holds(known.set, before) != holds(known.set, after) {
+			if known, exists := m.compiled[name]; exists && !m.selecting[name] && contains(known.set, before) != contains(known.set, after) {
 				names = append(names, name)
 			}
 		}
 	}
 
 	for name := range m.selecting {
-		if set := m.compiled[name].set; holds(set, before) != holds(set, after) {
+		if set := m.compiled[name].set; contains(set, before) != contains(set, after) {
 			names = append(names, name)
 		}
 	}
@@ -104,6 +104,6 @@ func labelledSet(cluster client.Object) string {
 	return cluster.GetLabels()[clusterv1beta2.ClusterSetLabel]
 }
 
-func holds(set *inventory.ClusterSet, cluster client.Object) bool {
+func contains(set *inventory.ClusterSet, cluster client.Object) bool {
 	return cluster != nil && set.Contains(&clusterinfo.ClusterInfo{Name: cluster.GetName(), Labels: cluster.GetLabels()})
 }

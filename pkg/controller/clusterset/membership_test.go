@@ -54,8 +54,8 @@ func TestSetsAreCompiledOncePerGeneration(t *testing.T) {
 	}
 
 	for i := range many {
-		m.changed(nil, clusterOf(fmt.Sprint("c", i), inSet("exclusive1")))
-		m.of(setOf(fmt.Sprint("exclusive", i), 1, nil))
+		m.affected(nil, clusterOf(fmt.Sprint("c", i), inSet("exclusive1")))
+		m.get(setOf(fmt.Sprint("exclusive", i), 1, nil))
 		m.update(setOf(fmt.Sprint("selecting", i), 1, &metav1.LabelSelector{})) // Only its status can have changed.
 	}
 
@@ -101,7 +101,7 @@ func TestMembershipChanges(t *testing.T) {
 		},
 		{"no set for a set with a selector", clusterOf("c", nil), clusterOf("c", inSet("late")), nil},
 	} {
-		got := m.changed(tc.before, tc.after)
+		got := m.affected(tc.before, tc.after)
 		slices.Sort(got)
 
 		if !cmp.Equal(tc.want, got) {
@@ -151,12 +151,12 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 		var want []string
 
 		for name, set := range all {
-			if compiled := compile(set); holds(compiled, before) != holds(compiled, after) {
+			if compiled := compile(set); contains(compiled, before) != contains(compiled, after) {
 				want = append(want, name)
 			}
 		}
 
-		got := m.changed(before, after)
+		got := m.affected(before, after)
 		slices.Sort(want)
 		slices.Sort(got)
 

@@ -30,22 +30,22 @@ const ClusterSetBindingRBAC = scope.Manager
 // no state but what it has just done and what it is about to delete: what is true stands in the cache, whose initial lists are there before
 // the first look.
 type rbacBindingReconciler struct {
-	client   client.Client
-	grants   *compiledGrants
-	unseen   *unseenWrites
-	doubts   *doubts
-	reviews  *recurringReviews
-	review   review
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	grants    *grantCache
+	sent      *sentWrites
+	grace     *graceTracker
+	reviews   *recurringReviews
+	review    review
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // newRBACBindingReconciler reads from the cache of api, and where that may be behind, from live.
 func newRBACBindingReconciler(api client.Client, live client.Reader, c clock.PassiveClock) *rbacBindingReconciler {
 	return &rbacBindingReconciler{
-		client: api, grants: newCompiledGrants(), unseen: newUnseenWrites(c, versionOfBinding(live)), doubts: newDoubts(c),
-		reviews:  newRecurringReviews(c),
-		review:   reviewer(api),
-		outdated: queue.NewConflictBackoff[reconcile.Request](),
+		client: api, grants: newGrantCache(), sent: newSentWrites(c, liveBindingVersion(live)), grace: newGraceTracker(c),
+		reviews:   newRecurringReviews(c),
+		review:    reviewer(api),
+		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 }
 
@@ -56,17 +56,17 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	found := &corev1.Namespace{}
 	err := r.client.Get(ctx, types.NamespacedName{Name: namespace}, found, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // It gets nothing, and what it has goes with it.
-		r.doubts.forget(namespace)
+		r.grace.forget(namespace)
 		r.reviews.forget(namespace)
 
-		return r.outdated.Result(ctx, request, nil)
+		return r.conflicts.Result(ctx, request, nil)
 	}
 
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading Namespace %s: %w", namespace, err)
 	}
 
-	wanted, err := r.wanted(ctx, namespace)
+	wanted, err := r.entitlementOf(ctx, namespace)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -76,75 +76,75 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		return reconcile.Result{}, fmt.Errorf("listing the ManagedClusterSetBindings of namespace %s: %w", namespace, err)
 	}
 
-	asked := r.questions(namespace)
+	asked := r.newReviewCache(namespace)
 
 	denied, unreviewed := r.reviews.denials(ctx, namespace, keptBindings(wanted.sets, bindings.Items), asked)
-	wanted = wanted.without(denied)
+	wanted = wanted.withoutDenied(denied)
 	planned := planBindings(wanted.sets, bindings.Items)
 	made := r.bind(ctx, namespace, planned, asked)
-	due, wait := r.doubts.confirm(namespace, planned.revoke, made.patience())
+	due, wait := r.grace.expired(namespace, planned.revoke, made.deletionGrace())
 	unmade := r.unbind(ctx, due, wanted, asked)
 	err = errors.Join(unreviewed, errors.Join(slices.Concat(made.failed, unmade.failed)...))
 
 	if err != nil && wait > 0 { // What is to be deleted soon must not wait for what fails, and may fail for long. Then it is told.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
 
-		return reconcile.Result{RequeueAfter: min(wait, secondLook)}, nil
+		return reconcile.Result{RequeueAfter: min(wait, deletionGrace)}, nil
 	}
 
 	if err == nil {
-		err = cmp.Or(made.outdated, unmade.outdated)
+		err = cmp.Or(made.conflict, unmade.conflict)
 	}
 
 	if err == nil && !planned.empty() { // Events tell that it came to pass; if none comes, the API server is asked.
-		wait = earliest(wait, unseenFor)
+		wait = shorterWait(wait, confirmTimeout)
 	}
 
-	result, err := r.outdated.Result(ctx, request, err)
+	result, err := r.conflicts.Result(ctx, request, err)
 	if err == nil {
-		result.RequeueAfter = earliest(earliest(wait, r.reviews.wait(namespace)), result.RequeueAfter)
+		result.RequeueAfter = shorterWait(shorterWait(wait, r.reviews.wait(namespace)), result.RequeueAfter)
 	}
 
 	return result, err
 }
 
-// outcome is what came of several writes.
-type outcome struct {
+// writeResults is what came of several writes.
+type writeResults struct {
 	failed   []error
-	outdated error // of one that was based on an old view
+	conflict error // of one that was based on an old view
 }
 
-func (o *outcome) note(err error) {
+func (o *writeResults) add(err error) {
 	switch {
 	case err == nil, decision.Terminating(err):
 	case decision.Outdated(err):
-		o.outdated = err
+		o.conflict = err
 	default:
 		o.failed = append(o.failed, err)
 	}
 }
 
-// patience is how long a binding must have been unwanted until it is deleted. While what may take its place cannot be made, it is longer: a
+// deletionGrace is how long a binding must have been unwanted until it is deleted. While what may take its place cannot be made, it is longer: a
 // cluster that both hold is not to be lost meanwhile (docs/architecture.md law 5). What is forbidden will not come.
-func (o *outcome) patience() time.Duration {
+func (o *writeResults) deletionGrace() time.Duration {
 	hopeless := func(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) }
-	if o.outdated != nil || slices.ContainsFunc(o.failed, func(err error) bool { return !hopeless(err) }) {
-		return longLook
+	if o.conflict != nil || slices.ContainsFunc(o.failed, func(err error) bool { return !hopeless(err) }) {
+		return extendedDeletionGrace
 	}
 
-	return secondLook
+	return deletionGrace
 }
 
 // bind makes and puts back what is planned. What the hub refuses does not keep the rest from being written.
-func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, asked *questions) outcome {
-	var made outcome
+func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, asked *reviewCache) writeResults {
+	var made writeResults
 
 	for _, set := range planned.create {
-		made.note(r.create(ctx, namespace, set, asked))
+		made.add(r.create(ctx, namespace, set, asked))
 	}
 
 	for _, binding := range planned.restore {
-		made.note(r.restore(ctx, binding))
+		made.add(r.restore(ctx, binding))
 	}
 
 	return made
@@ -152,12 +152,12 @@ func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, plan
 
 // unbind deletes what is not wanted.
 func (r *rbacBindingReconciler) unbind(
-	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, asked *questions,
-) outcome {
-	var deleted outcome
+	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, asked *reviewCache,
+) writeResults {
+	var deleted writeResults
 
 	for _, binding := range unwanted {
-		deleted.note(r.revoke(ctx, binding, wanted.whyNot(binding.Name), asked))
+		deleted.add(r.revoke(ctx, binding, wanted.reasonUnbound(binding.Name), asked))
 	}
 
 	return deleted
@@ -165,7 +165,7 @@ func (r *rbacBindingReconciler) unbind(
 
 // write sends a write that is based on a version of a binding, "" for none, if the cache shows that version and no such write was sent.
 func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
-	return r.unseen.write(ctx, key, base, func() error {
+	return r.sent.write(ctx, key, base, func() error {
 		// What was sent is forgotten as soon as the cache shows what came of it, which can be after the bindings were listed.
 		shown := &clusterv1beta2.ManagedClusterSetBinding{}
 
@@ -175,20 +175,20 @@ func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedN
 		}
 
 		if shown.ResourceVersion != base {
-			return outdated(key.Name, "the binding has changed")
+			return conflict(key.Name, "the binding has changed")
 		}
 
 		return send()
 	})
 }
 
-// outdated is the error of what was looked at on an old view: it is tried again quietly.
-func outdated(binding, why string) error {
+// conflict is the error of what was looked at on an old view: it is tried again quietly.
+func conflict(binding, why string) error {
 	return apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), binding, errors.New(why))
 }
 
 // create makes a binding, if the API server says that the account may bind the set.
-func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, asked *questions) error {
+func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, asked *reviewCache) error {
 	key := types.NamespacedName{Namespace: namespace, Name: set}
 
 	return r.write(ctx, key, "", func() error {
@@ -196,7 +196,7 @@ func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set strin
 		case err != nil:
 			return err
 		case !may:
-			return outdated(set, "the API server does not let the ServiceAccount bind the cluster set any more")
+			return conflict(set, "the API server does not let the ServiceAccount bind the cluster set any more")
 		}
 
 		binding := &clusterv1beta2.ManagedClusterSetBinding{
@@ -236,7 +236,7 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 // revoke deletes a binding as it was looked at: if it changed meanwhile, it may have been handed over. One for which the cache shows no right
 // stays while the API server says that there is one.
 func (r *rbacBindingReconciler) revoke(
-	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, asked *questions,
+	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, asked *reviewCache,
 ) error {
 	key := client.ObjectKeyFromObject(binding)
 
@@ -246,7 +246,7 @@ func (r *rbacBindingReconciler) revoke(
 			case err != nil:
 				return err
 			case may:
-				return outdated(binding.Name, "the API server lets the ServiceAccount bind the cluster set")
+				return conflict(binding.Name, "the API server lets the ServiceAccount bind the cluster set")
 			}
 		}
 

@@ -93,40 +93,40 @@ func names(bindings []*clusterv1beta2.ManagedClusterSetBinding) []string {
 
 func TestSecondLook(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
-	d := newDoubts(clock)
+	d := newGraceTracker(clock)
 	blue, red := fromRBAC("blue"), fromRBAC("red")
 	again := fromRBAC("blue", func(b *clusterv1beta2.ManagedClusterSetBinding) { b.UID = "another" })
 	expect := func(reason string, wait time.Duration, want []string, unwanted ...*clusterv1beta2.ManagedClusterSetBinding) {
 		t.Helper()
 
-		due, got := d.confirm("a", unwanted, secondLook)
+		due, got := d.expired("a", unwanted, deletionGrace)
 		if diff := cmp.Diff(want, names(due)); diff != "" || got != wait {
 			t.Errorf("%s: wait %v, want %v; due (-want +got):\n%s", reason, got, wait, diff)
 		}
 	}
 
-	expect("the first look deletes nothing", secondLook, nil, &blue)
-	clock.Step(secondLook / 2)
-	expect("each waits for itself", secondLook/2, nil, &blue, &red)
-	clock.Step(secondLook / 2)
-	expect("the second one does", secondLook/2, []string{"blue"}, &blue, &red)
-	expect("it is about this very object", secondLook/2, nil, &again, &red)
+	expect("the first look deletes nothing", deletionGrace, nil, &blue)
+	clock.Step(deletionGrace / 2)
+	expect("each waits for itself", deletionGrace/2, nil, &blue, &red)
+	clock.Step(deletionGrace / 2)
+	expect("the second one does", deletionGrace/2, []string{"blue"}, &blue, &red)
+	expect("it is about this very object", deletionGrace/2, nil, &again, &red)
 	expect("what was wanted in between", 0, nil)
-	expect("begins again", secondLook, nil, &red)
+	expect("begins again", deletionGrace, nil, &red)
 	clock.Step(time.Hour)
 	d.forget("a")
-	expect("and so does a namespace that was gone", secondLook, nil, &red)
-	clock.Step(secondLook)
+	expect("and so does a namespace that was gone", deletionGrace, nil, &red)
+	clock.Step(deletionGrace)
 
-	if due, wait := d.confirm("a", []*clusterv1beta2.ManagedClusterSetBinding{&red}, longLook); len(due) > 0 || wait != longLook-secondLook {
-		t.Errorf("a longer look: %v, wait %v; want none before %v", names(due), wait, longLook-secondLook)
+	if due, wait := d.expired("a", []*clusterv1beta2.ManagedClusterSetBinding{&red}, extendedDeletionGrace); len(due) > 0 || wait != extendedDeletionGrace-deletionGrace {
+		t.Errorf("a longer look: %v, wait %v; want none before %v", names(due), wait, extendedDeletionGrace-deletionGrace)
 	}
 }
 
 func TestUnseenWrites(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Unix(1, 0))
 	live := ""
-	u := newUnseenWrites(clock, func(context.Context, types.NamespacedName) (string, error) { return live, nil })
+	u := newSentWrites(clock, func(context.Context, types.NamespacedName) (string, error) { return live, nil })
 	key := types.NamespacedName{Namespace: "a", Name: "blue"}
 	refused := errors.New("refused")
 	expect := func(reason, base string, sent bool, answer error) {
@@ -147,28 +147,28 @@ func TestUnseenWrites(t *testing.T) {
 	expect("a failed write is sent again", "", true, refused)
 	expect("one that succeeded", "", true, nil)
 	expect("is not, while the cache shows the old state", "", false, nil)
-	u.seen(key, "5", false)
+	u.observe(key, "5", false)
 	expect("another state is another matter", "5", true, nil)
-	u.seen(key, "5", false)
+	u.observe(key, "5", false)
 	expect("a late event of the old state ends nothing", "5", false, nil)
-	u.seen(key, "5", true)
+	u.observe(key, "5", true)
 	expect("a deletion ends it", "", true, nil)
 
 	conflict := apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), key.Name, refused)
 
-	clock.Step(unseenFor)
+	clock.Step(confirmTimeout)
 	expect("the API server shows the old state, too: it was undone", "", true, nil)
 
 	live = "7"
 
-	clock.Step(unseenFor)
+	clock.Step(confirmTimeout)
 	expect("the API server shows another state: the cache is behind", "", false, nil)
 	u.forget(key)
 	expect("a conflict where the cache is behind", "", true, conflict)
 	expect("is not tried again on that state", "", false, nil)
-	clock.Step(unseenFor)
+	clock.Step(confirmTimeout)
 	expect("nor later", "", false, nil)
-	u.seen(key, "7", false)
+	u.observe(key, "7", false)
 	expect("but on the state that the API server shows", "7", true, conflict)
 	expect("a conflict for another reason is tried again", "7", true, nil)
 	u.forget(key)
@@ -259,7 +259,7 @@ func TestReconcileBindsAndRevokes(t *testing.T) {
 	}
 
 	expect("blue", "red")
-	clock.Step(secondLook)
+	clock.Step(deletionGrace)
 	expect("blue")
 
 	if len(deletions) != 1 || deletions[0].Preconditions == nil ||
@@ -292,7 +292,7 @@ func TestReconcileGoesByTheLatestState(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		r.unseen.seen(types.NamespacedName{Namespace: "a", Name: "blue"}, "1", false)
+		r.sent.observe(types.NamespacedName{Namespace: "a", Name: "blue"}, "1", false)
 	}
 
 	if created != 1 {
@@ -388,11 +388,11 @@ func TestReadErrorsWriteNothing(t *testing.T) {
 		},
 	})
 
-	if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != secondLook {
+	if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != deletionGrace {
 		t.Errorf("first look: %v, %v; want the second one", result, err)
 	}
 
-	clock.Step(longLook)
+	clock.Step(extendedDeletionGrace)
 
 	if _, err := r.Reconcile(t.Context(), requestOfA); !errors.Is(err, unreadable) {
 		t.Errorf("later: %v, want the error", err)
@@ -418,7 +418,7 @@ func TestOneRefusalHoldsUpNothing(t *testing.T) {
 
 	r.review = func(context.Context, string, string) (bool, error) { return true, nil }
 
-	if made := r.bind(t.Context(), "a", planned, r.questions("a")); len(made.failed) != 1 ||
+	if made := r.bind(t.Context(), "a", planned, r.newReviewCache("a")); len(made.failed) != 1 ||
 		!errors.Is(made.failed[0], denied) || !created["green"] {
 		t.Errorf("failed %v, tried %v; want the refusal, and the other one tried", made.failed, created)
 	}
@@ -433,7 +433,7 @@ func TestWhyNot(t *testing.T) {
 		{entitlement{account: true}, noRight},
 		{entitlement{account: true, grant: scope.Grant{All: true}}, noSet},
 	} {
-		if got := tc.entitlement.whyNot("blue"); got != tc.want {
+		if got := tc.entitlement.reasonUnbound("blue"); got != tc.want {
 			t.Errorf("whyNot = %q, want %q", got, tc.want)
 		}
 	}

@@ -51,7 +51,7 @@ func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
 							WatchesRawSource(watch(mgr, r, &rbacv1.ClusterRole{}, false, r.clusterRoleChange)).
 							WatchesRawSource(watch(mgr, r, &clusterv1beta2.ManagedClusterSet{}, false, r.setChange)).
 							WatchesRawSource(watch(mgr, r, &corev1.Namespace{}, false, r.namespaceChange)).
-							WithOptions(queue.Options[reconcile.Request](manyWriters(s))).
+							WithOptions(queue.Options[reconcile.Request](withMinWorkers(s))).
 							Complete(r)
 }
 
@@ -142,7 +142,9 @@ func (r *rbacBindingReconciler) enqueue(
 	}
 }
 
-func only(namespace string) scope.Audience { return scope.Audience{Namespaces: sets.New(namespace)} }
+func namespaceAudience(namespace string) scope.Audience {
+	return scope.Audience{Namespaces: sets.New(namespace)}
+}
 
 func (*rbacBindingReconciler) accountChange(_ context.Context, before, after *corev1.ServiceAccount) scope.Audience {
 	one := after
@@ -150,26 +152,26 @@ func (*rbacBindingReconciler) accountChange(_ context.Context, before, after *co
 		one = before
 	}
 
-	if one.Name != scope.Account || before != nil && after != nil && sameLife(before, after) {
+	if one.Name != scope.Account || before != nil && after != nil && sameLifecycle(before, after) {
 		return scope.Audience{}
 	}
 
-	return only(one.Namespace)
+	return namespaceAudience(one.Namespace)
 }
 
 func (*rbacBindingReconciler) namespaceChange(_ context.Context, before, after *corev1.Namespace) scope.Audience {
 	switch {
 	case before == nil:
-		return only(after.Name)
-	case after == nil || !sameLife(before, after):
-		return only(before.Name)
+		return namespaceAudience(after.Name)
+	case after == nil || !sameLifecycle(before, after):
+		return namespaceAudience(before.Name)
 	default:
 		return scope.Audience{}
 	}
 }
 
-// sameLife reports whether two states are of one object that is being deleted in both of them or in neither.
-func sameLife(before, after metav1.Object) bool {
+// sameLifecycle reports whether two states are of one object that is being deleted in both of them or in neither.
+func sameLifecycle(before, after metav1.Object) bool {
 	return before.GetUID() == after.GetUID() && before.GetDeletionTimestamp().IsZero() == after.GetDeletionTimestamp().IsZero()
 }
 
@@ -182,20 +184,20 @@ func (*rbacBindingReconciler) setChange(_ context.Context, before, after *cluste
 // condition is no change; what we created is one as it comes back, because it may have been revoked before it was seen.
 func (r *rbacBindingReconciler) bindingChange(_ context.Context, before, after *clusterv1beta2.ManagedClusterSetBinding) scope.Audience {
 	if after == nil {
-		r.unseen.seen(client.ObjectKeyFromObject(before), before.ResourceVersion, true)
+		r.sent.observe(client.ObjectKeyFromObject(before), before.ResourceVersion, true)
 
-		return only(before.Namespace)
+		return namespaceAudience(before.Namespace)
 	}
 
-	r.unseen.seen(client.ObjectKeyFromObject(after), after.ResourceVersion, false)
+	r.sent.observe(client.ObjectKeyFromObject(after), after.ResourceVersion, false)
 
 	switch {
 	case !scope.Managed(after) && (before == nil || !scope.Managed(before)):
 		return scope.Audience{}
-	case before != nil && sameLife(before, after) && before.Spec == after.Spec && scope.Managed(before) == scope.Managed(after):
+	case before != nil && sameLifecycle(before, after) && before.Spec == after.Spec && scope.Managed(before) == scope.Managed(after):
 		return scope.Audience{}
 	default:
-		return only(after.Namespace)
+		return namespaceAudience(after.Namespace)
 	}
 }
 
@@ -250,11 +252,11 @@ func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, a
 	return scope.AudienceOf(subjects)
 }
 
-// writers is how many namespaces are worked on at the same time, at least: what takes time is to wait for the API server.
-const writers = 8
+// minWorkers is how many namespaces are worked on at the same time, at least: what takes time is to wait for the API server.
+const minWorkers = 8
 
-func manyWriters(s queue.Settings) queue.Settings {
-	s.Workers = max(s.Workers, writers)
+func withMinWorkers(s queue.Settings) queue.Settings {
+	s.Workers = max(s.Workers, minWorkers)
 
 	return s
 }

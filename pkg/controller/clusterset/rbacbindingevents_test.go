@@ -46,7 +46,7 @@ func TestChangesConcernNamespaces(t *testing.T) {
 	labelled.Labels["example.com/a"] = "b"
 	conditioned.Status.Conditions = []metav1.Condition{{Type: "Bound"}}
 	none := scope.Audience{}
-	a, everyone := only("a"), scope.Audience{Everyone: true}
+	a, everyone := namespaceAudience("a"), scope.Audience{Everyone: true}
 
 	for _, tc := range []struct {
 		reason    string

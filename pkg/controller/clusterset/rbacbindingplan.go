@@ -27,8 +27,8 @@ type entitlement struct {
 	denied  sets.Set[string] // what the API server denies all the same
 }
 
-// without takes away what the API server denies.
-func (e entitlement) without(denied sets.Set[string]) entitlement {
+// withoutDenied takes away what the API server denies.
+func (e entitlement) withoutDenied(denied sets.Set[string]) entitlement {
 	if len(denied) > 0 {
 		e.sets, e.denied = e.sets.Difference(denied), denied
 	}
@@ -47,8 +47,8 @@ const (
 	deniedRight reason = "an authorizer beside RBAC does not let the ServiceAccount bind the cluster set"
 )
 
-// whyNot says why a set is not among those of the entitlement.
-func (e entitlement) whyNot(set string) reason {
+// reasonUnbound says why a set is not among those of the entitlement.
+func (e entitlement) reasonUnbound(set string) reason {
 	switch {
 	case !e.account:
 		return noAccount
@@ -61,8 +61,8 @@ func (e entitlement) whyNot(set string) reason {
 	}
 }
 
-// wanted reads the cache. After an error there is no answer: it must not look like a revocation.
-func (r *rbacBindingReconciler) wanted(ctx context.Context, namespace string) (entitlement, error) {
+// entitlementOf reads the cache. After an error there is no answer: it must not look like a revocation.
+func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace string) (entitlement, error) {
 	account := &corev1.ServiceAccount{}
 	key := types.NamespacedName{Namespace: namespace, Name: scope.Account}
 
@@ -83,7 +83,7 @@ func (r *rbacBindingReconciler) wanted(ctx context.Context, namespace string) (e
 	var unread []error
 
 	grant := scope.Allowed(namespace, bindings, func(role string) scope.Grant {
-		grant, err := r.grants.of(ctx, r.client, role)
+		grant, err := r.grants.get(ctx, r.client, role)
 		unread = append(unread, err)
 
 		return grant
@@ -176,8 +176,8 @@ func planBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClus
 	return plan
 }
 
-// compiledGrants keeps what each ClusterRole grants, so that its rules are gone through once. It is safe for concurrent use.
-type compiledGrants struct {
+// grantCache keeps what each ClusterRole grants, so that its rules are gone through once. It is safe for concurrent use.
+type grantCache struct {
 	mu     sync.Mutex
 	grants map[string]compiledGrant // by role
 }
@@ -187,10 +187,10 @@ type compiledGrant struct {
 	version string // of the role
 }
 
-func newCompiledGrants() *compiledGrants { return &compiledGrants{grants: map[string]compiledGrant{}} }
+func newGrantCache() *grantCache { return &grantCache{grants: map[string]compiledGrant{}} }
 
-// of is what a ClusterRole grants; one that does not exist grants nothing.
-func (c *compiledGrants) of(ctx context.Context, reader client.Reader, role string) (scope.Grant, error) {
+// get is what a ClusterRole grants; one that does not exist grants nothing.
+func (c *grantCache) get(ctx context.Context, reader client.Reader, role string) (scope.Grant, error) {
 	found := &rbacv1.ClusterRole{}
 
 	err := reader.Get(ctx, types.NamespacedName{Name: role}, found, client.UnsafeDisableDeepCopy)
@@ -217,7 +217,7 @@ func (c *compiledGrants) of(ctx context.Context, reader client.Reader, role stri
 }
 
 // forget drops what a ClusterRole that is gone has granted.
-func (c *compiledGrants) forget(role string) {
+func (c *grantCache) forget(role string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 

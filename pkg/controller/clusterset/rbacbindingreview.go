@@ -27,26 +27,26 @@ func reviewer(api client.Client) review {
 	}
 }
 
-// questions are those of one look at a namespace: none is asked twice.
-type questions struct {
+// reviewCache are those of one look at a namespace: none is asked twice.
+type reviewCache struct {
 	review    review
 	namespace string
-	answers   map[string]bool
+	results   map[string]bool
 }
 
-func (r *rbacBindingReconciler) questions(namespace string) *questions {
-	return &questions{review: r.review, namespace: namespace, answers: map[string]bool{}}
+func (r *rbacBindingReconciler) newReviewCache(namespace string) *reviewCache {
+	return &reviewCache{review: r.review, namespace: namespace, results: map[string]bool{}}
 }
 
 // mayBind is what the API server answers. Each set is asked for by name, also where RBAC grants all: another authorizer may deny a single one.
-func (q *questions) mayBind(ctx context.Context, set string) (bool, error) {
-	if may, known := q.answers[set]; known {
+func (q *reviewCache) mayBind(ctx context.Context, set string) (bool, error) {
+	if may, known := q.results[set]; known {
 		return may, nil
 	}
 
 	may, err := q.review(ctx, q.namespace, set)
 	if err == nil {
-		q.answers[set] = may
+		q.results[set] = may
 	}
 
 	return may, err

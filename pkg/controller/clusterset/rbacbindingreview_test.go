@@ -27,10 +27,10 @@ func TestCreationsThatFail(t *testing.T) {
 		err    error
 		after  time.Duration
 	}{
-		{"what is forbidden will not come", apierrors.NewForbidden(schema.GroupResource{}, "blue", nil), secondLook},
-		{"what is invalid will not come", apierrors.NewInvalid(schema.GroupKind{}, "blue", nil), secondLook},
-		{"what cannot be written now may come", apierrors.NewInternalError(errors.New("no")), longLook},
-		{"what was based on an old view may come", apierrors.NewConflict(schema.GroupResource{}, "blue", nil), longLook},
+		{"what is forbidden will not come", apierrors.NewForbidden(schema.GroupResource{}, "blue", nil), deletionGrace},
+		{"what is invalid will not come", apierrors.NewInvalid(schema.GroupKind{}, "blue", nil), deletionGrace},
+		{"what cannot be written now may come", apierrors.NewInternalError(errors.New("no")), extendedDeletionGrace},
+		{"what was based on an old view may come", apierrors.NewConflict(schema.GroupResource{}, "blue", nil), extendedDeletionGrace},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			deleted := false
@@ -43,13 +43,13 @@ func TestCreationsThatFail(t *testing.T) {
 				},
 			})
 
-			for waited := time.Duration(0); waited < tc.after; waited += secondLook {
+			for waited := time.Duration(0); waited < tc.after; waited += deletionGrace {
 				result, err := r.Reconcile(t.Context(), requestOfA)
-				if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > longLook || deleted {
-					t.Fatalf("after %v: %v, %v, deleted %v; want another look within %v", waited, result, err, deleted, longLook)
+				if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > extendedDeletionGrace || deleted {
+					t.Fatalf("after %v: %v, %v, deleted %v; want another look within %v", waited, result, err, deleted, extendedDeletionGrace)
 				}
 
-				clock.Step(secondLook)
+				clock.Step(deletionGrace)
 			}
 
 			if _, err := r.Reconcile(t.Context(), requestOfA); !decision.Outdated(tc.err) && !errors.Is(err, tc.err) || !deleted {
@@ -85,9 +85,9 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 
 			for range 3 {
 				result, err := r.Reconcile(t.Context(), requestOfA)
-				again = err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= longLook
+				again = err != nil || result.RequeueAfter > 0 && result.RequeueAfter <= extendedDeletionGrace
 
-				clock.Step(longLook)
+				clock.Step(extendedDeletionGrace)
 			}
 
 			if agreed := tc.want[0] == "blue"; again == agreed {
@@ -121,7 +121,7 @@ func TestQuestions(t *testing.T) {
 
 		return set == "" || set == "blue", nil
 	}}
-	q := r.questions("a")
+	q := r.newReviewCache("a")
 
 	for set, want := range map[string]bool{"blue": true, "red": false} {
 		for range 2 {
@@ -175,10 +175,10 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	}
 
 	look("at first", true)
-	clock.Step(longLook)
+	clock.Step(extendedDeletionGrace)
 	look("red goes", true)
-	r.unseen.forget(types.NamespacedName{Namespace: "a", Name: "blue"})
-	clock.Step(unseenFor)
+	r.sent.forget(types.NamespacedName{Namespace: "a", Name: "blue"})
+	clock.Step(confirmTimeout)
 
 	asked = 0
 	if again := look("nothing is due", true); again <= 0 || again > reviewEvery {
@@ -212,15 +212,15 @@ func TestBindingsAreReviewedAgain(t *testing.T) {
 	clock.Step(reviewEvery)
 
 	may = false
-	if again := look("denied once", true); again <= 0 || again > secondLook {
+	if again := look("denied once", true); again <= 0 || again > deletionGrace {
 		t.Errorf("looks again after %v, want the second look", again)
 	}
 
-	clock.Step(secondLook)
+	clock.Step(deletionGrace)
 	look("denied twice", false)
 
 	may = true
-	clock.Step(unseenFor)
+	clock.Step(confirmTimeout)
 	look("granted again", true)
 }
 
@@ -252,7 +252,7 @@ func TestTerminatingNamespaceGetsNothing(t *testing.T) {
 			t.Error(err)
 		}
 
-		clock.Step(secondLook)
+		clock.Step(deletionGrace)
 	}
 }
 
@@ -270,8 +270,8 @@ func TestWritesAreLookedAfter(t *testing.T) {
 		})
 		r.client = withoutRed{r.client}
 
-		if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != unseenFor {
-			t.Errorf("%s: %v, %v; want another look after %v", reason, result, err, unseenFor)
+		if result, err := r.Reconcile(t.Context(), requestOfA); err != nil || result.RequeueAfter != confirmTimeout {
+			t.Errorf("%s: %v, %v; want another look after %v", reason, result, err, confirmTimeout)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func newRecurringReviews(c clock.PassiveClock) *recurringReviews {
 
 // denials returns which of the sets that are bound the API server denies to the account of the namespace. All of them are asked for when that is
 // due, and at any time those that were denied before. After an error nothing is denied, and the review stays due.
-func (r *recurringReviews) denials(ctx context.Context, namespace string, bound sets.Set[string], asked *questions) (sets.Set[string], error) {
+func (r *recurringReviews) denials(ctx context.Context, namespace string, bound sets.Set[string], asked *reviewCache) (sets.Set[string], error) {
 	before, due := r.begin(namespace, bound)
 
 	denied := sets.New[string]()
@@ -69,7 +69,7 @@ func (r *recurringReviews) begin(namespace string, bound sets.Set[string]) (deni
 
 	now := r.clock.Now()
 	if _, known := r.due[namespace]; !known {
-		r.due[namespace] = now.Add(spread(namespace))
+		r.due[namespace] = now.Add(jitter(namespace))
 	}
 
 	return r.denied[namespace], !now.Before(r.due[namespace])
@@ -116,8 +116,8 @@ func (r *recurringReviews) drop(namespace string) {
 	delete(r.denied, namespace)
 }
 
-// spread is a time above zero and up to reviewEvery that differs between namespaces.
-func spread(namespace string) time.Duration {
+// jitter is a time above zero and up to reviewEvery that differs between namespaces.
+func jitter(namespace string) time.Duration {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(namespace)) // It never fails.
 

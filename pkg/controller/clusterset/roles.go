@@ -70,8 +70,8 @@ func roleOf(set *clusterv1beta2.ManagedClusterSet, purpose string, rules ...rbac
 	}
 }
 
-// setNamed is the set that the name of a role speaks of, whatever the role is for.
-func setNamed(role string) (set string, found bool) {
+// setOfRoleName is the set that the name of a role speaks of, whatever the role is for.
+func setOfRoleName(role string) (set string, found bool) {
 	named, found := strings.CutPrefix(role, rolePrefix)
 	if !found {
 		return "", false
@@ -82,25 +82,25 @@ func setNamed(role string) (set string, found bool) {
 	return set, found
 }
 
-// kept reports whether a role is as the hub keeps it for the set that owns it.
-func kept(role *rbacv1.ClusterRole) bool {
-	name, found := setNamed(role.Name)
-	if !found || len(role.OwnerReferences) != 1 || !ours(role) {
+// upToDate reports whether a role is as the hub keeps it for the set that owns it.
+func upToDate(role *rbacv1.ClusterRole) bool {
+	name, found := setOfRoleName(role.Name)
+	if !found || len(role.OwnerReferences) != 1 || !managed(role) {
 		return false
 	}
 
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: role.OwnerReferences[0].UID}}
 
-	return slices.ContainsFunc(rolesOf(set), func(wanted *rbacv1.ClusterRole) bool { return wanted.Name == role.Name && alike(wanted, role) })
+	return slices.ContainsFunc(rolesOf(set), func(wanted *rbacv1.ClusterRole) bool { return wanted.Name == role.Name && equalRoles(wanted, role) })
 }
 
-// alike reports whether two roles are the same to the hub.
-func alike(a, b *rbacv1.ClusterRole) bool {
+// equalRoles reports whether two roles are the same to the hub.
+func equalRoles(a, b *rbacv1.ClusterRole) bool {
 	return equality.Semantic.DeepEqual(a.Rules, b.Rules) && equality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences)
 }
 
-// ours reports whether a role is kept by this hub. One that collects the rules of others is theirs who may do everything: nobody else may
+// managed reports whether a role is kept by this hub. One that collects the rules of others is theirs who may do everything: nobody else may
 // have it do so, or undo it.
-func ours(role *rbacv1.ClusterRole) bool {
+func managed(role *rbacv1.ClusterRole) bool {
 	return role.Labels[managedByLabel] == roleManager && role.AggregationRule == nil
 }

@@ -50,8 +50,8 @@ func (r *clusterSetReconciler) createStandard(ctx context.Context, name string) 
 	return nil
 }
 
-// rollBack puts the selector of a standard set back, and nothing else of it; the annotation opts out. It reports whether it did.
-func (r *clusterSetReconciler) rollBack(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) (bool, error) {
+// restoreSelector puts the selector of a standard set back, and nothing else of it; the annotation opts out. It reports whether it did.
+func (r *clusterSetReconciler) restoreSelector(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) (bool, error) {
 	standard, found := standardSets[set.Name]
 	if !found || set.Annotations[autoUpdateAnnotation] == "false" || sameSelector(set.Spec.ClusterSelector, standard) {
 		return false, nil

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// shortestPause is the time between comparisons, and pauseShare what it is in times of the last one if that is more.
-	shortestPause = time.Second
-	pauseShare    = 100
+	// minPause is the time between comparisons, and pauseShare what it is in times of the last one if that is more.
+	minPause    = time.Second
+	pauseFactor = 100
 )
 
 // Comparer compares the answers for all placements in rotation. Every field is set.
@@ -39,7 +39,7 @@ func (*Comparer) NeedLeaderElection() bool { return true }
 
 // Start compares until the context ends.
 func (c *Comparer) Start(ctx context.Context) error {
-	timer := time.NewTimer(shortestPause)
+	timer := time.NewTimer(minPause)
 	defer timer.Stop()
 
 	for {
@@ -55,7 +55,7 @@ func (c *Comparer) Start(ctx context.Context) error {
 			c.step(ctx)
 		}
 
-		timer.Reset(max(pauseShare*time.Since(began), shortestPause))
+		timer.Reset(max(pauseFactor*time.Since(began), minPause))
 	}
 }
 

@@ -46,8 +46,8 @@ func BenchmarkEvents(b *testing.B) {
 		sink := make(counter, 1)
 		w := New(sink, "tester", func() bool { return false })
 		run(b, w, func() {
-			if next, found := w.take(); found {
-				w.deliver(b.Context(), next)
+			if next, found := w.pop(); found {
+				w.write(b.Context(), next)
 				<-sink
 			}
 		})

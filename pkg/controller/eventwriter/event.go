@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	// longestNote is how many bytes of note events.k8s.io/v1 admits.
-	longestNote = 1024
-	// cutNote is how many bytes are left at most of a note that is longer, before the mark.
-	cutNote = 1000
-	cutMark = "......"
+	// maxNoteBytes is how many bytes of note events.k8s.io/v1 admits.
+	maxNoteBytes = 1024
+	// truncatedNoteBytes is how many bytes are left at most of a note that is longer, before the mark.
+	truncatedNoteBytes = 1000
+	truncationMark     = "......"
 )
 
-// identity is what two events of one series have in common. The objects are told without their resourceVersion, which would tell apart
+// seriesKey is what two events of one series have in common. The objects are told without their resourceVersion, which would tell apart
 // what is the same to a reader, and the note belongs to it, so that a series never shows a text that is no longer true.
-type identity struct {
+type seriesKey struct {
 	regarding, related         corev1.ObjectReference
 	kind, reason, action, note string
 }
 
-// fitting returns a note that the API server takes: one that is too long is cut between two characters, as upstream cuts its scores.
-func fitting(note string) string {
-	if len(note) <= longestNote {
+// truncate returns a note that the API server takes: one that is too long is cut between two characters, as upstream cuts its scores.
+func truncate(note string) string {
+	if len(note) <= maxNoteBytes {
 		return note
 	}
 
-	end := cutNote
+	end := truncatedNoteBytes
 	for !utf8.RuneStart(note[end]) {
 		end--
 	}
 
-	return note[:end] + cutMark
+	return note[:end] + truncationMark
 }
 
-// refer sets the objects that an event is about; related may be nil.
-func (w *identity) refer(regarding, related runtime.Object) error {
+// setReferences sets the objects that an event is about; related may be nil.
+func (w *seriesKey) setReferences(regarding, related runtime.Object) error {
 	about, err := reference.GetReference(nil, regarding)
 	if err != nil {
 		return fmt.Errorf("referring to %T: %w", regarding, err)
@@ -69,15 +69,15 @@ func (w *identity) refer(regarding, related runtime.Object) error {
 	return nil
 }
 
-// notice is an event as it was sent, and the series that it began.
-type notice struct {
-	identity
+// pendingEvent is an event as it was sent, and the series that it began.
+type pendingEvent struct {
+	seriesKey
 
 	at time.Time
 	// serial makes the name of the event unique.
 	serial int64
-	// origin is what this is a copy of, at the time at which it was taken to be written.
-	origin *notice
+	// original is what this is a copy of, at the time at which it was taken to be written.
+	original *pendingEvent
 	// queued says that it waits to be written, and created that it exists.
 	queued, created bool
 	// count is how often it was sent, the last time at lastAt, and written how much of that the API server knows.
@@ -101,7 +101,7 @@ func newSource(controller string) source {
 }
 
 // event is what the API server is told of a notice.
-func (s source) event(n notice) *eventsv1.Event {
+func (s source) event(n pendingEvent) *eventsv1.Event {
 	namespace := n.regarding.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault

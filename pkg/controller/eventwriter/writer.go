@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	// busyShare is how long the pause after a request is, in times of what the request took, while there is other work. While there is none
+	// pauseFactor is how long the pause after a request is, in times of what the request took, while there is other work. While there is none
 	// there is no pause: requests that follow each other cost less than such that come one by one.
-	busyShare = 20
-	// longestPause is how long it is at most.
-	longestPause = time.Second
-	// farewell is how long events are written on when the writer is to end.
-	farewell = 500 * time.Millisecond
+	pauseFactor = 20
+	// maxPause is how long it is at most.
+	maxPause = time.Second
+	// shutdownTimeout is how long events are written on when the writer is to end.
+	shutdownTimeout = 500 * time.Millisecond
 	// retryDelay is the time between the tries of a request that nobody answers, and most is how many there are. Client-go does the same.
 	retryDelay = 10 * time.Second
-	mostTries  = 12
+	maxTries   = 12
 	// seriesPeriod is how often the counts of series are written, and how long a series lasts after its last event.
 	seriesPeriod = 6 * time.Minute
 )
 
 // Writer is a recorder of events that writes them when it is started.
 type Writer struct {
-	*inbox
+	*buffer
 
 	sink   events.EventSink
 	source source
@@ -51,7 +51,7 @@ var (
 // New makes a Writer of events that a controller sends. They are written to the sink; busy tells whether there is more important work to
 // do.
 func New(sink events.EventSink, controller string, busy func() bool) *Writer {
-	return &Writer{inbox: newInbox(), sink: sink, source: newSource(controller), busy: busy}
+	return &Writer{buffer: newBuffer(), sink: sink, source: newSource(controller), busy: busy}
 }
 
 // NeedLeaderElection says that only the leader has something to tell.
@@ -59,7 +59,7 @@ func (*Writer) NeedLeaderElection() bool { return true }
 
 // Start writes events until the context ends, and for a moment longer.
 func (w *Writer) Start(ctx context.Context) error {
-	writing, stop := lasting(ctx, farewell)
+	writing, stop := withShutdownTimeout(ctx, shutdownTimeout)
 	defer stop()
 
 	ticker := time.NewTicker(seriesPeriod)
@@ -68,39 +68,39 @@ func (w *Writer) Start(ctx context.Context) error {
 	for {
 		select {
 		case <-ticker.C:
-			w.renew(time.Now())
+			w.flushSeries(time.Now())
 		default:
 		}
 
-		next, found := w.take()
+		next, found := w.pop()
 
 		switch {
 		case found:
 			began := time.Now()
-			w.deliver(writing, next)
+			w.write(writing, next)
 
 			if writing.Err() != nil {
-				w.abandon()
+				w.discard()
 
 				return nil
 			}
 
-			w.rest(ctx, time.Since(began))
+			w.throttle(ctx, time.Since(began))
 		case ctx.Err() != nil:
 			return nil
 		default:
 			select {
-			case <-w.arrived:
+			case <-w.ready:
 			case <-ticker.C:
-				w.renew(time.Now())
+				w.flushSeries(time.Now())
 			case <-ctx.Done():
 			}
 		}
 	}
 }
 
-// lasting is a context that outlives another one.
-func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+// withShutdownTimeout is a context that outlives another one.
+func withShutdownTimeout(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 
 	go func() {
@@ -121,10 +121,10 @@ func lasting(ctx context.Context, by time.Duration) (context.Context, context.Ca
 	return longer, cancel
 }
 
-// rest pauses after a request, unless the writer is to end.
-func (w *Writer) rest(ctx context.Context, took time.Duration) {
+// throttle pauses after a request, unless the writer is to end.
+func (w *Writer) throttle(ctx context.Context, took time.Duration) {
 	if w.busy() {
-		pause(ctx, min(busyShare*took, longestPause))
+		pause(ctx, min(pauseFactor*took, maxPause))
 	}
 }
 
@@ -138,13 +138,13 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// deliver writes an event, and tries again when nobody answers.
-func (w *Writer) deliver(ctx context.Context, next notice) {
+// write writes an event, and tries again when nobody answers.
+func (w *Writer) write(ctx context.Context, next pendingEvent) {
 	for try := 1; ; try++ {
 		err := w.send(ctx, next)
 		if err == nil {
 			metrics.Events.WithLabelValues("written").Inc()
-			w.delivered(next)
+			w.markWritten(next)
 
 			return
 		}
@@ -152,7 +152,7 @@ func (w *Writer) deliver(ctx context.Context, next notice) {
 		// A namespace that goes takes its events with it.
 		expected := ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 
-		if refused := apierrors.APIStatus(nil); expected || try == mostTries || errors.As(err, &refused) {
+		if refused := apierrors.APIStatus(nil); expected || try == maxTries || errors.As(err, &refused) {
 			if !expected {
 				klog.FromContext(ctx).Error(err, "An event is lost", "reason", next.reason, "tries", try)
 			}
@@ -168,7 +168,7 @@ func (w *Writer) deliver(ctx context.Context, next notice) {
 }
 
 // send makes one request, or two when the event of a series exists no more.
-func (w *Writer) send(ctx context.Context, next notice) error {
+func (w *Writer) send(ctx context.Context, next pendingEvent) error {
 	event := w.source.event(next)
 
 	if next.created {
@@ -179,7 +179,7 @@ func (w *Writer) send(ctx context.Context, next notice) error {
 
 		_, err = w.sink.Patch(ctx, event, patch)
 		if !apierrors.IsNotFound(err) {
-			return named("patching", next, err)
+			return wrapError("patching", next, err)
 		}
 	}
 
@@ -188,10 +188,10 @@ func (w *Writer) send(ctx context.Context, next notice) error {
 		err = nil // The answer to an earlier try was lost.
 	}
 
-	return named("creating", next, err)
+	return wrapError("creating", next, err)
 }
 
-func named(verb string, n notice, err error) error {
+func wrapError(verb string, n pendingEvent, err error) error {
 	if err == nil {
 		return nil
 	}

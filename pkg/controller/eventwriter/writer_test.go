@@ -269,8 +269,8 @@ func TestWhatIsNeverAnsweredIsGivenUp(t *testing.T) {
 
 		send(w, "Create")
 
-		if err := w.Start(deadline(ctx, t, time.Hour)); err != nil || len(s.requests) != mostTries {
-			t.Errorf("%d requests and %v, want %d", len(s.requests), err, mostTries)
+		if err := w.Start(deadline(ctx, t, time.Hour)); err != nil || len(s.requests) != maxTries {
+			t.Errorf("%d requests and %v, want %d", len(s.requests), err, maxTries)
 		}
 	})
 }
@@ -299,7 +299,7 @@ func TestTheEndIsShort(t *testing.T) {
 			t.Errorf("it took %v to end", took)
 		}
 
-		if _, more := w.take(); more {
+		if _, more := w.pop(); more {
 			t.Error("something still waits")
 		}
 	})
@@ -323,22 +323,22 @@ func TestWhatNobodyWillReadIsNotPutIntoWords(t *testing.T) {
 		w.Eventf(&regarding, page, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s", text{&asked})
 	}
 
-	for n := range mostWaiting {
+	for n := range maxPending {
 		sendText(strconv.Itoa(n))
 	}
 
-	if asked != mostWaiting {
-		t.Errorf("%d of %d texts were made", asked, mostWaiting)
+	if asked != maxPending {
+		t.Errorf("%d of %d texts were made", asked, maxPending)
 	}
 
 	sendText("too many")
 
-	if asked != mostWaiting {
-		t.Errorf("%d texts were made for nothing", asked-mostWaiting)
+	if asked != maxPending {
+		t.Errorf("%d texts were made for nothing", asked-maxPending)
 	}
 
-	if len(w.waiting) != mostWaiting || len(w.recent) != mostRemembered || len(w.order) != mostRemembered {
-		t.Errorf("%d wait and %d/%d are remembered", len(w.waiting), len(w.recent), len(w.order))
+	if len(w.pending) != maxPending || len(w.series) != maxSeries || len(w.order) != maxSeries {
+		t.Errorf("%d wait and %d/%d are remembered", len(w.pending), len(w.series), len(w.order))
 	}
 }
 
@@ -346,7 +346,7 @@ func TestWhatCannotBeReferredToIsNotSent(t *testing.T) {
 	w := New(&server{}, "tester", func() bool { return false })
 	w.Eventf(nil, nil, corev1.EventTypeNormal, "Create", "Created", "about nothing")
 
-	if _, more := w.take(); more {
+	if _, more := w.pop(); more {
 		t.Error("an event about nothing waits")
 	}
 }

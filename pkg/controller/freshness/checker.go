@@ -34,15 +34,15 @@ func resourceOf(version metav1.GroupVersion, resource string) schema.GroupVersio
 }
 
 const (
-	// fewClusters is up to how many clusters are read one by one. More are compared with a list of all.
-	fewClusters = 8
-	// longestWait is how long a question waits for event handlers that are behind. Once they have been behind for so long, further questions
+	// maxSingleReads is up to how many clusters are read one by one. More are compared with a list of all.
+	maxSingleReads = 8
+	// maxWait is how long a question waits for event handlers that are behind. Once they have been behind for so long, further questions
 	// do not wait for the same resource until it has caught up.
-	longestWait = 2 * time.Second
-	// longestLag is how long a resource counts as lagging without another sign of it.
-	longestLag = 30 * time.Second
-	// objectsNamed is how many objects an error names.
-	objectsNamed = 3
+	maxWait = 2 * time.Second
+	// maxLag is how long a resource counts as lagging without another sign of it.
+	maxLag = 30 * time.Second
+	// maxObjectsInError is how many objects an error names.
+	maxObjectsInError = 3
 )
 
 // ErrPlacementChanged says that the placement is not as it was evaluated any more, and that the view shows it as it is now.
@@ -69,9 +69,9 @@ func (e *BehindError) Resources() []string {
 
 // Error names the first objects.
 func (e *BehindError) Error() string {
-	texts := make([]string, 0, objectsNamed+1)
+	texts := make([]string, 0, maxObjectsInError+1)
 
-	for _, object := range e.Objects[:min(len(e.Objects), objectsNamed)] {
+	for _, object := range e.Objects[:min(len(e.Objects), maxObjectsInError)] {
 		texts = append(texts, object.Resource.Resource+" "+strings.TrimPrefix(object.String(), "/"))
 	}
 
@@ -218,7 +218,7 @@ func (r Removal) sets(bindings []types.NamespacedName) []Object {
 
 // readClusters reads the clusters and, if the placement reads scores, all scores of each.
 func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
-	if len(removal.Clusters) > fewClusters {
+	if len(removal.Clusters) > maxSingleReads {
 		return c.listClusters(ctx, removal, proof)
 	}
 
@@ -361,7 +361,7 @@ func (c *Checker) proveAll(ctx context.Context) error {
 
 // wait returns nil once the view has reached the versions. It waits at most longestWait, and not at all for a resource that lags behind.
 func (c *Checker) wait(ctx context.Context, versions map[Object]string) error {
-	limit := longestWait
+	limit := maxWait
 
 	for object := range versions {
 		if c.lags(object.Resource) {
@@ -403,7 +403,7 @@ func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 		return false
 	}
 
-	if time.Since(last.at) > longestLag || c.observed.reached(last.object, last.version) {
+	if time.Since(last.at) > maxLag || c.observed.reached(last.object, last.version) {
 		delete(c.lagging, resource)
 
 		return false

@@ -22,7 +22,7 @@ type Observed struct {
 	resources map[schema.GroupVersionResource]*resource
 	// sequence numbers the changes of the view.
 	sequence uint64
-	waiting  int
+	waiters  int
 	changed  chan struct{} // closed when a version changes while somebody waits
 }
 
@@ -80,7 +80,7 @@ func (o *Observed) Delete(object Object) {
 		of.forgotten = o.sequence
 	}
 
-	o.wake()
+	o.notify()
 }
 
 func (o *Observed) set(object Object, is observation) {
@@ -105,13 +105,13 @@ func (o *Observed) set(object Object, is observation) {
 	in.objects[object.Name], in.changed = is, is.changed
 
 	if is.settled {
-		o.wake()
+		o.notify()
 	}
 }
 
-// wake lets those look again who wait for a version.
-func (o *Observed) wake() {
-	if o.waiting > 0 {
+// notify lets those look again who wait for a version.
+func (o *Observed) notify() {
+	if o.waiters > 0 {
 		close(o.changed)
 		o.changed = make(chan struct{})
 	}
@@ -252,14 +252,14 @@ func (o *Observed) objects(resource schema.GroupVersionResource, namespace strin
 // wait returns when the view has reached the versions of all objects, or when the context ends; it returns the objects that it has not reached.
 func (o *Observed) wait(ctx context.Context, versions map[Object]string) (behind []Object) {
 	o.mu.Lock()
-	o.waiting++
+	o.waiters++
 	o.mu.Unlock()
 
 	defer func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 
-		o.waiting--
+		o.waiters--
 	}()
 
 	for {

@@ -19,8 +19,8 @@ const (
 	// concurrentReads bounds the requests that are sent at the same time. There is no bound of their rate: a removal must not wait for it,
 	// and the API server has priority and fairness.
 	concurrentReads = 16
-	// sharedFor is how long a list of a whole resource may serve further questions.
-	sharedFor = time.Second
+	// listMaxAge is how long a list of a whole resource may serve further questions.
+	listMaxAge = time.Second
 )
 
 // reader reads metadata consistently. Callers who ask for the same thing at the same time share one request, which begins after each of
@@ -91,7 +91,7 @@ func (r *reader) recentList(resource schema.GroupVersionResource, view uint64) m
 	defer r.mu.Unlock()
 
 	last := r.lists[resource]
-	if last == nil || last.view < view || time.Since(last.ended) > sharedFor {
+	if last == nil || last.view < view || time.Since(last.ended) > listMaxAge {
 		return nil
 	}
 
@@ -148,14 +148,14 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 
 	if answer.err == nil && what.namespace == "" && what.name == "" {
 		r.lists[what.resource] = answer
-		time.AfterFunc(sharedFor, func() { r.drop(what.resource, answer) })
+		time.AfterFunc(listMaxAge, func() { r.expire(what.resource, answer) })
 	}
 
 	close(answer.done)
 }
 
-// drop lets go of a list that is too old to be shared.
-func (r *reader) drop(resource schema.GroupVersionResource, list *reading) {
+// expire lets go of a list that is too old to be shared.
+func (r *reader) expire(resource schema.GroupVersionResource, list *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

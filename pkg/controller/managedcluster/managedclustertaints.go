@@ -24,19 +24,19 @@ const ManagedClusterTaints = "managedcluster-taints"
 
 // managedClusterTaintsReconciler makes the taints of a cluster follow its condition ManagedClusterConditionAvailable.
 type managedClusterTaintsReconciler struct {
-	client   client.Client
-	clock    clock.PassiveClock
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	clock     clock.PassiveClock
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupManagedClusterTaints adds the controller ManagedClusterTaints to the manager.
 func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
-	r := &managedClusterTaintsReconciler{client: mgr.GetClient(), clock: s.Clock, outdated: queue.NewConflictBackoff[reconcile.Request]()}
+	r := &managedClusterTaintsReconciler{client: mgr.GetClient(), clock: s.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request]()}
 	// A heartbeat wakes nobody, and whoever takes a taint away does.
 	wrong := predicate.NewPredicateFuncs(func(object client.Object) bool {
 		cluster, ok := object.(*clusterv1.ManagedCluster)
 
-		return ok && retainted(cluster, metav1.Time{}) != nil
+		return ok && withDesiredTaints(cluster, metav1.Time{}) != nil
 	})
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
@@ -59,17 +59,17 @@ func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request 
 		return reconcile.Result{}, fmt.Errorf("reading ManagedCluster %s: %w", request.Name, err)
 	}
 
-	if err := r.retaint(ctx, cluster); err != nil {
-		return r.outdated.Result(ctx, request, fmt.Errorf("writing the taints of ManagedCluster %s: %w", request.Name, err))
+	if err := r.writeTaints(ctx, cluster); err != nil {
+		return r.conflicts.Result(ctx, request, fmt.Errorf("writing the taints of ManagedCluster %s: %w", request.Name, err))
 	}
 
-	return r.outdated.Result(ctx, request, nil)
+	return r.conflicts.Result(ctx, request, nil)
 }
 
-// retaint sends the taints that follow from the condition. A taint without a time would have every toleration with tolerationSeconds
+// writeTaints sends the taints that follow from the condition. A taint without a time would have every toleration with tolerationSeconds
 // expired, if only until the next write, so a new one carries its time from the start. An admission webhook that sets the times itself,
 // upstream's for one, refuses a time that it is sent; what was refused is sent once more without.
-func (r *managedClusterTaintsReconciler) retaint(ctx context.Context, cluster *clusterv1.ManagedCluster) error {
+func (r *managedClusterTaintsReconciler) writeTaints(ctx context.Context, cluster *clusterv1.ManagedCluster) error {
 	err := r.send(ctx, cluster, metav1.NewTime(r.clock.Now()).Rfc3339Copy())
 	if apierrors.IsBadRequest(err) {
 		klog.FromContext(ctx).V(4).Info("A taint with a time was refused; trying without", "err", err)
@@ -81,7 +81,7 @@ func (r *managedClusterTaintsReconciler) retaint(ctx context.Context, cluster *c
 }
 
 func (r *managedClusterTaintsReconciler) send(ctx context.Context, cluster *clusterv1.ManagedCluster, now metav1.Time) error {
-	changed := retainted(cluster, now)
+	changed := withDesiredTaints(cluster, now)
 	if changed == nil {
 		return nil
 	}

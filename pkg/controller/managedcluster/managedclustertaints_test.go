@@ -42,7 +42,7 @@ func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 		},
 	}).Build()
 	r := &managedClusterTaintsReconciler{
-		client: api, clock: clocktesting.NewFakePassiveClock(time.Unix(1, 0)), outdated: queue.NewConflictBackoff[reconcile.Request](),
+		client: api, clock: clocktesting.NewFakePassiveClock(time.Unix(1, 0)), conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 
 	for range 2 {

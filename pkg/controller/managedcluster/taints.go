@@ -26,13 +26,13 @@ func availabilityTaint(conditions []metav1.Condition) string {
 	}
 }
 
-// withAvailability are the taints of a cluster with the one of key, or with neither of the two when key is "". It leaves the others and
+// withAvailabilityTaint are the taints of a cluster with the one of key, or with neither of the two when key is "". It leaves the others and
 // their order alone, and keeps the one of key as it is when it is right; one that is put right keeps its place, and a new one comes last.
 // Either of these was added at the time now.
-func withAvailability(taints []clusterv1.Taint, key string, now metav1.Time) []clusterv1.Taint {
+func withAvailabilityTaint(taints []clusterv1.Taint, key string, now metav1.Time) []clusterv1.Taint {
 	right := clusterv1.Taint{Key: key, Effect: clusterv1.TaintEffectNoSelect, TimeAdded: now}
 
-	if kept := slices.IndexFunc(taints, func(t clusterv1.Taint) bool { return sameButForTime(t, right) }); kept >= 0 {
+	if kept := slices.IndexFunc(taints, func(t clusterv1.Taint) bool { return equalIgnoringTime(t, right) }); kept >= 0 {
 		right = taints[kept]
 	}
 
@@ -57,18 +57,18 @@ func withAvailability(taints []clusterv1.Taint, key string, now metav1.Time) []c
 	return wanted
 }
 
-func sameButForTime(a, b clusterv1.Taint) bool {
+func equalIgnoringTime(a, b clusterv1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
 }
 
-// retainted is a copy of a cluster with the taint that its condition asks for, nil when it has that already or is being deleted.
-func retainted(cluster *clusterv1.ManagedCluster, now metav1.Time) *clusterv1.ManagedCluster {
+// withDesiredTaints is a copy of a cluster with the taint that its condition asks for, nil when it has that already or is being deleted.
+func withDesiredTaints(cluster *clusterv1.ManagedCluster, now metav1.Time) *clusterv1.ManagedCluster {
 	// A list of which something could not be read would lose it when it is written.
 	if !cluster.DeletionTimestamp.IsZero() || len(unreadable.Of(cluster).Under("spec.taints")) > 0 {
 		return nil
 	}
 
-	wanted := withAvailability(cluster.Spec.Taints, availabilityTaint(cluster.Status.Conditions), now)
+	wanted := withAvailabilityTaint(cluster.Spec.Taints, availabilityTaint(cluster.Status.Conditions), now)
 	if equality.Semantic.DeepEqual(wanted, cluster.Spec.Taints) {
 		return nil
 	}

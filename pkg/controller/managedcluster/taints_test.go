@@ -87,7 +87,7 @@ func TestWithAvailability(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			before := slices.Clone(tc.taints)
-			got := withAvailability(tc.taints, tc.key, now)
+			got := withAvailabilityTaint(tc.taints, tc.key, now)
 			if diff := cmp.Diff(append([]clusterv1.Taint{}, tc.want...), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -114,7 +114,7 @@ func TestRetainted(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if got := retainted(&tc.cluster, now); (got != nil) != tc.want {
+			if got := withDesiredTaints(&tc.cluster, now); (got != nil) != tc.want {
 				t.Errorf("got %v, want a change: %t", got, tc.want)
 			}
 		})
@@ -135,9 +135,9 @@ func TestTaintProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		taints := rapid.SliceOfN(taint, 0, 6).Draw(t, "taints")
 		key := rapid.SampledFrom([]string{"", unavailable, unreachable}).Draw(t, "wanted")
-		got := withAvailability(taints, key, now)
+		got := withAvailabilityTaint(taints, key, now)
 
-		if diff := cmp.Diff(got, withAvailability(got, key, metav1.Time{})); diff != "" {
+		if diff := cmp.Diff(got, withAvailabilityTaint(got, key, metav1.Time{})); diff != "" {
 			t.Fatalf("a second time changes something:\n%s", diff)
 		}
 		if diff := cmp.Diff(slices.DeleteFunc(slices.Clone(taints), ours), slices.DeleteFunc(slices.Clone(got), ours)); diff != "" {
@@ -167,7 +167,7 @@ func TestTaintsThatCannotBeReadAreLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if got := retainted(cluster, now); (got != nil) != want {
+		if got := withDesiredTaints(cluster, now); (got != nil) != want {
 			t.Errorf("%s: tainted as %v", path, got)
 		}
 	}

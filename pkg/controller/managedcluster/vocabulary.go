@@ -37,17 +37,17 @@ const vocabularyPeriod = time.Second
 
 // vocabularyReconciler keeps the ConfigMap that the admission policies look into.
 type vocabularyReconciler struct {
-	client   client.Client
-	clock    clock.PassiveClock
-	key      types.NamespacedName
-	next     time.Time // not to look again before
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	clock     clock.PassiveClock
+	key       types.NamespacedName
+	next      time.Time // not to look again before
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // SetupVocabulary adds the controller Vocabulary to the manager.
 func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 	r := &vocabularyReconciler{
-		client: mgr.GetClient(), clock: s.Clock, outdated: queue.NewConflictBackoff[reconcile.Request](),
+		client: mgr.GetClient(), clock: s.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 		key: types.NamespacedName{Namespace: s.Namespace, Name: VocabularyConfigMap},
 	}
 	request := reconcile.Request{NamespacedName: r.key}
@@ -66,19 +66,19 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Vocabulary).
 							WatchesRawSource(start).
-							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: saysOther})).
+							Watches(&clusterv1.ManagedCluster{}, enqueue, builder.WithPredicates(predicate.Funcs{UpdateFunc: vocabularyChanged})).
 							Watches(&clusterv1beta2.ManagedClusterSetBinding{}, enqueue, builder.WithPredicates(existence)).
 							Watches(&corev1.ConfigMap{}, enqueue, builder.WithPredicates(ours)).
 							WithOptions(queue.SingleWorkerOptions[reconcile.Request](s)).
 							Complete(r)
 }
 
-// saysOther reports whether a cluster has other labels or claims than before, by name.
-func saysOther(e event.UpdateEvent) bool {
+// vocabularyChanged reports whether a cluster has other labels or claims than before, by name.
+func vocabularyChanged(e event.UpdateEvent) bool {
 	before, okBefore := e.ObjectOld.(*clusterv1.ManagedCluster)
 	after, okAfter := e.ObjectNew.(*clusterv1.ManagedCluster)
 
-	return !okBefore || !okAfter || !sameWords(before, after)
+	return !okBefore || !okAfter || !sameVocabulary(before, after)
 }
 
 // Reconcile writes the words of the fleet when they are not those of the ConfigMap. A storm of changes has it look once in a period.
@@ -89,7 +89,7 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 
 	r.next = r.clock.Now().Add(vocabularyPeriod)
 
-	data, err := r.look(ctx)
+	data, err := r.collect(ctx)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -106,17 +106,17 @@ func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if maps.Equal(known.Data, data) {
-		return r.outdated.Result(ctx, request, nil)
+		return r.conflicts.Result(ctx, request, nil)
 	}
 
 	changed := known.DeepCopy()
 	changed.Data = data
 
 	if err := r.client.Update(ctx, changed); err != nil {
-		return r.outdated.Result(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
+		return r.conflicts.Result(ctx, request, fmt.Errorf("writing ConfigMap %s: %w", r.key, err))
 	}
 
-	return r.outdated.Result(ctx, request, nil)
+	return r.conflicts.Result(ctx, request, nil)
 }
 
 func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Request, data map[string]string) (reconcile.Result, error) {
@@ -131,11 +131,11 @@ func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Req
 		err = fmt.Errorf("creating ConfigMap %s: %w", r.key, err)
 	}
 
-	return r.outdated.Result(ctx, request, err)
+	return r.conflicts.Result(ctx, request, err)
 }
 
-// look reads the words of the whole fleet from the cache.
-func (r *vocabularyReconciler) look(ctx context.Context) (map[string]string, error) {
+// collect reads the words of the whole fleet from the cache.
+func (r *vocabularyReconciler) collect(ctx context.Context) (map[string]string, error) {
 	clusters := &clusterv1.ManagedClusterList{}
 	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing ManagedClusters: %w", err)

@@ -12,16 +12,16 @@ import (
 
 // The keys of the vocabulary. What stands under them are lists, sorted, one entry a line. A key that is missing says nothing.
 const (
-	labelWords = "labels" // label keys of the clusters
-	claimWords = "claims" // claim names of the clusters
-	// boundWords is the number of namespaces that have bindings, and a prefix: below "bound.<namespace>" are the sets that the namespace
+	labelsKey = "labels" // label keys of the clusters
+	claimsKey = "claims" // claim names of the clusters
+	// boundKey is the number of namespaces that have bindings, and a prefix: below "bound.<namespace>" are the sets that the namespace
 	// binds. Only when boundWords is there are they complete.
-	boundWords = "bound"
+	boundKey = "bound"
 )
 
 // Limits of the parts in bytes: together they stay well below the 1 MiB that a ConfigMap may have.
 const (
-	wordsLimit = 256 << 10
+	keysLimit  = 256 << 10
 	boundLimit = 384 << 10
 )
 
@@ -46,15 +46,15 @@ func vocabulary(clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.M
 	}
 
 	data := map[string]string{}
-	addLines(data, labelWords, labels)
-	addLines(data, claimWords, claims)
+	addLines(data, labelsKey, labels)
+	addLines(data, claimsKey, claims)
 	addBound(data, bound)
 
 	return data
 }
 
 func addLines(data map[string]string, key string, words map[string]bool) {
-	if lines := strings.Join(slices.Sorted(maps.Keys(words)), "\n"); len(lines) <= wordsLimit {
+	if lines := strings.Join(slices.Sorted(maps.Keys(words)), "\n"); len(lines) <= keysLimit {
 		data[key] = lines
 	}
 }
@@ -65,7 +65,7 @@ func addBound(data map[string]string, bound map[string][]string) {
 	for namespace, sets := range bound {
 		slices.Sort(sets)
 
-		key := boundWords + "." + namespace
+		key := boundKey + "." + namespace
 		lines[key] = strings.Join(sets, "\n")
 		size += len(key) + len(lines[key])
 	}
@@ -75,11 +75,11 @@ func addBound(data map[string]string, bound map[string][]string) {
 	}
 
 	maps.Copy(data, lines)
-	data[boundWords] = strconv.Itoa(len(bound))
+	data[boundKey] = strconv.Itoa(len(bound))
 }
 
-// sameWords reports whether two states of a cluster have labels of the same keys and claims of the same names.
-func sameWords(before, after *clusterv1.ManagedCluster) bool {
+// sameVocabulary reports whether two states of a cluster have labels of the same keys and claims of the same names.
+func sameVocabulary(before, after *clusterv1.ManagedCluster) bool {
 	if len(before.Labels) != len(after.Labels) {
 		return false
 	}

@@ -136,7 +136,7 @@ func TestOnlyOtherWordsAreLookedAt(t *testing.T) {
 		{reason: "another claim", after: talker([]string{"a", "b"}, []string{"x", "z"}), want: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if got := saysOther(event.UpdateEvent{ObjectOld: &base, ObjectNew: &tc.after}); got != tc.want {
+			if got := vocabularyChanged(event.UpdateEvent{ObjectOld: &base, ObjectNew: &tc.after}); got != tc.want {
 				t.Errorf("saysOther() = %t, want %t", got, tc.want)
 			}
 		})

@@ -99,7 +99,7 @@ func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inv
 
 	change := queue.Change{Cause: metrics.CauseOf(cause), At: at}
 	put := m.queue.Enqueue(priority, change, keys...)
-	change.Cause.Woke(put, len(keys)-put)
+	change.Cause.Enqueued(put, len(keys)-put)
 }
 
 // pause defers the handling of events of own objects while a Placement is reconciled, because an event may arrive before the response to

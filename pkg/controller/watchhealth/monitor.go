@@ -56,7 +56,7 @@ func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) t
 
 			m.change(kind, 1)
 
-			return &followed{Interface: opened, ended: sync.OnceFunc(func() { m.change(kind, -1) })}, nil
+			return &trackedWatch{Interface: opened, ended: sync.OnceFunc(func() { m.change(kind, -1) })}, nil
 		},
 	}, from)
 }
@@ -99,15 +99,15 @@ func (m *Monitor) Check(context.Context) error {
 	return fmt.Errorf("the watches of the API server have been broken: %s", strings.Join(broken, ", "))
 }
 
-// followed is a watch that notes its end. A reflector stops every watch that it has opened.
-type followed struct {
+// trackedWatch is a watch that notes its end. A reflector stops every watch that it has opened.
+type trackedWatch struct {
 	watch.Interface
 
 	ended func()
 }
 
 // Stop ends the watch.
-func (f *followed) Stop() {
+func (f *trackedWatch) Stop() {
 	f.Interface.Stop()
 	f.ended()
 }

@@ -15,7 +15,7 @@ import (
 // readiness checks that API servers which ask this process are answered. Requests about ManagedClusters fail where they are not, so a pod
 // is not ready before. It is safe for concurrent use.
 type readiness struct {
-	ring   *keyring
+	source *certificateSource
 	reader client.Reader
 	clock  clock.PassiveClock
 
@@ -29,7 +29,7 @@ func (r *readiness) check(ctx context.Context) error {
 		return nil
 	}
 
-	certificate, err := r.ring.certificate(ctx)
+	certificate, err := r.source.certificate(ctx)
 	if err != nil {
 		return fmt.Errorf("the webhook for ManagedClusters cannot answer yet: %w", err)
 	}

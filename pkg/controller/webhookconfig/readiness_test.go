@@ -11,7 +11,7 @@ import (
 
 // readinessOf is the check of a process that serves with the certificate of a keeper.
 func readinessOf(k *keeper) *readiness {
-	return &readiness{ring: &keyring{reader: k.client, key: k.key}, reader: k.client, clock: k.clock}
+	return &readiness{source: &certificateSource{reader: k.client, key: k.key}, reader: k.client, clock: k.clock}
 }
 
 func TestReadyWhenTheWebhookCanAnswer(t *testing.T) {

@@ -20,37 +20,37 @@ import (
 )
 
 const (
-	// shortestWait keeps a clock that differs by a moment from looking twice.
-	shortestWait = time.Second
-	// longestWait is how long a clock that was wrong for a moment leaves certificates behind which are not good yet: the wait goes by
+	// minRequeueDelay keeps a clock that differs by a moment from looking twice.
+	minRequeueDelay = time.Second
+	// maxRequeueDelay is how long a clock that was wrong for a moment leaves certificates behind which are not good yet: the wait goes by
 	// what it said then. To look costs no request.
-	longestWait = 10 * time.Minute
+	maxRequeueDelay = 10 * time.Minute
 )
 
 // reconciler keeps the Secret, and the caBundle of the configurations.
 type reconciler struct {
-	client   client.Client
-	clock    clock.PassiveClock
-	key      types.NamespacedName // of the Secret
-	schedule certificates.Schedule
-	missing  map[string]bool // configurations that were said to be missing, by kind
-	outdated queue.ConflictBackoff[reconcile.Request]
+	client    client.Client
+	clock     clock.PassiveClock
+	key       types.NamespacedName // of the Secret
+	schedule  certificates.Schedule
+	missing   map[string]bool // configurations that were said to be missing, by kind
+	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
 // Reconcile makes what is due, and puts back what was lost or edited.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	again, err := r.keep(ctx)
+	again, err := r.sync(ctx)
 
-	result, err := r.outdated.Result(ctx, request, err)
+	result, err := r.conflicts.Result(ctx, request, err)
 	if err == nil && result.RequeueAfter == 0 {
-		result.RequeueAfter = min(max(again.Sub(r.clock.Now()), shortestWait), longestWait)
+		result.RequeueAfter = min(max(again.Sub(r.clock.Now()), minRequeueDelay), maxRequeueDelay)
 	}
 
 	return result, err
 }
 
-// keep returns when to look again.
-func (r *reconciler) keep(ctx context.Context) (time.Time, error) {
+// sync returns when to look again.
+func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 	secret := &corev1.Secret{}
 	if err := client.IgnoreNotFound(r.client.Get(ctx, r.key, secret)); err != nil {
 		return time.Time{}, fmt.Errorf("reading Secret %s: %w", r.key, err)

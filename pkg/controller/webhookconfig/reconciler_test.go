@@ -79,7 +79,7 @@ func newKeeper(objects ...client.Object) *keeper {
 	})
 	k.reconciler = &reconciler{
 		client: k.client, clock: k.clock, key: types.NamespacedName{Namespace: "hub", Name: Secret}, schedule: certificates.Standard(),
-		missing: map[string]bool{}, outdated: queue.NewConflictBackoff[reconcile.Request](),
+		missing: map[string]bool{}, conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	return k
 }
@@ -281,7 +281,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 
 func TestTheLastGoodCertificateIsServed(t *testing.T) {
 	k := newKeeper()
-	ring := &keyring{reader: k.client, key: k.key}
+	ring := &certificateSource{reader: k.client, key: k.key}
 	if _, err := ring.certificate(t.Context()); err == nil || !strings.Contains(err.Error(), "hub/"+Secret) {
 		t.Errorf("there is none yet, but the error is %v", err)
 	}

@@ -42,8 +42,8 @@ const (
 	Service = "placement-webhook"
 )
 
-// drain is how long requests may take that are being answered when the process ends: as long as an API server waits.
-const drain = 10 * time.Second
+// shutdownTimeout is how long requests may take that are being answered when the process ends: as long as an API server waits.
+const shutdownTimeout = 10 * time.Second
 
 // Options say how the webhook is served.
 type Options struct {
@@ -74,18 +74,18 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 		return err
 	}
 
-	ring := &keyring{reader: mgr.GetClient(), key: key}
+	ring := &certificateSource{reader: mgr.GetClient(), key: key}
 	if err := mgr.Add(newServer(o, ring, answers)); err != nil {
 		return fmt.Errorf("adding the webhook server: %w", err)
 	}
 
 	if o.AddReadyCheck != nil {
-		o.AddReadyCheck("webhook", (&readiness{ring: ring, reader: mgr.GetClient(), clock: s.Clock}).check)
+		o.AddReadyCheck("webhook", (&readiness{source: ring, reader: mgr.GetClient(), clock: s.Clock}).check)
 	}
 
 	r := &reconciler{
 		client: mgr.GetClient(), clock: s.Clock, key: key, schedule: o.Schedule, missing: map[string]bool{},
-		outdated: queue.NewConflictBackoff[reconcile.Request](),
+		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	request := reconcile.Request{NamespacedName: key}
 	enqueue := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
@@ -108,7 +108,7 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 }
 
 // newServer serves the answers on leader and standby alike.
-func newServer(o Options, ring *keyring, answers http.Handler) *manager.Server {
+func newServer(o Options, ring *certificateSource, answers http.Handler) *manager.Server {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.TLS != nil {
 		config = o.TLS.Clone()
@@ -131,6 +131,6 @@ func newServer(o Options, ring *keyring, answers http.Handler) *manager.Server {
 			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(logger.WithName("webhook").V(4)), slog.LevelInfo),
 		},
 		Listener:        tls.NewListener(o.Listener, config),
-		ShutdownTimeout: ptr.To(drain),
+		ShutdownTimeout: ptr.To(shutdownTimeout),
 	}
 }

@@ -63,7 +63,7 @@ func serving(t *testing.T, k *keeper, o Options, answers http.HandlerFunc) (at *
 	t.Helper()
 	at = newPipes()
 	o.Listener = at
-	server := newServer(o, &keyring{reader: k.client, key: k.key}, answers)
+	server := newServer(o, &certificateSource{reader: k.client, key: k.key}, answers)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

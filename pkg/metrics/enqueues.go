@@ -60,10 +60,10 @@ var outcomes = [...]string{"changed", "unchanged", "outdated", "error"}
 
 // Cause is what wakes placements. It has all that is counted by the cause.
 type Cause struct {
-	name             string
-	woken, coalesced prometheus.Counter
-	evaluations      [len(outcomes)]prometheus.Counter
-	latency          prometheus.Observer
+	name                string
+	enqueued, coalesced prometheus.Counter
+	evaluations         [len(outcomes)]prometheus.Counter
+	latency             prometheus.Observer
 }
 
 // known are the causes that were asked for.
@@ -90,7 +90,7 @@ func CauseOf(name string) *Cause {
 	}
 
 	cause = &Cause{
-		name: name, woken: enqueues.WithLabelValues(name), coalesced: coalesced.WithLabelValues(name), latency: latencies.WithLabelValues(name),
+		name: name, enqueued: enqueues.WithLabelValues(name), coalesced: coalesced.WithLabelValues(name), latency: latencies.WithLabelValues(name),
 	}
 	for outcome, word := range outcomes {
 		cause.evaluations[outcome] = evaluations.WithLabelValues(name, word)
@@ -104,9 +104,9 @@ func CauseOf(name string) *Cause {
 // String is the name.
 func (c *Cause) String() string { return c.name }
 
-// Woke counts placements that were put into the queue, and those that were there already.
-func (c *Cause) Woke(put, there int) {
-	c.woken.Add(float64(put))
+// Enqueued counts placements that were put into the queue, and those that were there already.
+func (c *Cause) Enqueued(put, there int) {
+	c.enqueued.Add(float64(put))
 	c.coalesced.Add(float64(there))
 }
 

@@ -16,32 +16,32 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 )
 
-// unseenFor is how long a write is believed that the cache does not show, until the API server is asked about it.
-const unseenFor = 30 * time.Second
+// confirmTimeout is how long a write is believed that the cache does not show, until the API server is asked about it.
+const confirmTimeout = 30 * time.Second
 
-// unseenWrites remembers on which state of an object a write was based, so that it is not sent again while the cache still shows that
+// sentWrites remembers on which state of an object a write was based, so that it is not sent again while the cache still shows that
 // state. It is safe for concurrent use; an object is written by one worker at a time.
-type unseenWrites struct {
+type sentWrites struct {
 	clock clock.PassiveClock
-	// shown is the resourceVersion that the API server shows of an object; empty when there is none.
-	shown func(ctx context.Context, key types.NamespacedName) (string, error)
+	// liveVersion is the resourceVersion that the API server shows of an object; empty when there is none.
+	liveVersion func(ctx context.Context, key types.NamespacedName) (string, error)
 
 	mu     sync.Mutex
-	writes map[string]map[string]unseenWrite // by namespace and name
+	writes map[string]map[string]sentWrite // by namespace and name
 }
 
-type unseenWrite struct {
+type sentWrite struct {
 	base string // the resourceVersion that the cache showed; empty when it showed no object
 	at   time.Time
 }
 
-func newUnseenWrites(c clock.PassiveClock, shown func(context.Context, types.NamespacedName) (string, error)) *unseenWrites {
-	return &unseenWrites{clock: c, shown: shown, writes: map[string]map[string]unseenWrite{}}
+func newSentWrites(c clock.PassiveClock, shown func(context.Context, types.NamespacedName) (string, error)) *sentWrites {
+	return &sentWrites{clock: c, liveVersion: shown, writes: map[string]map[string]sentWrite{}}
 }
 
-// versionOfBinding reads the resourceVersion of a ManagedClusterSetBinding from the API server: it lists by name, which is as consistent as
+// liveBindingVersion reads the resourceVersion of a ManagedClusterSetBinding from the API server: it lists by name, which is as consistent as
 // a get and takes no right beyond those that the cache has.
-func versionOfBinding(live client.Reader) func(context.Context, types.NamespacedName) (string, error) {
+func liveBindingVersion(live client.Reader) func(context.Context, types.NamespacedName) (string, error) {
 	return func(ctx context.Context, key types.NamespacedName) (string, error) {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta2.GroupVersion).WithKind("ManagedClusterSetBindingList"))
@@ -61,7 +61,7 @@ func versionOfBinding(live client.Reader) func(context.Context, types.Namespaced
 
 // write sends a write that is based on a state that the cache shows, unless the cache is known to be behind: such a write was sent, or
 // refused, and the API server does not show that state any more.
-func (u *unseenWrites) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
+func (u *sentWrites) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
 	switch sent, overdue := u.begin(key, base); {
 	case sent && !overdue:
 		return nil
@@ -89,37 +89,37 @@ func (u *unseenWrites) write(ctx context.Context, key types.NamespacedName, base
 }
 
 // behind reports whether the API server shows another state of an object than the cache.
-func (u *unseenWrites) behind(ctx context.Context, key types.NamespacedName, base string) (bool, error) {
-	version, err := u.shown(ctx, key)
+func (u *sentWrites) behind(ctx context.Context, key types.NamespacedName, base string) (bool, error) {
+	version, err := u.liveVersion(ctx, key)
 
 	return err == nil && version != base, err
 }
 
 // begin notes a write that is about to be sent. It reports whether one was sent that is based on the same state, and whether the API server is to
 // be asked what became of it; it is to be asked once in unseenFor.
-func (u *unseenWrites) begin(key types.NamespacedName, base string) (sent, overdue bool) {
+func (u *sentWrites) begin(key types.NamespacedName, base string) (sent, overdue bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 
 	last, known := u.writes[key.Namespace][key.Name]
 	sent = known && last.base == base
 
-	if sent && u.clock.Since(last.at) < unseenFor {
+	if sent && u.clock.Since(last.at) < confirmTimeout {
 		return true, false
 	}
 
 	if u.writes[key.Namespace] == nil {
-		u.writes[key.Namespace] = map[string]unseenWrite{}
+		u.writes[key.Namespace] = map[string]sentWrite{}
 	}
 	// It is noted before it is sent: an event that ends it cannot be missed.
-	u.writes[key.Namespace][key.Name] = unseenWrite{base: base, at: u.clock.Now()}
+	u.writes[key.Namespace][key.Name] = sentWrite{base: base, at: u.clock.Now()}
 
 	return sent, sent
 }
 
-// seen ends the memory of a write when an event shows another state than the one it was based on. A deletion, which shows the state
+// observe ends the memory of a write when an event shows another state than the one it was based on. A deletion, which shows the state
 // that there was at last, ends it always.
-func (u *unseenWrites) seen(key types.NamespacedName, version string, deleted bool) {
+func (u *sentWrites) observe(key types.NamespacedName, version string, deleted bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 
@@ -128,14 +128,14 @@ func (u *unseenWrites) seen(key types.NamespacedName, version string, deleted bo
 	}
 }
 
-func (u *unseenWrites) forget(key types.NamespacedName) {
+func (u *sentWrites) forget(key types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 
 	u.drop(key)
 }
 
-func (u *unseenWrites) drop(key types.NamespacedName) {
+func (u *sentWrites) drop(key types.NamespacedName) {
 	delete(u.writes[key.Namespace], key.Name)
 
 	if len(u.writes[key.Namespace]) == 0 {

@@ -29,8 +29,8 @@ func materialOf(secret *corev1.Secret) certificates.Material {
 	}
 }
 
-// keyring serves with the certificate of the Secret in the cache. It is safe for concurrent use.
-type keyring struct {
+// certificateSource serves with the certificate of the Secret in the cache. It is safe for concurrent use.
+type certificateSource struct {
 	reader client.Reader
 	key    types.NamespacedName
 
@@ -40,13 +40,13 @@ type keyring struct {
 }
 
 // GetCertificate is certificate for a TLS server.
-func (k *keyring) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (k *certificateSource) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.certificate(hello.Context())
 }
 
 // certificate returns the newest certificate that could be read so far: that of a Secret which was deleted or edited is good until it is
 // mended.
-func (k *keyring) certificate(ctx context.Context) (*tls.Certificate, error) {
+func (k *certificateSource) certificate(ctx context.Context) (*tls.Certificate, error) {
 	secret := &corev1.Secret{}
 	err := k.reader.Get(ctx, k.key, secret)
 
@@ -55,7 +55,7 @@ func (k *keyring) certificate(ctx context.Context) (*tls.Certificate, error) {
 
 	if err == nil && secret.ResourceVersion != k.version {
 		k.version = secret.ResourceVersion
-		k.take(ctx, secret)
+		k.load(ctx, secret)
 	}
 
 	if k.newest != nil {
@@ -69,8 +69,8 @@ func (k *keyring) certificate(ctx context.Context) (*tls.Certificate, error) {
 	return nil, fmt.Errorf("finding a certificate in Secret %s: %w", k.key, err)
 }
 
-// take reads the certificate of a Secret.
-func (k *keyring) take(ctx context.Context, secret *corev1.Secret) {
+// load reads the certificate of a Secret.
+func (k *certificateSource) load(ctx context.Context, secret *corev1.Secret) {
 	pair, err := materialOf(secret).Pair()
 	if err != nil {
 		klog.FromContext(ctx).Info("Serving the webhook with the last certificate until the Secret is mended", "secret", k.key, "err", err)
