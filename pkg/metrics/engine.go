@@ -3,11 +3,11 @@ package metrics
 import "github.com/placement-hub/placement-hub/pkg/scheduling"
 
 var (
-	// Comparisons counts placements whose answer was compared with that of the reference.
+	// Comparisons counts Placements whose result was compared with that of the reference.
 	Comparisons = counter(hub+"comparisons_total",
 		"Placements evaluated a second time, by the straightforward reference, to compare the answers.")
 
-	// Divergences counts comparisons whose answers differed.
+	// Divergences counts comparisons with different results.
 	Divergences = counter(hub+"divergences_total", "Comparisons in which the two answers differed. It must be 0.")
 
 	cost = counter(hub+"cel_cost_total",
@@ -16,17 +16,17 @@ var (
 	generation = gauge(hub+"inventory_generation",
 		"The number of the view of the world that the last evaluation was made on. It grows with every change that some placement could read.")
 
-	// Synced says of each kind whether its initial list is in the inventory.
+	// Synced is 1 for each kind whose initial list is in the inventory, and 0 for other kinds.
 	Synced = gauges(hub+"inventory_synced",
 		"Whether the initial list of a kind of objects is in the inventory (1) or not (0). Nothing is evaluated until all are.", "kind")
 
-	// Unreadable counts the objects of which the hub cannot decode some fields.
+	// Unreadable is the number of objects with fields that the hub cannot decode, by group and kind.
 	Unreadable = gauges(hub+"unreadable_objects",
 		"Objects with fields that Go cannot decode, such as the quantity 1e1.5. Events on these objects name the fields. It should be 0.",
 		"group", "kind")
 )
 
-// ObserveResult notes what an answer cost, and what view of the world it was found on.
+// ObserveResult records the CEL cost of a result in cost units, and the generation of its snapshot. It is safe for concurrent use.
 func ObserveResult(result *scheduling.Result) {
 	generation.Set(float64(result.Generation))
 

@@ -7,12 +7,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// evaluationBuckets go from 10 µs, in which a small placement is evaluated, to 10 s, which CEL over a large fleet may take.
+// evaluationBuckets range from 10 µs, the duration for a small Placement, to 10 s, which CEL over a large fleet may take, in seconds.
 var evaluationBuckets = []float64{
 	10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 }
 
-// latencyBuckets go from the time of one write to the minutes for which a hub may be behind.
+// latencyBuckets range from the time of one write to the minutes for which a hub may be behind, in seconds.
 var latencyBuckets = []float64{
 	2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.15, 0.25, 0.4, 0.6, 1, 1.5, 2.5, 5, 10, 30, 60, 120, 300, 600,
 }
@@ -32,7 +32,7 @@ var (
 			"result: changed (something was written), unchanged (nothing was to write), outdated (to be made again on a newer view), error.",
 		"cause", "result")
 
-	// NotSynced counts evaluations that were put off because the initial lists were not complete.
+	// NotSynced counts evaluations that were postponed because the initial lists were incomplete.
 	NotSynced = counter(hub+"evaluations_not_synced_total",
 		"Evaluations put off because the initial lists of objects were not complete.")
 
@@ -45,10 +45,10 @@ var (
 		latencyBuckets, "cause")
 )
 
-// Outcome is what came of an evaluation.
+// Outcome is the result of an evaluation.
 type Outcome uint8
 
-// The outcomes.
+// The values of Outcome.
 const (
 	Changed Outcome = iota
 	Unchanged
@@ -58,7 +58,7 @@ const (
 
 var outcomes = [...]string{"changed", "unchanged", "outdated", "error"}
 
-// Cause is what wakes placements. It has all that is counted by the cause.
+// Cause is a reason to enqueue Placements, with the series that have it as a label.
 type Cause struct {
 	name                string
 	enqueued, coalesced prometheus.Counter
@@ -66,13 +66,14 @@ type Cause struct {
 	latency             prometheus.Observer
 }
 
-// known are the causes that were asked for.
+// known has the causes by name.
 var known = struct {
 	mu     sync.RWMutex
 	causes map[string]*Cause
 }{causes: map[string]*Cause{}}
 
-// CauseOf is the cause of a name, which is one of few. The cause of the name "time" is that no object has changed.
+// CauseOf returns the Cause of a name, and creates it first if necessary. Names must be few, because they are label values; "time" means
+// that no object has changed. It is safe for concurrent use.
 func CauseOf(name string) *Cause {
 	known.mu.RLock()
 	cause := known.causes[name]
@@ -101,10 +102,10 @@ func CauseOf(name string) *Cause {
 	return cause
 }
 
-// String is the name.
+// String returns the name.
 func (c *Cause) String() string { return c.name }
 
-// Enqueued counts placements that were put into the queue, and those that were there already.
+// Enqueued counts Placements that were added to the queue, and Placements that were in it already.
 func (c *Cause) Enqueued(put, there int) {
 	c.enqueued.Add(float64(put))
 	c.coalesced.Add(float64(there))
@@ -113,5 +114,5 @@ func (c *Cause) Enqueued(put, there int) {
 // Evaluated counts an evaluation.
 func (c *Cause) Evaluated(outcome Outcome) { c.evaluations[outcome].Inc() }
 
-// ObserveLatency notes how long after the change the last write was.
+// ObserveLatency records the time between a change and the last write that followed it; negative durations count as 0.
 func (c *Cause) ObserveLatency(d time.Duration) { c.latency.Observe(max(d, 0).Seconds()) }

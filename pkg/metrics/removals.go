@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// proofBuckets go from a few GETs of an API server nearby to a request that is given up.
+// proofBuckets range from a few GETs of a nearby API server to a request that times out, in seconds.
 var proofBuckets = []float64{1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 
 var proofDurations = histograms(hub+"removal_check_duration_seconds",
@@ -12,17 +12,17 @@ var proofDurations = histograms(hub+"removal_check_duration_seconds",
 		"behind (the API server shows later versions than the watches of the hub; the clusters stay) or error (it could not be asked; the clusters "+
 		"stay).", proofBuckets, "result")
 
-// Proof is what became of the comparison of a view with the API server.
+// Proof is the result of comparing a view with the API server.
 type Proof string
 
-// The outcomes.
+// The values of Proof.
 const (
 	ProofFresh  Proof = "fresh"
 	ProofBehind Proof = "behind"
 	ProofFailed Proof = "error"
 )
 
-// ObserveProof notes a comparison of what decides about a removal, and how long it took.
+// ObserveProof records a comparison of a view with the API server, and its duration. It is safe for concurrent use.
 func ObserveProof(outcome Proof, d time.Duration) {
 	proofDurations.WithLabelValues(string(outcome)).Observe(d.Seconds())
 }

@@ -8,34 +8,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// hub is what the names of our own series begin with.
+// hub is the prefix of the names of our own series.
 const hub = "placement_hub_"
 
-// The types of series, as Prometheus calls them.
+// The types of series in the terms of Prometheus.
 const (
 	typeCounter   = "counter"
 	typeGauge     = "gauge"
 	typeHistogram = "histogram"
 )
 
-// Series is what is said of a time series.
+// Series describes a time series.
 type Series struct {
-	// Name is the whole name, and Type counter, gauge or histogram.
+	// Name is the full name; Type is counter, gauge or histogram.
 	Name, Type string
 	// Labels are the names of the labels.
 	Labels []string
-	// Help says what it tells.
+	// Help describes the value.
 	Help string
 }
 
 var declared []Series
 
-// All are the series of the hub, sorted by name.
+// All returns the series of the hub, sorted by name.
 func All() []Series {
 	return slices.SortedFunc(slices.Values(declared), func(a, b Series) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// declare registers the series.
+// declare registers the series. It panics if the name is registered already.
 func declare[C prometheus.Collector](series Series, collector C) C {
 	declared = append(declared, series)
 	metrics.Registry.MustRegister(collector)

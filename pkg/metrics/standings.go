@@ -53,26 +53,26 @@ func resolveStages() (resolved [scheduling.StageSelected + 1]prometheus.Gauge) {
 	return resolved
 }
 
-// Standing is how one placement stands. The zero value is one that is not there.
+// Standing is what the gauges count of one Placement. The zero value counts nothing.
 type Standing struct {
-	// Satisfied and Reason are of the condition PlacementSatisfied; an empty reason means that there is none.
+	// Satisfied and Reason are those of the condition PlacementSatisfied; an empty reason means that there is no condition.
 	Satisfied bool
 	Reason    string
-	// Misconfigured says that the condition PlacementMisconfigured is true, and Stalled that the last decisions stay.
+	// Misconfigured reports that the condition PlacementMisconfigured is true, and Stalled that the last decisions are kept.
 	Misconfigured, Stalled bool
-	// Postponed says that clusters would leave the decisions and stay, because the view may be old.
+	// Postponed reports that clusters are kept which would leave the decisions, because the view may be old.
 	Postponed bool
-	// Skipped is why the placement is not scheduled, one of few words; empty when it is.
+	// Skipped is the reason why the Placement is not scheduled; empty if it is. It takes few values, because it is a label.
 	Skipped string
-	// Decisions are the clusters in decisions, and Pages the pages that they stand in.
+	// Decisions is the number of decisions, and Pages the number of PlacementDecisions.
 	Decisions, Pages int
-	// Stages counts the clusters in scope by how far they came.
+	// Stages counts the clusters in scope by the stage that they reached.
 	Stages [scheduling.StageSelected + 1]int
-	// CELErrors are the clusters on which expressions failed, and StaleScores the scores past their time.
+	// CELErrors is the number of clusters on which an expression failed, and StaleScores that of scores past validUntil.
 	CELErrors, StaleScores int
 }
 
-// add books the standing: with 1 it comes, and with -1 it goes.
+// add adds the Standing to the gauges if sign is 1, and subtracts it if sign is -1.
 func (s *Standing) add(sign int) {
 	factor := float64(sign)
 
@@ -105,18 +105,18 @@ func addIf(is bool, of prometheus.Gauge, value float64) {
 	}
 }
 
-// Standings are how all placements stand. The gauges have them while the hub leads: a standby does not know, and one that no longer leads
-// must not go on telling. It is safe for concurrent use.
+// Standings has the Standing of all Placements. The gauges show them while the hub leads: a standby has no current values, and a former
+// leader must not go on reporting. It is safe for concurrent use.
 type Standings[K comparable] struct {
 	mu      sync.Mutex
 	known   map[K]Standing
 	leading bool
 }
 
-// NewStandings knows of no placement, and does not lead.
+// NewStandings returns Standings without any Placement, which do not lead.
 func NewStandings[K comparable]() *Standings[K] { return &Standings[K]{known: map[K]Standing{}} }
 
-// Note says how a placement stands now.
+// Note sets the Standing of a Placement.
 func (s *Standings[K]) Note(key K, is Standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Standings[K]) Note(key K, is Standing) {
 	}
 }
 
-// Forget drops a placement that is gone.
+// Forget drops a deleted Placement.
 func (s *Standings[K]) Forget(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Standings[K]) Forget(key K) {
 	}
 }
 
-// Lead begins to tell.
+// Lead begins to report the gauges.
 func (s *Standings[K]) Lead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Standings[K]) Lead() {
 	}
 }
 
-// Resign takes back all that was told.
+// Resign resets the gauges.
 func (s *Standings[K]) Resign() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

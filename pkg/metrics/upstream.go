@@ -8,7 +8,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// schedulingName is what the upstream controller calls its evaluations in the label name.
+// schedulingName is the value of the label name in the series of evaluations of the upstream controller.
 const schedulingName = "placement_scheduling"
 
 // upstreamBuckets are the buckets of the upstream controller: ten powers of ten from a microsecond, in seconds
@@ -37,7 +37,7 @@ var (
 	stepDurations = resolveSteps()
 )
 
-// resolveSteps has the histogram of each step.
+// resolveSteps returns the histogram of each step.
 func resolveSteps() []prometheus.Observer {
 	steps := make([]prometheus.Observer, len(scheduling.Steps()))
 
@@ -55,18 +55,18 @@ func resolveSteps() []prometheus.Observer {
 	return steps
 }
 
-// ObserveScheduling notes how long an evaluation took.
+// ObserveScheduling records the duration of an evaluation. It is safe for concurrent use.
 func ObserveScheduling(d time.Duration) {
 	schedulingDuration.Observe(d.Seconds())
 	evaluationDuration.Observe(d.Seconds())
 }
 
-// ObserveBind notes how long the writes of one evaluation took.
+// ObserveBind records the duration of the writes of one evaluation. It is safe for concurrent use.
 func ObserveBind(d time.Duration) {
 	bindDuration.Observe(d.Seconds())
 }
 
-// ObserveStep notes how long a step of an evaluation took.
+// ObserveStep records the duration of a step of an evaluation. It is safe for concurrent use.
 func ObserveStep(step scheduling.Step, d time.Duration) {
 	stepDurations[step].Observe(d.Seconds())
 }

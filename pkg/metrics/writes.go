@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// writeBuckets go from an API server nearby to a request that is given up.
+// writeBuckets range from a nearby API server to a request that times out, in seconds.
 var writeBuckets = []float64{1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
 
 const requests = "by kind (create, update_decisions, update_metadata, touch and delete a PlacementDecision, or status of a Placement; touch " +
@@ -19,7 +19,7 @@ var (
 	writeDurations = histograms(hub+"write_duration_seconds", "How long the requests of "+hub+"writes_total took, in seconds.",
 		writeBuckets, "kind", "result")
 
-	// Events counts Kubernetes events by what became of them.
+	// Events counts Kubernetes events by result: written, failed or dropped.
 	Events = counters(hub+"events_total",
 		"Kubernetes events about placements: written, failed, or dropped because too many waited.", "result")
 
@@ -29,10 +29,10 @@ var (
 	gained, lost, moved = changes.WithLabelValues("gained"), changes.WithLabelValues("lost"), changes.WithLabelValues("moved")
 )
 
-// Result is what became of a request.
+// Result is the result of a request.
 type Result uint8
 
-// The results.
+// The values of Result.
 const (
 	WriteOK Result = iota
 	WriteOutdated
@@ -41,7 +41,7 @@ const (
 
 var results = [...]string{"ok", "outdated", "error"}
 
-// request is what is kept of the requests of a kind.
+// request has the series of one kind of requests, by Result.
 type request struct {
 	count    [len(results)]prometheus.Counter
 	duration [len(results)]prometheus.Observer
@@ -49,7 +49,7 @@ type request struct {
 
 var written sync.Map // of *request by kind
 
-// ObserveWrite notes a request that changes something, and how long it took.
+// ObserveWrite records a writing request of a kind, and its duration. It is safe for concurrent use.
 func ObserveWrite(kind string, result Result, d time.Duration) {
 	of, found := written.Load(kind)
 	if !found {
@@ -71,7 +71,7 @@ func newRequest(kind string) *request {
 	return r
 }
 
-// Moved counts clusters that were gained, lost and moved by what was written for one placement.
+// Moved counts clusters that the written pages of a Placement gained or lost, or that moved to another page.
 func Moved(clustersGained, clustersLost, clustersMoved int) {
 	gained.Add(float64(clustersGained))
 	lost.Add(float64(clustersLost))

@@ -1,18 +1,17 @@
-// Package unreadable says which fields of an object the hub could not decode.
+// Package unreadable records which fields of an object the hub could not decode.
 //
 // The CustomResourceDefinitions admit values that the Go types cannot hold: a quantity "1e1.5", a time in lower case, an integer beyond 32
-// bits. Package lenient decodes such an object without those fields and marks it with this package's annotation, which exists in the memory
-// of the hub only: a decoder removes it from everything that the API server sends, so nobody can set it from outside.
+// bits. Package lenient decodes such an object without those fields and marks it with the annotation of this package, which exists only in
+// the memory of the hub: the decoder removes it from every object of the API server, so that nobody can set it from outside.
 //
-// An object that lacks fields is not kept as it was last known: a value of the past would differ between a leader, its standby, a restarted
-// hub and the command explain, and it would freeze labels and taints that can be read. What the hub does instead follows from the object
-// alone:
+// The hub does not keep the last readable value of such a field: the value would differ between a leader, its standby, a restarted hub and
+// the command explain, and keeping the object would freeze readable labels and taints. Instead its behaviour follows from the object alone:
 //
-//   - A ManagedCluster keeps everything that can be read, and has the taint Taint with the effect NoSelectIfNew. Decisions that have the
-//     cluster keep it, unless something that can be read takes it away; it comes before all others that are as preferred, and no CEL
-//     expression takes it away. Decisions that do not have it do not get it.
-//   - An AddOnPlacementScore counts as absent for new decisions, and takes no cluster out of those that exist.
+//   - A ManagedCluster keeps all readable fields, and has the taint Taint with the effect NoSelectIfNew. Decisions that have the
+//     cluster keep it, unless a readable field removes it; it precedes all other clusters that are equally preferred, and no CEL
+//     expression removes it. Other decisions do not select it.
+//   - An AddOnPlacementScore counts as absent for new decisions, and removes no cluster from existing ones.
 //   - A Placement is misconfigured, by the path of the field: its decisions stay.
-//   - A ManagedClusterSet of which the spec cannot be read is broken, as one with a wrong selector: the decisions of its placements stay.
-//   - Everything else is used without the field.
+//   - A ManagedClusterSet with an unreadable spec is broken, as with an invalid selector: the decisions of its Placements stay.
+//   - All other objects are used without the field.
 package unreadable

@@ -12,7 +12,7 @@ import (
 const (
 	// Annotation lists the unreadable fields of an object in the memory of the hub.
 	Annotation = "placement-hub.open-cluster-management.io/unreadable"
-	// Taint is the key of the taint that a ManagedCluster with unreadable fields has for placements.
+	// Taint is the key of the taint that Placements see on a ManagedCluster with unreadable fields.
 	Taint = "placement-hub.open-cluster-management.io/unreadable"
 )
 
@@ -22,18 +22,18 @@ type Field struct {
 	Path string `json:"path"`
 	// Value is the JSON of the field, cut to a bounded length.
 	Value string `json:"value"`
-	// Problem is what the decoder said, cut to a bounded length.
+	// Problem is the error of the decoder, cut to a bounded length.
 	Problem string `json:"problem"`
 }
 
-// String is "status.allocatable.cpu: Invalid value: "1e1.5": quantities must match ...".
+// String returns "status.allocatable.cpu: Invalid value: "1e1.5": quantities must match ...".
 func (f Field) String() string { return f.Path + ": Invalid value: " + f.Value + ": " + f.Problem }
 
-// Text is the value without the quotes of a JSON string.
+// Text returns the value without the quotes of a JSON string.
 func (f Field) Text() string {
 	var text string
 	if err := json.Unmarshal([]byte(f.Value), &text); err != nil {
-		return f.Value // It is no string, or was cut.
+		return f.Value // Not a JSON string, or cut.
 	}
 
 	return text
@@ -42,7 +42,7 @@ func (f Field) Text() string {
 // Fields are the unreadable fields of an object in the order of their paths.
 type Fields []Field
 
-// Under are the fields at or below a path.
+// Under returns the fields at or below a path.
 func (f Fields) Under(path string) Fields {
 	var under Fields
 
@@ -55,7 +55,7 @@ func (f Fields) Under(path string) Fields {
 	return under
 }
 
-// maxNamed is how many fields String names.
+// maxNamed is the greatest number of fields that String names.
 const maxNamed = 3
 
 // String names the first fields and counts the others. It is empty without fields.
@@ -72,7 +72,8 @@ func (f Fields) String() string {
 	return strings.Join(texts, "; ")
 }
 
-// Of are the unreadable fields of an object; none for an object that was decoded as a whole.
+// Of returns the unreadable fields of an object; nil if it was decoded completely. An annotation that is not a mark counts as an unreadable
+// field.
 func Of(object metav1.Object) Fields {
 	text, marked := object.GetAnnotations()[Annotation]
 	if !marked {
@@ -87,7 +88,7 @@ func Of(object metav1.Object) Fields {
 	return fields
 }
 
-// Mark notes the fields on the object. It fails when a field cannot be encoded.
+// Mark sets the annotation for the fields, sorted by path. It returns an error if a field cannot be encoded.
 func Mark(object metav1.Object, fields Fields) error {
 	sorted := slices.SortedFunc(slices.Values(fields), func(a, b Field) int { return strings.Compare(a.Path, b.Path) })
 
@@ -107,7 +108,7 @@ func Mark(object metav1.Object, fields Fields) error {
 	return nil
 }
 
-// Unmark removes what somebody else has written in place of a mark.
+// Unmark removes the annotation, which somebody may have set on the API server.
 func Unmark(object metav1.Object) {
 	annotations := object.GetAnnotations()
 	if _, marked := annotations[Annotation]; !marked {

@@ -24,10 +24,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// ClusterSet is the name of the controller that keeps the status of sets, and the standard sets.
+// ClusterSet is the name of the controller that writes the status of ManagedClusterSets and restores the sets default and global.
 const ClusterSet = "clusterset"
 
-// clusterSetReconciler writes the condition ClusterSetEmpty of every set, and keeps the sets default and global.
+// clusterSetReconciler writes the condition ClusterSetEmpty of every ManagedClusterSet, and restores the sets default and global.
 type clusterSetReconciler struct {
 	client    client.Client
 	members   *membership
@@ -36,7 +36,7 @@ type clusterSetReconciler struct {
 
 type rateLimitingQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// SetupClusterSet adds the controller ClusterSet to the manager.
+// SetupClusterSet adds the controller ClusterSet to the manager. It returns an error if a watch cannot be added.
 func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
 	compiler := selector.NewCompiler()
 	r := &clusterSetReconciler{
@@ -55,7 +55,7 @@ func SetupClusterSet(mgr manager.Manager, s queue.Settings) error {
 							Complete(r)
 }
 
-// Reconcile restores a standard set and writes the condition of the set.
+// Reconcile creates or restores a standard ManagedClusterSet and writes the condition of the set.
 func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := &clusterv1beta2.ManagedClusterSet{}
 
@@ -73,7 +73,7 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 	}
 
 	if rolledBack, err := r.restoreSelector(ctx, set); err != nil || rolledBack {
-		return r.conflicts.Result(ctx, request, err) // The event of the roll-back comes next.
+		return r.conflicts.Result(ctx, request, err) // The event of the update enqueues the set again.
 	}
 
 	return r.conflicts.Result(ctx, request, r.writeEmpty(ctx, set))
@@ -82,8 +82,9 @@ func (r *clusterSetReconciler) Reconcile(ctx context.Context, request reconcile.
 func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) error {
 	compiled := r.members.get(set)
 	if compiled.Err != nil {
-		// The members cannot be told; the placements that use the set say so (docs/spec/differences.md A4), and the condition stays as it was.
-		return nil //nolint:nilerr // A state, not an error: an edit of the set brings it back here.
+		// The members are unknown: the Placements that use the set report it (docs/spec/differences.md A4), and the condition stays as it
+		// was.
+		return nil //nolint:nilerr // An edit of the set enqueues it again.
 	}
 
 	count, err := r.count(ctx, compiled)
@@ -112,7 +113,7 @@ func (r *clusterSetReconciler) writeEmpty(ctx context.Context, set *clusterv1bet
 	return nil
 }
 
-// count is how many clusters are members, terminating ones too.
+// count returns the number of ManagedClusters in the set, including terminating ones.
 func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.ClusterSet) (int, error) {
 	clusters := &clusterv1.ManagedClusterList{}
 	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
@@ -130,7 +131,7 @@ func (r *clusterSetReconciler) count(ctx context.Context, set *inventory.Cluster
 	return count, nil
 }
 
-// setChanges queues a set whenever it changes, and keeps the membership in step.
+// setChanges returns a handler that updates the membership and enqueues every ManagedClusterSet that changes.
 func (r *clusterSetReconciler) setChanges() handler.EventHandler {
 	add := func(q rateLimitingQueue, set client.Object) {
 		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: set.GetName()}})
@@ -153,8 +154,8 @@ func (r *clusterSetReconciler) setChanges() handler.EventHandler {
 	}
 }
 
-// clusterChanges queues the sets that gain or lose a cluster. The clusters of the initial list queue nothing: each set is queued by its own
-// first event, and nothing is worked on before both lists are in.
+// clusterChanges returns a handler that enqueues the ManagedClusterSets that gain or lose a ManagedCluster. The initial list of clusters
+// enqueues nothing: each set is enqueued by its own initial event, and workers start only after both lists are complete.
 func (r *clusterSetReconciler) clusterChanges() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q rateLimitingQueue) {

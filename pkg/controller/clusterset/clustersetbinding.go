@@ -21,19 +21,19 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// ClusterSetBinding is the name of the controller that keeps the status of bindings.
+// ClusterSetBinding is the name of the controller that writes the status of ManagedClusterSetBindings.
 const ClusterSetBinding = "clustersetbinding"
 
-// bindingSetField indexes bindings by the set they name.
+// bindingSetField is the index of ManagedClusterSetBindings by the name of their set.
 const bindingSetField = "spec.clusterSet"
 
-// clusterSetBindingReconciler writes the condition Bound of every binding: whether its set exists.
+// clusterSetBindingReconciler writes the condition Bound of every ManagedClusterSetBinding, which reports whether its set exists.
 type clusterSetBindingReconciler struct {
 	client    client.Client
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// SetupClusterSetBinding adds the controller ClusterSetBinding to the manager.
+// SetupClusterSetBinding adds the controller ClusterSetBinding to the manager. It returns an error if the index or a watch cannot be added.
 func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
 	r := &clusterSetBindingReconciler{client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request]()}
 
@@ -49,7 +49,7 @@ func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
 		return fmt.Errorf("indexing ManagedClusterSetBindings: %w", err)
 	}
 
-	// Whether a set exists changes only when it appears or goes.
+	// Only creation and deletion change whether a set exists.
 	existence := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
@@ -61,13 +61,13 @@ func SetupClusterSetBinding(mgr manager.Manager, s queue.Settings) error {
 		Complete(r)
 }
 
-// bindingsOf names the bindings of a set.
+// bindingsOf returns a reconcile request for each ManagedClusterSetBinding of a set.
 func (r *clusterSetBindingReconciler) bindingsOf(ctx context.Context, set client.Object) []reconcile.Request {
 	bindings := &clusterv1beta2.ManagedClusterSetBindingList{}
 
 	err := r.client.List(ctx, bindings, client.MatchingFields{bindingSetField: set.GetName()}, client.UnsafeDisableDeepCopy)
 	if err != nil {
-		// The cache answers; it fails only when it stops, and then every binding is looked at again at the next start.
+		// A List from the cache fails only when the cache stops; the next start enqueues every binding.
 		klog.FromContext(ctx).Error(err, "Listing the bindings of a set from the cache")
 
 		return nil
@@ -81,7 +81,7 @@ func (r *clusterSetBindingReconciler) bindingsOf(ctx context.Context, set client
 	return requests
 }
 
-// Reconcile writes the condition of one binding.
+// Reconcile writes the condition of a ManagedClusterSetBinding.
 func (r *clusterSetBindingReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	binding := &clusterv1beta2.ManagedClusterSetBinding{}
 

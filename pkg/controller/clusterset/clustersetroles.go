@@ -21,21 +21,21 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// ClusterSetRoles is the name of the controller that keeps the ClusterRoles of sets.
+// ClusterSetRoles is the name of the controller that writes the ClusterRoles of ManagedClusterSets.
 const ClusterSetRoles = "clusterset-roles"
 
-// clusterSetRolesReconciler keeps the ClusterRoles of every set (docs/spec/consumers.md U17). It deletes none: they belong to the set, and
-// the garbage collector deletes them after it.
+// clusterSetRolesReconciler writes the ClusterRoles of every ManagedClusterSet (docs/spec/consumers.md U17). It deletes none: the set owns
+// them, and the garbage collector deletes them after it.
 type clusterSetRolesReconciler struct {
 	client    client.Client
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// SetupClusterSetRoles adds the controller ClusterSetRoles to the manager.
+// SetupClusterSetRoles adds the controller ClusterSetRoles to the manager. It returns an error if a watch cannot be added.
 func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
 	r := &clusterSetRolesReconciler{client: mgr.GetClient(), conflicts: queue.NewConflictBackoff[reconcile.Request]()}
 
-	// The roles of a set depend on nothing but which set it is. A set that was deleted and made again may show as one that changed.
+	// The roles depend only on the name and the UID of the set. A set that was deleted and created again may appear as an update.
 	identity := predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
@@ -49,8 +49,8 @@ func SetupClusterSetRoles(mgr manager.Manager, s queue.Settings) error {
 							Complete(r)
 }
 
-// roleDiffers tells of a role that is not as the hub keeps it, so that what it has just written does not wake it, when it may not see all
-// of that yet.
+// roleDiffers returns a predicate that passes ClusterRoles which differ from what the hub writes. The hub's own writes pass nothing, which
+// matters while the cache does not show all of them yet.
 func roleDiffers() predicate.Predicate {
 	strays := func(object client.Object) bool {
 		role, ok := object.(*rbacv1.ClusterRole)
@@ -64,7 +64,8 @@ func roleDiffers() predicate.Predicate {
 	}
 }
 
-// setOfRole names the set that a ClusterRole is about, whoever made it: a role in the way of ours may have gone.
+// setOfRole returns a request for the set in the name of a ClusterRole, whoever created the role: a foreign role that blocked the name may
+// be gone.
 func setOfRole(_ context.Context, role client.Object) []reconcile.Request {
 	set, found := setOfRoleName(role.GetName())
 	if !found {
@@ -74,13 +75,13 @@ func setOfRole(_ context.Context, role client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: set}}}
 }
 
-// Reconcile makes the roles of one set, and puts back what was changed in them.
+// Reconcile creates the ClusterRoles of a ManagedClusterSet, and reverts changes of them.
 func (r *clusterSetRolesReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := &clusterv1beta2.ManagedClusterSet{}
 
 	err := r.client.Get(ctx, request.NamespacedName, set)
 	if apierrors.IsNotFound(err) || err == nil && !set.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil // A role that was made now could outlive the set.
+		return reconcile.Result{}, nil // A role that is created now could outlive the set.
 	}
 
 	if err != nil {
@@ -98,7 +99,7 @@ func (r *clusterSetRolesReconciler) Reconcile(ctx context.Context, request recon
 	return r.conflicts.Result(ctx, request, errors.Join(errs...))
 }
 
-// apply makes a role that is not there, puts back one that is ours, and leaves one that is not.
+// apply creates a ClusterRole that is missing and reverts changes of a role that this hub manages. It leaves other roles alone.
 func (r *clusterSetRolesReconciler) apply(ctx context.Context, role *rbacv1.ClusterRole) error {
 	known := &rbacv1.ClusterRole{}
 
@@ -122,7 +123,7 @@ func (r *clusterSetRolesReconciler) apply(ctx context.Context, role *rbacv1.Clus
 		return nil
 	}
 
-	if equalRoles(known, role) || !known.DeletionTimestamp.IsZero() { // It is made again when it is gone.
+	if equalRoles(known, role) || !known.DeletionTimestamp.IsZero() { // The deletion event enqueues the set again.
 		return nil
 	}
 

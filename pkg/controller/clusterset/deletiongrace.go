@@ -9,15 +9,15 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// deletionGrace is how long a binding must have been unwanted until it is deleted, at every look of that time. Roles, role bindings and
-// accounts come by separate watches, of which one can be ahead of the others, and to change what a ClusterRoleBinding refers to is to
-// delete it and to make it again: neither may cost a namespace its clusters.
+// deletionGrace is how long a ManagedClusterSetBinding must have been unwanted, in every reconcile of that time, before it is deleted.
+// ClusterRoles, ClusterRoleBindings and ServiceAccounts arrive by separate watches, and one watch can be ahead of the others. To change the
+// roleRef of a ClusterRoleBinding, users delete it and create it again. Neither may cost a namespace its clusters.
 const deletionGrace = time.Second
 
-// extendedDeletionGrace takes the place of secondLook while something fails that may come instead.
+// extendedDeletionGrace replaces deletionGrace while the creation of another binding fails that may take over the clusters.
 const extendedDeletionGrace = 10 * time.Second
 
-// graceTracker remembers since when bindings are unwanted. It is safe for concurrent use.
+// graceTracker records since when bindings are unwanted. It is safe for concurrent use.
 type graceTracker struct {
 	clock clock.PassiveClock
 
@@ -29,8 +29,8 @@ func newGraceTracker(c clock.PassiveClock) *graceTracker {
 	return &graceTracker{clock: c, unwantedSince: map[string]map[types.UID]time.Time{}}
 }
 
-// expired takes the bindings of a namespace that are unwanted now, and returns those that have been for so long, and after which time to look
-// again at the others; zero means that there are none. A binding that is left out is wanted again.
+// expired takes the bindings of a namespace that are unwanted now. It returns those that have been unwanted for the whole grace, and the
+// time until the next one is; zero means that none is left. A binding that is not passed counts as wanted again.
 func (d *graceTracker) expired(
 	namespace string, unwanted []*clusterv1beta2.ManagedClusterSetBinding, long time.Duration,
 ) (confirmed []*clusterv1beta2.ManagedClusterSetBinding, wait time.Duration) {
@@ -64,7 +64,7 @@ func (d *graceTracker) expired(
 	return confirmed, wait
 }
 
-// forget drops a namespace that is gone.
+// forget drops a namespace that does not exist any more.
 func (d *graceTracker) forget(namespace string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *graceTracker) forget(namespace string) {
 	delete(d.unwantedSince, namespace)
 }
 
-// shorterWait is the shorter one of two times to wait, where zero is never.
+// shorterWait returns the shorter one of two delays; zero means no delay is set.
 func shorterWait(a, b time.Duration) time.Duration {
 	if a == 0 || b == 0 {
 		return max(a, b)

@@ -11,18 +11,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// membership knows every ManagedClusterSet as compiled from its spec, and tells which sets gain or lose a cluster by an event. A set is compiled
-// once per generation. Sets that go by the label of the cluster are found by the value of that label; the others are matched one by one. It is
-// safe for concurrent use.
+// membership has every ManagedClusterSet compiled, once per generation, and finds the sets that gain or lose a cluster by an event. Sets of
+// the type ExclusiveClusterSetLabel are found by the value of the label; the others are matched one by one. It is safe for concurrent use.
 type membership struct {
 	compile func(*clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet
 
 	mu        sync.Mutex
 	compiled  map[string]compiledSet // by name
-	selecting map[string]bool        // the names of those that have a selector of their own
+	selecting map[string]bool        // names of the sets with a label selector
 }
 
-// compiledSet is a set as of one generation.
+// compiledSet is a ManagedClusterSet as of one generation.
 type compiledSet struct {
 	uid        types.UID
 	generation int64
@@ -33,7 +32,7 @@ func newMembership(compile func(*clusterv1beta2.ManagedClusterSet) *inventory.Cl
 	return &membership{compile: compile, compiled: map[string]compiledSet{}, selecting: map[string]bool{}}
 }
 
-// get returns a set in its compiled form, which belongs to the membership.
+// get returns a compiled set, which must not be modified. It compiles the set unless the membership has it in this generation.
 func (m *membership) get(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,7 +44,7 @@ func (m *membership) get(set *clusterv1beta2.ManagedClusterSet) *inventory.Clust
 	return m.compile(set)
 }
 
-// update takes a set in as it is now.
+// update stores the current state of a set.
 func (m *membership) update(set *clusterv1beta2.ManagedClusterSet) {
 	compiled := m.get(set)
 
@@ -62,7 +61,7 @@ func (m *membership) update(set *clusterv1beta2.ManagedClusterSet) {
 	}
 }
 
-// forget drops a set that is gone.
+// forget drops a deleted set.
 func (m *membership) forget(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +70,8 @@ func (m *membership) forget(name string) {
 	delete(m.selecting, name)
 }
 
-// affected names the sets that gain or lose a cluster between two states of it, of which one may be nil.
+// affected returns the names of the sets that a cluster joins or leaves between two states of it; nil stands for a cluster that does not
+// exist.
 func (m *membership) affected(before, after client.Object) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +95,7 @@ func (m *membership) affected(before, after client.Object) []string {
 	return names
 }
 
-// labelledSet is the set that the label of a cluster names; "" is none.
+// labelledSet returns the set in the label of a cluster; "" means none.
 func labelledSet(cluster client.Object) string {
 	if cluster == nil {
 		return ""

@@ -23,12 +23,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// ClusterSetBindingRBAC is the name of the controller that keeps the bindings that follow from the RBAC of ServiceAccounts.
+// ClusterSetBindingRBAC is the name of the controller that derives ManagedClusterSetBindings from the RBAC of ServiceAccounts.
 const ClusterSetBindingRBAC = scope.Manager
 
-// rbacBindingReconciler keeps the bindings of a namespace as its account placement is granted them (docs/spec/scope.md S6, S11). It keeps
-// no state but what it has just done and what it is about to delete: what is true stands in the cache, whose initial lists are there before
-// the first look.
+// rbacBindingReconciler writes the ManagedClusterSetBindings of a namespace that RBAC grants its ServiceAccount placement
+// (docs/spec/scope.md S6, S11). Its only state are the writes that it has sent, pending deletions and reviews; everything else is read from
+// the cache.
 type rbacBindingReconciler struct {
 	client    client.Client
 	grants    *grantCache
@@ -39,7 +39,7 @@ type rbacBindingReconciler struct {
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// newRBACBindingReconciler reads from the cache of api, and where that may be behind, from live.
+// newRBACBindingReconciler returns a reconciler that reads from the cache of api, and from live where the cache may be behind.
 func newRBACBindingReconciler(api client.Client, live client.Reader, c clock.PassiveClock) *rbacBindingReconciler {
 	return &rbacBindingReconciler{
 		client: api, grants: newGrantCache(), sent: newSentWrites(c, liveBindingVersion(live)), grace: newGraceTracker(c),
@@ -49,13 +49,13 @@ func newRBACBindingReconciler(api client.Client, live client.Reader, c clock.Pas
 	}
 }
 
-// Reconcile keeps the bindings of one namespace, which is the name in the request.
+// Reconcile writes the bindings of the namespace in the name of the request.
 func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	namespace := request.Name
 
 	found := &corev1.Namespace{}
 	err := r.client.Get(ctx, types.NamespacedName{Name: namespace}, found, client.UnsafeDisableDeepCopy)
-	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // It gets nothing, and what it has goes with it.
+	if apierrors.IsNotFound(err) || err == nil && !found.DeletionTimestamp.IsZero() { // Its bindings are deleted with the namespace.
 		r.grace.forget(namespace)
 		r.reviews.forget(namespace)
 
@@ -86,7 +86,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	unmade := r.unbind(ctx, due, wanted, asked)
 	err = errors.Join(unreviewed, errors.Join(slices.Concat(made.failed, unmade.failed)...))
 
-	if err != nil && wait > 0 { // What is to be deleted soon must not wait for what fails, and may fail for long. Then it is told.
+	if err != nil && wait > 0 { // A failing write must not delay due deletions; its error is returned after them.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
 
 		return reconcile.Result{RequeueAfter: min(wait, deletionGrace)}, nil
@@ -96,7 +96,7 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		err = cmp.Or(made.conflict, unmade.conflict)
 	}
 
-	if err == nil && !planned.empty() { // Events tell that it came to pass; if none comes, the API server is asked.
+	if err == nil && !planned.empty() { // Without an event of the writes, the API server is asked after confirmTimeout.
 		wait = shorterWait(wait, confirmTimeout)
 	}
 
@@ -108,10 +108,10 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	return result, err
 }
 
-// writeResults is what came of several writes.
+// writeResults collects the errors of several writes.
 type writeResults struct {
 	failed   []error
-	conflict error // of one that was based on an old view
+	conflict error // the last conflict, of a write that was based on an old view
 }
 
 func (o *writeResults) add(err error) {
@@ -124,8 +124,9 @@ func (o *writeResults) add(err error) {
 	}
 }
 
-// deletionGrace is how long a binding must have been unwanted until it is deleted. While what may take its place cannot be made, it is longer: a
-// cluster that both hold is not to be lost meanwhile (docs/architecture.md law 5). What is forbidden will not come.
+// deletionGrace returns how long a binding must have been unwanted before it is deleted. The grace is longer while bindings cannot be
+// created that may keep the same clusters (docs/architecture.md law 5). Forbidden and invalid writes do not count, because a retry does not
+// help.
 func (o *writeResults) deletionGrace() time.Duration {
 	hopeless := func(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) }
 	if o.conflict != nil || slices.ContainsFunc(o.failed, func(err error) bool { return !hopeless(err) }) {
@@ -135,7 +136,7 @@ func (o *writeResults) deletionGrace() time.Duration {
 	return deletionGrace
 }
 
-// bind makes and puts back what is planned. What the hub refuses does not keep the rest from being written.
+// bind creates and restores the planned bindings. A rejected write does not keep the others from being sent.
 func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, asked *reviewCache) writeResults {
 	var made writeResults
 
@@ -150,7 +151,7 @@ func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, plan
 	return made
 }
 
-// unbind deletes what is not wanted.
+// unbind deletes unwanted bindings.
 func (r *rbacBindingReconciler) unbind(
 	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, asked *reviewCache,
 ) writeResults {
@@ -163,10 +164,12 @@ func (r *rbacBindingReconciler) unbind(
 	return deleted
 }
 
-// write sends a write that is based on a version of a binding, "" for none, if the cache shows that version and no such write was sent.
+// write calls send, for a write that is based on a resourceVersion of a binding ("" for none), if the cache shows that version and no such
+// write was sent before.
 func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
 	return r.sent.write(ctx, key, base, func() error {
-		// What was sent is forgotten as soon as the cache shows what came of it, which can be after the bindings were listed.
+		// The event of a write can arrive after the bindings were listed, and it clears the record of the write. So the cache is read
+		// again.
 		shown := &clusterv1beta2.ManagedClusterSetBinding{}
 
 		err := r.client.Get(ctx, key, shown, client.UnsafeDisableDeepCopy)
@@ -182,12 +185,12 @@ func (r *rbacBindingReconciler) write(ctx context.Context, key types.NamespacedN
 	})
 }
 
-// conflict is the error of what was looked at on an old view: it is tried again quietly.
+// conflict returns an error that makes the reconcile be retried quietly, because its view was out of date.
 func conflict(binding, why string) error {
 	return apierrors.NewConflict(clusterv1beta2.Resource("managedclustersetbindings"), binding, errors.New(why))
 }
 
-// create makes a binding, if the API server says that the account may bind the set.
+// create creates a binding if the API server lets the ServiceAccount bind the set.
 func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, asked *reviewCache) error {
 	key := types.NamespacedName{Namespace: namespace, Name: set}
 
@@ -216,7 +219,7 @@ func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set strin
 	})
 }
 
-// restore puts the spec of a binding back.
+// restore reverts the spec of a binding.
 func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding) error {
 	return r.write(ctx, client.ObjectKeyFromObject(binding), binding.ResourceVersion, func() error {
 		changed := binding.DeepCopy()
@@ -233,8 +236,8 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 	})
 }
 
-// revoke deletes a binding as it was looked at: if it changed meanwhile, it may have been handed over. One for which the cache shows no right
-// stays while the API server says that there is one.
+// revoke deletes a binding at the resourceVersion that was read, because a later version may belong to somebody else. A binding for which
+// the cache shows no right stays if the API server grants the right.
 func (r *rbacBindingReconciler) revoke(
 	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, asked *reviewCache,
 ) error {

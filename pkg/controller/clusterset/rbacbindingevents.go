@@ -25,16 +25,16 @@ import (
 )
 
 const (
-	// audienceField indexes ClusterRoleBindings by the namespaces that they concern.
+	// audienceField is the index of ClusterRoleBindings by the namespaces of their subjects.
 	audienceField = "audience"
-	// everyNamespace is the audience of those that concern every namespace; no namespace has this name.
+	// everyNamespace is the index value of ClusterRoleBindings that concern every namespace; it is not a valid name of a namespace.
 	everyNamespace = "*"
-	// roleField indexes ClusterRoleBindings by the ClusterRole that they refer to.
+	// roleField is the index of ClusterRoleBindings by the name of their ClusterRole.
 	roleField = "roleRef.name"
 )
 
-// SetupClusterSetBindingRBAC adds the controller ClusterSetBindingRBAC to the manager. Of the ServiceAccounts its cache need hold only those
-// named scope.Account.
+// SetupClusterSetBindingRBAC adds the controller ClusterSetBindingRBAC to the manager. The cache may be limited to ServiceAccounts named
+// scope.Account.
 func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
 	r := newRBACBindingReconciler(mgr.GetClient(), mgr.GetAPIReader(), s.Clock)
 
@@ -42,7 +42,7 @@ func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
 		return err
 	}
 
-	// At the start the accounts and the bindings that there are name every namespace in which there can be something to do.
+	// The initial lists of ServiceAccounts and ManagedClusterSetBindings enqueue every namespace that may need a write.
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(ClusterSetBindingRBAC).
 							WatchesRawSource(watch(mgr, r, &corev1.ServiceAccount{}, true, r.accountChange)).
@@ -55,11 +55,11 @@ func SetupClusterSetBindingRBAC(mgr manager.Manager, s queue.Settings) error {
 							Complete(r)
 }
 
-// clusterRoleBindingIndexes are the fields by which ClusterRoleBindings are found.
+// clusterRoleBindingIndexes are the indexes of ClusterRoleBindings, by field.
 var clusterRoleBindingIndexes = map[string]func(*rbacv1.ClusterRoleBinding) []string{
 	audienceField: func(binding *rbacv1.ClusterRoleBinding) []string {
 		audience := scope.AudienceOf(binding.Subjects)
-		if audience.Everyone { // It is found by that alone, so that nothing finds it twice.
+		if audience.Everyone { // No second index value, so that it is found once.
 			return []string{everyNamespace}
 		}
 
@@ -91,8 +91,8 @@ func indexClusterRoleBindings(mgr manager.Manager) error {
 	return nil
 }
 
-// watch queues the namespaces that a change can concern; before or after is nil when the object comes or goes. Without initial, those
-// objects are passed over that are there at the start.
+// watch returns a source that enqueues the namespaces that a change concerns; before or after is nil when the object is created or deleted.
+// Unless initial is set, objects of the initial list enqueue nothing.
 func watch[T client.Object](
 	mgr manager.Manager, r *rbacBindingReconciler, object T, initial bool, concerns func(ctx context.Context, before, after T) scope.Audience,
 ) source.Source {
@@ -115,7 +115,8 @@ func watch[T client.Object](
 	})
 }
 
-// enqueue adds the namespaces of an audience; of every namespace, those that have an account.
+// enqueue adds the namespaces of an audience to the queue. Everyone stands for every namespace that has a ServiceAccount named
+// scope.Account.
 func (r *rbacBindingReconciler) enqueue(
 	ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request], audience scope.Audience,
 ) {
@@ -129,7 +130,7 @@ func (r *rbacBindingReconciler) enqueue(
 
 	accounts := &corev1.ServiceAccountList{}
 	if err := r.client.List(ctx, accounts, client.UnsafeDisableDeepCopy); err != nil {
-		// The cache answers; it fails only when it stops, and then every account is looked at again at the next start.
+		// A List from the cache fails only when the cache stops; the next start enqueues every ServiceAccount.
 		klog.FromContext(ctx).Error(err, "Listing ServiceAccounts from the cache")
 
 		return
@@ -170,18 +171,19 @@ func (*rbacBindingReconciler) namespaceChange(_ context.Context, before, after *
 	}
 }
 
-// sameLifecycle reports whether two states are of one object that is being deleted in both of them or in neither.
+// sameLifecycle reports whether two states have the same UID and are both being deleted, or both not.
 func sameLifecycle(before, after metav1.Object) bool {
 	return before.GetUID() == after.GetUID() && before.GetDeletionTimestamp().IsZero() == after.GetDeletionTimestamp().IsZero()
 }
 
-// setChange concerns everyone when a set comes or goes.
+// setChange concerns everyone when a ManagedClusterSet is created or deleted.
 func (*rbacBindingReconciler) setChange(_ context.Context, before, after *clusterv1beta2.ManagedClusterSet) scope.Audience {
 	return scope.Audience{Everyone: (before == nil) != (after == nil)}
 }
 
-// bindingChange concerns the namespace when the binding was ours or is, and when one is gone that may have stood in our way. A
-// condition is no change; what we created is one as it comes back, because it may have been revoked before it was seen.
+// bindingChange concerns the namespace if the binding is or was managed, or if a binding was deleted that may have blocked a name. Changes
+// of the status concern nobody. The event of an own creation does enqueue, because the right may have been revoked before the event
+// arrived.
 func (r *rbacBindingReconciler) bindingChange(_ context.Context, before, after *clusterv1beta2.ManagedClusterSetBinding) scope.Audience {
 	if after == nil {
 		r.sent.observe(client.ObjectKeyFromObject(before), before.ResourceVersion, true)
@@ -201,8 +203,8 @@ func (r *rbacBindingReconciler) bindingChange(_ context.Context, before, after *
 	}
 }
 
-// clusterRoleBindingChange concerns the accounts that come or go as subjects, or all of them when it refers to another role: it can have
-// been made again under its name.
+// clusterRoleBindingChange concerns the subjects that were added or removed, or all subjects if roleRef differs: the binding was deleted
+// and created again.
 func (*rbacBindingReconciler) clusterRoleBindingChange(_ context.Context, before, after *rbacv1.ClusterRoleBinding) scope.Audience {
 	switch {
 	case before == nil:
@@ -216,7 +218,7 @@ func (*rbacBindingReconciler) clusterRoleBindingChange(_ context.Context, before
 	}
 }
 
-// clusterRoleChange concerns the accounts that are bound to the role, when it grants something else than before.
+// clusterRoleChange concerns the subjects that are bound to the ClusterRole, if what it grants has changed.
 func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, after *rbacv1.ClusterRole) scope.Audience {
 	var (
 		role     string
@@ -252,7 +254,7 @@ func (r *rbacBindingReconciler) clusterRoleChange(ctx context.Context, before, a
 	return scope.AudienceOf(subjects)
 }
 
-// minWorkers is how many namespaces are worked on at the same time, at least: what takes time is to wait for the API server.
+// minWorkers is the least number of namespaces that are reconciled concurrently; most of the time is spent waiting for the API server.
 const minWorkers = 8
 
 func withMinWorkers(s queue.Settings) queue.Settings {

@@ -19,15 +19,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// entitlement is what a namespace is bound to by RBAC.
+// entitlement has the ManagedClusterSets that RBAC lets a namespace bind.
 type entitlement struct {
-	account bool             // whether the namespace has one
-	grant   scope.Grant      // what the account may bind
-	sets    sets.Set[string] // what of that exists, without what is denied
-	denied  sets.Set[string] // what the API server denies all the same
+	account bool             // whether the namespace has a ServiceAccount named scope.Account
+	grant   scope.Grant      // what the ServiceAccount may bind
+	sets    sets.Set[string] // existing sets that the grant has, without the denied ones
+	denied  sets.Set[string] // sets that RBAC grants and the API server denies
 }
 
-// withoutDenied takes away what the API server denies.
+// withoutDenied returns the entitlement without the sets that the API server denies.
 func (e entitlement) withoutDenied(denied sets.Set[string]) entitlement {
 	if len(denied) > 0 {
 		e.sets, e.denied = e.sets.Difference(denied), denied
@@ -36,7 +36,7 @@ func (e entitlement) withoutDenied(denied sets.Set[string]) entitlement {
 	return e
 }
 
-// reason is why a set is not bound.
+// reason explains why a set is not bound.
 type reason string
 
 const (
@@ -47,7 +47,7 @@ const (
 	deniedRight reason = "an authorizer beside RBAC does not let the ServiceAccount bind the cluster set"
 )
 
-// reasonUnbound says why a set is not among those of the entitlement.
+// reasonUnbound returns why a set is not in the entitlement.
 func (e entitlement) reasonUnbound(set string) reason {
 	switch {
 	case !e.account:
@@ -61,7 +61,8 @@ func (e entitlement) reasonUnbound(set string) reason {
 	}
 }
 
-// entitlementOf reads the cache. After an error there is no answer: it must not look like a revocation.
+// entitlementOf computes the entitlement of a namespace from the cache. It returns an error if any read fails, because a partial result
+// would look like a revocation.
 func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace string) (entitlement, error) {
 	account := &corev1.ServiceAccount{}
 	key := types.NamespacedName{Namespace: namespace, Name: scope.Account}
@@ -111,7 +112,7 @@ func (r *rbacBindingReconciler) entitlementOf(ctx context.Context, namespace str
 	return wanted, nil
 }
 
-// clusterRoleBindings are those that concern a namespace.
+// clusterRoleBindings returns the ClusterRoleBindings that concern a namespace.
 func (r *rbacBindingReconciler) clusterRoleBindings(ctx context.Context, namespace string) ([]rbacv1.ClusterRoleBinding, error) {
 	var found []rbacv1.ClusterRoleBinding
 
@@ -127,7 +128,7 @@ func (r *rbacBindingReconciler) clusterRoleBindings(ctx context.Context, namespa
 	return found, nil
 }
 
-// bindingPlan is what the bindings of a namespace lack. The objects belong to the cache.
+// bindingPlan has the writes that the bindings of a namespace need. Its objects belong to the cache and must not be modified.
 type bindingPlan struct {
 	create          []string
 	restore, revoke []*clusterv1beta2.ManagedClusterSetBinding
@@ -135,7 +136,7 @@ type bindingPlan struct {
 
 func (p bindingPlan) empty() bool { return len(p.create)+len(p.restore)+len(p.revoke) == 0 }
 
-// keptBindings are the sets whose bindings follow from RBAC and are to stay.
+// keptBindings returns the sets of the managed bindings that exist and are wanted.
 func keptBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClusterSetBinding) sets.Set[string] {
 	kept := sets.New[string]()
 
@@ -148,7 +149,7 @@ func keptBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClus
 	return kept
 }
 
-// planBindings compares what is wanted with what there is. What is being deleted is left to go, and what others made is left alone.
+// planBindings compares the wanted sets with the existing bindings. It ignores terminating bindings and bindings of others.
 func planBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClusterSetBinding) bindingPlan {
 	var plan bindingPlan
 
@@ -176,7 +177,7 @@ func planBindings(wanted sets.Set[string], existing []clusterv1beta2.ManagedClus
 	return plan
 }
 
-// grantCache keeps what each ClusterRole grants, so that its rules are gone through once. It is safe for concurrent use.
+// grantCache has the Grant of each ClusterRole, compiled once per resourceVersion. It is safe for concurrent use.
 type grantCache struct {
 	mu     sync.Mutex
 	grants map[string]compiledGrant // by role
@@ -189,7 +190,7 @@ type compiledGrant struct {
 
 func newGrantCache() *grantCache { return &grantCache{grants: map[string]compiledGrant{}} }
 
-// get is what a ClusterRole grants; one that does not exist grants nothing.
+// get returns the Grant of a ClusterRole; a role that does not exist grants nothing.
 func (c *grantCache) get(ctx context.Context, reader client.Reader, role string) (scope.Grant, error) {
 	found := &rbacv1.ClusterRole{}
 
@@ -216,7 +217,7 @@ func (c *grantCache) get(ctx context.Context, reader client.Reader, role string)
 	return known.grant, nil
 }
 
-// forget drops what a ClusterRole that is gone has granted.
+// forget drops a deleted ClusterRole.
 func (c *grantCache) forget(role string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// review asks whether the account of a namespace may bind a set.
+// review reports whether the API server lets the ServiceAccount of a namespace bind a set.
 type review func(ctx context.Context, namespace, set string) (bool, error)
 
-// reviewer asks the API server. What the cache shows of RBAC comes by several watches, each of which can lag behind for long when its
-// connection breaks; the API server is asked before anything is written, so that no binding is made that it denies at that moment, and
-// none deleted that it grants.
+// reviewer returns a review that sends a SubjectAccessReview. RBAC objects arrive in the cache by several watches, each of which can lag
+// for long when its connection breaks. The reconciler therefore asks the API server before each write, so that it creates no binding that
+// is denied at that moment, and deletes none that is granted.
 func reviewer(api client.Client) review {
 	return func(ctx context.Context, namespace, set string) (bool, error) {
 		asked := &authorizationv1.SubjectAccessReview{Spec: scope.Review(namespace, set)}
@@ -27,7 +27,7 @@ func reviewer(api client.Client) review {
 	}
 }
 
-// reviewCache are those of one look at a namespace: none is asked twice.
+// reviewCache has the results of the reviews of one reconcile, so that no review is sent twice.
 type reviewCache struct {
 	review    review
 	namespace string
@@ -38,7 +38,8 @@ func (r *rbacBindingReconciler) newReviewCache(namespace string) *reviewCache {
 	return &reviewCache{review: r.review, namespace: namespace, results: map[string]bool{}}
 }
 
-// mayBind is what the API server answers. Each set is asked for by name, also where RBAC grants all: another authorizer may deny a single one.
+// mayBind reports whether the ServiceAccount may bind a set. Each set is reviewed by name even if RBAC grants all sets, because another
+// authorizer may deny a single one.
 func (q *reviewCache) mayBind(ctx context.Context, set string) (bool, error) {
 	if may, known := q.results[set]; known {
 		return may, nil

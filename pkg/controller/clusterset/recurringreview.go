@@ -10,26 +10,26 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// reviewEvery is how often the API server is asked about the bindings that the cached RBAC grants. An authorizer beside RBAC can come to
-// deny one, and no event tells of that.
+// reviewEvery is the period in which the API server reviews the existing bindings that the cached RBAC grants. An authorizer beside RBAC
+// may deny one later, and no event reports that.
 const reviewEvery = 10 * time.Minute
 
-// recurringReviews remembers when the bindings of each namespace are to be reviewed, and which of them were denied last. It is safe for
-// concurrent use; a namespace is looked at by one worker at a time.
+// recurringReviews records when the bindings of each namespace are due for a review, and which of them were denied last. It is safe for
+// concurrent use; one worker at a time reconciles a namespace.
 type recurringReviews struct {
 	clock clock.PassiveClock
 
 	mu     sync.Mutex
 	due    map[string]time.Time        // by namespace
-	denied map[string]sets.Set[string] // by namespace: the sets of bindings that are there and denied
+	denied map[string]sets.Set[string] // by namespace: the denied sets of existing bindings
 }
 
 func newRecurringReviews(c clock.PassiveClock) *recurringReviews {
 	return &recurringReviews{clock: c, due: map[string]time.Time{}, denied: map[string]sets.Set[string]{}}
 }
 
-// denials returns which of the sets that are bound the API server denies to the account of the namespace. All of them are asked for when that is
-// due, and at any time those that were denied before. After an error nothing is denied, and the review stays due.
+// denials returns the bound sets that the API server denies the ServiceAccount of the namespace. It reviews all of them when they are due,
+// and otherwise only those that were denied before. After an error it denies nothing, and the review stays due.
 func (r *recurringReviews) denials(ctx context.Context, namespace string, bound sets.Set[string], asked *reviewCache) (sets.Set[string], error) {
 	before, due := r.begin(namespace, bound)
 
@@ -55,8 +55,8 @@ func (r *recurringReviews) denials(ctx context.Context, namespace string, bound 
 	return denied, nil
 }
 
-// begin returns what was denied before, and whether all is to be asked for. What is seen for the first time, such as everything after a
-// start, is due at a time of its own, so that the questions are spread.
+// begin returns the sets that were denied before, and whether all sets are due. The first review of a namespace is due after a delay that
+// differs between namespaces, so that the reviews are spread after a start.
 func (r *recurringReviews) begin(namespace string, bound sets.Set[string]) (denied sets.Set[string], due bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *recurringReviews) end(namespace string, denied sets.Set[string], review
 	}
 }
 
-// wait is the time until the bindings of a namespace are to be reviewed; zero means that there is nothing to review.
+// wait returns the time until the next review of a namespace; zero means that it has nothing to review.
 func (r *recurringReviews) wait(namespace string) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +103,7 @@ func (r *recurringReviews) wait(namespace string) time.Duration {
 	return max(due.Sub(r.clock.Now()), time.Second)
 }
 
-// forget drops a namespace that is gone.
+// forget drops a namespace that does not exist any more.
 func (r *recurringReviews) forget(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,10 +116,10 @@ func (r *recurringReviews) drop(namespace string) {
 	delete(r.denied, namespace)
 }
 
-// jitter is a time above zero and up to reviewEvery that differs between namespaces.
+// jitter returns a delay above zero and up to reviewEvery that is derived from the name of the namespace.
 func jitter(namespace string) time.Duration {
 	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(namespace)) // It never fails.
+	_, _ = hash.Write([]byte(namespace)) // Write of a hash returns no error.
 
 	return time.Duration(hash.Sum64()>>1)%reviewEvery + 1
 }

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// rolePrefix begins the name of every ClusterRole of a set: what it is for and the name of the set follow, with a colon between.
+	// rolePrefix is the prefix of the name of every ClusterRole of a set. The purpose of the role, a colon and the name of the set follow.
 	rolePrefix = "open-cluster-management:managedclusterset:"
-	// registerGroup is the API group of the right to accept a cluster.
+	// registerGroup is the API group of the right to accept a ManagedCluster.
 	registerGroup = "register.open-cluster-management.io"
-	// managedByLabel with the value roleManager says that a role is kept by this hub.
+	// managedByLabel with the value roleManager marks a ClusterRole that this hub manages.
 	managedByLabel = "app.kubernetes.io/managed-by"
 	roleManager    = "placement-hub-" + ClusterSetRoles
 )
 
-// rolesOf are the ClusterRoles of a set, by the names and with the rules that consoles know (docs/spec/consumers.md U17).
+// rolesOf returns the ClusterRoles of a set, with the names and rules that consoles expect (docs/spec/consumers.md U17).
 func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 	named := func(verbs []string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{clusterv1.GroupName}, Resources: resources, ResourceNames: []string{set.Name}, Verbs: verbs}
@@ -33,7 +33,7 @@ func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 		roleOf(set, "admin",
 			named([]string{"get", "update"}, "managedclustersets"),
 			named([]string{"create"}, "managedclustersets/join", "managedclustersets/bind"),
-			// What is created has no name that a rule could ask for, and which cluster is to be accepted is not the set's to say.
+			// RBAC cannot restrict the creation of ManagedClusters by name, nor acceptance by set.
 			rbacv1.PolicyRule{APIGroups: []string{clusterv1.GroupName}, Resources: []string{"managedclusters"}, Verbs: []string{"create"}},
 			rbacv1.PolicyRule{APIGroups: []string{registerGroup}, Resources: []string{"managedclusters/accept"}, Verbs: []string{"update"}},
 		),
@@ -42,7 +42,8 @@ func rolesOf(set *clusterv1beta2.ManagedClusterSet) []*rbacv1.ClusterRole {
 	}
 }
 
-// GrantedByRoles is what the ClusterRoles of a set grant, whatever the set: who makes them must hold it.
+// GrantedByRoles returns the rules of the ClusterRoles of any set, without resourceNames. RBAC lets only a holder of these rights create
+// the roles.
 func GrantedByRoles() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 
@@ -56,7 +57,7 @@ func GrantedByRoles() []rbacv1.PolicyRule {
 	return rules
 }
 
-// roleOf is a ClusterRole that goes with the set. It does not block the deletion of the set, which would take a right to its finalizers.
+// roleOf returns a ClusterRole that the set owns. It does not block the deletion of the set, because that takes a right to its finalizers.
 func roleOf(set *clusterv1beta2.ManagedClusterSet, purpose string, rules ...rbacv1.PolicyRule) *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{
@@ -70,7 +71,7 @@ func roleOf(set *clusterv1beta2.ManagedClusterSet, purpose string, rules ...rbac
 	}
 }
 
-// setOfRoleName is the set that the name of a role speaks of, whatever the role is for.
+// setOfRoleName returns the set in the name of a ClusterRole; false if the name has another form.
 func setOfRoleName(role string) (set string, found bool) {
 	named, found := strings.CutPrefix(role, rolePrefix)
 	if !found {
@@ -82,7 +83,7 @@ func setOfRoleName(role string) (set string, found bool) {
 	return set, found
 }
 
-// upToDate reports whether a role is as the hub keeps it for the set that owns it.
+// upToDate reports whether a ClusterRole is as the hub writes it for the set that owns it.
 func upToDate(role *rbacv1.ClusterRole) bool {
 	name, found := setOfRoleName(role.Name)
 	if !found || len(role.OwnerReferences) != 1 || !managed(role) {
@@ -94,13 +95,13 @@ func upToDate(role *rbacv1.ClusterRole) bool {
 	return slices.ContainsFunc(rolesOf(set), func(wanted *rbacv1.ClusterRole) bool { return wanted.Name == role.Name && equalRoles(wanted, role) })
 }
 
-// equalRoles reports whether two roles are the same to the hub.
+// equalRoles reports whether two ClusterRoles have the same rules and owners.
 func equalRoles(a, b *rbacv1.ClusterRole) bool {
 	return equality.Semantic.DeepEqual(a.Rules, b.Rules) && equality.Semantic.DeepEqual(a.OwnerReferences, b.OwnerReferences)
 }
 
-// managed reports whether a role is kept by this hub. One that collects the rules of others is theirs who may do everything: nobody else may
-// have it do so, or undo it.
+// managed reports whether this hub manages a ClusterRole. It does not touch an aggregated role, because only a cluster administrator may
+// aggregate rules.
 func managed(role *rbacv1.ClusterRole) bool {
 	return role.Labels[managedByLabel] == roleManager && role.AggregationRule == nil
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 )
 
-// confirmTimeout is how long a write is believed that the cache does not show, until the API server is asked about it.
+// confirmTimeout is how long a sent write is assumed to appear in the cache before the API server is asked.
 const confirmTimeout = 30 * time.Second
 
-// sentWrites remembers on which state of an object a write was based, so that it is not sent again while the cache still shows that
-// state. It is safe for concurrent use; an object is written by one worker at a time.
+// sentWrites records the resourceVersion that each write was based on, so that the write is not sent again while the cache still shows that
+// version. It is safe for concurrent use; one worker at a time writes an object.
 type sentWrites struct {
 	clock clock.PassiveClock
-	// liveVersion is the resourceVersion that the API server shows of an object; empty when there is none.
+	// liveVersion returns the resourceVersion of an object on the API server; "" if it does not exist.
 	liveVersion func(ctx context.Context, key types.NamespacedName) (string, error)
 
 	mu     sync.Mutex
@@ -31,7 +31,7 @@ type sentWrites struct {
 }
 
 type sentWrite struct {
-	base string // the resourceVersion that the cache showed; empty when it showed no object
+	base string // resourceVersion in the cache; empty without an object
 	at   time.Time
 }
 
@@ -39,8 +39,8 @@ func newSentWrites(c clock.PassiveClock, shown func(context.Context, types.Names
 	return &sentWrites{clock: c, liveVersion: shown, writes: map[string]map[string]sentWrite{}}
 }
 
-// liveBindingVersion reads the resourceVersion of a ManagedClusterSetBinding from the API server: it lists by name, which is as consistent as
-// a get and takes no right beyond those that the cache has.
+// liveBindingVersion returns a function that reads the resourceVersion of a ManagedClusterSetBinding from the API server. It lists by name,
+// which is as consistent as a GET and needs no right beyond those of the cache.
 func liveBindingVersion(live client.Reader) func(context.Context, types.NamespacedName) (string, error) {
 	return func(ctx context.Context, key types.NamespacedName) (string, error) {
 		list := &metav1.PartialObjectMetadataList{}
@@ -59,8 +59,8 @@ func liveBindingVersion(live client.Reader) func(context.Context, types.Namespac
 	}
 }
 
-// write sends a write that is based on a state that the cache shows, unless the cache is known to be behind: such a write was sent, or
-// refused, and the API server does not show that state any more.
+// write calls send unless the cache is known to be behind: a write that is based on the same resourceVersion was sent or was rejected with
+// a conflict, and the API server shows another version now.
 func (u *sentWrites) write(ctx context.Context, key types.NamespacedName, base string, send func() error) error {
 	switch sent, overdue := u.begin(key, base); {
 	case sent && !overdue:
@@ -88,15 +88,15 @@ func (u *sentWrites) write(ctx context.Context, key types.NamespacedName, base s
 	return err
 }
 
-// behind reports whether the API server shows another state of an object than the cache.
+// behind reports whether the API server shows another resourceVersion of an object than the cache.
 func (u *sentWrites) behind(ctx context.Context, key types.NamespacedName, base string) (bool, error) {
 	version, err := u.liveVersion(ctx, key)
 
 	return err == nil && version != base, err
 }
 
-// begin notes a write that is about to be sent. It reports whether one was sent that is based on the same state, and whether the API server is to
-// be asked what became of it; it is to be asked once in unseenFor.
+// begin records a write before it is sent. It reports whether a write on the same base was sent before, and whether confirmTimeout has
+// passed since then; overdue is true at most once in confirmTimeout.
 func (u *sentWrites) begin(key types.NamespacedName, base string) (sent, overdue bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -111,14 +111,14 @@ func (u *sentWrites) begin(key types.NamespacedName, base string) (sent, overdue
 	if u.writes[key.Namespace] == nil {
 		u.writes[key.Namespace] = map[string]sentWrite{}
 	}
-	// It is noted before it is sent: an event that ends it cannot be missed.
+	// The record is made before the write, so that its event cannot arrive earlier than the record.
 	u.writes[key.Namespace][key.Name] = sentWrite{base: base, at: u.clock.Now()}
 
 	return sent, sent
 }
 
-// observe ends the memory of a write when an event shows another state than the one it was based on. A deletion, which shows the state
-// that there was at last, ends it always.
+// observe drops the record of a write when an event shows another resourceVersion than its base. A deletion, whose event carries the last
+// state, always drops it.
 func (u *sentWrites) observe(key types.NamespacedName, version string, deleted bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

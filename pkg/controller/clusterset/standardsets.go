@@ -12,19 +12,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// autoUpdateAnnotation with the value "false" leaves a standard set to its users.
+// autoUpdateAnnotation with the value "false" opts a standard set out of being restored.
 const autoUpdateAnnotation = "cluster.open-cluster-management.io/autoupdate"
 
-// standardSets are the sets every hub has (docs/spec/upstream-placement.md 1.3).
+// standardSets are the ManagedClusterSets of every hub (docs/spec/upstream-placement.md 1.3).
 var standardSets = map[string]clusterv1beta2.ManagedClusterSelector{
 	"default": {SelectorType: clusterv1beta2.ExclusiveClusterSetLabel},
 	"global":  {SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{}},
 }
 
-// standardSetsSource queues the standard sets at the start, whether they exist or not.
+// standardSetsSource enqueues the standard sets at the start, whether they exist or not.
 type standardSetsSource struct{}
 
-// Start queues them.
+// Start enqueues the standard sets.
 func (standardSetsSource) Start(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	for name := range standardSets {
 		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
@@ -33,7 +33,7 @@ func (standardSetsSource) Start(_ context.Context, q workqueue.TypedRateLimiting
 	return nil
 }
 
-// createStandard makes a standard set that is not there. Other names are no concern.
+// createStandard creates a standard set, and ignores any other name.
 func (r *clusterSetReconciler) createStandard(ctx context.Context, name string) error {
 	standard, found := standardSets[name]
 	if !found {
@@ -50,7 +50,7 @@ func (r *clusterSetReconciler) createStandard(ctx context.Context, name string) 
 	return nil
 }
 
-// restoreSelector puts the selector of a standard set back, and nothing else of it; the annotation opts out. It reports whether it did.
+// restoreSelector restores only the selector of a standard set, unless the annotation opts out. It reports whether it wrote.
 func (r *clusterSetReconciler) restoreSelector(ctx context.Context, set *clusterv1beta2.ManagedClusterSet) (bool, error) {
 	standard, found := standardSets[set.Name]
 	if !found || set.Annotations[autoUpdateAnnotation] == "false" || sameSelector(set.Spec.ClusterSelector, standard) {
@@ -67,7 +67,7 @@ func (r *clusterSetReconciler) restoreSelector(ctx context.Context, set *cluster
 	return true, nil
 }
 
-// sameSelector tells a label selector that is absent from an empty one: the first holds nothing, the second everything.
+// sameSelector distinguishes an absent label selector, which selects nothing, from an empty one, which selects everything.
 func sameSelector(a, b clusterv1beta2.ManagedClusterSelector) bool {
 	return a.SelectorType == b.SelectorType && (a.LabelSelector == nil) == (b.LabelSelector == nil) &&
 		equality.Semantic.DeepEqual(a, b)

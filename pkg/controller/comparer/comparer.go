@@ -12,21 +12,22 @@ import (
 )
 
 const (
-	// minPause is the time between comparisons, and pauseShare what it is in times of the last one if that is more.
+	// minPause is the least time between two comparisons. pauseFactor is the length of the pause in multiples of the duration of the last
+	// comparison.
 	minPause    = time.Second
 	pauseFactor = 100
 )
 
-// Comparer compares the answers for all placements in rotation. Every field is set.
+// Comparer compares the results of all Placements in rotation. All fields are required.
 type Comparer struct {
-	// Placements are all that there are, in any order.
+	// Placements returns the keys of all Placements in any order.
 	Placements func() []inventory.PlacementKey
-	// Compare evaluates a placement with both engines. It returns how the answers differ, empty when they do not, and whether there was
-	// anything to compare.
+	// Compare schedules a Placement with both schedulers. It returns a description of the difference, which is empty for equal results, and
+	// whether the Placement could be compared.
 	Compare func(context.Context, inventory.PlacementKey) (difference string, compared bool, err error)
-	// Diverged is called for a placement whose answers differ, after that was logged and counted.
+	// Diverged is called for a Placement with different results, after the difference was logged and counted.
 	Diverged func(inventory.PlacementKey)
-	// Busy reports that placements wait to be evaluated.
+	// Busy reports that Placements wait to be reconciled. No comparison starts meanwhile.
 	Busy func() bool
 
 	rotation []inventory.PlacementKey
@@ -34,10 +35,10 @@ type Comparer struct {
 
 var _ manager.LeaderElectionRunnable = (*Comparer)(nil)
 
-// NeedLeaderElection says that only the leader compares.
+// NeedLeaderElection returns true: only the leader compares.
 func (*Comparer) NeedLeaderElection() bool { return true }
 
-// Start compares until the context ends.
+// Start compares until ctx ends. It always returns nil.
 func (c *Comparer) Start(ctx context.Context) error {
 	timer := time.NewTimer(minPause)
 	defer timer.Stop()
@@ -59,7 +60,7 @@ func (c *Comparer) Start(ctx context.Context) error {
 	}
 }
 
-// step compares the answers for the next placement.
+// step compares the results of the next Placement.
 func (c *Comparer) step(ctx context.Context) {
 	key, found := c.next()
 	if !found {
@@ -91,7 +92,7 @@ func (c *Comparer) step(ctx context.Context) {
 	}
 }
 
-// next is the next placement of the rotation; a new one begins with the placements that there are then.
+// next returns the next Placement of the rotation. A new rotation starts with the Placements that exist then.
 func (c *Comparer) next() (inventory.PlacementKey, bool) {
 	if len(c.rotation) == 0 {
 		c.rotation = c.Placements()

@@ -1,14 +1,12 @@
-// Package comparer checks the fast engine against the straightforward one while the hub runs.
+// Package comparer compares the indexed scheduler with the naive reference while the hub runs.
 //
-// The fast engine keeps what it derives from the world up to date step by step, and what is wrong there would stay wrong in silence. So
-// placements are evaluated a second time by the reference, one after another in rotation, on the same view of the world. The answers must
-// not differ.
+// The indexed scheduler updates its indexes incrementally, so an error in them would persist unnoticed. The Comparer therefore schedules
+// Placements a second time with the reference, one after another in rotation, on the same snapshot. The results must be equal.
 //
-// When they do, the difference is logged and counted in placement_hub_divergences_total, all that is derived is made anew from the
-// objects, that placement is evaluated again at once, and all others after whatever else there is to do. The reference's answer is not
-// written itself: there is one way to decide, and it is right again as soon as what it stands on is. If the engine's rules are what is
-// wrong, the next rotation says so again.
+// A difference is logged and counted in placement_hub_divergences_total. Then all indexes are rebuilt from the objects, the Placement is
+// reconciled at once, and all others follow with low priority. The result of the reference is never written: there is one way to decide,
+// and rebuilt indexes correct it. If the rules of the scheduler are wrong, the next rotation reports the difference again.
 //
-// Promises: only the leader compares; one placement at a time, never while placements wait to be evaluated, and after each a pause of a
-// hundred times what it took, a second at least, so that it costs a hundredth of one CPU at most.
+// Promises: only the leader compares, one Placement at a time, and never while Placements wait to be reconciled. The pause after a
+// comparison is a hundred times its duration and at least a second, so that it takes one percent of one CPU at most.
 package comparer

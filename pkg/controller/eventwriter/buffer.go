@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// maxPending is how many events wait at most.
+	// maxPending is the greatest number of events that wait to be written.
 	maxPending = 20000
-	// maxSeries is how many events are remembered at most, so that one like them continues a series.
+	// maxSeries is the greatest number of recent events that a later event can continue as a series.
 	maxSeries = 1000
 )
 
-// buffer is what waits to be written, and what was sent of late. It is safe for concurrent use.
+// buffer has the events that wait to be written, and the recent ones, which may become series. It is safe for concurrent use.
 type buffer struct {
-	// ready has room for one: that there is something to write.
+	// ready has a capacity of 1 and receives a value when an event becomes pending.
 	ready chan struct{}
 
 	mu      sync.Mutex
 	pending []*pendingEvent
 	serial  int64
-	// series are the events that one like them continues, and order when they were sent first.
+	// series has the recent events that a later event continues, and order has them by the time at which they were first sent.
 	series map[seriesKey]*pendingEvent
 	order  []*pendingEvent
 }
@@ -36,8 +36,8 @@ func newBuffer() *buffer {
 	return &buffer{ready: make(chan struct{}, 1), series: map[seriesKey]*pendingEvent{}}
 }
 
-// Eventf sends an event about an object that has its kind set, or about a reference to it; related may be nil. Arguments that are
-// fmt.Stringers are asked for their text before it returns, or not at all.
+// Eventf sends an event about an object with its kind set, or about a reference to an object; related may be nil. It formats its arguments
+// before it returns, or drops the event.
 func (i *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, action, note string, args ...any) {
 	if i.full() {
 		metrics.Events.WithLabelValues("dropped").Inc()
@@ -75,7 +75,7 @@ func (i *buffer) Eventf(regarding, related runtime.Object, eventtype, reason, ac
 	i.push(n)
 }
 
-// full reports whether so much waits that nothing more is taken.
+// full reports whether the buffer drops further events.
 func (i *buffer) full() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -93,7 +93,7 @@ func (i *buffer) push(n *pendingEvent) {
 	}
 }
 
-// track makes room for a new event in place of the oldest one.
+// track adds a new event to the series, and ends the oldest one if there are too many.
 func (i *buffer) track(n *pendingEvent) {
 	if len(i.order) >= maxSeries {
 		i.endSeries(i.order[0])
@@ -104,7 +104,7 @@ func (i *buffer) track(n *pendingEvent) {
 	i.order = append(i.order, n)
 }
 
-// endSeries ends a series; its count is written if it is not yet.
+// endSeries ends a series, and enqueues its final count if it is not written yet.
 func (i *buffer) endSeries(n *pendingEvent) {
 	i.enqueueCount(n)
 
@@ -113,14 +113,14 @@ func (i *buffer) endSeries(n *pendingEvent) {
 	}
 }
 
-// enqueueCount has the count of a series written if the API server does not know it.
+// enqueueCount enqueues the count of a series if it has not been written.
 func (i *buffer) enqueueCount(n *pendingEvent) {
 	if n.count > 1 && n.written < n.count && !n.queued {
 		i.push(n)
 	}
 }
 
-// flushSeries has the counts of series written, and ends those that nothing continued for a period.
+// flushSeries enqueues the counts of series, and ends those without an event for seriesPeriod.
 func (i *buffer) flushSeries(now time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -137,7 +137,7 @@ func (i *buffer) flushSeries(now time.Time) {
 	})
 }
 
-// pop is the next event to write, as it is now.
+// pop returns a copy of the next event to write; false if none is pending.
 func (i *buffer) pop() (pendingEvent, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -156,7 +156,7 @@ func (i *buffer) pop() (pendingEvent, bool) {
 	return taken, true
 }
 
-// markWritten notes that the API server knows an event as it was taken.
+// markWritten records that an event was written in the state that pop returned.
 func (i *buffer) markWritten(taken pendingEvent) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -165,7 +165,7 @@ func (i *buffer) markWritten(taken pendingEvent) {
 	taken.original.written = taken.count
 }
 
-// discard drops what waits.
+// discard drops all pending events.
 func (i *buffer) discard() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package eventwriter writes Kubernetes events (events.k8s.io/v1) behind everything else that is written.
+// Package eventwriter writes Kubernetes events (events.k8s.io/v1) with a lower priority than all other writes.
 //
-// Client-go's broadcaster starts a goroutine for each event, and each of them a request at once, so that thousands of new placements
-// would have their decisions compete with three events each. Here one request is under way at a time, with a long pause after it while
-// there are placements to decide.
+// The broadcaster of client-go starts a goroutine for each event, which sends a request at once, so that the decisions of thousands of new
+// Placements would compete with three events each. This package sends one request at a time, and makes a long pause after it while
+// Placements wait to be reconciled.
 //
-// Promises: an event costs its sender no waiting and no request; events are written in the order in which they were sent; what is sent
-// again within six minutes, about the same objects in the same words, becomes a series, whose count is written when it begins and every
-// six minutes; at most 20,000 events wait, and what comes while so many wait is not even put into words; the end is put off by half a
-// second at most; a note that an API server would refuse as too long is cut. What is lost is counted in placement_hub_events_total.
+// Promises: Eventf neither blocks nor sends a request. Events are written in the order in which they were sent. Events with the same
+// objects and texts within six minutes become a series, whose count is written when it begins and every six minutes. At most 20,000 events
+// wait; while the buffer is full, further events are dropped before their note is formatted. Shutdown takes half a second longer at most. A
+// note that is too long for the API server is cut. Lost events are counted in placement_hub_events_total.
 package eventwriter

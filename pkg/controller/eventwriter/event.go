@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// maxNoteBytes is how many bytes of note events.k8s.io/v1 admits.
+	// maxNoteBytes is the greatest length of a note in events.k8s.io/v1, in bytes.
 	maxNoteBytes = 1024
-	// truncatedNoteBytes is how many bytes are left at most of a note that is longer, before the mark.
+	// truncatedNoteBytes is the greatest length of a truncated note without truncationMark, in bytes.
 	truncatedNoteBytes = 1000
 	truncationMark     = "......"
 )
 
-// seriesKey is what two events of one series have in common. The objects are told without their resourceVersion, which would tell apart
-// what is the same to a reader, and the note belongs to it, so that a series never shows a text that is no longer true.
+// seriesKey identifies the series of an event. It has no resourceVersions, because they differ between events that are equal to a reader;
+// it has the note, so that a series never shows an outdated text.
 type seriesKey struct {
 	regarding, related         corev1.ObjectReference
 	kind, reason, action, note string
 }
 
-// truncate returns a note that the API server takes: one that is too long is cut between two characters, as upstream cuts its scores.
+// truncate cuts a note that is too long for the API server between two characters, as upstream cuts its scores.
 func truncate(note string) string {
 	if len(note) <= maxNoteBytes {
 		return note
@@ -44,7 +44,7 @@ func truncate(note string) string {
 	return note[:end] + truncationMark
 }
 
-// setReferences sets the objects that an event is about; related may be nil.
+// setReferences sets the objects of an event; related may be nil. It returns an error for an object of unknown kind.
 func (w *seriesKey) setReferences(regarding, related runtime.Object) error {
 	about, err := reference.GetReference(nil, regarding)
 	if err != nil {
@@ -69,28 +69,28 @@ func (w *seriesKey) setReferences(regarding, related runtime.Object) error {
 	return nil
 }
 
-// pendingEvent is an event as it was sent, and the series that it began.
+// pendingEvent is an event as it was sent, and the series that it started.
 type pendingEvent struct {
 	seriesKey
 
 	at time.Time
 	// serial makes the name of the event unique.
 	serial int64
-	// original is what this is a copy of, at the time at which it was taken to be written.
+	// original points from a copy that pop returned to the event in the buffer.
 	original *pendingEvent
-	// queued says that it waits to be written, and created that it exists.
+	// queued reports that the event waits to be written, and created that the API server has it.
 	queued, created bool
-	// count is how often it was sent, the last time at lastAt, and written how much of that the API server knows.
+	// count is how often the event was sent, the last time at lastAt, and written is the count that the API server has.
 	count, written int32
 	lastAt         time.Time
 }
 
-// source is who sends events.
+// source is the controller and the instance that events name as their reporter.
 type source struct {
 	controller, instance string
 }
 
-// newSource is called as client-go's broadcaster calls it. A host without a name is no reason to be silent.
+// newSource names the instance as the broadcaster of client-go does. An unknown host name is no error.
 func newSource(controller string) source {
 	host, err := os.Hostname()
 	if err != nil {
@@ -100,7 +100,7 @@ func newSource(controller string) source {
 	return source{controller: controller, instance: controller + "-" + host}
 }
 
-// event is what the API server is told of a notice.
+// event converts a pendingEvent to the object that is sent to the API server.
 func (s source) event(n pendingEvent) *eventsv1.Event {
 	namespace := n.regarding.Namespace
 	if namespace == "" {
@@ -125,7 +125,7 @@ func (s source) event(n pendingEvent) *eventsv1.Event {
 	return event
 }
 
-// seriesPatch is the strategic merge patch that brings the series of an event up to date.
+// seriesPatch returns the strategic merge patch that updates the series of an event.
 func seriesPatch(event *eventsv1.Event) ([]byte, error) {
 	patch, err := json.Marshal(map[string]any{"series": event.Series})
 	if err != nil {

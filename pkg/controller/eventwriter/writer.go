@@ -20,21 +20,22 @@ import (
 )
 
 const (
-	// pauseFactor is how long the pause after a request is, in times of what the request took, while there is other work. While there is none
-	// there is no pause: requests that follow each other cost less than such that come one by one.
+	// pauseFactor is the length of the pause after a request, in multiples of its duration, while Placements wait. Otherwise there is no
+	// pause, because consecutive requests are cheaper than single ones.
 	pauseFactor = 20
-	// maxPause is how long it is at most.
+	// maxPause bounds the pause after a request.
 	maxPause = time.Second
-	// shutdownTimeout is how long events are written on when the writer is to end.
+	// shutdownTimeout is how long events are still written after the context of Start has ended.
 	shutdownTimeout = 500 * time.Millisecond
-	// retryDelay is the time between the tries of a request that nobody answers, and most is how many there are. Client-go does the same.
+	// retryDelay is the time between tries of a request without a response, and maxTries their greatest number. Both are those of
+	// client-go.
 	retryDelay = 10 * time.Second
 	maxTries   = 12
 	// seriesPeriod is how often the counts of series are written, and how long a series lasts after its last event.
 	seriesPeriod = 6 * time.Minute
 )
 
-// Writer is a recorder of events that writes them when it is started.
+// Writer is an EventRecorder that writes events after Start was called. It is safe for concurrent use.
 type Writer struct {
 	*buffer
 
@@ -48,16 +49,16 @@ var (
 	_ manager.LeaderElectionRunnable = (*Writer)(nil)
 )
 
-// New makes a Writer of events that a controller sends. They are written to the sink; busy tells whether there is more important work to
-// do.
+// New returns a Writer that writes the events of a controller to a sink. It slows down while busy returns true; busy must be safe for
+// concurrent use.
 func New(sink events.EventSink, controller string, busy func() bool) *Writer {
 	return &Writer{buffer: newBuffer(), sink: sink, source: newSource(controller), busy: busy}
 }
 
-// NeedLeaderElection says that only the leader has something to tell.
+// NeedLeaderElection returns true: only the leader sends events.
 func (*Writer) NeedLeaderElection() bool { return true }
 
-// Start writes events until the context ends, and for a moment longer.
+// Start writes events until ctx ends, and for shutdownTimeout longer. It always returns nil.
 func (w *Writer) Start(ctx context.Context) error {
 	writing, stop := withShutdownTimeout(ctx, shutdownTimeout)
 	defer stop()
@@ -99,7 +100,7 @@ func (w *Writer) Start(ctx context.Context) error {
 	}
 }
 
-// withShutdownTimeout is a context that outlives another one.
+// withShutdownTimeout returns a context that ends some time after ctx.
 func withShutdownTimeout(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 
@@ -121,7 +122,7 @@ func withShutdownTimeout(ctx context.Context, by time.Duration) (context.Context
 	return longer, cancel
 }
 
-// throttle pauses after a request, unless the writer is to end.
+// throttle pauses after a request while Placements wait, unless ctx ends.
 func (w *Writer) throttle(ctx context.Context, took time.Duration) {
 	if w.busy() {
 		pause(ctx, min(pauseFactor*took, maxPause))
@@ -138,7 +139,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// write writes an event, and tries again when nobody answers.
+// write writes an event. It retries errors that are not responses of the API server, such as a lost connection.
 func (w *Writer) write(ctx context.Context, next pendingEvent) {
 	for try := 1; ; try++ {
 		err := w.send(ctx, next)
@@ -149,7 +150,7 @@ func (w *Writer) write(ctx context.Context, next pendingEvent) {
 			return
 		}
 
-		// A namespace that goes takes its events with it.
+		// A terminating namespace takes its events with it.
 		expected := ctx.Err() != nil || apierrors.IsNotFound(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 
 		if refused := apierrors.APIStatus(nil); expected || try == maxTries || errors.As(err, &refused) {
@@ -167,7 +168,7 @@ func (w *Writer) write(ctx context.Context, next pendingEvent) {
 	}
 }
 
-// send makes one request, or two when the event of a series exists no more.
+// send sends one request, or two if the event of a series does not exist any more.
 func (w *Writer) send(ctx context.Context, next pendingEvent) error {
 	event := w.source.event(next)
 
@@ -185,7 +186,7 @@ func (w *Writer) send(ctx context.Context, next pendingEvent) error {
 
 	_, err := w.sink.Create(ctx, event)
 	if apierrors.IsAlreadyExists(err) {
-		err = nil // The answer to an earlier try was lost.
+		err = nil // The response to an earlier try was lost.
 	}
 
 	return wrapError("creating", next, err)
@@ -199,10 +200,10 @@ func wrapError(verb string, n pendingEvent, err error) error {
 	return fmt.Errorf("%s an Event about %s %s/%s: %w", verb, n.regarding.Kind, n.regarding.Namespace, n.regarding.Name, err)
 }
 
-// NewSink writes events to an API server.
+// NewSink returns a sink that writes events to the API server of config.
 func NewSink(config *rest.Config, client *http.Client) (events.EventSink, error) {
 	config = rest.CopyConfig(config)
-	config.ContentType = runtime.ContentTypeProtobuf // Events are many, and this is the cheaper way to say the same.
+	config.ContentType = runtime.ContentTypeProtobuf // Cheaper than JSON for many events.
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 
 	api, err := eventsv1.NewForConfigAndClient(config, client)

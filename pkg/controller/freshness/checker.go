@@ -21,7 +21,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// The resources that decide about the clusters of a placement.
+// The resources that decide about the clusters of a Placement.
 var (
 	Clusters    = resourceOf(clusterv1.GroupVersion, "managedclusters")
 	ClusterSets = resourceOf(clusterv1beta2.GroupVersion, "managedclustersets")
@@ -34,27 +34,27 @@ func resourceOf(version metav1.GroupVersion, resource string) schema.GroupVersio
 }
 
 const (
-	// maxSingleReads is up to how many clusters are read one by one. More are compared with a list of all.
+	// maxSingleReads is the greatest number of clusters that are read one by one. More are compared with a list of all clusters.
 	maxSingleReads = 8
-	// maxWait is how long a question waits for event handlers that are behind. Once they have been behind for so long, further questions
-	// do not wait for the same resource until it has caught up.
+	// maxWait is how long Prove waits for event handlers that are behind. After that, further calls do not wait for the same resource until
+	// it has caught up.
 	maxWait = 2 * time.Second
-	// maxLag is how long a resource counts as lagging without another sign of it.
+	// maxLag is how long a resource counts as lagging after it was last found behind.
 	maxLag = 30 * time.Second
-	// maxObjectsInError is how many objects an error names.
+	// maxObjectsInError is the greatest number of objects in the text of an error.
 	maxObjectsInError = 3
 )
 
-// ErrPlacementChanged says that the placement is not as it was evaluated any more, and that the view shows it as it is now.
+// ErrPlacementChanged means that the Placement differs from the evaluated one, and that the view already shows the change.
 var ErrPlacementChanged = errors.New("the placement has changed since it was evaluated")
 
-// BehindError says which objects the API server shows in a later version than the view, although the event handlers were waited for.
+// BehindError has the objects that the API server shows in a later version than the view, after the event handlers were waited for.
 type BehindError struct {
 	// Objects are sorted by resource, namespace and name.
 	Objects []Object
 }
 
-// Resources are the plural names of the resources of the objects, sorted.
+// Resources returns the plural names of the resources of the objects, sorted.
 func (e *BehindError) Resources() []string {
 	var names []string
 
@@ -82,16 +82,16 @@ func (e *BehindError) Error() string {
 	return "the watch has not shown the latest version of " + strings.Join(texts, ", ")
 }
 
-// Removal is a result that takes clusters away from a placement.
+// Removal is a result that removes clusters from a Placement.
 type Removal struct {
-	// Placement names the placement, and Meta is its metadata as it was evaluated.
+	// Placement names the Placement, and Meta is its metadata as it was evaluated.
 	Placement Object
 	Meta      metav1.ObjectMeta
-	// ClusterSets are the sets that the placement asks for; none means every set that is bound to its namespace.
+	// ClusterSets are the sets in the spec of the Placement; empty means every set that is bound to its namespace.
 	ClusterSets []string
-	// Clusters are those that leave, and those that take their places.
+	// Clusters are the clusters that are removed, and those that replace them.
 	Clusters []string
-	// Scores says that the placement reads AddOnPlacementScores.
+	// Scores reports that the Placement reads AddOnPlacementScores.
 	Scores bool
 }
 
@@ -99,32 +99,32 @@ type Removal struct {
 type Checker struct {
 	observed *Observed
 	reader   *reader
-	// all says that every object of every resource is to be compared before the next proof.
+	// all reports that every object of every resource must be compared before the next proof.
 	all atomic.Bool
 
 	mu sync.Mutex
-	// lagging are the resources that the event handlers were behind with for longestWait, each by an object that shows it.
+	// lagging has the resources that the event handlers were behind with for maxWait, each with an object that shows it.
 	lagging map[schema.GroupVersionResource]lag
 }
 
-// lag is a version that the view had not reached at a time.
+// lag is a version of an object that the view had not reached at a time.
 type lag struct {
 	object  Object
 	version string
 	at      time.Time
 }
 
-// New returns a Checker that reads through a client what it compares with the observed versions.
+// New returns a Checker that reads with the client and compares with the observed versions.
 func New(client metadata.Interface, observed *Observed) *Checker {
 	return &Checker{observed: observed, reader: newReader(client, observed.Now), lagging: map[schema.GroupVersionResource]lag{}}
 }
 
-// RequireAll has every object of every resource compared once before the next proof. A new leader calls it, whose watches may have been
-// broken while it was a standby.
+// RequireAll makes the next proof compare every object of every resource once. A new leader calls it, whose watches may have been broken
+// while it was a standby.
 func (c *Checker) RequireAll() { c.all.Store(true) }
 
-// Prove reads what decides about the clusters of a removal from the API server, and waits until the view shows it, but not for long. The
-// error is a *BehindError if the view still does not show it then, ErrPlacementChanged, or that of a request.
+// Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
+// a *BehindError if the view is still behind then, ErrPlacementChanged, or the error of a request.
 func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	if c.all.Load() {
 		if err := c.proveAll(ctx); err != nil {
@@ -159,11 +159,11 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	return proof, nil
 }
 
-// readBindings reads the placement, the bindings of its namespace, and the sets that these name.
+// readBindings reads the Placement, the bindings of its namespace, and their sets.
 func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proof) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
 
-	// What the view shows is taken before the list is sent: what comes afterwards need not be in the list.
+	// The objects of the view are listed before the request: objects that appear later need not be in the response.
 	shown := c.observed.objects(Bindings, removal.Placement.Namespace)
 	reads, readsCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
@@ -203,7 +203,7 @@ func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proo
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// sets are the sets that the placement looks at, of the bindings of its namespace.
+// sets returns the sets of the bindings that the Placement uses.
 func (r Removal) sets(bindings []types.NamespacedName) []Object {
 	var sets []Object
 
@@ -216,7 +216,7 @@ func (r Removal) sets(bindings []types.NamespacedName) []Object {
 	return sets
 }
 
-// readClusters reads the clusters and, if the placement reads scores, all scores of each.
+// readClusters reads the clusters and, if the Placement reads scores, all scores of each cluster.
 func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
 	if len(removal.Clusters) > maxSingleReads {
 		return c.listClusters(ctx, removal, proof)
@@ -260,7 +260,7 @@ func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proo
 
 // listClusters compares the clusters with lists of all clusters and all scores.
 func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proof) error {
-	// A list that was sent after the view had taken in what else decides shows a moment at which all of it was so.
+	// A list that was sent after the view had processed the other objects shows a moment at which they were all in these versions.
 	since := max(c.observed.lastChange(Bindings, removal.Placement.Namespace), c.observed.lastChange(ClusterSets, ""),
 		c.observed.changedAt(removal.Placement))
 
@@ -312,7 +312,8 @@ func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proo
 	return err
 }
 
-// listed picks versions from a list of a whole resource: from a recent one, if the view shows exactly these versions, or else from a new one.
+// listed picks versions from a list of a whole resource. It uses a recent list if the view shows exactly these versions, or else requests a
+// new one.
 func (c *Checker) listed(
 	ctx context.Context, resource schema.GroupVersionResource, since uint64,
 	pick func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string,
@@ -359,7 +360,7 @@ func (c *Checker) proveAll(ctx context.Context) error {
 	return c.wait(ctx, everything.versions)
 }
 
-// wait returns nil once the view has reached the versions. It waits at most longestWait, and not at all for a resource that lags behind.
+// wait returns nil once the view has reached the versions. It waits at most maxWait, and not at all for a lagging resource.
 func (c *Checker) wait(ctx context.Context, versions map[Object]string) error {
 	limit := maxWait
 
@@ -393,7 +394,7 @@ func (c *Checker) wait(ctx context.Context, versions map[Object]string) error {
 	return &BehindError{Objects: behind}
 }
 
-// lags reports whether the event handlers are behind with a resource, as far as is known.
+// lags reports whether the event handlers are known to be behind with a resource.
 func (c *Checker) lags(resource schema.GroupVersionResource) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

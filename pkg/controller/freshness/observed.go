@@ -16,31 +16,31 @@ type Object struct {
 	Resource schema.GroupVersionResource
 }
 
-// Observed holds the resourceVersions of the objects that the event handlers have taken in. It is safe for concurrent use.
+// Observed has the resourceVersions of the objects that the event handlers have processed. It is safe for concurrent use.
 type Observed struct {
 	mu        sync.Mutex
 	resources map[schema.GroupVersionResource]*resource
-	// sequence numbers the changes of the view.
+	// sequence is the number of the last change of the view.
 	sequence uint64
 	waiters  int
-	changed  chan struct{} // closed when a version changes while somebody waits
+	changed  chan struct{} // closed when a version changes and waiters > 0
 }
 
-// resource holds the objects of one resource by namespace. Forgotten is the last change of a namespace that has no objects any more.
+// resource has the objects of one resource by namespace; forgotten is the number of the last change that left a namespace without objects.
 type resource struct {
 	namespaces map[string]*namespace
 	forgotten  uint64
 }
 
-// namespace holds the objects of one resource in a namespace by name. Changed is the number of the last change, and deleted that of the last
+// namespace has the objects of one resource in a namespace by name; changed is the number of the last change, and deleted that of the last
 // deletion.
 type namespace struct {
 	objects          map[string]observation
 	changed, deleted uint64
 }
 
-// observation is the version of an object, and the number of the change that brought it. While a handler is taking it in, it is not
-// settled.
+// observation is the version of an object, and the number of the change that brought it. It is settled when the event handler is done with
+// it.
 type observation struct {
 	version string
 	changed uint64
@@ -52,14 +52,15 @@ func NewObserved() *Observed {
 	return &Observed{resources: map[schema.GroupVersionResource]*resource{}, changed: make(chan struct{})}
 }
 
-// Begin notes that a handler takes in a version of an object; done notes that the view now shows it. In between, no proof covers the object.
+// Begin records that an event handler processes a version of an object; done records that the view now shows it. In between, no proof
+// covers the object.
 func (o *Observed) Begin(object Object, version string) (done func()) {
 	o.set(object, observation{version: version})
 
 	return func() { o.set(object, observation{version: version, settled: true}) }
 }
 
-// Delete notes that the view does not show an object any more.
+// Delete records that the view does not show an object any more.
 func (o *Observed) Delete(object Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -109,7 +110,7 @@ func (o *Observed) set(object Object, is observation) {
 	}
 }
 
-// notify lets those look again who wait for a version.
+// notify makes the callers of wait check the versions again.
 func (o *Observed) notify() {
 	if o.waiters > 0 {
 		close(o.changed)
@@ -141,7 +142,7 @@ func (o *Observed) unchangedSince(versions map[Object]string, change uint64) boo
 	return true
 }
 
-// lastDeletion is the number of the last deletion in the namespace of an object of its resource.
+// lastDeletion returns the number of the last deletion in the resource and namespace of an object.
 func (o *Observed) lastDeletion(object Object) uint64 {
 	of := o.resources[object.Resource]
 	if of == nil {
@@ -163,7 +164,7 @@ func (o *Observed) Now() uint64 {
 	return o.sequence
 }
 
-// changedAt returns the number of the change that brought an object to its version; 0 when the view does not show it.
+// changedAt returns the number of the change that brought an object to its version; 0 if the view does not show it.
 func (o *Observed) changedAt(object Object) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -171,7 +172,7 @@ func (o *Observed) changedAt(object Object) uint64 {
 	return o.get(object).changed
 }
 
-// lastChange returns the number of the last change of an object of a resource in a namespace, or a later one.
+// lastChange returns the number of the last change of a resource in a namespace, or a later number.
 func (o *Observed) lastChange(resource schema.GroupVersionResource, namespace string) uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -209,7 +210,7 @@ func (o *Observed) showsAll(versions map[Object]string) bool {
 	return true
 }
 
-// reached reports whether the view shows an object as it was at a version or later; with "" it reports whether the object is gone.
+// reached reports whether the view shows an object in a version or a later one; with "" it reports whether the object is gone.
 func (o *Observed) reached(object Object, version string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -224,7 +225,7 @@ func (o *Observed) reached(object Object, version string) bool {
 	return err == nil && order >= 0 && is.settled
 }
 
-// objects lists the objects of a resource in a namespace, or in all for "", in any order.
+// objects returns the objects of a resource in a namespace, or in all for "", in any order.
 func (o *Observed) objects(resource schema.GroupVersionResource, namespace string) []Object {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -249,7 +250,7 @@ func (o *Observed) objects(resource schema.GroupVersionResource, namespace strin
 	return objects
 }
 
-// wait returns when the view has reached the versions of all objects, or when the context ends; it returns the objects that it has not reached.
+// wait returns when the view has reached all versions, or when ctx ends; it returns the objects that the view has not reached.
 func (o *Observed) wait(ctx context.Context, versions map[Object]string) (behind []Object) {
 	o.mu.Lock()
 	o.waiters++

@@ -8,17 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Proof has the versions of objects that the API server and the view have both shown. A nil Proof covers nothing.
+// Proof has the versions of objects that both the API server and the view have shown. A nil Proof covers nothing.
 type Proof struct {
 	observed *Observed
-	// placement is the metadata of the placement as it was read, if it was found.
+	// placement is the metadata of the Placement as it was read, if found is true.
 	placement metav1.ObjectMeta
 	found     bool
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
 }
 
-// Covers reports whether the view shows exactly the versions of the proof for all that decides about a removal.
+// Covers reports whether the view shows exactly the versions of the proof for all objects that decide about a removal.
 func (p *Proof) Covers(removal Removal) bool {
 	if p == nil || !p.isFor(removal.Meta) {
 		return false
@@ -48,20 +48,20 @@ func (p *Proof) Covers(removal Removal) bool {
 	return p.observed.showsAll(p.versions)
 }
 
-// UnchangedSince reports whether the view has shown the versions of the proof since a change, so that a snapshot which was taken between the
-// change and the proof has them too.
+// UnchangedSince reports whether the view has shown the versions of the proof since a change, so that a snapshot between the change and the
+// proof has them too.
 func (p *Proof) UnchangedSince(change uint64) bool {
 	return p.observed.unchangedSince(p.versions, change)
 }
 
-// isFor reports whether the placement is as it was evaluated. Its own status and the labels of others do not count.
+// isFor reports whether the Placement is as it was evaluated. Its status and labels do not count.
 func (p *Proof) isFor(evaluated metav1.ObjectMeta) bool {
 	return p.found && p.placement.UID == evaluated.UID && p.placement.Generation == evaluated.Generation &&
 		(p.placement.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
 		maps.Equal(p.placement.Annotations, evaluated.Annotations)
 }
 
-// addList adds the objects of a list, and those that the view shows and the list does not have.
+// addList adds the objects of a list, and those that the view shows and the list lacks.
 func (p *Proof) addList(resource schema.GroupVersionResource, list map[types.NamespacedName]metav1.ObjectMeta, shown []Object) {
 	for _, object := range shown {
 		p.versions[object] = ""

@@ -16,23 +16,23 @@ import (
 const (
 	// readTimeout bounds one request.
 	readTimeout = 5 * time.Second
-	// concurrentReads bounds the requests that are sent at the same time. There is no bound of their rate: a removal must not wait for it,
-	// and the API server has priority and fairness.
+	// concurrentReads bounds the number of open requests. Their rate is unlimited: a removal must not wait for it, and the API server has
+	// priority and fairness.
 	concurrentReads = 16
-	// listMaxAge is how long a list of a whole resource may serve further questions.
+	// listMaxAge is how long further proofs may use a list of a whole resource.
 	listMaxAge = time.Second
 )
 
-// reader reads metadata consistently. Callers who ask for the same thing at the same time share one request, which begins after each of
-// them has asked. It is safe for concurrent use.
+// reader reads metadata consistently. Concurrent callers with the same request share it if it was sent after each of them called. It is
+// safe for concurrent use.
 type reader struct {
 	client metadata.Interface
 	limit  chan struct{}
-	// view numbers the changes of the view.
+	// view returns the number of the last change of the view.
 	view func() uint64
 
 	mu sync.Mutex
-	// pending are the requests that have not been sent yet, and running those of which the answer is not here.
+	// pending has the requests that have not been sent, and running those without a response.
 	pending, running map[request]*reading
 	lists            map[schema.GroupVersionResource]*reading
 }
@@ -43,12 +43,12 @@ type request struct {
 	namespace, name string
 }
 
-// reading is the answer to a request once done is closed.
+// reading is the response to a request once done is closed.
 type reading struct {
 	done    chan struct{}
 	objects map[types.NamespacedName]metav1.ObjectMeta
 	err     error
-	// view is the number of the last change of the view when the request was sent, and ended when the answer came.
+	// view is the number of the last change of the view when the request was sent; ended is when the response came.
 	view  uint64
 	ended time.Time
 }
@@ -60,7 +60,7 @@ func newReader(client metadata.Interface, view func() uint64) *reader {
 	}
 }
 
-// object reads the metadata of an object; found is false when it does not exist.
+// object reads the metadata of an object; found is false if it does not exist.
 func (r *reader) object(ctx context.Context, object Object) (meta metav1.ObjectMeta, found bool, err error) {
 	answer, err := r.read(ctx, request{resource: object.Resource, namespace: object.Namespace, name: object.Name})
 	if err != nil {
@@ -84,8 +84,8 @@ func (r *reader) list(
 	return answer.objects, nil
 }
 
-// recentList returns a list of a whole resource that was sent when the view was at a change or later, and is not old; nil when there is
-// none.
+// recentList returns a list of a whole resource that is at most listMaxAge old and was sent at or after a change of the view; nil if there
+// is none.
 func (r *reader) recentList(resource schema.GroupVersionResource, view uint64) map[types.NamespacedName]metav1.ObjectMeta {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +106,7 @@ func (r *reader) read(ctx context.Context, what request) (*reading, error) {
 		answer = &reading{done: make(chan struct{})}
 		r.pending[what] = answer
 
-		go r.run(context.WithoutCancel(ctx), what, answer, r.running[what]) // Others may wait for it when ctx ends.
+		go r.run(context.WithoutCancel(ctx), what, answer, r.running[what]) // Other callers may still wait when ctx ends.
 	}
 
 	r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *reader) read(ctx context.Context, what request) (*reading, error) {
 	}
 }
 
-// run sends a request once the one before it is answered.
+// run sends a request after the previous equal request has a response.
 func (r *reader) run(ctx context.Context, what request, answer, before *reading) {
 	if before != nil {
 		<-before.done
@@ -128,7 +128,7 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 	r.limit <- struct{}{}
 
 	r.mu.Lock()
-	delete(r.pending, what) // Who asks from now on needs a later one.
+	delete(r.pending, what) // Later callers need a later request.
 	r.running[what], answer.view = answer, r.view()
 	r.mu.Unlock()
 
@@ -154,7 +154,7 @@ func (r *reader) run(ctx context.Context, what request, answer, before *reading)
 	close(answer.done)
 }
 
-// expire lets go of a list that is too old to be shared.
+// expire drops a list that is older than listMaxAge.
 func (r *reader) expire(resource schema.GroupVersionResource, list *reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +164,7 @@ func (r *reader) expire(resource schema.GroupVersionResource, list *reading) {
 	}
 }
 
-// send asks without a resourceVersion, which makes a GET a quorum read and a LIST consistent.
+// send sends a request without a resourceVersion, which makes a GET a quorum read and a LIST consistent.
 func (r *reader) send(ctx context.Context, what request) (map[types.NamespacedName]metav1.ObjectMeta, error) {
 	objects := map[types.NamespacedName]metav1.ObjectMeta{}
 	client := r.client.Resource(what.resource).Namespace(what.namespace)
@@ -196,7 +196,7 @@ func (r *reader) send(ctx context.Context, what request) (map[types.NamespacedNa
 	return objects, nil
 }
 
-// trimmed keeps what is compared.
+// trimmed returns the metadata that is compared.
 func trimmed(object *metav1.PartialObjectMetadata) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		UID: object.UID, ResourceVersion: object.ResourceVersion, Generation: object.Generation, DeletionTimestamp: object.DeletionTimestamp,

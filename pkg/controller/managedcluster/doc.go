@@ -1,7 +1,6 @@
-// Package managedcluster keeps what follows from the ManagedClusters: the ConfigMap with the words that a Placement can use, which the admission
-// policies look into (vocabulary), and the taints of clusters that are not available (managedcluster-taints).
+// Package managedcluster has the controllers of ManagedClusters: vocabulary writes the ConfigMap with the label keys, claims and sets that
+// a Placement can use, which the admission policies read, and managedcluster-taints writes the taints of clusters that are not available.
 //
-// Promises: a storm of changes has vocabulary look at the whole fleet once in a second at most; of a cluster's taints only the two that
-// say whether it is available are touched, in one write, and never with a moment without their time; nothing is written when nothing
-// changed.
+// Promises: vocabulary lists the whole fleet once in a second at most. Only the two taints that report availability are changed, in one
+// write, and never without their time. Nothing is written when nothing changed.
 package managedcluster

@@ -19,20 +19,20 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// ManagedClusterTaints is the name of the controller that keeps the taints unavailable and unreachable of clusters.
+// ManagedClusterTaints is the name of the controller that writes the taints unavailable and unreachable of ManagedClusters.
 const ManagedClusterTaints = "managedcluster-taints"
 
-// managedClusterTaintsReconciler makes the taints of a cluster follow its condition ManagedClusterConditionAvailable.
+// managedClusterTaintsReconciler derives the taints of a ManagedCluster from its condition ManagedClusterConditionAvailable.
 type managedClusterTaintsReconciler struct {
 	client    client.Client
 	clock     clock.PassiveClock
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// SetupManagedClusterTaints adds the controller ManagedClusterTaints to the manager.
+// SetupManagedClusterTaints adds the controller ManagedClusterTaints to the manager. It returns an error if a watch cannot be added.
 func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
 	r := &managedClusterTaintsReconciler{client: mgr.GetClient(), clock: s.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request]()}
-	// A heartbeat wakes nobody, and whoever takes a taint away does.
+	// The predicate passes only ManagedClusters whose taints need a write, so that heartbeats enqueue nothing and a removed taint does.
 	wrong := predicate.NewPredicateFuncs(func(object client.Object) bool {
 		cluster, ok := object.(*clusterv1.ManagedCluster)
 
@@ -46,7 +46,7 @@ func SetupManagedClusterTaints(mgr manager.Manager, s queue.Settings) error {
 							Complete(r)
 }
 
-// Reconcile writes the taints of one cluster.
+// Reconcile writes the taints of a ManagedCluster.
 func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1.ManagedCluster{}
 
@@ -66,9 +66,9 @@ func (r *managedClusterTaintsReconciler) Reconcile(ctx context.Context, request 
 	return r.conflicts.Result(ctx, request, nil)
 }
 
-// writeTaints sends the taints that follow from the condition. A taint without a time would have every toleration with tolerationSeconds
-// expired, if only until the next write, so a new one carries its time from the start. An admission webhook that sets the times itself,
-// upstream's for one, refuses a time that it is sent; what was refused is sent once more without.
+// writeTaints writes the taints that follow from the condition. A new taint carries its time, because without a time every toleration with
+// tolerationSeconds counts as expired until the next write. An admission webhook that sets the times itself, such as the upstream one,
+// rejects a taint with a time; then writeTaints sends it once more without.
 func (r *managedClusterTaintsReconciler) writeTaints(ctx context.Context, cluster *clusterv1.ManagedCluster) error {
 	err := r.send(ctx, cluster, metav1.NewTime(r.clock.Now()).Rfc3339Copy())
 	if apierrors.IsBadRequest(err) {
@@ -86,7 +86,7 @@ func (r *managedClusterTaintsReconciler) send(ctx context.Context, cluster *clus
 		return nil
 	}
 
-	// The list is replaced as a whole, so it must be the one that was looked at.
+	// The patch replaces the whole list, so it has a resourceVersion precondition.
 	patch := client.MergeFromWithOptions(cluster, client.MergeFromWithOptimisticLock{})
 
 	data, err := patch.Data(changed)
@@ -94,7 +94,7 @@ func (r *managedClusterTaintsReconciler) send(ctx context.Context, cluster *clus
 		return fmt.Errorf("encoding the patch: %w", err)
 	}
 
-	// Of the answer nothing is needed, and as a ManagedCluster it could be unreadable.
+	// The response is not needed, and might be undecodable as a ManagedCluster.
 	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: cluster.Name}}
 	answer.SetGroupVersionKind(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"))
 

@@ -11,8 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// availabilityTaint is the key of the taint that a cluster with these conditions is to have, "" for none
-// (docs/spec/upstream-placement.md 1.4c).
+// availabilityTaint returns the key of the taint for a cluster with these conditions; "" for none (docs/spec/upstream-placement.md 1.4c).
 func availabilityTaint(conditions []metav1.Condition) string {
 	available := meta.FindStatusCondition(conditions, clusterv1.ManagedClusterConditionAvailable)
 
@@ -26,9 +25,8 @@ func availabilityTaint(conditions []metav1.Condition) string {
 	}
 }
 
-// withAvailabilityTaint are the taints of a cluster with the one of key, or with neither of the two when key is "". It leaves the others and
-// their order alone, and keeps the one of key as it is when it is right; one that is put right keeps its place, and a new one comes last.
-// Either of these was added at the time now.
+// withAvailabilityTaint returns the taints of a cluster with the availability taint of this key, or without any for "". It keeps all other
+// taints and the order. A correct taint stays unchanged; a corrected one keeps its place and a new one comes last, both with the time now.
 func withAvailabilityTaint(taints []clusterv1.Taint, key string, now metav1.Time) []clusterv1.Taint {
 	right := clusterv1.Taint{Key: key, Effect: clusterv1.TaintEffectNoSelect, TimeAdded: now}
 
@@ -61,9 +59,10 @@ func equalIgnoringTime(a, b clusterv1.Taint) bool {
 	return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect
 }
 
-// withDesiredTaints is a copy of a cluster with the taint that its condition asks for, nil when it has that already or is being deleted.
+// withDesiredTaints returns a copy of a ManagedCluster with the taint that its condition requires; nil if it needs no change or is being
+// deleted.
 func withDesiredTaints(cluster *clusterv1.ManagedCluster, now metav1.Time) *clusterv1.ManagedCluster {
-	// A list of which something could not be read would lose it when it is written.
+	// Writing a list with undecodable entries would lose them.
 	if !cluster.DeletionTimestamp.IsZero() || len(unreadable.Of(cluster).Under("spec.taints")) > 0 {
 		return nil
 	}

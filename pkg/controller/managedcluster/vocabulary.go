@@ -26,25 +26,25 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// Vocabulary is the name of the controller that keeps the words of the fleet.
+// Vocabulary is the name of the controller that writes the ConfigMap VocabularyConfigMap.
 const Vocabulary = "vocabulary"
 
-// VocabularyConfigMap is the name of the ConfigMap that holds the words a Placement can use.
+// VocabularyConfigMap is the name of the ConfigMap with the label keys, claims and sets that a Placement can use.
 const VocabularyConfigMap = "placement-vocabulary"
 
-// vocabularyPeriod is the least time between two looks at the whole fleet.
+// vocabularyPeriod is the least time between two collections over the whole fleet.
 const vocabularyPeriod = time.Second
 
-// vocabularyReconciler keeps the ConfigMap that the admission policies look into.
+// vocabularyReconciler writes the ConfigMap that the admission policies read.
 type vocabularyReconciler struct {
 	client    client.Client
 	clock     clock.PassiveClock
 	key       types.NamespacedName
-	next      time.Time // not to look again before
+	next      time.Time // earliest time of the next collection
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// SetupVocabulary adds the controller Vocabulary to the manager.
+// SetupVocabulary adds the controller Vocabulary to the manager. It returns an error if a watch cannot be added.
 func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 	r := &vocabularyReconciler{
 		client: mgr.GetClient(), clock: s.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
@@ -55,10 +55,10 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 		return []reconcile.Request{request}
 	})
 	ours := predicate.NewPredicateFuncs(func(object client.Object) bool { return client.ObjectKeyFromObject(object) == r.key })
-	// A binding has the name of its set, which never changes.
+	// A ManagedClusterSetBinding has the name of its set, which is immutable.
 	existence := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		q.Add(request) // Also where there is neither a cluster nor a binding.
+		q.Add(request) // Even without any ManagedCluster or binding.
 
 		return nil
 	})
@@ -73,7 +73,7 @@ func SetupVocabulary(mgr manager.Manager, s queue.Settings) error {
 							Complete(r)
 }
 
-// vocabularyChanged reports whether a cluster has other labels or claims than before, by name.
+// vocabularyChanged reports whether the label keys or claim names of a ManagedCluster have changed.
 func vocabularyChanged(e event.UpdateEvent) bool {
 	before, okBefore := e.ObjectOld.(*clusterv1.ManagedCluster)
 	after, okAfter := e.ObjectNew.(*clusterv1.ManagedCluster)
@@ -81,7 +81,7 @@ func vocabularyChanged(e event.UpdateEvent) bool {
 	return !okBefore || !okAfter || !sameVocabulary(before, after)
 }
 
-// Reconcile writes the words of the fleet when they are not those of the ConfigMap. A storm of changes has it look once in a period.
+// Reconcile writes the ConfigMap if the vocabulary of the fleet has changed, once per vocabularyPeriod at most.
 func (r *vocabularyReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if wait := r.next.Sub(r.clock.Now()); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
@@ -123,7 +123,7 @@ func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Req
 	created := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: r.key.Name}, Data: data}
 
 	err := r.client.Create(ctx, created)
-	if apierrors.IsNotFound(err) { // To wait for it quietly would be to wait for ever.
+	if apierrors.IsNotFound(err) { // A quiet retry would hide the missing namespace.
 		return reconcile.Result{}, fmt.Errorf("creating ConfigMap %s: create the namespace, or name another with --namespace: %w", r.key, err)
 	}
 
@@ -134,7 +134,7 @@ func (r *vocabularyReconciler) create(ctx context.Context, request reconcile.Req
 	return r.conflicts.Result(ctx, request, err)
 }
 
-// collect reads the words of the whole fleet from the cache.
+// collect computes the vocabulary of the whole fleet from the cache.
 func (r *vocabularyReconciler) collect(ctx context.Context) (map[string]string, error) {
 	clusters := &clusterv1.ManagedClusterList{}
 	if err := r.client.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {

@@ -10,23 +10,23 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// The keys of the vocabulary. What stands under them are lists, sorted, one entry a line. A key that is missing says nothing.
+// The keys of the ConfigMap. Their values are sorted lists with one entry per line. A missing key means unknown.
 const (
 	labelsKey = "labels" // label keys of the clusters
 	claimsKey = "claims" // claim names of the clusters
-	// boundKey is the number of namespaces that have bindings, and a prefix: below "bound.<namespace>" are the sets that the namespace
-	// binds. Only when boundWords is there are they complete.
+	// boundKey has the number of namespaces with bindings, and is a prefix: "bound.<namespace>" lists the sets that the namespace binds.
+	// These lists are complete only if boundKey exists.
 	boundKey = "bound"
 )
 
-// Limits of the parts in bytes: together they stay well below the 1 MiB that a ConfigMap may have.
+// Limits of the parts in bytes; their sum is well below the 1 MiB of a ConfigMap.
 const (
 	keysLimit  = 256 << 10
 	boundLimit = 384 << 10
 )
 
-// vocabulary is the data of the ConfigMap: which label keys and claim names there are in the fleet, and which sets are bound where. A part
-// that would be too large is left out.
+// vocabulary returns the data of the ConfigMap: the label keys and claim names of the fleet, and the sets that each namespace binds. Parts
+// beyond their limit are omitted.
 func vocabulary(clusters []clusterv1.ManagedCluster, bindings []clusterv1beta2.ManagedClusterSetBinding) map[string]string {
 	labels, claims, bound := map[string]bool{}, map[string]bool{}, map[string][]string{}
 
@@ -78,7 +78,7 @@ func addBound(data map[string]string, bound map[string][]string) {
 	data[boundKey] = strconv.Itoa(len(bound))
 }
 
-// sameVocabulary reports whether two states of a cluster have labels of the same keys and claims of the same names.
+// sameVocabulary reports whether two states of a ManagedCluster have the same label keys and claim names.
 func sameVocabulary(before, after *clusterv1.ManagedCluster) bool {
 	if len(before.Labels) != len(after.Labels) {
 		return false

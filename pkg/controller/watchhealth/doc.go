@@ -1,7 +1,7 @@
-// Package watchhealth tells how long the watches of the informers of a process have been broken, so that a standby whose view grows old is
+// Package watchhealth reports how long the watches of the informers of a process have been broken, so that a standby with an old view is
 // not ready to lead.
 //
-// A watch ends every few minutes and is opened again at once, which is no break. A watch that ends and cannot be opened again for longer
-// than Tolerated makes Check fail. What is wrong with the connection is found out by client-go: a connection that does not
-// answer is closed after 45 seconds.
+// A watch ends every few minutes and is opened again at once, which does not count as broken. Check fails when a watch has ended and could
+// not be opened again for longer than Tolerated. Broken connections are detected by client-go, which closes a connection without a response
+// after 45 seconds.
 package watchhealth

@@ -17,29 +17,29 @@ import (
 // Tolerated is how long a watch may be broken before Check fails.
 const Tolerated = time.Minute
 
-// Monitor follows the watches of informers. It is safe for concurrent use.
+// Monitor tracks the watches of informers. It is safe for concurrent use.
 type Monitor struct {
 	mu      sync.Mutex
 	watches map[string]*state // by Go type
 }
 
-// state is that of the watches for one kind of objects. Closed is since when none is open.
+// state counts the open watches of one kind; closed is the time since which none is open.
 type state struct {
 	open   int
 	closed time.Time
 }
 
-// New returns a Monitor of no watches.
+// New returns a Monitor without watches.
 func New() *Monitor { return &Monitor{watches: map[string]*state{}} }
 
-// NewInformer makes an informer whose watches are followed. It is for cache.Options.NewInformer.
+// NewInformer returns an informer whose watches the Monitor tracks. It is meant for cache.Options.NewInformer.
 func (m *Monitor) NewInformer(
 	from toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(m.Follow(from, object), object, resync, indexers)
 }
 
-// Follow returns a ListerWatcher whose watches are followed as those of a kind of objects.
+// Follow wraps a ListerWatcher so that the Monitor tracks its watches, by the Go type of object.
 func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) toolscache.ListerWatcher {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", object), "*")
 	m.change(kind, 0)
@@ -61,7 +61,7 @@ func (m *Monitor) Follow(from toolscache.ListerWatcher, object runtime.Object) t
 	}, from)
 }
 
-// change notes that a watch was opened or has ended.
+// change records that a watch was opened (1) or has ended (-1); 0 adds the kind.
 func (m *Monitor) change(kind string, by int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +77,7 @@ func (m *Monitor) change(kind string, by int) {
 	}
 }
 
-// Check fails when a watch has been broken for longer than Tolerated.
+// Check returns an error that names the kinds whose watch has been broken for longer than Tolerated.
 func (m *Monitor) Check(context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +99,7 @@ func (m *Monitor) Check(context.Context) error {
 	return fmt.Errorf("the watches of the API server have been broken: %s", strings.Join(broken, ", "))
 }
 
-// trackedWatch is a watch that notes its end. A reflector stops every watch that it has opened.
+// trackedWatch is a watch that reports its end. A reflector calls Stop for every watch that it has opened.
 type trackedWatch struct {
 	watch.Interface
 

@@ -21,7 +21,7 @@ const (
 	authorityKeyKey = "ca.key"
 )
 
-// materialOf is what a Secret holds.
+// materialOf returns the certificates and keys in a Secret.
 func materialOf(secret *corev1.Secret) certificates.Material {
 	return certificates.Material{
 		Bundle: secret.Data[bundleKey], AuthorityKey: secret.Data[authorityKeyKey],
@@ -29,7 +29,7 @@ func materialOf(secret *corev1.Secret) certificates.Material {
 	}
 }
 
-// certificateSource serves with the certificate of the Secret in the cache. It is safe for concurrent use.
+// certificateSource returns the certificate of the Secret in the cache. It is safe for concurrent use.
 type certificateSource struct {
 	reader client.Reader
 	key    types.NamespacedName
@@ -39,13 +39,13 @@ type certificateSource struct {
 	newest  *tls.Certificate
 }
 
-// GetCertificate is certificate for a TLS server.
+// GetCertificate implements tls.Config.GetCertificate.
 func (k *certificateSource) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.certificate(hello.Context())
 }
 
-// certificate returns the newest certificate that could be read so far: that of a Secret which was deleted or edited is good until it is
-// mended.
+// certificate returns the newest certificate that could be read so far. After the Secret was deleted or edited, the last certificate is
+// used until the Secret is repaired.
 func (k *certificateSource) certificate(ctx context.Context) (*tls.Certificate, error) {
 	secret := &corev1.Secret{}
 	err := k.reader.Get(ctx, k.key, secret)
@@ -69,7 +69,7 @@ func (k *certificateSource) certificate(ctx context.Context) (*tls.Certificate, 
 	return nil, fmt.Errorf("finding a certificate in Secret %s: %w", k.key, err)
 }
 
-// load reads the certificate of a Secret.
+// load reads the certificate of a Secret, and keeps the last one if it is invalid.
 func (k *certificateSource) load(ctx context.Context, secret *corev1.Secret) {
 	pair, err := materialOf(secret).Pair()
 	if err != nil {

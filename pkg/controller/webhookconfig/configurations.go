@@ -25,7 +25,7 @@ const (
 // configuration is a webhook configuration of either kind.
 type configuration struct {
 	object client.Object
-	// clients are how its webhooks are reached: a part of object.
+	// clients are the client configurations of its webhooks; they point into object.
 	clients []*admissionregistrationv1.WebhookClientConfig
 }
 
@@ -47,7 +47,7 @@ func validating(object *admissionregistrationv1.ValidatingWebhookConfiguration) 
 	return c
 }
 
-// find reads the configurations that are installed, as copies, and names the kinds of which there is none.
+// find returns copies of the installed configurations, and the kinds that are not installed.
 func find(ctx context.Context, reader client.Reader) (installed []configuration, missing []string, err error) {
 	mutates, validates := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 
@@ -74,7 +74,7 @@ func find(ctx context.Context, reader client.Reader) (installed []configuration,
 	return installed, missing, nil
 }
 
-// configurations are those that are installed, as copies. One that is missing is said to be so once.
+// configurations returns copies of the installed configurations. It logs a missing one once.
 func (r *reconciler) configurations(ctx context.Context) ([]configuration, error) {
 	installed, missing, err := find(ctx, r.client)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *reconciler) configurations(ctx context.Context) ([]configuration, error
 	return installed, nil
 }
 
-// inject has the configurations trust the authorities of a bundle.
+// inject writes a bundle of certificate authorities to the configurations.
 func (r *reconciler) inject(ctx context.Context, installed []configuration, bundle []byte) error {
 	for _, configuration := range installed {
 		before, ok := configuration.object.DeepCopyObject().(client.Object)
@@ -113,7 +113,7 @@ func (r *reconciler) inject(ctx context.Context, installed []configuration, bund
 			continue
 		}
 
-		// The list of webhooks is merged by name, and the version keeps one that has just been removed from coming back.
+		// Webhooks are merged by name, and the resourceVersion keeps the patch from restoring a webhook that was just removed.
 		patch := client.StrategicMergeFrom(before, client.MergeFromWithOptimisticLock{})
 		if err := r.client.Patch(ctx, configuration.object, patch); err != nil {
 			return fmt.Errorf("writing caBundle of %T %s: %w", configuration.object, Configuration, err)
@@ -126,8 +126,7 @@ func (r *reconciler) inject(ctx context.Context, installed []configuration, bund
 	return nil
 }
 
-// hostsOf are the names that the serving certificate must have, sorted: those of the Service, and those by which the configurations reach
-// the webhook.
+// hostsOf returns the sorted host names of the serving certificate: those of the Service, and those in the configurations.
 func hostsOf(installed []configuration, namespace string) []string {
 	hosts := serviceHosts(Service, namespace)
 
@@ -142,7 +141,7 @@ func hostsOf(installed []configuration, namespace string) []string {
 	return slices.Compact(hosts)
 }
 
-// hostsIn are the names by which one webhook is reached.
+// hostsIn returns the host names by which an API server reaches one webhook.
 func hostsIn(config *admissionregistrationv1.WebhookClientConfig) []string {
 	switch {
 	case config.Service != nil:
@@ -160,7 +159,7 @@ func serviceHosts(name, namespace string) []string {
 	return []string{host, host + ".svc", host + ".svc.cluster.local"}
 }
 
-// urlHosts is the host of a URL, unless no certificate could have it.
+// urlHosts returns the host of a URL; nil if no certificate can have that name.
 func urlHosts(text string) []string {
 	location, err := url.Parse(text)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readiness checks that API servers which ask this process are answered. Requests about ManagedClusters fail where they are not, so a pod
-// is not ready before. It is safe for concurrent use.
+// readiness checks that API servers can call the webhook of this process. Requests for ManagedClusters fail while they cannot, so a pod is
+// not ready before. It is safe for concurrent use.
 type readiness struct {
 	source *certificateSource
 	reader client.Reader
@@ -22,8 +22,8 @@ type readiness struct {
 	passed atomic.Bool
 }
 
-// check returns an error until there is a certificate that every installed configuration trusts. Once it has passed it passes for ever: a
-// configuration or Secret that is edited later is mended by the leader, and a Service without pods would make nothing better.
+// check returns an error until every installed configuration trusts the certificate. Once it has passed, it always passes: the leader
+// repairs a configuration or Secret that is edited later, and a Service without pods would not help.
 func (r *readiness) check(ctx context.Context) error {
 	if r.passed.Load() {
 		return nil
@@ -52,7 +52,7 @@ func (r *readiness) check(ctx context.Context) error {
 	return nil
 }
 
-// trusts returns an error if an API server that asks as config says would refuse the certificate.
+// trusts returns an error if an API server with this client configuration would reject the certificate.
 func (r *readiness) trusts(config *admissionregistrationv1.WebhookClientConfig, certificate *x509.Certificate) error {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(config.CABundle) {

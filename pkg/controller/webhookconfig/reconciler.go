@@ -20,24 +20,24 @@ import (
 )
 
 const (
-	// minRequeueDelay keeps a clock that differs by a moment from looking twice.
+	// minRequeueDelay is the least delay of a requeue, so that a small difference of clocks does not cause a second one.
 	minRequeueDelay = time.Second
-	// maxRequeueDelay is how long a clock that was wrong for a moment leaves certificates behind which are not good yet: the wait goes by
-	// what it said then. To look costs no request.
+	// maxRequeueDelay bounds the delay of a requeue, which may have been computed while the clock was wrong. A reconcile without a change
+	// sends no request.
 	maxRequeueDelay = 10 * time.Minute
 )
 
-// reconciler keeps the Secret, and the caBundle of the configurations.
+// reconciler writes the Secret, and caBundle of the configurations.
 type reconciler struct {
 	client    client.Client
 	clock     clock.PassiveClock
 	key       types.NamespacedName // of the Secret
 	schedule  certificates.Schedule
-	missing   map[string]bool // configurations that were said to be missing, by kind
+	missing   map[string]bool // configurations whose absence was logged, by kind
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
-// Reconcile makes what is due, and puts back what was lost or edited.
+// Reconcile renews certificates that are due, and repairs the Secret and the configurations.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	again, err := r.sync(ctx)
 
@@ -49,7 +49,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return result, err
 }
 
-// sync returns when to look again.
+// sync returns the time of the next renewal.
 func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 	secret := &corev1.Secret{}
 	if err := client.IgnoreNotFound(r.client.Get(ctx, r.key, secret)); err != nil {
@@ -68,7 +68,7 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 
-	// A bundle is written down before it is given out, a certificate is used after its bundle has been.
+	// A bundle is stored before it is published, and a certificate is used after its bundle was published.
 	steps := []func() error{
 		func() error { return r.write(ctx, secret, held, next) },
 		func() error { return r.inject(ctx, installed, next.Bundle) },
@@ -86,7 +86,7 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 	return again, nil
 }
 
-// write brings the Secret to hold what comes next.
+// write stores the next certificates in the Secret.
 func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, next certificates.Material) error {
 	if next.Equal(held) {
 		return nil
@@ -116,8 +116,8 @@ func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, nex
 	changed.Type = corev1.SecretTypeTLS
 
 	err := r.client.Create(ctx, changed)
-	if apierrors.IsNotFound(err) { // To wait for it quietly would be to wait for ever.
-		//nolint:errorlint // It is not to be taken for an old view.
+	if apierrors.IsNotFound(err) { // A quiet retry would hide the missing namespace.
+		//nolint:errorlint // It must not count as a conflict.
 		return fmt.Errorf("creating Secret %s: create the namespace, or name another with --namespace: %v", r.key, err)
 	}
 

@@ -281,16 +281,16 @@ func TestWhatCannotBeWritten(t *testing.T) {
 
 func TestTheLastGoodCertificateIsServed(t *testing.T) {
 	k := newKeeper()
-	ring := &certificateSource{reader: k.client, key: k.key}
-	if _, err := ring.certificate(t.Context()); err == nil || !strings.Contains(err.Error(), "hub/"+Secret) {
+	certs := &certificateSource{reader: k.client, key: k.key}
+	if _, err := certs.certificate(t.Context()); err == nil || !strings.Contains(err.Error(), "hub/"+Secret) {
 		t.Errorf("there is none yet, but the error is %v", err)
 	}
 	k.want(t, "nothing is there", "create "+Secret)
-	first, err := ring.certificate(t.Context())
+	first, err := certs.certificate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := ring.certificate(t.Context()); err != nil || again != first {
+	if again, err := certs.certificate(t.Context()); err != nil || again != first {
 		t.Errorf("it is read again though nothing changed (%v)", err)
 	}
 
@@ -302,17 +302,17 @@ func TestTheLastGoodCertificateIsServed(t *testing.T) {
 	if err := k.client.Update(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := ring.certificate(t.Context()); err != nil || kept != first {
+	if kept, err := certs.certificate(t.Context()); err != nil || kept != first {
 		t.Errorf("an edited Secret is no reason to serve none (%v)", err)
 	}
 	k.want(t, "it is mended", "update "+Secret)
-	if next, err := ring.certificate(t.Context()); err != nil || next == first {
+	if next, err := certs.certificate(t.Context()); err != nil || next == first {
 		t.Errorf("the mended one is not served (%v)", err)
 	}
 	if err := k.client.Delete(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ring.certificate(t.Context()); err != nil {
+	if _, err := certs.certificate(t.Context()); err != nil {
 		t.Errorf("a deleted Secret is no reason to serve none: %v", err)
 	}
 }

@@ -29,35 +29,35 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 )
 
-// Defaults is the name of the controller that gives ManagedClusters their defaults.
+// Defaults is the name of the controller that serves the defaults of ManagedClusters.
 const Defaults = "managedcluster-defaults"
 
-// Names of what the controller keeps, and of what it expects to be installed.
+// Names of the objects that the controller writes or expects.
 const (
-	// Secret holds the certificates, in the hub's namespace.
+	// Secret has the certificates. It is in the namespace of the hub.
 	Secret = "placement-webhook-certificates"
 	// Configuration is the name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration.
 	Configuration = "open-cluster-management-placement-hub-managedclusters"
-	// Service leads to the webhook, in the hub's namespace.
+	// Service is the Service of the webhook in the namespace of the hub.
 	Service = "placement-webhook"
 )
 
-// shutdownTimeout is how long requests may take that are being answered when the process ends: as long as an API server waits.
+// shutdownTimeout is how long open requests may take when the process ends. It equals the timeout of an API server.
 const shutdownTimeout = 10 * time.Second
 
-// Options say how the webhook is served.
+// Options configure how the webhook is served.
 type Options struct {
-	// Listener is where API servers ask. Setup takes it over: it is closed when the manager ends.
+	// Listener accepts the connections of API servers. Setup takes ownership: the manager closes it when it ends.
 	Listener net.Listener
-	// TLS are the versions and ciphers to serve with; nil is Go's choice.
+	// TLS has the versions and ciphers; nil means the defaults of Go with TLS 1.2 as the minimum.
 	TLS *tls.Config
-	// AddReadyCheck takes the check that API servers which ask this process are answered; nil when nobody asks for it.
+	// AddReadyCheck registers the readiness check of the webhook; nil means that nobody needs it.
 	AddReadyCheck func(name string, check func(context.Context) error)
-	// Schedule says how long certificates are good; the zero value is certificates.Standard.
+	// Schedule has the lifetimes of certificates; the zero value means certificates.Standard.
 	Schedule certificates.Schedule
 }
 
-// SetupDefaults adds the controller Defaults and its server to the manager.
+// SetupDefaults adds the controller Defaults and its server to the manager. It returns an error without a Listener.
 func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 	if o.Listener == nil {
 		return errors.New("it has no address to listen on")
@@ -74,13 +74,13 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 		return err
 	}
 
-	ring := &certificateSource{reader: mgr.GetClient(), key: key}
-	if err := mgr.Add(newServer(o, ring, answers)); err != nil {
+	certs := &certificateSource{reader: mgr.GetClient(), key: key}
+	if err := mgr.Add(newServer(o, certs, answers)); err != nil {
 		return fmt.Errorf("adding the webhook server: %w", err)
 	}
 
 	if o.AddReadyCheck != nil {
-		o.AddReadyCheck("webhook", (&readiness{source: ring, reader: mgr.GetClient(), clock: s.Clock}).check)
+		o.AddReadyCheck("webhook", (&readiness{source: certs, reader: mgr.GetClient(), clock: s.Clock}).check)
 	}
 
 	r := &reconciler{
@@ -92,7 +92,7 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 		return []reconcile.Request{request}
 	})
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-		q.Add(request) // Also where there is neither a Secret nor a configuration.
+		q.Add(request) // Even without a Secret or a configuration.
 
 		return nil
 	})
@@ -107,15 +107,15 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 							Complete(r)
 }
 
-// newServer serves the answers on leader and standby alike.
-func newServer(o Options, ring *certificateSource, answers http.Handler) *manager.Server {
+// newServer returns the server of the webhook, which runs on leader and standby.
+func newServer(o Options, certs *certificateSource, answers http.Handler) *manager.Server {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if o.TLS != nil {
 		config = o.TLS.Clone()
 	}
 
 	config.NextProtos = []string{"h2", "http/1.1"}
-	config.GetCertificate = ring.GetCertificate
+	config.GetCertificate = certs.GetCertificate
 
 	logger := klog.Background()
 	logger.Info("Serving the webhook", "address", o.Listener.Addr().String())
@@ -127,7 +127,7 @@ func newServer(o Options, ring *certificateSource, answers http.Handler) *manage
 			MaxHeaderBytes:    1 << 20,
 			IdleTimeout:       90 * time.Second,
 			ReadHeaderTimeout: 32 * time.Second,
-			// Whoever knocks without asking is no news, nor are those who come before there is a certificate.
+			// Failed TLS handshakes, for instance of port scanners or before a certificate exists, are logged at V(4).
 			ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(logger.WithName("webhook").V(4)), slog.LevelInfo),
 		},
 		Listener:        tls.NewListener(o.Listener, config),

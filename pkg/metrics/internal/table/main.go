@@ -48,7 +48,7 @@ func run(path string) error {
 	return nil
 }
 
-// replace puts the table between the markers.
+// replace replaces the text between the markers by the table. It returns an error if a marker is missing.
 func replace(document []byte, table string) ([]byte, error) {
 	before, rest, found := bytes.Cut(document, []byte(begin))
 	_, after, ended := bytes.Cut(rest, []byte(end))
@@ -61,7 +61,7 @@ func replace(document []byte, table string) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(begin + "\n" + table + "\n" + end), after}, nil), nil
 }
 
-// table is a row for each series.
+// table returns a Markdown table with a row for each series.
 func table(all []metrics.Series) string {
 	var text strings.Builder
 
