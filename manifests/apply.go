@@ -13,23 +13,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// FieldManager owns, in the sense of server-side apply, the fields that Apply and Install write.
+// FieldManager is the field manager of server-side apply for the fields that Apply and Install write.
 const FieldManager = "placement-hub"
 
-// Request rate of Apply when the given configuration does not set one: client-go's own default of five requests per second
-// would make a world of a hundred objects take most of a minute.
+// Requests per second of Apply if the configuration sets no rate. The default of client-go, five per second, would take most of a minute
+// for a hundred objects.
 const (
 	applyQPS   = 100
 	applyBurst = 200
 )
 
-// Apply brings the API server behind cfg to hold objs, one after the other in the given order, by server-side apply. When an
-// object carries a status and its resource has a status subresource, the status is applied through that.
+// Apply brings the API server behind cfg to hold objs by server-side apply, one after the other in the given order. If an object has a
+// status and its resource has a status subresource, Apply writes the status through that.
 //
-// Before the first object that follows a CustomResourceDefinition, and before it returns, Apply waits until every
-// definition it has applied is established and served. The status of a definition is the API server's and is not written.
+// Before the first object that follows a CustomResourceDefinition, and before it returns, Apply waits until every definition it has applied
+// is established and served. It does not write the status of a definition, which belongs to the API server.
 //
-// It stops at the first error, which names the object. Repeating an Apply is harmless.
+// It stops at the first error, which names the object. It may be repeated.
 func Apply(ctx context.Context, cfg *rest.Config, objs []*unstructured.Unstructured) error {
 	a, err := newApplier(cfg)
 	if err != nil {
@@ -58,7 +58,7 @@ func Apply(ctx context.Context, cfg *rest.Config, objs []*unstructured.Unstructu
 type applier struct {
 	client    dynamic.Interface
 	discovery discovery.DiscoveryInterfaceWithContext
-	// served remembers what discovery answered for a group version.
+	// served has the resources that discovery returned, by group version.
 	served map[schema.GroupVersion]*metav1.APIResourceList
 }
 
@@ -82,7 +82,7 @@ func newApplier(cfg *rest.Config) (*applier, error) {
 	return &applier{client: client, discovery: disco, served: map[schema.GroupVersion]*metav1.APIResourceList{}}, nil
 }
 
-// apply writes obj and, where it has one, its status.
+// apply writes obj and its status, if it has one.
 func (a *applier) apply(ctx context.Context, obj *unstructured.Unstructured) error {
 	res, err := a.resourceOf(ctx, obj)
 	if err != nil {
@@ -117,7 +117,8 @@ func (a *applier) apply(ctx context.Context, obj *unstructured.Unstructured) err
 	return nil
 }
 
-// clientFor returns the client of the object's resource, in its namespace if it has one.
+// clientFor returns the client for the resource of an object, in its namespace if it has one. It returns an error if the namespace does not
+// match the scope of the resource.
 func (a *applier) clientFor(obj *unstructured.Unstructured, res resource) (dynamic.ResourceInterface, error) {
 	client := a.client.Resource(res.GroupVersionResource)
 	switch namespace := obj.GetNamespace(); {
@@ -132,15 +133,15 @@ func (a *applier) clientFor(obj *unstructured.Unstructured, res resource) (dynam
 	}
 }
 
-// resource is what discovery says of a kind.
+// resource has what discovery reports of a kind.
 type resource struct {
 	schema.GroupVersionResource
 	namespaced bool
-	// hasStatus tells whether the resource has a status subresource.
+	// hasStatus reports whether the resource has a status subresource.
 	hasStatus bool
 }
 
-// resourceOf looks the object's kind up in discovery.
+// resourceOf finds the resource of an object in discovery. It returns an error if the API server does not serve the kind.
 func (a *applier) resourceOf(ctx context.Context, obj *unstructured.Unstructured) (resource, error) {
 	gvk := obj.GroupVersionKind()
 	list, cached := a.served[gvk.GroupVersion()]
@@ -163,7 +164,7 @@ func (a *applier) resourceOf(ctx context.Context, obj *unstructured.Unstructured
 	return res, nil
 }
 
-// findResource finds the kind in what discovery listed for its group version.
+// findResource finds the kind in the resources of its group version.
 func findResource(list *metav1.APIResourceList, gvk schema.GroupVersionKind) (resource, bool) {
 	var res resource
 	names := map[string]bool{}

@@ -15,9 +15,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// InstallBeside is Install, and with multicluster InstallMulticluster, for a cluster that others use too. A CustomResourceDefinition there
-// that somebody else has installed, or that has fields or versions which this binary does not know, is left as it is: to apply an older
-// one would drop those fields from every object that is written later. left says of each of them why, in a sentence.
+// InstallBeside is Install, and with multicluster also InstallMulticluster, for a cluster with other users. It skips a
+// CustomResourceDefinition that somebody else has installed, or that has fields or versions which this binary does not know: applying an
+// older one would drop those fields from every object that is written later. left has a sentence with the reason for each skipped
+// definition.
 func InstallBeside(ctx context.Context, cfg *rest.Config, multicluster bool) (left []string, err error) {
 	objs, err := Objects()
 	if err != nil {
@@ -52,8 +53,8 @@ func InstallBeside(ctx context.Context, cfg *rest.Config, multicluster bool) (le
 	return left, nil
 }
 
-// reasonToKeep says why an object of the cluster is not to be overwritten; "" means that it may be. A definition that is left although the hub cannot work
-// with it is an error.
+// reasonToKeep returns why an object in the cluster must not be overwritten; "" means that it may be. It returns an error for a definition
+// that must be kept although the hub cannot work with it.
 func (a *applier) reasonToKeep(ctx context.Context, obj *unstructured.Unstructured) (string, error) {
 	if obj.GroupVersionKind().GroupKind() != definitionKind {
 		return "", nil
@@ -75,7 +76,7 @@ func (a *applier) reasonToKeep(ctx context.Context, obj *unstructured.Unstructur
 	return compareDefinitions(&ours, &live)
 }
 
-// compareDefinitions says why a definition is not to be replaced by ours.
+// compareDefinitions returns why a live definition must not be replaced by ours; "" means that it may be.
 func compareDefinitions(ours, live *apiextensionsv1.CustomResourceDefinition) (string, error) {
 	why := ""
 	if news := unknownTo(ours, live); len(news) > 0 {
@@ -104,10 +105,10 @@ func appliedByUs(live *apiextensionsv1.CustomResourceDefinition) bool {
 	})
 }
 
-// maxNamed is how many fields are named.
+// maxNamed is the greatest number of fields that a reason names.
 const maxNamed = 3
 
-// unknownTo names the versions and fields of a definition that ours does not have.
+// unknownTo returns the versions and fields of a live definition that ours lacks.
 func unknownTo(ours, live *apiextensionsv1.CustomResourceDefinition) []string {
 	known, found := fieldsOf(ours), fieldsOf(live)
 	maps.DeleteFunc(found, func(field string, _ bool) bool { return known[field] })
@@ -118,7 +119,7 @@ func unknownTo(ours, live *apiextensionsv1.CustomResourceDefinition) []string {
 	return news
 }
 
-// fieldsOf are the served versions of a definition and the paths of their fields, such as "v1beta1 .spec.clusterSets".
+// fieldsOf returns the served versions of a definition and the paths of their fields, such as "v1beta1 .spec.clusterSets".
 func fieldsOf(crd *apiextensionsv1.CustomResourceDefinition) map[string]bool {
 	fields := map[string]bool{}
 	for _, version := range crd.Spec.Versions {

@@ -15,11 +15,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Decode reads Kubernetes objects from a stream of YAML documents (JSON is YAML too). Documents that hold nothing but
-// comments are skipped, and a List is replaced by its items. name says where the stream comes from and begins every error;
-// line numbers in errors are those of the whole stream.
+// Decode reads Kubernetes objects from a stream of YAML or JSON documents. It skips documents with only comments, and replaces a List by
+// its items. name is the source of the stream and begins every error; line numbers in errors count from the start of the stream.
 //
-// Each object must have apiVersion, kind and metadata.name; a field that is given twice is an error.
+// Each object must have apiVersion, kind and metadata.name; a duplicate field is an error.
 func Decode(r io.Reader, name string) ([]*unstructured.Unstructured, error) {
 	documents, err := splitDocuments(r)
 	if err != nil {
@@ -68,7 +67,7 @@ func splitDocuments(r io.Reader) ([]document, error) {
 	}
 }
 
-// isSeparator tells whether a line ends a document: "---", alone or before a comment.
+// isSeparator reports whether a line ends a document: "---", alone or before a comment.
 func isSeparator(line []byte) bool {
 	rest, found := bytes.CutPrefix(line, []byte("---"))
 	if !found {
@@ -78,7 +77,7 @@ func isSeparator(line []byte) bool {
 	return len(trimmed) == 0 || (len(trimmed) < len(rest) && trimmed[0] == '#')
 }
 
-// decode turns a document into its objects: none for an empty one, several for a List.
+// decode returns the objects of a document: none for an empty one, several for a List.
 func (d document) decode() ([]*unstructured.Unstructured, error) {
 	// Leading empty lines make the parser count lines from the start of the stream.
 	padded := append(bytes.Repeat([]byte("\n"), d.line-1), d.text...)
@@ -122,7 +121,7 @@ func (d document) items(list *unstructured.Unstructured) ([]*unstructured.Unstru
 	return objs, nil
 }
 
-// checkIdentity reports the parts of an object's identity that are missing or malformed.
+// checkIdentity returns an error that names the missing or malformed parts of an object's identity.
 func checkIdentity(obj *unstructured.Unstructured) error {
 	var missing []string
 	if obj.GetAPIVersion() == "" {
@@ -144,7 +143,7 @@ func checkIdentity(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// describe names an object for a reader: "Placement team-a/rollout", "Namespace team-a".
+// describe returns the kind and name of an object: "Placement team-a/rollout", "Namespace team-a".
 func describe(obj *unstructured.Unstructured) string {
 	kind, name := obj.GetKind(), obj.GetName()
 	if kind == "" {

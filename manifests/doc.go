@@ -3,7 +3,7 @@
 // hub's namespace and ServiceAccount, its RBAC, and admission policies. The files are embedded in the binary (Objects), applied by
 // it (Install), and packaged by deploy through the kustomization.yaml beside each set of files.
 //
-// What is in the rooms:
+// The directories:
 //
 //   - crds: the definitions of open-cluster-management.io/api, byte for byte, and those of our own types in pkg/apis. None is
 //     edited here: make generate copies the former from the module that go.mod pins, and a test compares the two; it makes the
@@ -25,17 +25,17 @@
 //
 //   - rbac/clusterset-roles: what the controller "clusterset-roles" needs in addition, and holds because it grants it.
 //
-//   - rbac/people: roles for people, which nobody is bound to here: three that are aggregated to view, edit and admin, and
+//   - rbac/people: roles for people, without bindings: three that are aggregated to view, edit and admin, and
 //     "tenant", "fleet-view" and "debug".
 //
-//   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, in the
-//     words of the hub; those of "readable" deny what would make objects unreadable for Go; "vocabulary" warns of names that nothing has yet.
+//   - admission: ValidatingAdmissionPolicies, which the API server runs by itself. "placements" denies what can never work, with the
+//     messages of the hub; those of "readable" deny what would make objects unreadable for Go; "vocabulary" warns of names that nothing has yet.
 //     "bindings" and "clusters" ask the authorizer who may bind a set, move a cluster and accept one.
 //
 //   - rbac/managedcluster-defaults: what the controller "managedcluster-defaults" needs in addition.
 //
 //   - webhook: the configurations by which the API server asks the hub about ManagedClusters. They are not among Objects, because
-//     nothing gets past them where nobody answers: InstallWebhook applies them, and RemoveWebhook takes them away.
+//     they reject requests while no hub serves the webhook: InstallWebhook applies them, and RemoveWebhook deletes them.
 //
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
@@ -46,10 +46,10 @@
 // a binding of the same name. No rule has a wildcard.
 //
 // The package also applies YAML in general: Decode reads a stream of documents, and Apply brings objects and their status to
-// an API server by server-side apply. Both serve the sample world of deploy/samples as well as Objects.
+// an API server by server-side apply. Both also serve the objects of deploy/samples.
 //
-// Apply never deletes anything, never writes a field that the given object does not carry, and may be repeated: an object
-// that is already as wanted stays as it is. It takes over fields of other field managers (force), because a half-applied
+// Apply never deletes objects, never writes a field that the given object does not have, and may be repeated: it does not change an
+// object that is already as given. It takes over fields of other field managers (force), because a half-applied
 // manifest is worse than a lost hand edit.
 package manifests
 

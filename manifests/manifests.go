@@ -14,21 +14,21 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Names of what the RBAC manifests create, for those who refer to them.
+// Names of objects in the RBAC manifests.
 const (
-	// Namespace is where the hub's Deployment, ServiceAccount and leader-election Lease live.
+	// Namespace is the namespace of the Deployment, ServiceAccount and leader-election Lease of the hub.
 	Namespace = "open-cluster-management-hub"
-	// ServiceAccount is the account of the controller, the upstream one's name, so that swapping the image just works.
+	// ServiceAccount is the account of the controller. It has the upstream name, so that swapping the image suffices.
 	ServiceAccount = "placement-controller-sa"
 )
 
 //go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml
 var files embed.FS
 
-// kustomization is the file that lists the others for kustomize; it is no Kubernetes object.
+// kustomization is the file that lists the others for kustomize; it is not a Kubernetes object.
 const kustomization = "kustomization.yaml"
 
-// applyOrder ranks the kinds that the manifests may hold: what others refer to or live in comes first.
+// applyOrder ranks the kinds of the manifests: an object that others refer to or live in comes first.
 var applyOrder = map[string]int{
 	"CustomResourceDefinition":         0,
 	"Namespace":                        1,
@@ -43,18 +43,18 @@ var applyOrder = map[string]int{
 	"ValidatingWebhookConfiguration":   10,
 }
 
-// roots are the directories of what every hub has; multicluster and webhook are beside them.
+// roots are the directories of the manifests that every hub needs; multicluster and webhook are optional.
 var roots = []string{"crds", "rbac", "admission"}
 
 const multicluster = "multicluster"
 
-// Objects returns the manifests of a hub in the order in which they are to be applied: CustomResourceDefinitions, the
-// namespace, the ServiceAccount, RBAC, admission policies. Within a kind they are sorted by name. Every call returns fresh copies.
+// Objects returns the manifests of a hub in the order of application: CustomResourceDefinitions, the Namespace, the ServiceAccount, RBAC,
+// admission policies. Objects of a kind are sorted by name. Every call returns new copies.
 //
-// The empty status that the upstream CustomResourceDefinition files end with is left out: it belongs to the API server.
+// The empty status at the end of the upstream CustomResourceDefinition files is omitted, because it belongs to the API server.
 func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...) }
 
-// Multicluster returns what --sig-placement-decisions needs beyond Objects, in the order in which it is to be applied.
+// Multicluster returns the objects that --sig-placement-decisions needs beyond Objects, in the order of application.
 func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(multicluster) }
 
 func objectsIn(directories ...string) ([]*unstructured.Unstructured, error) {
@@ -103,9 +103,9 @@ func decodeFile(name string) ([]*unstructured.Unstructured, error) {
 	return decoded, nil
 }
 
-// Install brings the API server behind cfg to hold every object of Objects, and returns when each CustomResourceDefinition
-// is established and its resource is served. It is Apply of Objects: repeating it is harmless. The API server puts an admission policy
-// in force a second or two later, which is not waited for: what gets in until then is judged by the hub alone.
+// Install applies Objects to the API server behind cfg, and returns when each CustomResourceDefinition is established and its resource is
+// served. It may be repeated. The API server enforces an admission policy a second or two later, and Install does not wait for that; until
+// then the hub alone validates.
 func Install(ctx context.Context, cfg *rest.Config) error {
 	if err := install(ctx, cfg, Objects); err != nil {
 		return fmt.Errorf("install the placement hub's manifests: %w", err)
@@ -113,7 +113,7 @@ func Install(ctx context.Context, cfg *rest.Config) error {
 	return nil
 }
 
-// InstallMulticluster is Apply of Multicluster.
+// InstallMulticluster applies Multicluster to the API server behind cfg.
 func InstallMulticluster(ctx context.Context, cfg *rest.Config) error {
 	if err := install(ctx, cfg, Multicluster); err != nil {
 		return fmt.Errorf("install the manifests of %s: %w", multicluster, err)

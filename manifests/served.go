@@ -19,14 +19,14 @@ import (
 // definitionKind is the kind whose objects make the API server serve other kinds.
 var definitionKind = apiextensionsv1.Kind("CustomResourceDefinition")
 
-// An API server with a quiet etcd serves a new definition within a second; one that starts on a busy machine needs longer.
+// An API server with an idle etcd serves a new definition within a second; one that starts on a busy machine needs longer.
 const (
 	servedTimeout  = time.Minute
 	servedInterval = 50 * time.Millisecond
 )
 
-// waitUntilServed returns when each of the applied definitions is established, listed by discovery and answering a list
-// request in all its served versions. What discovery said before is forgotten.
+// waitUntilServed returns when each of the applied definitions is established, listed by discovery and served for list requests in all its
+// versions. It clears the cached discovery.
 func (a *applier) waitUntilServed(ctx context.Context, definitions []*unstructured.Unstructured) error {
 	for _, definition := range definitions {
 		var obstacle string
@@ -49,8 +49,7 @@ func (a *applier) waitUntilServed(ctx context.Context, definitions []*unstructur
 	return nil
 }
 
-// obstacle says what still keeps the definition's resource from being used; "" is nothing. An error is one that no waiting
-// mends.
+// obstacle returns why the resource of a definition cannot be used yet; "" means that it can. It returns an error if waiting does not help.
 func (a *applier) obstacle(ctx context.Context, definition *unstructured.Unstructured) (string, error) {
 	res := definition.GroupVersionKind().GroupVersion().WithResource("customresourcedefinitions")
 	live, err := a.client.Resource(res).Get(ctx, definition.GetName(), metav1.GetOptions{})
@@ -84,8 +83,8 @@ func (a *applier) obstacle(ctx context.Context, definition *unstructured.Unstruc
 	return "", nil
 }
 
-// notEstablished says why the API server does not accept the definition yet. A name that another definition holds, or a
-// definition that is being deleted, is an error.
+// notEstablished returns why the API server does not accept the definition yet; "" means that it does. A name that another definition
+// holds, or a definition that is being deleted, is an error.
 func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) (string, error) {
 	established := false
 	for _, condition := range crd.Status.Conditions {
@@ -100,7 +99,7 @@ func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 			if condition.Status == apiextensionsv1.ConditionTrue {
 				return "", errors.New("it is being deleted; try again when it is gone")
 			}
-		default: // says nothing of whether the resource can be used
+		default: // irrelevant to whether the resource can be used
 		}
 	}
 	if !established {
@@ -109,7 +108,7 @@ func notEstablished(crd *apiextensionsv1.CustomResourceDefinition) (string, erro
 	return "", nil
 }
 
-// transient sorts an error of a resource that is just coming up into an obstacle, which time removes, or a real error.
+// transient converts an error of a starting resource into an obstacle, and returns any other error.
 func transient(what string, err error) (string, error) {
 	if apierrors.IsNotFound(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) ||
 		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) {
@@ -118,5 +117,5 @@ func transient(what string, err error) (string, error) {
 	return "", fmt.Errorf("%s: %w", what, err)
 }
 
-// isSubresource tells whether a resource name of discovery is that of a subresource.
+// isSubresource reports whether a resource name of discovery is that of a subresource.
 func isSubresource(name string) bool { return strings.Contains(name, "/") }

@@ -13,8 +13,9 @@ import (
 
 const webhook = "webhook"
 
-// Webhook returns the configurations of the admission webhook for ManagedClusters. They lead to the Service placement-webhook in the hub's
-// namespace or, for a hub that runs outside of the cluster, to base, such as https://127.0.0.1:9443.
+// Webhook returns the configurations of the admission webhook for ManagedClusters. They refer to the Service placement-webhook in the
+// namespace of the hub or, for a hub outside of the cluster, to the URL base, such as https://127.0.0.1:9443. It returns an error if base
+// is not an https URL.
 func Webhook(base string) ([]*unstructured.Unstructured, error) {
 	objs, err := objectsIn(webhook)
 	if err != nil || base == "" {
@@ -41,7 +42,7 @@ func Webhook(base string) ([]*unstructured.Unstructured, error) {
 	return objs, nil
 }
 
-// replaceService has an entry of webhooks lead to a URL instead of a Service, by the same path.
+// replaceService replaces the Service of an entry of webhooks by a URL with the same path.
 func replaceService(entry any, base *url.URL) error {
 	fields, ok := entry.(map[string]any)
 	if !ok {
@@ -55,8 +56,8 @@ func replaceService(entry any, base *url.URL) error {
 	return nil
 }
 
-// InstallWebhook is Apply of Webhook, which leaves the authorities alone that the hub has written there. From then on, what needs an answer
-// is refused until the hub gives it.
+// InstallWebhook applies Webhook, and keeps the certificate authorities that the hub has written. From then on the API server rejects
+// requests for ManagedClusters until the hub serves the webhook.
 func InstallWebhook(ctx context.Context, cfg *rest.Config, base string) error {
 	err := install(ctx, cfg, func() ([]*unstructured.Unstructured, error) { return Webhook(base) })
 	if err != nil {
@@ -65,7 +66,7 @@ func InstallWebhook(ctx context.Context, cfg *rest.Config, base string) error {
 	return nil
 }
 
-// RemoveWebhook deletes what InstallWebhook has applied, if it is there. An API server may ask for a moment longer.
+// RemoveWebhook deletes the existing objects of InstallWebhook. An API server may call the webhook for a moment longer.
 func RemoveWebhook(ctx context.Context, cfg *rest.Config) error {
 	objs, err := Webhook("")
 	if err != nil {

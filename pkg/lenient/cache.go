@@ -15,9 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// NewCache is cache.New with informers that survive unreadable objects of the hub's own kinds. Of these kinds it caches all objects, or those
-// of one namespace if options.DefaultNamespaces has one; other limits of them are an error. An options.NewInformer is called with the
-// ListerWatcher of this package.
+// NewCache is cache.New with informers that survive undecodable objects of the hub's own kinds. Of these kinds it caches all objects, or
+// those of one namespace if options.DefaultNamespaces has one; other limits of them are an error. It passes the ListerWatcher of this
+// package to options.NewInformer.
 func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	namespace, err := limits(options)
 	if err != nil {
@@ -48,10 +48,10 @@ func NewCache(config *rest.Config, options cache.Options) (cache.Cache, error) {
 		return newInformer(through.replace(given, object, namespace), object, resync, indexers)
 	}
 
-	return cache.New(config, options) //nolint:wrapcheck // It stands for cache.New.
+	return cache.New(config, options) //nolint:wrapcheck // The function replaces cache.New.
 }
 
-// limits is the one namespace that a cache is limited to, or empty for all.
+// limits returns the namespace that a cache is limited to; "" for all. It returns an error for other limits of the hub's own kinds.
 func limits(options cache.Options) (namespace string, err error) {
 	if options.Scheme == nil {
 		return "", errors.New("a cache needs the scheme of the kinds that it reads")
@@ -78,7 +78,7 @@ func limits(options cache.Options) (namespace string, err error) {
 	return "", nil
 }
 
-// replace is the ListerWatcher of this package for the kinds of the groups, and the given one for all others.
+// replace returns the ListerWatcher of this package for the kinds of the groups, and the given one for all others.
 func (c *connection) replace(given toolscache.ListerWatcher, object runtime.Object, namespace string) toolscache.ListerWatcher {
 	kind, ours := covered(object, c.scheme)
 	if !ours {
@@ -87,7 +87,7 @@ func (c *connection) replace(given toolscache.ListerWatcher, object runtime.Obje
 
 	lenient, err := c.listerWatcher(kind, namespace)
 	if err != nil {
-		// The cache has found the kind by the same mapper a moment ago, so this is rare; the reflector tells of it.
+		// The cache has just found the kind by the same mapper, so this is rare; the reflector logs the error.
 		return &toolscache.ListWatch{
 			ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, err },
 			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, err },

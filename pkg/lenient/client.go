@@ -8,15 +8,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Client reads typed objects of the hub's own kinds although some of them hold values that Go cannot decode; in everything else it is the client
-// that it was made of.
+// Client decodes typed objects of the hub's own kinds leniently on Get and List. All other calls go to the embedded client.
 type Client struct {
 	client.WithWatch
 
 	through *connection
 }
 
-// NewClient is client.NewWithWatch with lenient reads.
+// NewClient is client.NewWithWatch with lenient reads. It returns an error if the configuration is invalid.
 func NewClient(config *rest.Config, options client.Options) (*Client, error) {
 	strict, err := client.NewWithWatch(config, options)
 	if err != nil {
@@ -33,11 +32,11 @@ func NewClient(config *rest.Config, options client.Options) (*Client, error) {
 	return &Client{WithWatch: strict, through: newConnection(config, httpClient, strict.RESTMapper(), strict.Scheme())}, nil
 }
 
-// Get reads one object.
+// Get reads an object.
 func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	kind, ours := covered(object, c.through.scheme)
 	if !ours {
-		return c.WithWatch.Get(ctx, key, object, options...) //nolint:wrapcheck // It stands for the client.
+		return c.WithWatch.Get(ctx, key, object, options...) //nolint:wrapcheck // The method replaces that of the client.
 	}
 
 	at, err := c.through.endpointOf(kind)
@@ -55,7 +54,7 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 func (c *Client) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	kind, ours := covered(list, c.through.scheme)
 	if !ours {
-		return c.WithWatch.List(ctx, list, options...) //nolint:wrapcheck // It stands for the client.
+		return c.WithWatch.List(ctx, list, options...) //nolint:wrapcheck // The method replaces that of the client.
 	}
 
 	at, err := c.through.endpointOf(itemKind(kind))

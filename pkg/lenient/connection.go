@@ -14,13 +14,13 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// connection makes requests for objects of the groups.
+// connection sends requests for objects of the groups.
 type connection struct {
 	config *rest.Config
 	http   *http.Client
 	mapper meta.RESTMapper
 	scheme *runtime.Scheme
-	// serializer and parameters encode and decode.
+	// serializer decodes objects, and parameters encodes query parameters.
 	serializer runtime.NegotiatedSerializer
 	parameters runtime.ParameterCodec
 }
@@ -32,7 +32,7 @@ func newConnection(config *rest.Config, httpClient *http.Client, mapper meta.RES
 	}
 }
 
-// endpoint is where the objects of a kind are served.
+// endpoint is the REST endpoint of a kind.
 type endpoint struct {
 	rest.Interface
 
@@ -40,11 +40,11 @@ type endpoint struct {
 	namespaced bool
 }
 
-// endpointOf finds the endpoint of a kind. The error is a NoMatchError for a kind that is not served.
+// endpointOf returns the endpoint of a kind. It returns a NoMatchError for a kind that is not served.
 func (c *connection) endpointOf(kind schema.GroupVersionKind) (endpoint, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
-		return endpoint{}, err //nolint:wrapcheck // Its kind decides what is done.
+		return endpoint{}, err //nolint:wrapcheck // Callers check for a NoMatchError.
 	}
 
 	version := kind.GroupVersion()
@@ -65,12 +65,12 @@ func (c *connection) endpointOf(kind schema.GroupVersionKind) (endpoint, error) 
 	}, nil
 }
 
-// list is a request for the objects of a namespace, or of all when it is empty.
+// list returns a request for the objects of a namespace, or of all for "".
 func (e endpoint) list(namespace string, options *metav1.ListOptions, parameters runtime.ParameterCodec) *rest.Request {
 	return e.Get().NamespaceIfScoped(namespace, e.namespaced && namespace != "").Resource(e.resource).VersionedParams(options, parameters)
 }
 
-// listerWatcher lists and watches the objects of a kind in a namespace, or in all when it is empty.
+// listerWatcher returns a ListerWatcher for the objects of a kind in a namespace, or in all for "".
 func (c *connection) listerWatcher(kind schema.GroupVersionKind, namespace string) (toolscache.ListerWatcher, error) {
 	at, err := c.endpointOf(kind)
 	if err != nil {

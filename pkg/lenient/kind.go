@@ -12,11 +12,11 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
-// groups are the API groups whose objects are defined by CustomResourceDefinitions and read by the hub. Objects of the groups that are compiled
-// into an API server have been decoded by the same Go types there.
+// groups are the API groups that the hub reads and CustomResourceDefinitions define. Objects of built-in groups were already decoded by the
+// same Go types in the API server.
 var groups = []string{clusterv1.GroupName, placementv1alpha1.GroupName, clusterinventory.GroupVersion.Group}
 
-// covered is the kind of a typed object or list of the groups; false for everything else.
+// covered returns the kind of a typed object or list of the groups; false for all others.
 func covered(object runtime.Object, scheme *runtime.Scheme) (schema.GroupVersionKind, bool) {
 	if _, untyped := object.(runtime.Unstructured); untyped {
 		return schema.GroupVersionKind{}, false
@@ -30,7 +30,7 @@ func covered(object runtime.Object, scheme *runtime.Scheme) (schema.GroupVersion
 	return kinds[0], true
 }
 
-// itemKind is the kind of the items of a list.
+// itemKind returns the kind of the items of a list.
 func itemKind(list schema.GroupVersionKind) schema.GroupVersionKind {
 	list.Kind = strings.TrimSuffix(list.Kind, "List")
 

@@ -11,7 +11,7 @@ import (
 // errImmoderate is the problem of a quantity that must not be parsed.
 var errImmoderate = errors.New("the exponent of a quantity is out of bounds")
 
-// quantities are the fields of the hub's own kinds that hold quantities, of one object or of the items of a list.
+// quantities are the fields with quantities in the hub's own kinds, of one object or of the items of a list.
 type quantities struct {
 	Status struct {
 		Allocatable map[string]json.RawMessage `json:"allocatable"`
@@ -20,7 +20,7 @@ type quantities struct {
 	Items []json.RawMessage `json:"items"`
 }
 
-// immoderate reports whether JSON data hold a quantity that takes too long to parse (see package quantity).
+// immoderate reports whether JSON data has a quantity that takes too long to parse (see package quantity).
 func immoderate(data []byte) bool {
 	if !suspicious(data) {
 		return false
@@ -28,7 +28,7 @@ func immoderate(data []byte) bool {
 
 	var found quantities
 	if err := json.Unmarshal(data, &found); err != nil {
-		return false // It is of another form than the definitions of the hub's own kinds admit.
+		return false // The CustomResourceDefinitions of the hub's kinds admit no such data.
 	}
 
 	for _, amounts := range []map[string]json.RawMessage{found.Status.Allocatable, found.Status.Capacity} {
@@ -48,10 +48,10 @@ func immoderate(data []byte) bool {
 	return false
 }
 
-// suspiciousDigits is from how many digits on an exponent may be out of bounds.
+// suspiciousDigits is the number of digits from which on an exponent may be out of bounds.
 const suspiciousDigits = 4
 
-// suspicious reports whether anything in the data looks like a number with a long exponent. Nearly always nothing does.
+// suspicious reports whether the data has text that looks like a number with a long exponent, which is rare and cheap to check.
 func suspicious(data []byte) bool {
 	for i := 1; i+suspiciousDigits < len(data); i++ {
 		if data[i]|0x20 != 'e' || !isDigit(data[i-1]) && data[i-1] != '.' {

@@ -14,30 +14,30 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// negotiatedSerializer is what client-go encodes and decodes with, whose decoders survive unreadable items.
+// negotiatedSerializer is the serializer of client-go with decoders that survive undecodable items.
 type negotiatedSerializer struct {
 	runtime.NegotiatedSerializer
 
 	scheme *runtime.Scheme
 }
 
-// newSerializer makes a serializer for the kinds of a scheme.
+// newSerializer returns a serializer for the kinds of a scheme.
 func newSerializer(scheme *runtime.Scheme) runtime.NegotiatedSerializer {
 	return negotiatedSerializer{NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(), scheme: scheme}
 }
 
-// DecoderToVersion wraps the decoder that client-go would use.
+// DecoderToVersion wraps the decoder of client-go.
 func (s negotiatedSerializer) DecoderToVersion(serializer runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
 	return decoder{strict: s.NegotiatedSerializer.DecoderToVersion(serializer, version), scheme: s.scheme}
 }
 
-// decoder decodes strictly first, and item by item where that fails.
+// decoder decodes strictly first, and item by item if that fails.
 type decoder struct {
 	strict runtime.Decoder
 	scheme *runtime.Scheme
 }
 
-// Decode decodes an object or a list. It fails with the error of the strict decoder when the data are no JSON object of a known kind.
+// Decode decodes an object or a list. It returns the error of the strict decoder if the data is no JSON object of a known kind.
 func (d decoder) Decode(
 	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
 ) (runtime.Object, *schema.GroupVersionKind, error) {
@@ -72,7 +72,7 @@ func (d decoder) Decode(
 	return d.list(data, *kind, target, err)
 }
 
-// decodeStrictly decodes with the decoder of client-go, unless that would take too long.
+// decodeStrictly decodes with the decoder of client-go. It returns an error for data that takes too long to parse.
 func (d decoder) decodeStrictly(
 	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
 ) (runtime.Object, *schema.GroupVersionKind, error) {
@@ -80,10 +80,10 @@ func (d decoder) decodeStrictly(
 		return nil, nil, errImmoderate
 	}
 
-	return d.strict.Decode(data, defaults, into) //nolint:wrapcheck // The sieve cuts and keeps its text.
+	return d.strict.Decode(data, defaults, into) //nolint:wrapcheck // The sieve keeps its text.
 }
 
-// clearObject sets an object to its zero value: JSON is decoded into what is there.
+// clearObject sets an object to its zero value, because decoding JSON keeps fields that the data lacks.
 func clearObject(object runtime.Object) {
 	if object != nil {
 		value := reflect.ValueOf(object).Elem()
@@ -112,7 +112,7 @@ func unmark(object runtime.Object) error {
 	})
 }
 
-// kindOf is the kind that JSON data name, or the default; nil when the data are no JSON object.
+// kindOf returns the kind in JSON data, or the default; nil if the data is no JSON object.
 func kindOf(data []byte, defaults *schema.GroupVersionKind) *schema.GroupVersionKind {
 	var named metav1.TypeMeta
 	if err := json.Unmarshal(data, &named); err != nil {
@@ -127,7 +127,7 @@ func kindOf(data []byte, defaults *schema.GroupVersionKind) *schema.GroupVersion
 	return &kind
 }
 
-// object decodes one object without the fields that cannot be decoded; strictly is the error of the strict decoder.
+// object decodes an object without its undecodable fields; strictly is the error of the strict decoder.
 func (d decoder) object(
 	data []byte, kind schema.GroupVersionKind, into runtime.Object, strictly error,
 ) (runtime.Object, *schema.GroupVersionKind, error) {
@@ -136,7 +136,7 @@ func (d decoder) object(
 		return nil, &kind, strictly
 	}
 
-	// A probe has no kind of its own, so what remains of an object needs the default.
+	// A probed part has no kind of its own, so it is decoded with the kind of the object as the default.
 	s := sieve{probe: func(document []byte) error {
 		probed := reflect.New(reflect.TypeOf(into).Elem()).Interface()
 
@@ -205,7 +205,7 @@ func (d decoder) list(
 	return into, &kind, nil
 }
 
-// items decodes the items of a list each on its own.
+// items decodes each item of a list on its own.
 func (d decoder) items(raw []json.RawMessage, list runtime.Object) ([]runtime.Object, error) {
 	kinds, _, err := d.scheme.ObjectKinds(list)
 	if err != nil {

@@ -12,52 +12,53 @@ import (
 )
 
 const (
-	// mostDropped bounds the fields of one map or list that are left out one by one: beyond that the map or list is left out as a whole. The cost
-	// of an object is then bounded however many of its fields somebody has spoilt.
+	// mostDropped bounds the fields of one map or list that are omitted one by one; beyond it the whole map or list is omitted. This bounds
+	// the cost of an object with many undecodable fields.
 	mostDropped = 1000
-	// boundFrom is the depth from which mostDropped counts: spec and status, which have few fields, are at depth 1, what they hold at 2.
+	// boundFrom is the depth from which on mostDropped applies: spec and status, which have few fields, are at depth 1, their fields at 2.
 	boundFrom = 2
-	// longestText bounds the bytes of a value and of a problem that a mark keeps, and mostTold the fields of which it keeps them.
+	// longestText bounds the bytes of a value and of a problem in a mark, and mostTold the number of fields whose value and problem a mark
+	// has.
 	longestText = 200
 	mostTold    = 16
 )
 
-// sieve leaves out of a JSON document what cannot be decoded.
+// sieve omits the undecodable parts of a JSON document.
 type sieve struct {
-	// probe decodes a document and fails when it cannot be decoded.
+	// probe decodes a document and returns an error if it cannot.
 	probe   func(document []byte) error
 	dropped unreadable.Fields
 }
 
-// place is where a value stands in a document.
+// place is the position of a value in a document.
 type place struct {
 	path  string
 	depth int
-	// before and after are the JSON that makes a document of nothing but the value.
+	// before and after are the JSON text around the value in a document that has only this value.
 	before, after string
 }
 
-// around is the document of nothing but the value.
+// around returns a document that has only the value.
 func (p place) around(value []byte) []byte {
 	document := make([]byte, 0, len(p.before)+len(value)+len(p.after))
 
 	return append(append(append(document, p.before...), value...), p.after...)
 }
 
-// field is the place of a field of the object at p.
+// field returns the place of a field of the object at p.
 func (p place) field(name string, quoted []byte) place {
 	return place{
 		path: child(p.path, name), depth: p.depth + 1, before: p.before + "{" + string(quoted) + ":", after: "}" + p.after,
 	}
 }
 
-// item is the place of an item of the list at p.
+// item returns the place of an item of the list at p.
 func (p place) item(index int) place {
 	return place{path: fmt.Sprintf("%s[%d]", p.path, index), depth: p.depth + 1, before: p.before + "[", after: "]" + p.after}
 }
 
-// sift returns what can be decoded of a value, and false when nothing of it can. A value that fails is divided: each part is probed on its
-// own, which tells the parts that fail because decoding a field depends on that field alone.
+// sift returns the decodable part of a value, and false if there is none. A value that fails is divided and each part is probed on its own;
+// this finds the failing parts because the decoding of a field depends on that field alone.
 func (s *sieve) sift(at place, value []byte) (readable []byte, kept bool) {
 	problem := s.probe(at.around(value))
 	if problem == nil {
@@ -76,7 +77,7 @@ func (s *sieve) sift(at place, value []byte) (readable []byte, kept bool) {
 	return nil, false
 }
 
-// divide sifts the parts of an object or a list and puts together what is left; false for a value that has no parts, or too many bad ones.
+// divide sifts the parts of an object or a list and joins the remaining ones; false for a value without parts, or with too many bad ones.
 func (s *sieve) divide(at place, value []byte) (readable []byte, divided bool) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err == nil && fields != nil {
@@ -139,7 +140,7 @@ func (s *sieve) exceeded(at place, before int) bool {
 	return at.depth >= boundFrom && len(s.dropped)-before > mostDropped
 }
 
-// told are the dropped fields as a mark keeps them.
+// told returns the dropped fields for the mark.
 func (s *sieve) told() unreadable.Fields {
 	for i := mostTold; i < len(s.dropped); i++ {
 		s.dropped[i].Value, s.dropped[i].Problem = "", ""
@@ -148,10 +149,10 @@ func (s *sieve) told() unreadable.Fields {
 	return s.dropped
 }
 
-// identifier is what a path names without brackets.
+// identifier matches the names that a path has without brackets.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// child is the path of a field of the object at path.
+// child returns the path of a field of the object at path.
 func child(path, name string) string {
 	switch {
 	case !identifier.MatchString(name):

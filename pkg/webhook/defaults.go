@@ -12,14 +12,14 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 )
 
-// DefaultSet is the set of every cluster that names no other.
+// DefaultSet is the ManagedClusterSet of every cluster without a set label.
 const DefaultSet = "default"
 
-// Defaults returns the JSON patch that a ManagedCluster needs, nil for none. before is nil when the cluster is being created.
+// Defaults returns the JSON patch that a ManagedCluster needs; nil for none. before is nil when the cluster is being created.
 //
-// Taints bear the time, in seconds, at which they were added: now for all taints of a new cluster, and for those that are added or get
-// another value or effect later. An entry that is empty is no taint, and is left as it is. The error of a request that sets such a time
-// itself is meant for who sent it. A cluster without a set is in the set DefaultSet, unless it is being deleted.
+// Taints have the time at which they were added, in seconds: now for all taints of a new cluster, and for taints that are added or get
+// another value or effect later. Null entries are left as they are. A request that sets such a time itself gets an error, whose text is for
+// the user. A cluster without a set joins DefaultSet, unless it is being deleted.
 func Defaults(cluster, before *clusterv1.ManagedCluster, now time.Time) ([]jsonpatch.JsonPatchOperation, error) {
 	patch, err := stampTaints(cluster.Spec.Taints, before, now.UTC().Truncate(time.Second))
 	if err != nil {
@@ -29,7 +29,7 @@ func Defaults(cluster, before *clusterv1.ManagedCluster, now time.Time) ([]jsonp
 	return append(defaultSet(cluster), patch...), nil
 }
 
-// LacksSet reports whether a cluster is to be put into the set DefaultSet.
+// LacksSet reports whether a cluster must be put into DefaultSet.
 func LacksSet(cluster *clusterv1.ManagedCluster) bool {
 	return cluster.DeletionTimestamp.IsZero() && cluster.Labels[clusterv1beta2.ClusterSetLabel] == ""
 }
@@ -38,7 +38,7 @@ func defaultSet(cluster *clusterv1.ManagedCluster) []jsonpatch.JsonPatchOperatio
 	switch {
 	case !LacksSet(cluster):
 		return nil
-	case cluster.Labels == nil: // There is nothing to add a label to.
+	case cluster.Labels == nil: // A patch can add no label to a missing map.
 		labels := map[string]any{clusterv1beta2.ClusterSetLabel: DefaultSet}
 
 		return []jsonpatch.JsonPatchOperation{jsonpatch.NewOperation("add", "/metadata/labels", labels)}
@@ -56,7 +56,7 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 	)
 
 	for i, taint := range taints {
-		if taint == (clusterv1.Taint{}) { // It is null, and a patch cannot change that: the API server says what is wrong with it.
+		if taint == (clusterv1.Taint{}) { // A null entry, which no patch can correct; the API server rejects it.
 			continue
 		}
 
@@ -86,8 +86,8 @@ func stampTaints(taints []clusterv1.Taint, before *clusterv1.ManagedCluster, now
 	return patch, nil
 }
 
-// changed reports whether a taint is another one than before, and whether its time is allowed then: none in one that changed, the same in
-// one that did not. Taints are told apart by key; where a key has several, one of them that stays as it is counts as such.
+// changed reports whether a taint differs from all taints before, and whether its time is allowed: no time for a changed taint, the same
+// time for an unchanged one. Taints with the same key, value and effect count as the same.
 func changed(taint clusterv1.Taint, before []clusterv1.Taint) (change, allowed bool) {
 	same := func(old clusterv1.Taint) bool {
 		return old.Key == taint.Key && old.Value == taint.Value && old.Effect == taint.Effect
@@ -101,10 +101,10 @@ func changed(taint clusterv1.Taint, before []clusterv1.Taint) (change, allowed b
 	})
 }
 
-// sameTime compares what is left of times in an object that the API server stores. Two times that are not set are the same.
+// sameTime compares times as the API server stores them. Two unset times are equal.
 func sameTime(a, b metav1.Time) bool { return a.Time.Equal(b.Time) }
 
-// Accepts reports whether a request lets a cluster join the hub that could not before. before is nil when it is being created.
+// Accepts reports whether a request sets hubAcceptsClient, which was not set before. before is nil when the cluster is being created.
 func Accepts(cluster, before *clusterv1.ManagedCluster) bool {
 	return cluster.Spec.HubAcceptsClient && (before == nil || !before.Spec.HubAcceptsClient)
 }

@@ -17,14 +17,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// The paths of the webhooks, which are upstream's.
+// The upstream paths of the webhooks.
 const (
 	MutatePath   = "/mutate-cluster-open-cluster-management-io-v1-managedcluster"
 	ValidatePath = "/validate-cluster-open-cluster-management-io-v1-managedcluster"
 )
 
-// NewHandler answers the requests of API servers at MutatePath and ValidatePath. The clock is the time at which taints are added; the
-// reader has to give the namespace of a cluster as it is, which a cache does not.
+// NewHandler returns a handler for admission requests at MutatePath and ValidatePath. The clock provides the time of new taints; the reader
+// must read Namespaces from the API server and not from a cache. The handler is safe for concurrent use.
 func NewHandler(passive clock.PassiveClock, reader client.Reader) (http.Handler, error) {
 	scheme := runtime.NewScheme()
 	if err := clusterv1.Install(scheme); err != nil {
@@ -50,10 +50,10 @@ func NewHandler(passive clock.PassiveClock, reader client.Reader) (http.Handler,
 	return mux, nil
 }
 
-// clusterReader reads the clusters of requests.
+// clusterReader decodes the ManagedClusters of requests.
 type clusterReader struct{ decoder admission.Decoder }
 
-// read returns the cluster as it would be stored, and as it is; nil if it is not there yet.
+// read returns the ManagedCluster after and before the request; before is nil on creation. It returns an error if either cannot be decoded.
 func (r clusterReader) read(request admission.Request) (cluster, before *clusterv1.ManagedCluster, err error) {
 	cluster = &clusterv1.ManagedCluster{}
 	if err := r.decoder.DecodeRaw(request.Object, cluster); err != nil {
@@ -72,7 +72,7 @@ func (r clusterReader) read(request admission.Request) (cluster, before *cluster
 	return cluster, before, nil
 }
 
-// mutator gives clusters their defaults.
+// mutator sets the defaults of ManagedClusters.
 type mutator struct {
 	clusterReader
 
@@ -93,7 +93,7 @@ func (m *mutator) Handle(_ context.Context, request admission.Request) admission
 	return admission.Patched("", patch...)
 }
 
-// validator keeps a cluster out whose namespace is going away: what the hub makes for it there would be lost.
+// validator denies accepting a ManagedCluster whose namespace is terminating, because the objects that the hub creates there would be lost.
 type validator struct {
 	clusterReader
 
@@ -113,7 +113,7 @@ func (v *validator) Handle(ctx context.Context, request admission.Request) admis
 	namespace := &metav1.PartialObjectMetadata{}
 	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 
-	name := cluster.Name // That of the request is empty where the API server makes one up.
+	name := cluster.Name // The name in the request is empty with generateName.
 	err = v.reader.Get(ctx, client.ObjectKey{Name: name}, namespace)
 
 	switch {
@@ -129,7 +129,7 @@ func (v *validator) Handle(ctx context.Context, request admission.Request) admis
 	}
 }
 
-// badRequest refuses what the sender has to correct.
+// badRequest rejects a request that the user must correct.
 func badRequest(err error) admission.Response {
 	response := admission.Errored(http.StatusBadRequest, err)
 	response.Result.Reason = metav1.StatusReasonBadRequest

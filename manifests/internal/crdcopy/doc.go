@@ -1,3 +1,3 @@
-// Command crdcopy writes the CustomResourceDefinitions of open-cluster-management.io/api, unchanged, into the directory given
-// by -out. It is run by go generate in package manifests.
+// Command crdcopy copies the CustomResourceDefinitions of open-cluster-management.io/api, unchanged, into the directory given by -out. go
+// generate runs it in package manifests.
 package main

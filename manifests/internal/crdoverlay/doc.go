@@ -1,7 +1,7 @@
-// Command crdoverlay merges an overlay into the OpenAPI schema of every version of a CustomResourceDefinition file, in place. It is
-// run by go generate in package manifests, after controller-gen has made the file of the Go types.
+// Command crdoverlay merges an overlay into the OpenAPI schema of every version of a CustomResourceDefinition file, in place. go generate
+// runs it in package manifests, after controller-gen has created the file from the Go types.
 //
-// Markers on our types cannot reach into types of others, such as metav1.LabelSelector; the overlay holds what has to be said there.
-// It has the form of the schema. It only adds: an object of the overlay must be there in the schema, and a value that is there
-// already must be the same, so that neither a misspelt field nor a forgotten marker goes unnoticed.
+// Markers on our types cannot reach into types of other modules, such as metav1.LabelSelector; the overlay has the rest, in the form of the
+// schema. The overlay only adds: its objects must exist in the schema, and an existing value must be equal, so that misspelt fields and
+// missing markers are errors.
 package main

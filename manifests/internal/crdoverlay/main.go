@@ -60,7 +60,7 @@ func read(file string) (map[string]any, error) {
 	return object, nil
 }
 
-// schemasOf finds spec.versions[*].schema.openAPIV3Schema.
+// schemasOf returns spec.versions[*].schema.openAPIV3Schema.
 func schemasOf(crd map[string]any) ([]map[string]any, error) {
 	spec, _ := crd["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
@@ -80,7 +80,7 @@ func schemasOf(crd map[string]any) ([]map[string]any, error) {
 	return schemas, nil
 }
 
-// merge adds the overlay to a part of the schema, whose path is for messages.
+// merge adds the overlay to a part of the schema; path is that of the part, for error messages.
 func merge(schema, overlay map[string]any, path string) error {
 	for _, key := range slices.Sorted(maps.Keys(overlay)) {
 		at := path + "." + key

@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// api is the module path prefix of the packages that hold the definitions.
+// api is the prefix of the import paths of the packages with the definitions.
 const api = "open-cluster-management.io/api/cluster/"
 
-// definitions maps the name that a definition's file has here to where the API module keeps it: a package of api, and a
-// file in it. The names here follow <group>_<plural>.yaml.
+// definitions maps the file name of a definition here, <group>_<plural>.yaml, to its package below api and its file there.
 var definitions = map[string]struct{ pkg, file string }{
 	"cluster.open-cluster-management.io_managedclusters.yaml": {
 		"v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
@@ -30,8 +29,8 @@ var definitions = map[string]struct{ pkg, file string }{
 		"v1alpha1", "0000_05_clusters.open-cluster-management.io_addonplacementscores.crd.yaml"},
 }
 
-// Read returns the definitions by the file names they have in this repository. It asks the go command, in the current
-// directory, where the packages are; so it follows go.mod and vendor alike.
+// Read returns the definitions by the file names they have in this repository. It runs the go command in the current directory to find the
+// packages, so that go.mod and vendor both apply.
 func Read(ctx context.Context) (map[string][]byte, error) {
 	contents := make(map[string][]byte, len(definitions))
 	dirs := map[string]string{}

@@ -1,5 +1,4 @@
-// Package crdsource finds the CustomResourceDefinitions that the pinned version of open-cluster-management.io/api ships.
+// Package crdsource reads the CustomResourceDefinitions of the pinned version of open-cluster-management.io/api.
 //
-// They lie beside the Go types, so the directory of the Go package is the place to look, be it in the module cache or in
-// vendor. The package only reads.
+// The definitions are in the directories of the Go packages, either in the module cache or in vendor. The package writes nothing.
 package crdsource

@@ -1,10 +1,10 @@
-// Package certificates says which certificates the webhook serves with and which certificate authorities its callers trust, from one
-// state to the next: Schedule.Next of what is held and the time.
+// Package certificates computes the serving certificate of the webhook and the certificate authorities that API servers trust:
+// Schedule.Next maps the current Material and the time to the next Material.
 //
-// It promises, as long as nobody edits what is held: at every moment the certificate is valid, has the host names, and is signed by an
-// authority of the bundle; a new authority has been in the bundle for a while (Schedule.Trust) before anything that only it has signed is
-// served, so that every API server trusts it by then; an authority stays in the bundle until it expires. Whatever is missing, expired or
-// cannot be read is made anew at once. A state in which nothing is due is returned as it is.
+// Promises, as long as nobody edits the Material: at every moment the certificate is valid, has the host names, and is signed by an
+// authority of the bundle. A new authority has been in the bundle for Schedule.Trust before a certificate that only it has signed is
+// served, so that every API server trusts it by then. An authority stays in the bundle until it expires. Missing, expired or unreadable
+// parts are replaced at once. Next returns Material in which nothing is due unchanged.
 //
-// It reads no clock and writes nothing; only keys and serial numbers are random.
+// The package reads no clock and writes nothing; only keys and serial numbers are random.
 package certificates

@@ -11,23 +11,23 @@ import (
 	"github.com/openshift/library-go/pkg/crypto"
 )
 
-// Material is what is held, as PEM.
+// Material has certificates and keys as PEM.
 type Material struct {
-	// Bundle are the certificate authorities to trust, the newest first.
+	// Bundle has the certificate authorities to trust, the newest first.
 	Bundle []byte
 	// AuthorityKey is the key of the newest authority.
 	AuthorityKey []byte
-	// Certificate and Key are what is served.
+	// Certificate and Key are those of the server.
 	Certificate, Key []byte
 }
 
-// Equal reports whether nothing differs.
+// Equal reports whether two Materials have the same bytes.
 func (m Material) Equal(other Material) bool {
 	return bytes.Equal(m.Bundle, other.Bundle) && bytes.Equal(m.AuthorityKey, other.AuthorityKey) &&
 		bytes.Equal(m.Certificate, other.Certificate) && bytes.Equal(m.Key, other.Key)
 }
 
-// Pair is what is served, for a TLS server.
+// Pair returns the certificate of a TLS server. It returns an error if the certificate or the key is invalid.
 func (m Material) Pair() (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(m.Certificate, m.Key)
 	if err != nil {
@@ -37,7 +37,7 @@ func (m Material) Pair() (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// authorities are those of the bundle that have not expired, each once. What cannot be read is none.
+// authorities returns those of the bundle that have not expired, without duplicates; nil if the bundle cannot be read.
 func (m Material) authorities(now time.Time) []*x509.Certificate {
 	certificates, err := crypto.CertsFromPEM(m.Bundle)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m Material) authorities(now time.Time) []*x509.Certificate {
 	return found
 }
 
-// signer is the newest authority with its key, nil if it cannot sign.
+// signer returns the newest authority with its key; nil if it cannot sign.
 func (m Material) signer(authorities []*x509.Certificate, now time.Time) *crypto.CA {
 	if len(authorities) == 0 || now.Before(authorities[0].NotBefore) {
 		return nil
@@ -74,7 +74,7 @@ func (m Material) signer(authorities []*x509.Certificate, now time.Time) *crypto
 	return signer
 }
 
-// served is the certificate that is served, nil if an API server that trusts these authorities would refuse it.
+// served returns the serving certificate; nil if an API server that trusts these authorities would reject it.
 func (m Material) served(authorities []*x509.Certificate, hosts []string, now time.Time) *x509.Certificate {
 	pair, err := m.Pair()
 	if err != nil {

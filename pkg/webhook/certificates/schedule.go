@@ -13,23 +13,24 @@ import (
 	"github.com/openshift/library-go/pkg/crypto"
 )
 
-// Schedule says how long certificates are good. Every field is above 0.
+// Schedule has the lifetimes of certificates. Every field is above 0.
 type Schedule struct {
-	// Authority and Serving are how long a certificate authority and a serving certificate are good. Each is renewed after two thirds of it.
+	// Authority and Serving are the lifetimes of a certificate authority and of a serving certificate. Each is renewed after two thirds of
+	// it.
 	Authority, Serving time.Duration
-	// Trust is how long an authority has to be in the bundle before it alone vouches for what is served.
+	// Trust is how long an authority must be in the bundle before a certificate that only it has signed is served.
 	Trust time.Duration
-	// Skew is how far behind the clock of an API server may be: certificates are good from that long ago on.
+	// Skew is how far the clock of an API server may be behind: NotBefore of certificates is that much in the past.
 	Skew time.Duration
 }
 
-// Standard is a year for an authority and 90 days for a serving certificate.
+// Standard returns lifetimes of a year for an authority and 90 days for a serving certificate.
 func Standard() Schedule {
 	return Schedule{Authority: 365 * 24 * time.Hour, Serving: 90 * 24 * time.Hour, Trust: time.Hour, Skew: 5 * time.Minute}
 }
 
-// Next returns what to hold from now on, for these host names and IP addresses, and when to ask again. It is what is held as long as
-// nothing is due. An error means that something could not be made; it is of this process, not of what is held.
+// Next returns the Material to use from now on, for these host names and IP addresses, and the time of the next call. It returns held while
+// nothing is due. An error means that a key or certificate could not be created; invalid Material is replaced without an error.
 func (s Schedule) Next(held Material, hosts []string, now time.Time) (next Material, again time.Time, err error) {
 	next = held
 	authorities := held.authorities(now)
@@ -66,16 +67,16 @@ func (s Schedule) Next(held Material, hosts []string, now time.Time) (next Mater
 	return next, again, nil
 }
 
-// wanted is the time from which on another certificate than the one that is served is wanted.
+// wanted returns the time from which on the serving certificate should be replaced.
 func (Schedule) wanted(served, newest *x509.Certificate) time.Time {
 	if served.CheckSignatureFrom(newest) != nil {
-		return newest.NotBefore // An older authority vouches for it.
+		return newest.NotBefore // An older authority has signed it.
 	}
 
 	return renewal(served)
 }
 
-// renewal is after two thirds of a certificate's life.
+// renewal returns the time after two thirds of the lifetime of a certificate.
 func renewal(certificate *x509.Certificate) time.Time {
 	return certificate.NotBefore.Add(certificate.NotAfter.Sub(certificate.NotBefore) * 2 / 3)
 }
@@ -96,7 +97,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// makeAuthority makes a certificate authority and its key.
+// makeAuthority creates a certificate authority and its key.
 func (s Schedule) makeAuthority(now time.Time) (authority *crypto.CA, key []byte, err error) {
 	private, key, err := makeKey()
 	if err != nil {
@@ -104,7 +105,7 @@ func (s Schedule) makeAuthority(now time.Time) (authority *crypto.CA, key []byte
 	}
 
 	template := &x509.Certificate{
-		// The name tells one authority from the next.
+		// The name distinguishes one authority from the next.
 		Subject:               pkix.Name{CommonName: fmt.Sprintf("placement-webhook@%d", now.Unix())},
 		NotBefore:             now.Add(-s.Skew),
 		NotAfter:              now.Add(s.Authority),
@@ -113,7 +114,7 @@ func (s Schedule) makeAuthority(now time.Time) (authority *crypto.CA, key []byte
 		IsCA:                  true,
 	}
 
-	// An authority that signs itself stands above its own template.
+	// A self-signed authority is the issuer of its own template.
 	self := &crypto.CA{
 		Config:          &crypto.TLSCertificateConfig{Certs: []*x509.Certificate{template}, Key: private},
 		SerialGenerator: &crypto.RandomSerialGenerator{},
@@ -129,7 +130,7 @@ func (s Schedule) makeAuthority(now time.Time) (authority *crypto.CA, key []byte
 	return self, key, nil
 }
 
-// makeServing makes a serving certificate and its key.
+// makeServing creates a serving certificate and its key.
 func (s Schedule) makeServing(signer *crypto.CA, hosts []string, now time.Time) (leaf *x509.Certificate, certificate, key []byte, err error) {
 	private, key, err := makeKey()
 	if err != nil {
@@ -160,7 +161,7 @@ func (s Schedule) makeServing(signer *crypto.CA, hosts []string, now time.Time) 
 	return leaf, certificate, key, nil
 }
 
-// makeKey makes an elliptic curve key, and its PEM.
+// makeKey creates an elliptic curve key, and its PEM.
 func makeKey() (private *ecdsa.PrivateKey, key []byte, err error) {
 	if private, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, fmt.Errorf("making a key: %w", err)
