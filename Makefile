@@ -96,7 +96,7 @@ test: ## Run unit, integration, e2e and consumer tests (about 20 minutes on two 
 
 test-unit: ## Run unit, property, surface and repository law tests; no server is started
 	@echo "==> test-unit: packages, properties, surfaces and the repository's laws"
-	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/film/... ./test/laws/... ./test/surface/... \
+	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
 test-integration: assets ## Run the suites against a real etcd and kube-apiserver, several packages at a time

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
 // newcomers is the namespace in which placements are made while the leader changes.
@@ -40,9 +40,9 @@ func TestLeaderIsKilledAtWork(t *testing.T) {
 	random := seeded(t)
 	h := startHub(t)
 	f := startFleet(t, h, random)
-	recorded, err := film.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
+	recorded, err := history.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
 	must(t, err)
-	s := &scene{fleet: f, hub: h, film: recorded}
+	s := &scene{fleet: f, hub: h, recorded: recorded}
 	survive := random.IntN(4)
 
 	s.proxy = throughProxy(t, h)
@@ -79,7 +79,7 @@ func TestLeaderIsKilledAtWork(t *testing.T) {
 	if again := slices.DeleteFunc(proxy.Requests(learning)[learned:], expected); len(again) > 0 {
 		t.Errorf("the standby was not warm: it sent %v", again)
 	}
-	t.Logf("the lease was taken after %v; %d events in %d steps", taken, len(s.film.Frames()), c.steps.Load())
+	t.Logf("the lease was taken after %v; %d events in %d steps", taken, len(s.recorded.Events()), c.steps.Load())
 	standby.signal(t, syscall.SIGTERM)
 	standby.wantExit(t, 0)
 }
@@ -95,8 +95,8 @@ func wantNothingMissed(t *testing.T, s *scene) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	must(t, s.film.Until(ctx, s.pages(t)))
-	for _, finding := range film.Missing(s.settled, s.film.Frames()[s.frames:], s.film.Now()) {
+	must(t, s.recorded.Until(ctx, s.pages(t)))
+	for _, finding := range history.Missing(s.settled, s.recorded.Events()[s.frames:], s.recorded.Current()) {
 		t.Error(finding)
 	}
 }

@@ -54,21 +54,21 @@ func (c change) String() string {
 	return fmt.Sprintf("%s %s by %s on version %q", c.event.Verb, c.event.RequestURI, c.event.User.Username, c.based.ResourceVersion)
 }
 
-// history is all changes of placements and their decisions, by object and in their order, and how many writes of the hub were refused
+// auditHistory is all changes of placements and their decisions, by object and in their order, and how many writes of the hub were refused
 // because they were made on an old view.
-type history struct {
+type auditHistory struct {
 	changes map[types.UID][]change
 	writes  int
 	refused int
 }
 
 // readHistory reads the audit log.
-func (h *hub) readHistory(t *testing.T) history {
+func (h *hub) readHistory(t *testing.T) auditHistory {
 	t.Helper()
 	h.awaitAudit(t)
 	events, err := h.environment.Audit()
 	must(t, err)
-	read := history{changes: map[types.UID][]change{}}
+	read := auditHistory{changes: map[types.UID][]change{}}
 	for _, event := range events {
 		if event.Level != auditv1.LevelRequestResponse || event.ResponseStatus == nil {
 			continue
@@ -136,7 +136,7 @@ func readChange(t *testing.T, event auditv1.Event) change {
 
 // blind are the writes of the hub that were not made on the very state before them: an update that somebody made in between would be
 // lost by such a write.
-func (h history) blind() []string {
+func (h auditHistory) blind() []string {
 	var findings []string
 	for _, changes := range h.changes {
 		last := version{}

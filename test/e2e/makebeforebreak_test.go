@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
 // seedVariable names the seed with which the steps of an earlier run are taken again.
@@ -40,9 +40,9 @@ func TestMakeBeforeBreakAtSize(t *testing.T) {
 	f := startFleet(t, h, random)
 	scene := &scene{fleet: f, hub: h, proxy: proxy}
 
-	recorded, err := film.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
+	recorded, err := history.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
 	must(t, err)
-	scene.film = recorded
+	scene.recorded = recorded
 	scene.replica = h.startReplica(t, "--disable-leader-election=true", unjudged)
 	must(t, h.client.Create(t.Context(), f.placement()))
 	scene.judge(t)
@@ -66,7 +66,7 @@ func TestMakeBeforeBreakAtSize(t *testing.T) {
 			t.Fatalf("after step %d, %s; replica: %s", n, step.what, scene.replica)
 		}
 	}
-	t.Logf("%d events were judged", len(recorded.Frames()))
+	t.Logf("%d events were judged", len(recorded.Events()))
 }
 
 // seeded is the source of all chance, which a later run can repeat.
@@ -98,16 +98,16 @@ func throughProxy(t *testing.T, h *hub) *faults.Proxy {
 	return proxy
 }
 
-// scene is the film and those who play in it.
+// scene has the recorded history of the decisions, and the hub and the fleet that change them.
 type scene struct {
 	*fleet
 
-	hub     *hub
-	proxy   *faults.Proxy
-	replica *replica
-	film    *film.Film
-	settled film.State
-	frames  int
+	hub      *hub
+	proxy    *faults.Proxy
+	replica  *replica
+	recorded *history.History
+	settled  history.State
+	frames   int
 }
 
 // decisive are the requests by which a placement is carried out.
@@ -128,7 +128,7 @@ func (s *scene) take(t *testing.T, name string, step step, survive int) {
 		killed = s.kill(t, step, survive)
 	}
 	s.judge(t)
-	t.Logf("%s; %s was cut off; %d events, %v", name, killed, len(s.film.Frames())-seen, time.Since(begin).Round(time.Millisecond))
+	t.Logf("%s; %s was cut off; %d events, %v", name, killed, len(s.recorded.Events())-seen, time.Since(begin).Round(time.Millisecond))
 }
 
 // kill lets the program write so many times after a step, holds the next write up, kills the program, and starts another.
@@ -167,11 +167,11 @@ func (s *scene) judge(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	must(t, s.film.Until(ctx, s.pages(t)))
+	must(t, s.recorded.Until(ctx, s.pages(t)))
 
-	before, after, frames := s.settled, s.film.Now(), s.film.Frames()[s.frames:]
+	before, after, frames := s.settled, s.recorded.Current(), s.recorded.Events()[s.frames:]
 	findings := slices.Concat(
-		film.Missing(before, frames, after), film.Unsafe(before, frames, after, s.length), film.Moved(before, after, s.length))
+		history.Missing(before, frames, after), history.Unsafe(before, frames, after, s.length), history.Moved(before, after, s.length))
 	for _, finding := range findings {
 		t.Error(finding)
 	}
@@ -184,7 +184,7 @@ func (s *scene) unsettled(t *testing.T) []string {
 	placement := &clusterv1beta1.Placement{}
 	must(t, s.hub.client.Get(t.Context(), client.ObjectKeyFromObject(s.placement()), placement))
 	pages := s.pages(t)
-	findings := film.Unsettled(film.StateOf(pages), s.rules, s.portions(), s.length)
+	findings := history.Unsettled(history.StateOf(pages), s.rules, s.portions(), s.length)
 
 	if told := int(placement.Status.NumberOfSelectedClusters); told != len(s.selected) {
 		findings = append(findings, fmt.Sprintf("the status says %d clusters, want %d", told, len(s.selected)))

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/test/env/faults"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
 const (
@@ -42,9 +42,9 @@ func TestTwoThatBothLead(t *testing.T) {
 	f := startFleet(t, h, random)
 	s := &rivals{scene: &scene{fleet: f, hub: h}}
 
-	recorded, err := film.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
+	recorded, err := history.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
 	must(t, err)
-	s.film = recorded
+	s.recorded = recorded
 	s.replica = h.startReplica(t, unelected, unjudged)
 	s.proxy = throughProxy(t, h)
 	s.rival = h.startReplica(t, unelected, unjudged)
@@ -67,13 +67,13 @@ func TestTwoThatBothLead(t *testing.T) {
 	for _, kinds := range blindfolds {
 		s.mislead(t, kinds)
 	}
-	history := s.wantQuiet(t)
-	for _, finding := range history.blind() {
+	audit := s.wantQuiet(t)
+	for _, finding := range audit.blind() {
 		t.Error(finding)
 	}
-	if history.refused == 0 || len(s.proxy.Requests(decisive)) == 0 {
+	if audit.refused == 0 || len(s.proxy.Requests(decisive)) == 0 {
 		t.Errorf("of %d writes %d were refused, and %d were the rival's: they were not in each other's way",
-			history.writes, history.refused, len(s.proxy.Requests(decisive)))
+			audit.writes, audit.refused, len(s.proxy.Requests(decisive)))
 	}
 }
 
@@ -145,10 +145,10 @@ func (s *rivals) judge(t *testing.T, what string) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	must(t, s.film.Until(ctx, s.pages(t)))
+	must(t, s.recorded.Until(ctx, s.pages(t)))
 
-	before, after, frames := s.settled, s.film.Now(), s.film.Frames()[s.frames:]
-	for _, finding := range film.Missing(before, frames, after) {
+	before, after, frames := s.settled, s.recorded.Current(), s.recorded.Events()[s.frames:]
+	for _, finding := range history.Missing(before, frames, after) {
 		t.Errorf("%s: %s", what, finding)
 	}
 	t.Logf("%s: %d events", what, len(frames))
@@ -169,7 +169,7 @@ func (s *rivals) versions(t *testing.T) string {
 
 // wantQuiet waits until nobody has sent a write for a while, not even one that is refused. What was begun on an old view may be tried
 // again a few times until then, and no more.
-func (s *rivals) wantQuiet(t *testing.T) history {
+func (s *rivals) wantQuiet(t *testing.T) auditHistory {
 	t.Helper()
 	before := s.hub.readHistory(t)
 	last, since := before, time.Now()

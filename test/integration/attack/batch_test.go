@@ -11,7 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/test/env/faults"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
 const (
@@ -107,8 +107,8 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 // batch goes from one quiet state to the next, and judges all states in between. The given faults strike besides random ones.
 func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand, besides ...fault) error {
 	a.batches++
-	a.film.cut()
-	w.truth.begin(a.film.decisions())
+	a.recorder.cut()
+	w.truth.begin(a.recorder.decisions())
 	j.notef("batch %d", a.batches)
 
 	striking := a.strike(ctx, h, j, random, besides)
@@ -238,36 +238,36 @@ func (a *arena) strikeOnce(ctx context.Context, h *hub, j *journal, strikes faul
 
 // judge looks at every state of the batch.
 func (a *arena) judge(w *world, j *journal) error {
-	a.film.mu.Lock()
-	defer a.film.mu.Unlock()
+	a.recorder.mu.Lock()
+	defer a.recorder.mu.Unlock()
 
 	var errs []error
 
-	for key, reel := range a.film.reels {
+	for key, recorded := range a.recorder.recordings {
 		if key.Namespace != w.namespace || w.truth.removed[key] {
 			continue
 		}
 
-		a.states += len(reel.frames)
+		a.states += len(recorded.frames)
 		staying := w.truth.stays(key)
 
-		var after film.State
+		var after history.State
 		if len(staying) > 0 {
-			after = reel.now()
+			after = recorded.now()
 		}
 
-		findings := append(film.MissingOf(staying, reel.frames), film.Unsafe(reel.before, reel.frames, after, 0)...)
+		findings := append(history.MissingOf(staying, recorded.frames), history.Unsafe(recorded.before, recorded.frames, after, 0)...)
 		if len(findings) > 0 {
 			errs = append(errs, fmt.Errorf("%s: %s\n%s", key, strings.Join(findings[:min(len(findings), framesShown)], "\n  "),
-				reel.story(findings[0], j.begin)))
+				recorded.story(findings[0], j.begin)))
 		}
 	}
 
 	return errors.Join(errs...)
 }
 
-// story shows the states around the one that a finding of test/film names.
-func (r *reel) story(finding string, begin time.Time) string {
+// story shows the states around the one that a finding of test/history names.
+func (r *recording) story(finding string, begin time.Time) string {
 	var number int
 	if _, err := fmt.Sscanf(finding, "event %d,", &number); err != nil {
 		return ""
@@ -283,11 +283,11 @@ func (r *reel) story(finding string, begin time.Time) string {
 }
 
 // sizes names the pages of a state with their groups and how many decisions they have.
-func sizes(pages film.State) string {
+func sizes(pages history.State) string {
 	var texts []string
 
 	for _, page := range pages {
-		group, err := film.GroupOf(page)
+		group, err := history.GroupOf(page)
 		if err != nil {
 			texts = append(texts, err.Error())
 
@@ -307,8 +307,8 @@ func (r *recorder) decisions() map[inventory.PlacementKey]map[string]bool {
 	defer r.mu.Unlock()
 
 	decisions := map[inventory.PlacementKey]map[string]bool{}
-	for key, reel := range r.reels {
-		decisions[key] = reel.now().Union()
+	for key, recorded := range r.recordings {
+		decisions[key] = recorded.now().Union()
 	}
 
 	return decisions

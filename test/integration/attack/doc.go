@@ -6,7 +6,7 @@
 //
 //   - a cluster that the reference selects in every true state of the batch is in the decisions at every moment of it
 //     (docs/spec/differences.md B1, B10),
-//   - test/film finds no broken rule in any state,
+//   - test/history finds no broken rule in any state,
 //   - once the faults have ended, decisions and status are what the reference makes of the objects that the API server holds,
 //   - a hub that has settled writes nothing, and its two engines have never disagreed.
 //

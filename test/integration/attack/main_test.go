@@ -95,10 +95,10 @@ func settings() (duration time.Duration, seed uint64, err error) {
 type arena struct {
 	environment *env.Environment
 	// admin reaches the API server without a proxy.
-	admin client.WithWatch
-	film  *recorder
-	log   *tail
-	clock *skewedClock
+	admin    client.WithWatch
+	recorder *recorder
+	log      *tail
+	clock    *skewedClock
 	// nudged is the skew of the clock that every placement was evaluated with.
 	nudged int64
 	// disaster is held by the fault that has the connections, the leader or the control plane to itself.
@@ -119,7 +119,7 @@ func newArena(ctx context.Context, environment *env.Environment) (*arena, error)
 		return nil, fmt.Errorf("making a client that watches: %w", err)
 	}
 
-	film, err := newRecorder(ctx, watcher)
+	recorder, err := newRecorder(ctx, watcher)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func newArena(ctx context.Context, environment *env.Environment) (*arena, error)
 	}
 
 	return &arena{
-		environment: environment, admin: admin, film: film, log: newTail(), clock: &skewedClock{}, struck: map[string]int{},
+		environment: environment, admin: admin, recorder: recorder, log: newTail(), clock: &skewedClock{}, struck: map[string]int{},
 	}, nil
 }
 

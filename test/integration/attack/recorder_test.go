@@ -18,36 +18,36 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
-// recorder watches the pages of all placements of both APIs. A test/film Film ends with its watch; this one goes on when the API server
+// recorder watches the pages of all placements of both APIs. A test/history History ends with its watch; this one goes on when the API server
 // has crashed. What happened between its last event and the crash may then be shown as one event for each page.
 type recorder struct {
 	api client.WithWatch
 
-	mu    sync.Mutex
-	reels map[inventory.PlacementKey]*reel
+	mu         sync.Mutex
+	recordings map[inventory.PlacementKey]*recording
 	// last is when the last event came.
 	last time.Time
 	// err says why nothing is recorded any more.
 	err error
 }
 
-// reel is what was recorded of one placement.
-type reel struct {
+// recording is what was recorded of one placement.
+type recording struct {
 	// before is the state at the beginning, and frames are all later ones.
-	before film.State
-	frames []film.Frame
+	before history.State
+	frames []history.Event
 	times  []time.Time
 	pages  map[types.UID]clusterv1beta1.PlacementDecision
 }
 
-func (r *reel) now() film.State { return film.StateOf(slices.Collect(maps.Values(r.pages))) }
+func (r *recording) now() history.State { return history.StateOf(slices.Collect(maps.Values(r.pages))) }
 
 // newRecorder starts to record until the context ends.
 func newRecorder(ctx context.Context, api client.WithWatch) (*recorder, error) {
-	r := &recorder{api: api, reels: map[inventory.PlacementKey]*reel{}, last: time.Now()}
+	r := &recorder{api: api, recordings: map[inventory.PlacementKey]*recording{}, last: time.Now()}
 
 	for _, of := range record.APIs() {
 		version, err := r.relist(ctx, of)
@@ -119,17 +119,17 @@ func (r *recorder) relist(ctx context.Context, of record.API) (version string, e
 	defer r.mu.Unlock()
 
 	listed := map[types.UID]bool{}
-	changed := map[inventory.PlacementKey]film.Frame{}
+	changed := map[inventory.PlacementKey]history.Event{}
 
 	err = meta.EachListItem(list, func(object runtime.Object) error {
 		page := pageOf(of, object)
 		owner := ownerOf(of, page)
-		pages := r.reel(owner).pages
+		pages := r.recorded(owner).pages
 		listed[page.UID] = true
 
 		if known := pages[page.UID]; known.ResourceVersion != page.ResourceVersion {
 			pages[page.UID] = *page
-			changed[owner] = film.Frame{Type: watch.Modified, Page: page}
+			changed[owner] = history.Event{Type: watch.Modified, Page: page}
 		}
 
 		return nil
@@ -138,17 +138,17 @@ func (r *recorder) relist(ctx context.Context, of record.API) (version string, e
 		return "", fmt.Errorf("reading %T: %w", list, err)
 	}
 
-	for owner, reel := range r.reels {
-		for uid, page := range reel.pages {
+	for owner, recorded := range r.recordings {
+		for uid, page := range recorded.pages {
 			if owner.API == of.Name() && !listed[uid] {
-				delete(reel.pages, uid)
-				changed[owner] = film.Frame{Type: watch.Deleted, Page: &page}
+				delete(recorded.pages, uid)
+				changed[owner] = history.Event{Type: watch.Deleted, Page: &page}
 			}
 		}
 	}
 
 	for owner, frame := range changed {
-		r.reel(owner).add(frame)
+		r.recorded(owner).add(frame)
 	}
 
 	return list.GetResourceVersion(), nil
@@ -156,31 +156,31 @@ func (r *recorder) relist(ctx context.Context, of record.API) (version string, e
 
 // take plays an event. The caller holds mu.
 func (r *recorder) take(of record.API, event watch.EventType, page clusterv1beta1.PlacementDecision) {
-	reel := r.reel(ownerOf(of, &page))
+	recorded := r.recorded(ownerOf(of, &page))
 	r.last = time.Now()
 
 	if event == watch.Deleted {
-		delete(reel.pages, page.UID)
+		delete(recorded.pages, page.UID)
 	} else {
-		reel.pages[page.UID] = page
+		recorded.pages[page.UID] = page
 	}
 
-	reel.add(film.Frame{Type: event, Page: &page})
+	recorded.add(history.Event{Type: event, Page: &page})
 }
 
 // add adds a frame of the state as it is now.
-func (r *reel) add(frame film.Frame) {
+func (r *recording) add(frame history.Event) {
 	frame.Pages = r.now()
 	r.frames = append(r.frames, frame)
 	r.times = append(r.times, time.Now())
 }
 
-func (r *recorder) reel(owner inventory.PlacementKey) *reel {
-	if r.reels[owner] == nil {
-		r.reels[owner] = &reel{pages: map[types.UID]clusterv1beta1.PlacementDecision{}}
+func (r *recorder) recorded(owner inventory.PlacementKey) *recording {
+	if r.recordings[owner] == nil {
+		r.recordings[owner] = &recording{pages: map[types.UID]clusterv1beta1.PlacementDecision{}}
 	}
 
-	return r.reels[owner]
+	return r.recordings[owner]
 }
 
 // cut forgets all frames, and begins with the state as it is now.
@@ -188,14 +188,14 @@ func (r *recorder) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for owner, old := range r.reels {
+	for owner, old := range r.recordings {
 		if len(old.pages) == 0 {
-			delete(r.reels, owner)
+			delete(r.recordings, owner)
 
 			continue
 		}
 
-		r.reels[owner] = &reel{before: old.now(), pages: old.pages}
+		r.recordings[owner] = &recording{before: old.now(), pages: old.pages}
 	}
 }
 
@@ -208,7 +208,7 @@ func (r *recorder) shows(of record.API, owner inventory.PlacementKey, pages []*r
 		return r.err
 	}
 
-	recorded := r.reel(owner).pages
+	recorded := r.recorded(owner).pages
 
 	for _, page := range pages {
 		if recorded[page.UID].ResourceVersion != page.ResourceVersion {

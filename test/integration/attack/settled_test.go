@@ -41,7 +41,7 @@ func (a *arena) settle(ctx context.Context, w *world, h *hub) error {
 	defer cancel()
 
 	err := persist(limited, func() error {
-		if a.film.idle() < quietFor/2 {
+		if a.recorder.idle() < quietFor/2 {
 			return errors.New("decisions are still being written")
 		}
 
@@ -194,7 +194,7 @@ func (a *arena) unsettled(ctx context.Context, w *world) error {
 
 	for _, placement := range r.placements {
 		key := placement.Key()
-		if err := a.film.shows(placement.API, key, r.pages[key]); err != nil {
+		if err := a.recorder.shows(placement.API, key, r.pages[key]); err != nil {
 			errs = append(errs, err)
 		}
 

@@ -55,11 +55,11 @@ var _ = Describe("A binding that follows from RBAC", func() {
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 3)...)
 
-		film := f.RecordPages(ctx)
-		film.Require(f.Names("c001", "c003")...)
+		recording := f.RecordPages(ctx)
+		recording.Require(f.Names("c001", "c003")...)
 		revoke(ctx, f, "red")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c003")
-		film.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
+		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
 	})
 
 	It("stays when the right is given in another way at the same time", func(ctx SpecContext) {

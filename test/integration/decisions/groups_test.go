@@ -10,7 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -95,16 +95,16 @@ var _ = Describe("Decision groups", func() {
 		sizes(ctx, f, "aa 2", "aa 4", " 3")
 
 		recorded.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
-		Expect(recorded.Frames()).NotTo(BeEmpty())
-		Expect(film.Unsafe(nil, recorded.Frames(), recorded.Now(), 0)).To(BeEmpty())
+		Expect(recorded.Events()).NotTo(BeEmpty())
+		Expect(history.Unsafe(nil, recorded.Events(), recorded.Current(), 0)).To(BeEmpty())
 	})
 
 	It("B1: a cluster that moves to another page is in a decision at every moment", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 105)
-		film := f.RecordPages(ctx)
-		film.Require(f.Names(suite.Shorts(6, 105)...)...)
+		recording := f.RecordPages(ctx)
+		recording.Require(f.Names(suite.Shorts(6, 105)...)...)
 
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", grouping(intstr.FromInt32(0)))
@@ -115,7 +115,7 @@ var _ = Describe("Decision groups", func() {
 		}
 
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(6, 105)...)
-		film.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
+		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
 	})
 
 	DescribeTable("A2: lengths of groups that upstream trips over",
@@ -158,12 +158,12 @@ var _ = Describe("Decision groups", func() {
 		f := suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 110)
-		film := f.RecordPages(ctx)
+		recording := f.RecordPages(ctx)
 
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", grouping(intstr.FromInt32(0)))
 		sizes(ctx, f, " 110")
-		film.Require(f.Names(suite.Shorts(12, 110)...)...)
+		recording.Require(f.Names(suite.Shorts(12, 110)...)...)
 
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromInt32(40)) })
 		sizes(ctx, f, " 40", " 40", " 30")
@@ -179,6 +179,6 @@ var _ = Describe("Decision groups", func() {
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { *s = grouping(intstr.FromString("100%")) })
 		sizes(ctx, f, " 100")
 
-		film.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
+		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
 	})
 })

@@ -48,7 +48,7 @@ var _ = Describe("The guard against mass removal", func() {
 		f.ExpectAlpha(ctx, "older", suite.AllScheduled, suite.Shorts(1, 10)...)
 		f.ExpectSelected(ctx, "free", suite.AllScheduled, suite.Shorts(1, 10)...)
 
-		film := f.RecordPages(ctx)
+		recording := f.RecordPages(ctx)
 		Expect(suite.Client.DeleteAllOf(ctx, &clusterv1.ManagedCluster{}, client.MatchingLabels{suite.FixtureLabel: f.Namespace})).To(Succeed())
 
 		f.ExpectSelected(ctx, "free", suite.AllSetsEmpty)
@@ -76,9 +76,9 @@ var _ = Describe("The guard against mass removal", func() {
 		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		By("watching what was held")
-		Expect(film.Seen()).To(Succeed())
+		Expect(recording.Drain()).To(Succeed())
 
-		for _, frame := range film.Frames() {
+		for _, frame := range recording.Events() {
 			if frame.Page.Name == "limited-decision-1" {
 				Expect(len(frame.Page.Status.Decisions)).To(BeNumerically(">", 6), "decisions of %s", frame.Page.Name)
 			}
@@ -99,8 +99,8 @@ var _ = Describe("The guard against mass removal", func() {
 		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
 
 		all := f.Selected(f.Pages(ctx, Default, "p"))
-		film := f.RecordPages(ctx)
-		film.Require(f.Names(all...)...)
+		recording := f.RecordPages(ctx)
+		recording.Require(f.Names(all...)...)
 
 		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
 		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
@@ -134,8 +134,8 @@ var _ = Describe("The guard against mass removal", func() {
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(HavePrefix("The decisions would lose 4 of 5 clusters: "))
 		f.ExpectSilence(ctx)
 
-		Expect(film.Seen()).To(Succeed())
-		film.ExpectRequired()
+		Expect(recording.Drain()).To(Succeed())
+		recording.ExpectRequired()
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(all))
 	})
 })

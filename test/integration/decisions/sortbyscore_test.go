@@ -33,14 +33,14 @@ var _ = Describe("Decisions sorted by score", func() {
 		f.ManyClusters(ctx, "set", 1, 104, func(int, *clusterv1.ManagedCluster) {})
 		f.Score(ctx, "c103", 50, nil)
 		f.Score(ctx, "c104", 60, nil)
-		film := f.RecordPages(ctx)
+		recording := f.RecordPages(ctx)
 		stays := f.Names(append(suite.Shorts(1, 103), "c105")...)
 
 		f.Placement(ctx, "p", sorted("1h"))
 		expectPages(ctx, f, "c104=60 c103=50 c001 … c098", "c099 … c102")
 		first := f.ScoresUpdated(ctx, Default, "p")
-		film.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
-		film.Require(f.Names(suite.Shorts(1, 103)...)...)
+		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
+		recording.Require(f.Names(suite.Shorts(1, 103)...)...)
 
 		By("writing nothing for new scores in between")
 
@@ -63,8 +63,8 @@ var _ = Describe("Decisions sorted by score", func() {
 		f.DeleteCluster(ctx, "c104")
 		expectPages(ctx, f, "c103=50 c001 … c098", "c105=70 c099 … c102")
 		Expect(f.ScoresUpdated(ctx, Default, "p")).To(Equal(first))
-		film.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
-		film.Require(stays...)
+		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
+		recording.Require(stays...)
 
 		By("sorting once when it is due")
 
@@ -81,7 +81,7 @@ var _ = Describe("Decisions sorted by score", func() {
 			"patch placements/p/status", "delete placementdecisions/p-decision-3",
 		))
 		Expect(f.ScoresUpdated(ctx, Default, "p").Time).To(BeTemporally(">", first.Time))
-		film.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
+		recording.PlayUntil(ctx, f.Pages(ctx, Default, "p"))
 	})
 
 	DescribeTable("D4, B7: the next update comes by itself when the rate limit allows it, and not before",
@@ -115,7 +115,7 @@ var _ = Describe("Decisions sorted by score", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 3)
 		f.Score(ctx, "c003", 30, nil)
-		film := f.RecordPages(ctx)
+		recording := f.RecordPages(ctx)
 		f.Placement(ctx, "plain", clusterv1beta1.PlacementSpec{PrioritizerPolicy: suite.Exactly(suite.DemoScore(1))})
 		f.ExpectSelected(ctx, "plain", suite.AllScheduled, suite.Shorts(1, 3)...)
 		f.Placement(ctx, "p", sorted("1h"))
@@ -128,7 +128,7 @@ var _ = Describe("Decisions sorted by score", func() {
 		Expect(f.ScoresUpdated(ctx, Default, "p")).To(BeNil())
 
 		pages := append(f.Pages(ctx, Default, "plain"), f.Pages(ctx, Default, "p")...)
-		for _, frame := range film.PlayUntil(ctx, pages) {
+		for _, frame := range recording.PlayUntil(ctx, pages) {
 			for _, decision := range frame.Status.Decisions {
 				Expect(decision.Reason).To(BeEmpty())
 				Expect(decision.Score == 0 || frame.Name == "p-decision-1").To(BeTrue(), "a score in %s", frame.Name)

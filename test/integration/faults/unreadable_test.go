@@ -212,7 +212,7 @@ var _ = Describe("An object that Go cannot decode", func() {
 	It("is one object: all others go on, nothing leaves, and it heals", func(ctx SpecContext) {
 		f := newSpoiltFixture(ctx)
 
-		film := f.RecordPages(ctx)
+		recording := f.RecordPages(ctx)
 		kept := map[string]string{"most-decision-1": f.Name("c003"), "best-decision-1": f.Name("c002"), "sized-decision-1": f.Name("c001")}
 
 		spoilAll(ctx, f.cluster, f.score, f.placement)
@@ -276,9 +276,9 @@ var _ = Describe("An object that Go cannot decode", func() {
 		Expect(mirror.Watch(following, record.APIs())).To(Succeed())
 		expectNamed(mirror.Read(ctx, wanted))
 
-		Expect(film.Seen()).To(Succeed())
+		Expect(recording.Drain()).To(Succeed())
 
-		for _, frame := range film.Frames() {
+		for _, frame := range recording.Events() {
 			if keeps := kept[frame.Page.Name]; keeps != "" {
 				Expect(frame.Page.Status.Decisions).To(ConsistOf(HaveField("ClusterName", keeps)), frame.Page.Name)
 			}

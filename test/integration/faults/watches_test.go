@@ -95,8 +95,8 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 	DescribeTable("law 6: keeps the decisions while a kind cannot be watched, tries again with patience, and catches up",
 		func(ctx SpecContext, resource string, fault faults.Fault) {
 			f := observed(ctx)
-			film := f.RecordPages(ctx)
-			film.Require(f.Names("c002", "c004")...)
+			recording := f.RecordPages(ctx)
+			recording.Require(f.Names("c002", "c004")...)
 
 			// What is read before clusters leave is metadata, and tried again in its own time.
 			tried := func() int {
@@ -108,13 +108,13 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 
 			what := unseenOf[resource]
 			what.happens(ctx, f)
-			Consistently(func(g Gomega) { g.Expect(film.Seen()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
-			film.ExpectRequired()
+			Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
+			recording.ExpectRequired()
 			Expect(tried() - before).To(And(BeNumerically(">=", 1), BeNumerically("<=", fewReads)))
 
 			mend()
 			what.sees(ctx, f)
-			film.PlayUntil(ctx, suite.AllPages(ctx, f))
+			recording.PlayUntil(ctx, suite.AllPages(ctx, f))
 		},
 		Entry("clusters", "managedclusters", faults.Unavailable),
 		Entry("sets", "managedclustersets", faults.Reset),

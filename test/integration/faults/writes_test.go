@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/env/faults"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -43,11 +43,11 @@ var allFaults = []faults.Fault{
 type brokenWrite struct {
 	*suite.Fixture
 
-	match   faults.Match
-	fault   faults.Fault
-	film    *suite.Recording
-	mend    func()
-	members []string
+	match     faults.Match
+	fault     faults.Fault
+	recording *suite.Recording
+	mend      func()
+	members   []string
 	// wrote are the writes during the fault.
 	wrote []faults.Request
 }
@@ -124,7 +124,7 @@ func (b *brokenWrite) untrue(ctx context.Context, g Gomega) []string {
 
 	if satisfied.Status == metav1.ConditionTrue {
 		portions := map[string][]string{"canary": b.members[:3], "": b.members[3:]}
-		findings = append(findings, film.Unsettled(film.StateOf(named), []string{"canary"}, portions, 3)...)
+		findings = append(findings, history.Unsettled(history.StateOf(named), []string{"canary"}, portions, 3)...)
 	}
 
 	return findings
@@ -160,8 +160,8 @@ func brokenWrites(ctx context.Context, proxy *faults.Proxy) map[string]*brokenWr
 
 	for _, row := range rows {
 		row.settleFirst(ctx)
-		row.film = row.RecordPages(ctx)
-		row.film.Require(row.members...)
+		row.recording = row.RecordPages(ctx)
+		row.recording.Require(row.members...)
 		row.mend = proxy.Break(faults.Rule{Match: row.match, Fault: row.fault})
 		DeferCleanup(row.mend)
 	}
@@ -202,7 +202,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 
 		Consistently(func(g Gomega) {
 			for _, row := range rows {
-				g.Expect(row.film.Seen()).To(Succeed())
+				g.Expect(row.recording.Drain()).To(Succeed())
 			}
 		}).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 
@@ -214,7 +214,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 	// The first phase looks at every row while its fault lasts, the second one after all have ended.
 	DescribeTable("B1, A7: keeps the decisions, tells the truth and does not press", func(ctx SpecContext, name string) {
 		row := rows[name]
-		row.film.ExpectRequired()
+		row.recording.ExpectRequired()
 		Expect(len(row.wrote)).To(BeNumerically("<=", patience), "requests: %v", row.wrote)
 		Expect(row.wrote).To(ContainElement(Satisfy(row.match.Matches)), "the fault has struck")
 		Eventually(func(g Gomega) { g.Expect(row.untrue(ctx, g)).To(BeEmpty()) }).
@@ -235,8 +235,8 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 	DescribeTable("A7: is written as soon as it can be", func(ctx SpecContext, name string) {
 		row := rows[name]
 		Eventually(func(g Gomega) { row.settled(ctx, g) }).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-		row.film.PlayUntil(ctx, row.Pages(ctx, Default, "p"))
-		Expect(film.Unsafe(nil, row.film.Frames(), row.film.Now(), 3)).To(BeEmpty())
+		row.recording.PlayUntil(ctx, row.Pages(ctx, Default, "p"))
+		Expect(history.Unsafe(nil, row.recording.Events(), row.recording.Current(), 3)).To(BeEmpty())
 	}, brokenWriteEntries())
 })
 
@@ -280,8 +280,8 @@ var _ = Describe("An API server that gives no answer", Ordered, func() {
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002")
 
-		film := f.RecordPages(ctx)
-		film.Require(f.Names("c001", "c002")...)
+		recording := f.RecordPages(ctx)
+		recording.Require(f.Names("c001", "c002")...)
 
 		up, err := proxy.Refuse()
 		Expect(err).NotTo(HaveOccurred())
@@ -295,6 +295,6 @@ var _ = Describe("An API server that gives no answer", Ordered, func() {
 		Expect(up()).To(Succeed())
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002", "c003")
 		f.ExpectSelected(ctx, "new", suite.AllScheduled, "c001", "c002", "c003")
-		film.PlayUntil(ctx, suite.AllPages(ctx, f))
+		recording.PlayUntil(ctx, suite.AllPages(ctx, f))
 	})
 })

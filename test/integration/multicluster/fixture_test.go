@@ -23,7 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/test/env"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -112,8 +112,8 @@ func slicesOf(ctx context.Context, f *suite.Fixture, g Gomega, name string) []cl
 func watchSlices(ctx context.Context, f *suite.Fixture) *suite.Recording {
 	GinkgoHelper()
 
-	return f.RecordThrough(ctx, film.Lens{
-		List: &clusterinventory.PlacementDecisionList{}, Show: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
+	return f.RecordWith(ctx, history.Adapter{
+		List: &clusterinventory.PlacementDecisionList{}, Convert: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
 			slice, ok := object.(*clusterinventory.PlacementDecision)
 			if !ok {
 				return nil

@@ -116,7 +116,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			f := prepared(ctx)
 			createFleet(ctx, f, 1, 230)
 
-			film := watchSlices(ctx, f)
+			recording := watchSlices(ctx, f)
 			f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{
 				SortBy: clusterv1beta1.PlacementSortByScore, ScoreRateLimit: "1s", PrioritizerPolicy: suite.Exactly(suite.DemoScore(1)),
 				DecisionStrategy: clusterv1beta1.DecisionStrategy{GroupStrategy: clusterv1beta1.GroupStrategy{
@@ -124,8 +124,8 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 				}},
 			})
 			expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 100)...), inFleet(suite.Shorts(101, 200)...), inFleet(suite.Shorts(201, 230)...))
-			film.PlayUntil(ctx, shownSlices(ctx, f, Default))
-			film.Require(inFleet(suite.Shorts(36, 230)...)...)
+			recording.PlayUntil(ctx, shownSlices(ctx, f, Default))
+			recording.Require(inFleet(suite.Shorts(36, 230)...)...)
 
 			By("taking in one that comes first by name")
 			createFleet(ctx, f, 0, 0)
@@ -149,7 +149,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 			})).To(Succeed())
 			expectSlices(ctx, f, "p", inFleet(slices.Concat([]string{"c000"}, suite.Shorts(36, 100), suite.Shorts(201, 230))...),
 				inFleet(suite.Shorts(101, 200)...))
-			film.PlayUntil(ctx, shownSlices(ctx, f, Default))
+			recording.PlayUntil(ctx, shownSlices(ctx, f, Default))
 		})
 
 	It("A1: stay while the placement is misconfigured", func(ctx SpecContext) {
@@ -232,12 +232,12 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 
 		By("making one anew whose place in the order cannot be right, without a gap")
 
-		film := watchSlices(ctx, f)
-		film.Require(inFleet(suite.Shorts(1, 2)...)...)
+		recording := watchSlices(ctx, f)
+		recording.Require(inFleet(suite.Shorts(1, 2)...)...)
 		suite.Edit(ctx, slice, func(s *clusterinventory.PlacementDecision) { s.Labels[clusterinventory.DecisionIndexLabel] = "7" })
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 2)...))
 		f.AwaitIdle(ctx)
-		film.PlayUntil(ctx, shownSlices(ctx, f, Default))
+		recording.PlayUntil(ctx, shownSlices(ctx, f, Default))
 	})
 
 	It("A7: that cannot be written hold nothing else up, and are tried again", func(ctx SpecContext) {

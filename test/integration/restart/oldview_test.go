@@ -166,8 +166,8 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 			view.prepare(ctx, f, all)
 			f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
 
-			film := f.RecordPages(ctx)
-			film.Require(f.Names(all...)...)
+			recording := f.RecordPages(ctx)
+			recording.Require(f.Names(all...)...)
 
 			broken := faults.Match{Verbs: verbs, Resources: []string{resource}}
 			mend := proxy.Break(faults.Rule{Match: broken, Fault: faults.Reset})
@@ -177,16 +177,16 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 			view.seen(ctx, f, all)
 
 			if resource == "placements" { // The status of an old version cannot be written.
-				Consistently(func(g Gomega) { g.Expect(film.Seen()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
+				Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 			} else {
 				Eventually(func(g Gomega) *metav1.Condition {
-					g.Expect(film.Seen()).To(Succeed())
+					g.Expect(recording.Drain()).To(Succeed())
 
 					return meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)
 				}).WithContext(ctx).WithTimeout(suite.Timeout).Should(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", reason)))
 			}
 
-			film.ExpectRequired()
+			recording.ExpectRequired()
 
 			mend()
 			Eventually(func(g Gomega) {
@@ -194,7 +194,7 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 				g.Expect(meta.FindStatusCondition(f.Read(ctx, g, "p").Status.Conditions, decision.ConditionRemovalPostponed)).To(BeNil())
 			}).WithContext(ctx).WithTimeout(2 * suite.Timeout).Should(Succeed())
 			f.ExpectSelected(ctx, "p", suite.AllScheduled, all...)
-			film.PlayUntil(ctx, suite.AllPages(ctx, f))
+			recording.PlayUntil(ctx, suite.AllPages(ctx, f))
 		},
 		Entry("clusters", "label the clusters, then select by that label", "managedclusters", 5, decision.ReasonWatchBehind, "list", "watch"),
 		Entry("many clusters, which are compared with a list", "label the clusters, then select by that label", "managedclusters", 20,

@@ -100,9 +100,9 @@ var _ = Describe("A restored backup", Ordered, ContinueOnFailure, func() {
 				suite.StopHub()
 			}
 
-			film := f.RecordPages(ctx)
+			recording := f.RecordPages(ctx)
 			if withStatus {
-				film.Require(f.Names(suite.Shorts(1, 5)...)...)
+				recording.Require(f.Names(suite.Shorts(1, 5)...)...)
 			}
 
 			restored := kept.restore(ctx, withStatus)
@@ -114,7 +114,7 @@ var _ = Describe("A restored backup", Ordered, ContinueOnFailure, func() {
 			f.Expect(ctx, "p", want)
 
 			now := f.Pages(ctx, Default, "p")
-			film.PlayUntil(ctx, now)
+			recording.PlayUntil(ctx, now)
 
 			for n, page := range now {
 				Expect(page.UID).To(Equal(restored[n].UID), "%s is adopted", page.Name)

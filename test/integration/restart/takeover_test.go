@@ -15,7 +15,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -127,8 +127,8 @@ var _ = Describe("Taking over from the upstream controller", func() {
 			}
 		}
 
-		film := f.RecordThrough(ctx, film.Lens{
-			List: &clusterv1beta1.PlacementDecisionList{}, Show: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
+		recording := f.RecordWith(ctx, history.Adapter{
+			List: &clusterv1beta1.PlacementDecisionList{}, Convert: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
 				page, ok := object.(*clusterv1beta1.PlacementDecision)
 				if !ok {
 					return nil
@@ -144,7 +144,7 @@ var _ = Describe("Taking over from the upstream controller", func() {
 				return suite.PageOf(page.ObjectMeta, members)
 			},
 		})
-		film.Require(stays...)
+		recording.Require(stays...)
 		resume()
 
 		for name, l := range placements {
@@ -168,7 +168,7 @@ var _ = Describe("Taking over from the upstream controller", func() {
 
 		pages := &clusterv1beta1.PlacementDecisionList{}
 		Expect(suite.Client.List(ctx, pages, client.InNamespace(f.Namespace))).To(Succeed())
-		film.PlayUntil(ctx, pages.Items)
+		recording.PlayUntil(ctx, pages.Items)
 		Expect(pages.Items).To(ContainElement(And(HaveField("UID", rule.UID), HaveField("ResourceVersion", rule.ResourceVersion))))
 		f.ExpectSilence(ctx)
 	})

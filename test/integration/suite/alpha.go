@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
 // RecordAlphaPages starts to record the PlacementDecisions of v1alpha1, in the form of v1beta1.
 func (f *Fixture) RecordAlphaPages(ctx context.Context) *Recording {
 	GinkgoHelper()
 
-	return f.RecordThrough(ctx, film.Lens{
-		List: &placementv1alpha1.PlacementDecisionList{}, Show: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
+	return f.RecordWith(ctx, history.Adapter{
+		List: &placementv1alpha1.PlacementDecisionList{}, Convert: func(object runtime.Object) *clusterv1beta1.PlacementDecision {
 			page, ok := object.(*placementv1alpha1.PlacementDecision)
 			if !ok {
 				return nil

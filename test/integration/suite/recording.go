@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/test/film"
+	"github.com/placement-hub/placement-hub/test/history"
 )
 
 // Recording is a record of all states of the pages of a fixture, and the clusters that must be in them all the time.
 type Recording struct {
-	*film.Film
+	*history.History
 
 	required []string
-	// from is the number of frames before the clusters were required, and all says that all of them were in the pages then.
+	// from is the number of events before the clusters were required, and all says that all of them were in the pages then.
 	from int
 	all  bool
 }
@@ -27,21 +27,21 @@ type Recording struct {
 func (f *Fixture) RecordPages(ctx context.Context) *Recording {
 	GinkgoHelper()
 
-	return recorded(ctx, func(watching context.Context) (*film.Film, error) {
-		return film.Record(watching, ControlPlane.AdminConfig(), f.Namespace)
+	return recorded(ctx, func(watching context.Context) (*history.History, error) {
+		return history.Record(watching, ControlPlane.AdminConfig(), f.Namespace)
 	})
 }
 
-// RecordThrough starts to record the objects of the fixture that a lens shows.
-func (f *Fixture) RecordThrough(ctx context.Context, lens film.Lens) *Recording {
+// RecordWith starts to record the objects of the fixture that an adapter converts.
+func (f *Fixture) RecordWith(ctx context.Context, adapter history.Adapter) *Recording {
 	GinkgoHelper()
 
-	return recorded(ctx, func(watching context.Context) (*film.Film, error) {
-		return film.RecordThrough(watching, ControlPlane.AdminConfig(), f.Namespace, lens)
+	return recorded(ctx, func(watching context.Context) (*history.History, error) {
+		return history.RecordWith(watching, ControlPlane.AdminConfig(), f.Namespace, adapter)
 	})
 }
 
-func recorded(ctx context.Context, start func(context.Context) (*film.Film, error)) *Recording {
+func recorded(ctx context.Context, start func(context.Context) (*history.History, error)) *Recording {
 	GinkgoHelper()
 
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx)) // Later specs of a container go on with it.
@@ -50,10 +50,10 @@ func recorded(ctx context.Context, start func(context.Context) (*film.Film, erro
 	shot, err := start(watching)
 	Expect(err).NotTo(HaveOccurred())
 
-	return &Recording{Film: shot}
+	return &Recording{History: shot}
 }
 
-// PageOf returns a PlacementDecision with this metadata and these clusters, for a lens.
+// PageOf returns a PlacementDecision with this metadata and these clusters, for an adapter.
 func PageOf(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.PlacementDecision {
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metadata}
 	for _, member := range members {
@@ -67,8 +67,8 @@ func PageOf(metadata metav1.ObjectMeta, members []string) *clusterv1beta1.Placem
 // all of them are.
 func (r *Recording) Require(clusters ...string) {
 	r.required = clusters
-	r.from = len(r.Frames())
-	r.all = len(film.MissingOf(clusters, []film.Frame{{Pages: r.Now()}})) == 0
+	r.from = len(r.Events())
+	r.all = len(history.MissingOf(clusters, []history.Event{{Pages: r.Current()}})) == 0
 }
 
 // PlayUntil waits until the pages are last, demands that the required clusters were there, and returns all states of pages up to then.
@@ -83,7 +83,7 @@ func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.Placeme
 
 	var seen []*clusterv1beta1.PlacementDecision
 
-	for _, frame := range r.Frames() {
+	for _, frame := range r.Events() {
 		if frame.Type != watch.Deleted {
 			seen = append(seen, frame.Page)
 		}
@@ -96,15 +96,15 @@ func (r *Recording) PlayUntil(ctx context.Context, last []clusterv1beta1.Placeme
 func (r *Recording) ExpectRequired() {
 	GinkgoHelper()
 
-	frames := slices.Concat(r.Frames()[r.from:], []film.Frame{{Pages: r.Now()}}) // Nothing may have happened.
-	complete := slices.IndexFunc(frames, func(frame film.Frame) bool { return len(film.MissingOf(r.required, []film.Frame{frame})) == 0 })
+	frames := slices.Concat(r.Events()[r.from:], []history.Event{{Pages: r.Current()}}) // Nothing may have happened.
+	complete := slices.IndexFunc(frames, func(frame history.Event) bool { return len(history.MissingOf(r.required, []history.Event{frame})) == 0 })
 
-	if r.all { // To be missing in the first frame, and back in a later one, is to be missing.
+	if r.all { // To be missing in the first event, and back in a later one, is to be missing.
 		complete = 0
 	}
 
 	if len(r.required) > 0 {
 		Expect(complete).To(BeNumerically(">=", 0), "all clusters that are to stay are there once")
-		Expect(film.MissingOf(r.required, frames[complete:])).To(BeEmpty(), "B1: clusters that stay selected and were in no page for a moment")
+		Expect(history.MissingOf(r.required, frames[complete:])).To(BeEmpty(), "B1: clusters that stay selected and were in no page for a moment")
 	}
 }

@@ -70,8 +70,8 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 102)
 
-		film := f.RecordAlphaPages(ctx)
-		film.Require(f.Names(append(suite.Shorts(3, 49), suite.Shorts(52, 102)...)...)...)
+		recording := f.RecordAlphaPages(ctx)
+		recording.Require(f.Names(append(suite.Shorts(3, 49), suite.Shorts(52, 102)...)...)...)
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
 		f.ExpectAlpha(ctx, "p", suite.AllScheduled, suite.Shorts(1, 102)...)
 
@@ -111,6 +111,6 @@ var _ = Describe("P13, P14, P15: the PlacementDecisions", func() {
 		}
 
 		last := pages(slices.Concat(suite.Shorts(3, 49), suite.Shorts(52, 103)))
-		film.PlayUntil(ctx, []clusterv1beta1.PlacementDecision{suite.AsV1beta1(&last[0])})
+		recording.PlayUntil(ctx, []clusterv1beta1.PlacementDecision{suite.AsV1beta1(&last[0])})
 	})
 })

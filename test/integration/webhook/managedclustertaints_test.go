@@ -84,8 +84,8 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
 		f.ExpectAvailable(ctx, "c001", "c002")
 
-		film := f.RecordAlphaPages(ctx)
-		film.Require(f.Names(suite.Shorts(1, 2)...)...)
+		recording := f.RecordAlphaPages(ctx)
+		recording.Require(f.Names(suite.Shorts(1, 2)...)...)
 
 		for _, next := range []struct {
 			status    metav1.ConditionStatus
@@ -102,7 +102,7 @@ var _ = Describe("Taints that follow the condition of a cluster", func() {
 			Expect(f.LookAlpha(ctx, Default, "p").Selected).To(Equal(suite.Shorts(1, 2)))
 		}
 
-		film.ExpectRequired()
+		recording.ExpectRequired()
 
 		By("leaving it for a taint of any other key")
 		f.EditCluster(ctx, "c002", suite.Tainted("maintenance", "", clusterv1.TaintEffectNoSelect))

@@ -1,4 +1,4 @@
-package film
+package history
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ func newState(pages iter.Seq[*clusterv1beta1.PlacementDecision]) State {
 	})
 }
 
-// StateOf is the state that a list of pages shows.
+// StateOf returns the state of a list of pages.
 func StateOf(pages []clusterv1beta1.PlacementDecision) State {
 	return newState(func(yield func(*clusterv1beta1.PlacementDecision) bool) {
 		for i := range pages {
@@ -34,13 +34,13 @@ func StateOf(pages []clusterv1beta1.PlacementDecision) State {
 	})
 }
 
-// Group is a decision group as the labels of its pages name it.
+// Group is the decision group in the labels of a page.
 type Group struct {
 	Index int
 	Name  string
 }
 
-// GroupOf reads the group of a page; an error when a label is missing or not a number.
+// GroupOf returns the group of a page. It returns an error if a label is missing or the index is not a number.
 func GroupOf(page *clusterv1beta1.PlacementDecision) (Group, error) {
 	name, named := page.Labels[clusterv1beta1.DecisionGroupNameLabel]
 
@@ -52,7 +52,7 @@ func GroupOf(page *clusterv1beta1.PlacementDecision) (Group, error) {
 	return Group{Index: index, Name: name}, nil
 }
 
-// Union are the clusters in all pages.
+// Union returns the set of clusters in all pages.
 func (s State) Union() map[string]bool {
 	union := map[string]bool{}
 
@@ -65,15 +65,15 @@ func (s State) Union() map[string]bool {
 	return union
 }
 
-// place is where a cluster stands.
-type place struct {
+// position is the page and the group of a cluster.
+type position struct {
 	page  types.UID
 	group Group
 }
 
-// places tells where every cluster stands; of several pages the last one counts.
-func (s State) places() map[string]place {
-	places := map[string]place{}
+// positions returns the position of every cluster; of several pages the last one counts.
+func (s State) positions() map[string]position {
+	places := map[string]position{}
 
 	for _, page := range s {
 		group, err := GroupOf(page)
@@ -82,14 +82,14 @@ func (s State) places() map[string]place {
 		}
 
 		for _, decision := range page.Status.Decisions {
-			places[decision.ClusterName] = place{page: page.UID, group: group}
+			places[decision.ClusterName] = position{page: page.UID, group: group}
 		}
 	}
 
 	return places
 }
 
-// groups are the pages of every group.
+// groups returns the pages of every group.
 func (s State) groups() map[Group]State {
 	groups := map[Group]State{}
 
@@ -102,8 +102,8 @@ func (s State) groups() map[Group]State {
 	return groups
 }
 
-// keeps reports whether a page is there for the same group.
-func (s State) keeps(at place) bool {
+// hasPageOf reports whether the page of a position exists and has the same group.
+func (s State) hasPageOf(at position) bool {
 	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool {
 		group, err := GroupOf(page)
 
@@ -111,7 +111,7 @@ func (s State) keeps(at place) bool {
 	})
 }
 
-// nameAt is the name of the group of an index.
+// nameAt returns the name of the group with an index.
 func (s State) nameAt(index int) (name string, taken bool) {
 	for group := range s.groups() {
 		if group.Index == index {
@@ -126,8 +126,8 @@ func (s State) has(uid types.UID) bool {
 	return slices.ContainsFunc(s, func(page *clusterv1beta1.PlacementDecision) bool { return page.UID == uid })
 }
 
-// pieces is how many containers of a size so many members need; 0 for a size means no bound.
-func pieces(members, size int) int {
+// ceilDiv returns how many containers of a size hold so many members; a size of 0 means no bound.
+func ceilDiv(members, size int) int {
 	if members == 0 || size <= 0 {
 		return min(members, 1)
 	}

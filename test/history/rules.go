@@ -1,4 +1,4 @@
-package film
+package history
 
 import (
 	"fmt"
@@ -13,59 +13,58 @@ import (
 	sdkv1beta1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1"
 )
 
-// shown is how many names a finding shows.
-const shown = 5
+// maxShown is the greatest number of names in a finding.
+const maxShown = 5
 
-// Missing are the clusters that were in the pages before a step and are after it, and were in no page in between
-// (docs/spec/differences.md B1).
-func Missing(before State, frames []Frame, after State) []string {
+// Missing reports the clusters that were in the pages before and after a step and in no page in between (docs/spec/differences.md B1).
+func Missing(before State, events []Event, after State) []string {
 	staying := before.Union()
 	maps.DeleteFunc(staying, func(cluster string, _ bool) bool { return !after.Union()[cluster] })
 
-	return MissingOf(slices.Sorted(maps.Keys(staying)), frames)
+	return MissingOf(slices.Sorted(maps.Keys(staying)), events)
 }
 
-// MissingOf says where one of these clusters was in no page.
-func MissingOf(clusters []string, frames []Frame) []string {
+// MissingOf reports the events after which one of these clusters was in no page.
+func MissingOf(clusters []string, events []Event) []string {
 	var findings []string
 
-	for n, frame := range frames {
-		union := frame.Pages.Union()
+	for n, event := range events {
+		union := event.Pages.Union()
 		missing := slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return union[cluster] })
 
 		if len(missing) > 0 {
 			findings = append(findings, fmt.Sprintf("event %d, %s: B1: %d clusters that stay selected are in no page: %s",
-				n, frame, len(missing), strings.Join(missing[:min(shown, len(missing))], " ")))
+				n, event, len(missing), strings.Join(missing[:min(maxShown, len(missing))], " ")))
 		}
 	}
 
 	return findings
 }
 
-// Unsafe says what is wrong with the states between a settled one and the next. The group length is the one that is asked for after the
-// step; 0 means no bound.
+// Unsafe reports what is wrong with the states between a settled one and the next. length is the group length of the spec after the step; 0
+// means no bound.
 //
-//   - No page holds more than PageSize decisions.
+//   - No page has more than PageSize decisions.
 //   - Every page has its group labels from the start. Its index never changes, and its name only while it is empty
 //     (docs/spec/differences.md B5).
 //   - Every group index has one name, and there is no gap: the tracker of sdk-go sees every cluster (docs/spec/differences.md B5).
-//   - A page that has decisions does not become empty as long as anything is selected (docs/spec/differences.md B3), unless another group
+//   - A page with decisions does not become empty as long as any cluster is selected (docs/spec/differences.md B3), unless another group
 //     takes its index.
-//   - No group grows beyond its length by pages that are to stay.
-func Unsafe(before State, frames []Frame, after State, length int) []string {
+//   - No group grows beyond its length, counting only pages that stay.
+func Unsafe(before State, events []Event, after State, length int) []string {
 	var findings []string
 
 	last := before
 
-	for n, frame := range frames {
+	for n, event := range events {
 		found := slices.Concat(
-			unsafeState(frame.Pages), relabeled(last, frame.Pages), emptied(frame, last, after, frames[n:]),
-			overgrown(last, frame.Pages, after, length))
+			unsafeState(event.Pages), relabeled(last, event.Pages), emptied(event, last, after, events[n:]),
+			overgrown(last, event.Pages, after, length))
 		for _, finding := range found {
-			findings = append(findings, fmt.Sprintf("event %d, %s: %s", n, frame, finding))
+			findings = append(findings, fmt.Sprintf("event %d, %s: %s", n, event, finding))
 		}
 
-		last = frame.Pages
+		last = event.Pages
 	}
 
 	return findings
@@ -105,7 +104,7 @@ func unsafeState(pages State) []string {
 	return append(findings, untracked(pages)...)
 }
 
-// untracked says how many of the clusters in the pages the tracker of sdk-go does not see, by which consumers follow them.
+// untracked reports how many clusters in the pages are not seen by the tracker of sdk-go, which consumers use.
 func untracked(pages State) []string {
 	tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(&clusterv1beta1.Placement{}, lister(pages), nil)
 	if err := tracker.Refresh(); err != nil {
@@ -119,10 +118,10 @@ func untracked(pages State) []string {
 	return nil
 }
 
-// lister shows the pages of a state to a tracker.
+// lister implements the lister of a tracker with the pages of a state.
 type lister State
 
-// List is all pages.
+// List returns all pages.
 func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecision, error) {
 	return l, nil
 }
@@ -155,13 +154,13 @@ func groupLabels(page *clusterv1beta1.PlacementDecision) string {
 	return fmt.Sprintf("%q/%q", page.Labels[clusterv1beta1.DecisionGroupIndexLabel], page.Labels[clusterv1beta1.DecisionGroupNameLabel])
 }
 
-func emptied(frame Frame, before, after State, then []Frame) []string {
-	if frame.Type == watch.Deleted || len(frame.Page.Status.Decisions) > 0 || len(after.Union()) == 0 {
+func emptied(event Event, before, after State, then []Event) []string {
+	if event.Type == watch.Deleted || len(event.Page.Status.Decisions) > 0 || len(after.Union()) == 0 {
 		return nil
 	}
 
 	for _, page := range before {
-		if page.UID == frame.Page.UID && len(page.Status.Decisions) > 0 && !makesRoom(frame.Page, then) {
+		if page.UID == event.Page.UID && len(page.Status.Decisions) > 0 && !makesRoom(event.Page, then) {
 			return []string{fmt.Sprintf("B3: %s becomes empty while clusters are selected", page.Name)}
 		}
 	}
@@ -169,10 +168,10 @@ func emptied(frame Frame, before, after State, then []Frame) []string {
 	return nil
 }
 
-// makesRoom reports whether a page comes to belong to another group or goes.
-func makesRoom(page *clusterv1beta1.PlacementDecision, then []Frame) bool {
-	return slices.ContainsFunc(then, func(frame Frame) bool {
-		return frame.Page.UID == page.UID && (frame.Type == watch.Deleted || groupLabels(frame.Page) != groupLabels(page))
+// makesRoom reports whether a page later joins another group or is deleted.
+func makesRoom(page *clusterv1beta1.PlacementDecision, then []Event) bool {
+	return slices.ContainsFunc(then, func(event Event) bool {
+		return event.Page.UID == page.UID && (event.Type == watch.Deleted || groupLabels(event.Page) != groupLabels(page))
 	})
 }
 
@@ -195,7 +194,7 @@ func overgrown(before, now, after State, length int) []string {
 	return findings
 }
 
-// groupSizes count the clusters of every group, on pages that are there in the end.
+// groupSizes counts the clusters of every group, on pages that exist in the state after.
 func groupSizes(pages, after State) map[Group]int {
 	sizes := map[Group]int{}
 
@@ -206,9 +205,9 @@ func groupSizes(pages, after State) map[Group]int {
 	return sizes
 }
 
-// Unsettled says what is wrong with a state that has nothing left to do: every portion, by the name of its group, has exactly these
-// clusters, each once, on no more groups and pages than it needs, and the indices count from 0. The groups follow the order of the names
-// (docs/spec/differences.md B8), of which the rest is the last one.
+// Unsettled reports what is wrong with a settled state: the groups of every name have exactly these clusters, each once, on no more groups
+// and pages than needed, and the indices count from 0. The groups follow the order of the names (docs/spec/differences.md B8), and the rest
+// is the last one.
 func Unsettled(pages State, order []string, portions map[string][]string, length int) []string {
 	findings := unsafeState(pages)
 	groups := pages.groups()
@@ -228,7 +227,7 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 			}
 		}
 
-		if needed := max(1, pieces(size, PageSize)); len(pages) != needed {
+		if needed := max(1, ceilDiv(size, PageSize)); len(pages) != needed {
 			findings = append(findings, fmt.Sprintf("B2: group %d has %d clusters on %d pages, and needs %d", group.Index, size, len(pages), needed))
 		}
 
@@ -240,7 +239,7 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 	findings = append(findings, disordered(groups, order)...)
 
 	for _, name := range slices.Sorted(maps.Keys(union(counts, portions))) {
-		needed := pieces(len(portions[name]), length)
+		needed := ceilDiv(len(portions[name]), length)
 		if name == "" && len(pages.Union()) == 0 {
 			needed = 1
 		}
@@ -259,7 +258,7 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 	return findings
 }
 
-// disordered says which group follows one of a later name.
+// disordered reports the groups that follow a group of a later name.
 func disordered(groups map[Group]State, order []string) []string {
 	var findings []string
 
@@ -294,7 +293,7 @@ func union(counts map[string]int, portions map[string][]string) map[string]bool 
 	return names
 }
 
-// difference shows some names that one list has more often than the other.
+// difference returns some names that one list has more often than the other.
 func difference(got, want []string) string {
 	counts := map[string]int{}
 	for _, name := range got {
@@ -308,7 +307,7 @@ func difference(got, want []string) string {
 	var texts []string
 
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		if counts[name] != 0 && len(texts) < shown {
+		if counts[name] != 0 && len(texts) < maxShown {
 			texts = append(texts, fmt.Sprintf("%s %+d", name, counts[name]))
 		}
 	}

@@ -1,4 +1,4 @@
-package film
+package history
 
 import (
 	"fmt"
@@ -9,26 +9,26 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Moved says where more clusters changed their page in a step than stable slots allow (docs/spec/differences.md B2), and which pages were
-// given up without need. Both states are settled; the length is the one asked for after the step, 0 for none.
+// Moved reports where more clusters changed their page between two settled states than stable slots allow (docs/spec/differences.md B2),
+// and which pages were given up without need. length is the group length of the spec after the step, 0 for none.
 //
 // A cluster keeps its page unless
 //
-//   - it belongs to a portion of another name now, or
+//   - it belongs to a decision group of another name now, or
 //   - its page had to be given up, or
 //   - its group was longer than it may be now, for no more clusters than are too many.
 //
-// A page has to be given up for one of four reasons, which are bounded by the clusters that stay in their portion, because a portion
-// never has less than these on the way:
+// A page has to be given up for one of four reasons. They are bounded by the clusters that stay in groups of the same name, because these
+// groups never have fewer clusters in between:
 //
-//   - its group has an index that may be needed no more: not less than the number of groups that the staying clusters fill,
-//   - its group is one of those that its portion has too many,
+//   - its group has an index that may be superfluous: not less than the number of groups that the staying clusters fill,
+//   - its group is one of those that its name has too many,
 //   - its index belongs to another rule now (docs/spec/differences.md B8),
 //   - its group has more pages than the clusters that stay in the group fill.
 //
-// The only page of a placement may be made anew besides, because it has to be called "-1".
+// The only page of a placement may also be created anew, because it must have the suffix "-1".
 func Moved(before, after State, length int) []string {
-	was, is := before.places(), after.places()
+	was, is := before.positions(), after.positions()
 	portions, groups := map[string]int{}, map[Group]int{}
 
 	for cluster, place := range was {
@@ -50,7 +50,7 @@ func Moved(before, after State, length int) []string {
 }
 
 func needlesslyMoved(before, after State, length int) []string {
-	was, is := before.places(), after.places()
+	was, is := before.positions(), after.positions()
 	surplus := map[Group]int{}
 
 	for group, pages := range before.groups() {
@@ -63,7 +63,7 @@ func needlesslyMoved(before, after State, length int) []string {
 
 	for cluster, place := range was {
 		now, selected := is[cluster]
-		if selected && now.page != place.page && now.group.Name == place.group.Name && after.keeps(place) {
+		if selected && now.page != place.page && now.group.Name == place.group.Name && after.hasPageOf(place) {
 			moved[place.group] = append(moved[place.group], cluster)
 		}
 	}
@@ -74,7 +74,7 @@ func needlesslyMoved(before, after State, length int) []string {
 		if len(clusters) > surplus[group] {
 			slices.Sort(clusters)
 			findings = append(findings, fmt.Sprintf("B2: %d clusters left pages of group %d %q that are still there, and %d were too many: %s",
-				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(shown, len(clusters))], " ")))
+				len(clusters), group.Index, group.Name, surplus[group], strings.Join(clusters[:min(maxShown, len(clusters))], " ")))
 		}
 	}
 
@@ -84,7 +84,7 @@ func needlesslyMoved(before, after State, length int) []string {
 func needlesslyGone(before, after State, portions map[string]int, groups map[Group]int, length int) []string {
 	lowest := 0
 	for _, staying := range portions {
-		lowest += pieces(staying, length)
+		lowest += ceilDiv(staying, length)
 	}
 
 	left := map[string]int{}
@@ -95,7 +95,7 @@ func needlesslyGone(before, after State, portions map[string]int, groups map[Gro
 	}
 
 	for name := range left {
-		left[name] -= pieces(portions[name], length) // so many groups the portion may give up
+		left[name] -= ceilDiv(portions[name], length) // so many groups the portion may give up
 	}
 
 	var findings []string
@@ -108,7 +108,7 @@ func needlesslyGone(before, after State, portions map[string]int, groups map[Gro
 		}
 
 		gone := len(slices.DeleteFunc(slices.Clone(pages), func(page *clusterv1beta1.PlacementDecision) bool { return after.has(page.UID) }))
-		spare := len(pages) - pieces(groups[group], PageSize)
+		spare := len(pages) - ceilDiv(groups[group], PageSize)
 
 		switch {
 		case group.Index >= lowest, len(after) == 1, gone <= spare && len(stays[group]) > 0:

@@ -1,4 +1,4 @@
-package film
+package history
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// page is page n, whose uid is its number, of a group "index/name".
+// page returns page n, whose UID is its number, of a group "index/name".
 func page(n int, group string, clusters ...string) *clusterv1beta1.PlacementDecision {
 	index, name, _ := strings.Cut(group, "/")
 	page := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
@@ -38,12 +38,12 @@ func names(first, last int) []string {
 	return names
 }
 
-// frame is the change of the first page of a state.
-func frame(pages ...*clusterv1beta1.PlacementDecision) Frame {
-	return Frame{Type: watch.Modified, Page: pages[0], Pages: pages}
+// eventOf returns the modification of the first page of a state.
+func eventOf(pages ...*clusterv1beta1.PlacementDecision) Event {
+	return Event{Type: watch.Modified, Page: pages[0], Pages: pages}
 }
 
-// wantFindings compares findings by a part of each.
+// wantFindings compares each finding with a part of it.
 func wantFindings(t *testing.T, got []string, want ...string) {
 	t.Helper()
 
@@ -60,8 +60,8 @@ func wantFindings(t *testing.T, got []string, want ...string) {
 
 func TestMissing(t *testing.T) {
 	before, after := State{page(1, "0/", "a", "b", "gone")}, State{page(1, "0/", "a", "new"), page(2, "0/", "b")}
-	wantFindings(t, Missing(before, []Frame{frame(page(1, "0/", "a", "b", "gone"), page(2, "0/", "b")), frame(after...)}, after))
-	wantFindings(t, Missing(before, []Frame{frame(page(1, "0/", "a", "new")), frame(after...)}, after), "event 0, MODIFIED of p-decision-1")
+	wantFindings(t, Missing(before, []Event{eventOf(page(1, "0/", "a", "b", "gone"), page(2, "0/", "b")), eventOf(after...)}, after))
+	wantFindings(t, Missing(before, []Event{eventOf(page(1, "0/", "a", "new")), eventOf(after...)}, after), "event 0, MODIFIED of p-decision-1")
 }
 
 func TestUnsafe(t *testing.T) {
@@ -69,47 +69,47 @@ func TestUnsafe(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason string
-		frames []Frame
+		events []Event
 		after  State
 		length int
 		want   []string
 	}{
-		{reason: "nothing", frames: []Frame{frame(settled...)}, after: settled},
+		{reason: "nothing", events: []Event{eventOf(settled...)}, after: settled},
 		{
-			reason: "a page that is too long", frames: []Frame{frame(page(1, "0/", names(1, 101)...))}, after: settled,
+			reason: "a page that is too long", events: []Event{eventOf(page(1, "0/", names(1, 101)...))}, after: settled,
 			want: []string{"has 101 decisions"},
 		},
-		{reason: "another group", frames: []Frame{frame(page(1, "0/x", "a"))}, after: settled, want: []string{`goes from group "0"/"" to "0"/"x"`}},
+		{reason: "another group", events: []Event{eventOf(page(1, "0/x", "a"))}, after: settled, want: []string{`goes from group "0"/"" to "0"/"x"`}},
 		{
 			reason: "another group once it is empty", after: State{page(1, "0/x", "a"), page(2, "1/", "b")},
-			frames: []Frame{
-				frame(page(1, "0/"), page(2, "1/", "a", "b")), frame(page(1, "0/x"), page(2, "1/", "a", "b")),
-				frame(page(1, "0/x", "a"), page(2, "1/", "b")),
+			events: []Event{
+				eventOf(page(1, "0/"), page(2, "1/", "a", "b")), eventOf(page(1, "0/x"), page(2, "1/", "a", "b")),
+				eventOf(page(1, "0/x", "a"), page(2, "1/", "b")),
 			},
 		},
 		{
-			reason: "another index", frames: []Frame{frame(page(1, "0/")), frame(page(1, "1/"))}, after: settled,
+			reason: "another index", events: []Event{eventOf(page(1, "0/")), eventOf(page(1, "1/"))}, after: settled,
 			want: []string{"index 0 is missing", "goes from group"},
 		},
-		{reason: "no index", frames: []Frame{frame(page(2, "/x", "a"))}, after: settled, want: []string{"not a group index", "the tracker says"}},
-		{reason: "a gap", frames: []Frame{frame(page(2, "2/x", "a"), page(1, "0/", "a"))}, after: settled, want: []string{"index 1 is missing"}},
+		{reason: "no index", events: []Event{eventOf(page(2, "/x", "a"))}, after: settled, want: []string{"not a group index", "the tracker says"}},
+		{reason: "a gap", events: []Event{eventOf(page(2, "2/x", "a"), page(1, "0/", "a"))}, after: settled, want: []string{"index 1 is missing"}},
 		{
-			reason: "one takes the place of another", frames: []Frame{frame(page(2, "0/x", "a"), page(1, "0/", "a"))},
+			reason: "one takes the place of another", events: []Event{eventOf(page(2, "0/x", "a"), page(1, "0/", "a"))},
 			after: State{page(2, "0/x", "a")}, want: []string{"both have index 0"},
 		},
-		{reason: "emptied", frames: []Frame{frame(page(1, "0/"))}, after: settled, want: []string{"becomes empty"}},
-		{reason: "the answer is none", frames: []Frame{frame(page(1, "0/"))}, after: State{page(1, "0/")}},
-		{reason: "empty at birth", frames: []Frame{frame(page(2, "0/"), settled[0])}, after: settled},
+		{reason: "emptied", events: []Event{eventOf(page(1, "0/"))}, after: settled, want: []string{"becomes empty"}},
+		{reason: "the answer is none", events: []Event{eventOf(page(1, "0/"))}, after: State{page(1, "0/")}},
+		{reason: "empty at birth", events: []Event{eventOf(page(2, "0/"), settled[0])}, after: settled},
 		{
-			reason: "a group that grows too much", frames: []Frame{frame(page(1, "0/", "a", "b", "c"))}, after: settled, length: 2,
+			reason: "a group that grows too much", events: []Event{eventOf(page(1, "0/", "a", "b", "c"))}, after: settled, length: 2,
 			want: []string{"grows from 2 to 3 clusters, and may have 2"},
 		},
-		{reason: "a group that was too long before", frames: []Frame{frame(settled...)}, after: settled, length: 1},
+		{reason: "a group that was too long before", events: []Event{eventOf(settled...)}, after: settled, length: 1},
 		{
-			reason: "pages on their way out", frames: []Frame{frame(page(2, "0/", "c"), settled[0])}, after: settled, length: 2,
+			reason: "pages on their way out", events: []Event{eventOf(page(2, "0/", "c"), settled[0])}, after: settled, length: 2,
 		},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Unsafe(settled, tc.frames, tc.after, tc.length), tc.want...) })
+		t.Run(tc.reason, func(t *testing.T) { wantFindings(t, Unsafe(settled, tc.events, tc.after, tc.length), tc.want...) })
 	}
 }
 
@@ -189,35 +189,35 @@ func TestMoved(t *testing.T) {
 
 func TestFilmPlaysEveryEvent(t *testing.T) {
 	events := make(chan watch.Event, 3)
-	film := &Film{lens: plain(), events: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
+	recorded := &History{adapter: identity(), received: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
 	first, second := page(1, "0/", "a"), page(2, "0/", "b")
 	events <- watch.Event{Type: watch.Added, Object: first}
 	events <- watch.Event{Type: watch.Added, Object: second}
 	events <- watch.Event{Type: watch.Deleted, Object: first}
 
-	if err := film.Until(t.Context(), []clusterv1beta1.PlacementDecision{*second}); err != nil {
+	if err := recorded.Until(t.Context(), []clusterv1beta1.PlacementDecision{*second}); err != nil {
 		t.Fatal(err)
 	}
 
-	if frames := film.Frames(); len(frames) != 3 || len(frames[1].Pages) != 2 || len(film.Now()) != 1 {
-		t.Errorf("the film is %v", frames)
+	if events := recorded.Events(); len(events) != 3 || len(events[1].Pages) != 2 || len(recorded.Current()) != 1 {
+		t.Errorf("the history is %v", events)
 	}
 
 	events <- watch.Event{Type: watch.Error, Object: &metav1.Status{Message: "too old"}}
-	if err := film.Seen(); err == nil || !strings.Contains(err.Error(), "too old") {
+	if err := recorded.Drain(); err == nil || !strings.Contains(err.Error(), "too old") {
 		t.Errorf("an event that is no page: %v", err)
 	}
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
-	if _, err := film.Next(ended); err == nil {
+	if _, err := recorded.Next(ended); err == nil {
 		t.Error("there is nothing to wait for")
 	}
 
 	close(events)
 
-	if err := film.Seen(); err == nil {
+	if err := recorded.Drain(); err == nil {
 		t.Error("a watch that has ended is a gap")
 	}
 }
