@@ -18,17 +18,16 @@ const (
 	adminGroup = "system:masters"
 )
 
-// serviceAccountTokenSeconds is the lifetime of the tokens that ServiceAccountConfig asks for: a day.
+// serviceAccountTokenSeconds is the lifetime of the tokens of ServiceAccountConfig: a day.
 const serviceAccountTokenSeconds = 24 * 60 * 60
 
-// AdminConfig is a client configuration with all rights and without a limit of requests per second. The caller may
-// change it.
+// AdminConfig returns a client configuration with all rights and without a rate limit. The caller may modify it.
 func (e *Environment) AdminConfig() *rest.Config {
 	return rest.CopyConfig(e.admin)
 }
 
-// UserConfig is a client configuration for a user in groups, by a new client certificate. The user has the rights that
-// RBAC gives to these names. Requests per second are not limited.
+// UserConfig returns a client configuration for a user in groups, with a new client certificate. The user has the rights that RBAC grants
+// these names. The rate of requests is unlimited.
 func (e *Environment) UserConfig(user string, groups ...string) (*rest.Config, error) {
 	certificate, key, err := e.authority.client(user, groups)
 	if err != nil {
@@ -39,8 +38,8 @@ func (e *Environment) UserConfig(user string, groups ...string) (*rest.Config, e
 	return config, nil
 }
 
-// ServiceAccountConfig is a client configuration with a token of an existing service account, valid for a day or until
-// the account is deleted. Requests per second are not limited.
+// ServiceAccountConfig returns a client configuration with a token of an existing ServiceAccount, valid for a day or until the account is
+// deleted. The rate of requests is unlimited.
 func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	client, err := corev1client.NewForConfig(e.AdminConfig())
 	if err != nil {
@@ -58,7 +57,7 @@ func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name 
 	return config, nil
 }
 
-// anonymousConfig knows and trusts the API server, and has no identity.
+// anonymousConfig returns a configuration that trusts the API server, and has no identity.
 func (e *Environment) anonymousConfig() *rest.Config {
 	return &rest.Config{
 		Host:            e.url,
@@ -67,8 +66,8 @@ func (e *Environment) anonymousConfig() *rest.Config {
 	}
 }
 
-// Kubeconfig renders a client configuration as a kubeconfig file that refers to no other file. It takes certificates and
-// bearer tokens; other ways to authenticate are an error.
+// Kubeconfig returns a client configuration as a kubeconfig file that refers to no other file. It accepts certificates and bearer tokens;
+// other ways to authenticate are an error.
 func Kubeconfig(config *rest.Config) ([]byte, error) {
 	if config.ExecProvider != nil || config.AuthProvider != nil || config.Username != "" {
 		return nil, fmt.Errorf("a kubeconfig for %s can hold a certificate or a token only, not a plugin or a password", config.Host)

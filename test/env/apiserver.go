@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// The files of a data directory that the programs share.
+// The files of a data directory that several programs read.
 const (
 	servingCertificateFile = "apiserver.crt"
 	servingKeyFile         = "apiserver.key"
@@ -67,8 +67,8 @@ func (e *Environment) startAPIServer(ctx context.Context) error {
 	return e.directory.savePort(port)
 }
 
-// writeAPIServerFiles writes what is new at each start: the serving certificate, so that it does not expire in a directory
-// that is kept for long, and the audit policy.
+// writeAPIServerFiles writes the files that are new at each start: the serving certificate, so that it does not expire in an old data
+// directory, and the audit policy.
 func (e *Environment) writeAPIServerFiles() error {
 	certificate, key, err := e.authority.server()
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *Environment) writeAPIServerFiles() error {
 			return err
 		}
 	}
-	// The audit log is that of this run.
+	// The audit log has only the requests of this run.
 	if err := os.Remove(e.directory.file(auditFile)); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("removing the audit log of the last run: %w", err)
 	}
@@ -108,7 +108,7 @@ func (e *Environment) apiServerArgs(port int, serviceAccountKey string) []string
 		"--service-account-signing-key-file=" + serviceAccountKey,
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--authorization-mode=RBAC",
-		// Nobody reaches the service "kubernetes" without a network, and its endpoints must not be loopback.
+		// Without a network no client reaches the service "kubernetes", and its endpoints must not be loopback.
 		"--endpoint-reconciler-type=none",
 	}
 	if e.options.AuditLog {
@@ -123,7 +123,7 @@ func (e *Environment) apiServerArgs(port int, serviceAccountKey string) []string
 	return append(arguments, e.options.APIServerArgs...)
 }
 
-// apiServerReady asks for /readyz and, since that does not cover it, for the namespace "default".
+// apiServerReady requests /readyz and the namespace "default", which /readyz does not cover.
 func apiServerReady(ctx context.Context, admin *rest.Config) error {
 	httpClient, err := rest.HTTPClientFor(admin)
 	if err != nil {

@@ -18,11 +18,10 @@ const (
 	KubectlBinary           = "kubectl"
 )
 
-// AssetsVariable is the environment variable that names a directory with control plane binaries, as controller-runtime's
-// envtest has it.
+// AssetsVariable is the environment variable with a directory of control plane binaries, as in envtest of controller-runtime.
 const AssetsVariable = "KUBEBUILDER_ASSETS"
 
-// ErrNoAssets says that no directory with the binaries of a control plane was found.
+// ErrNoAssets means that no directory with the binaries of a control plane was found.
 var ErrNoAssets = errors.New("no etcd and kube-apiserver found: run `make assets` (it builds them from Go modules), " +
 	"or set " + AssetsVariable + " to a directory that has them")
 
@@ -30,7 +29,7 @@ var ErrNoAssets = errors.New("no etcd and kube-apiserver found: run `make assets
 type Assets struct {
 	Etcd      string
 	APIServer string
-	// ControllerManager and Kubectl are empty when they were not found.
+	// ControllerManager and Kubectl are empty if they were not found.
 	ControllerManager string
 	Kubectl           string
 
@@ -39,10 +38,10 @@ type Assets struct {
 	Skipped []string // the places that came first, and why they did not count
 }
 
-// FindAssets looks for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable
-// version in the store of setup-envtest, bin/controlplane of the checkout, and the directory controlplane beside the running
-// program. A directory counts when it has etcd and kube-apiserver; the other two binaries are taken from the first of the
-// remaining places that has them, save for other versions of the store. The error is ErrNoAssets, with the reasons.
+// FindAssets searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable version in the
+// store of setup-envtest, bin/controlplane of the checkout, and the directory controlplane beside the running program. A directory counts
+// if it has etcd and kube-apiserver; the other two binaries come from the first of the remaining places that has them, except other
+// versions of the store. It returns ErrNoAssets with the reasons if no directory counts.
 func FindAssets() (Assets, error) {
 	places, skipped, err := assetPlaces()
 	if err != nil {
@@ -74,7 +73,7 @@ func FindAssets() (Assets, error) {
 	return found, nil
 }
 
-// complete takes the optional binaries that are still missing from a directory.
+// complete adds the optional binaries of a directory that are still missing.
 func (a Assets) complete(directory string) Assets {
 	if a.ControllerManager == "" && hasBinary(directory, ControllerManagerBinary) {
 		a.ControllerManager = filepath.Join(directory, ControllerManagerBinary)
@@ -85,7 +84,7 @@ func (a Assets) complete(directory string) Assets {
 	return a
 }
 
-// Missing are the names of the binaries that were not found.
+// Missing returns the names of the binaries that were not found.
 func (a Assets) Missing() []string {
 	var missing []string
 	for _, binary := range []struct{ name, path string }{
@@ -101,14 +100,14 @@ func (a Assets) Missing() []string {
 	return missing
 }
 
-// place is a directory that may hold binaries.
+// place is a directory that may have binaries.
 type place struct {
 	name      string
 	directory string
 	store     bool // a version in the store of setup-envtest
 }
 
-// assetPlaces lists the directories to look into, best first, and the places that are ruled out with the reason.
+// assetPlaces returns the directories to search, best first, and the reasons why others are skipped.
 func assetPlaces() (places []place, skipped []string, err error) {
 	if directory := os.Getenv(AssetsVariable); directory != "" {
 		absolute, err := filepath.Abs(directory)
@@ -139,7 +138,7 @@ func assetPlaces() (places []place, skipped []string, err error) {
 	return append(places, built...), skipped, nil
 }
 
-// buildPlace is the build directory of the checkout or, outside of one, the directory beside the running program, where
+// buildPlace returns the build directory of the checkout. Outside of a checkout it returns the directory beside the running program, where
 // there are no pinned versions to compare with.
 func buildPlace() ([]place, string, error) {
 	checkout, err := FindCheckout()
@@ -156,7 +155,7 @@ func buildPlace() ([]place, string, error) {
 	return builtPlace(checkout, ControlPlane)
 }
 
-// builtPlace is the build directory of the programs, or the reason why it does not count.
+// builtPlace returns the build directory of the programs, or the reason why it does not count.
 func builtPlace(checkout Checkout, programs Programs) ([]place, string, error) {
 	directory := checkout.BuildDir(programs)
 	if _, err := os.Stat(directory); errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +171,7 @@ func builtPlace(checkout Checkout, programs Programs) ([]place, string, error) {
 	return []place{{name: "built in this checkout", directory: directory}}, "", nil
 }
 
-// hasBinary reports whether the directory holds an executable file of that name.
+// hasBinary reports whether the directory has an executable file of that name.
 func hasBinary(directory, name string) bool {
 	info, err := os.Stat(filepath.Join(directory, name))
 	if err != nil || !info.Mode().IsRegular() {

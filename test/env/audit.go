@@ -12,7 +12,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditPolicy records one event per finished request and leaves out the probes.
+// auditPolicy records one event per finished request and omits probes.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -22,22 +22,21 @@ rules:
 - level: Metadata
 `
 
-// ErrNoAudit says that the environment was started without Options.AuditLog.
+// ErrNoAudit means that the environment was started without Options.AuditLog.
 var ErrNoAudit = errors.New("the environment keeps no audit log: start it with Options.AuditLog")
 
 // writeVerbs are the verbs of requests that change objects.
 var writeVerbs = []string{"create", "update", "patch", "delete", "deletecollection"}
 
-// Audit returns the requests that have finished so far, in the order in which they finished. The event of a request is
-// written just after its response, so a caller that looks for its own request waits for it to appear. A watch appears
-// when it ends.
+// Audit returns the requests that have finished so far, in the order in which they finished. The event of a request is written just after
+// its response, so a caller that looks for its own request must wait for it. A watch appears when it ends.
 func (e *Environment) Audit() ([]auditv1.Event, error) {
 	events, _, err := e.auditEvents(0, func(*auditv1.Event) bool { return true })
 	return events, err
 }
 
-// Writes returns the requests that had the purpose to change an object and for which keep returns true, whatever their response was. It
-// parses only the part of the log that has been written since the last call.
+// Writes returns the requests that were sent to change an object and for which keep returns true, whatever their response was. It parses
+// only the part of the log that was written since the last call.
 func (e *Environment) Writes(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
 	e.auditMu.Lock()
 	defer e.auditMu.Unlock()
@@ -61,7 +60,7 @@ func By(user string) func(*auditv1.Event) bool {
 	return func(event *auditv1.Event) bool { return event.User.Username == user }
 }
 
-// auditEvents parses the log from an offset in bytes, and returns how many bytes the finished lines have.
+// auditEvents parses the log from an offset in bytes, and returns the length of the complete lines in bytes.
 func (e *Environment) auditEvents(from int64, keep func(*auditv1.Event) bool) (events []auditv1.Event, read int64, err error) {
 	if !e.options.AuditLog {
 		return nil, 0, ErrNoAudit
@@ -80,8 +79,8 @@ func (e *Environment) auditEvents(from int64, keep func(*auditv1.Event) bool) (e
 	return parseAudit(file, keep)
 }
 
-// parseAudit reads the finished requests among the lines of an audit log, and returns how many bytes the lines have. A last line without its
-// end is being written and is left for the next time.
+// parseAudit returns the finished requests in the lines of an audit log, and the length of the lines in bytes. It ignores an incomplete
+// last line, which is still being written.
 func parseAudit(log io.Reader, keep func(*auditv1.Event) bool) (events []auditv1.Event, read int64, err error) {
 	reader := bufio.NewReader(log)
 	for number := 1; ; number++ {

@@ -29,7 +29,7 @@ type authority struct {
 	pem  []byte
 }
 
-// ensureAuthority reads the certificate authority of a data directory, or makes it at the first start.
+// ensureAuthority reads the certificate authority of a data directory, or creates it at the first start.
 func ensureAuthority(d *dataDirectory) (*authority, error) {
 	certificate, key := d.file("ca.crt"), d.file("ca.key")
 	a := &authority{file: certificate}
@@ -56,7 +56,7 @@ func ensureAuthority(d *dataDirectory) (*authority, error) {
 	return a, nil
 }
 
-// makeAuthority makes a certificate authority and writes it, the key first: a certificate that is there has its key.
+// makeAuthority creates and writes a certificate authority. It writes the key first, so that an existing certificate always has its key.
 func makeAuthority(d *dataDirectory) (*crypto.CA, error) {
 	config, err := crypto.MakeSelfSignedCAConfigForDuration(fmt.Sprintf("placement-hub@%d", time.Now().Unix()), authorityLifetime)
 	if err != nil {
@@ -75,7 +75,7 @@ func makeAuthority(d *dataDirectory) (*crypto.CA, error) {
 	return &crypto.CA{Config: config, SerialGenerator: &crypto.RandomSerialGenerator{}}, nil
 }
 
-// client makes a certificate with which the API server knows the bearer as this user in these groups.
+// client creates a client certificate for a user in groups.
 func (a *authority) client(name string, groups []string) (certificate, key []byte, err error) {
 	subject := crypto.UserToSubject(&user.DefaultInfo{Name: name, Groups: groups})
 	template := crypto.NewClientCertificateTemplateForDuration(subject, certificateLifetime, time.Now)
@@ -86,7 +86,7 @@ func (a *authority) client(name string, groups []string) (certificate, key []byt
 	return certificate, key, nil
 }
 
-// server makes a serving certificate for loopback.
+// server creates a serving certificate for loopback.
 func (a *authority) server() (certificate, key []byte, err error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: loopback},
@@ -105,7 +105,7 @@ func (a *authority) server() (certificate, key []byte, err error) {
 	return certificate, key, nil
 }
 
-// sign makes a key and its certificate.
+// sign creates a key and its certificate.
 func (a *authority) sign(template *x509.Certificate) (certificate, key []byte, err error) {
 	private, key, err := makeKey()
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *authority) sign(template *x509.Certificate) (certificate, key []byte, e
 	return certificate, key, nil
 }
 
-// makeKey makes an elliptic curve key, which is much faster than making an RSA key, and its file.
+// makeKey creates an elliptic curve key, which is much faster than an RSA key, and its PEM.
 func makeKey() (key *ecdsa.PrivateKey, file []byte, err error) {
 	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, nil, fmt.Errorf("making a key: %w", err)
@@ -132,7 +132,7 @@ func makeKey() (key *ecdsa.PrivateKey, file []byte, err error) {
 	return key, file, nil
 }
 
-// ensureServiceAccountKey makes the key that signs service account tokens, unless the data directory has one.
+// ensureServiceAccountKey creates the key that signs ServiceAccount tokens, unless the data directory has one.
 func ensureServiceAccountKey(d *dataDirectory) (string, error) {
 	path := d.file("service-account.key")
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 
 const modulePath = "github.com/placement-hub/placement-hub"
 
-// ErrNoCheckout says that the working directory is not inside a checkout of this repository.
+// ErrNoCheckout means that the working directory is not inside a checkout of this repository.
 var ErrNoCheckout = errors.New("the working directory is not inside a checkout of " + modulePath)
 
 // Checkout is a checkout of this repository.
@@ -23,7 +23,7 @@ type Checkout struct {
 	Root string // absolute
 }
 
-// FindCheckout returns the checkout that holds the working directory. The error is ErrNoCheckout when there is none.
+// FindCheckout returns the checkout that contains the working directory. It returns ErrNoCheckout if there is none.
 func FindCheckout() (Checkout, error) {
 	directory, err := os.Getwd()
 	if err != nil {
@@ -34,7 +34,7 @@ func FindCheckout() (Checkout, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Checkout{}, fmt.Errorf("finding the checkout: %w", err)
 		}
-		// The nested modules of the repository have longer paths, so the walk goes on above them.
+		// The nested modules of the repository have longer paths, so the search continues above them.
 		if err == nil && modfile.ModulePath(content) == modulePath {
 			return Checkout{Root: directory}, nil
 		}
@@ -46,14 +46,13 @@ func FindCheckout() (Checkout, error) {
 	}
 }
 
-// Programs are binaries that a nested module of the repository pins: the module lies in test/<Name>, and the binaries are built into
-// bin/<Name>.
+// Programs are binaries that a nested module of the repository pins: the module is test/<Name>, and the binaries are built into bin/<Name>.
 type Programs struct {
 	Name   string
 	Pinned []PinnedModule
 }
 
-// PinnedModule is a Go module whose version says which version a program has.
+// PinnedModule is a Go module whose version is that of a program.
 type PinnedModule struct {
 	Name string // in StampFile and in messages
 	Path string
@@ -65,16 +64,16 @@ var (
 		{Name: "kubernetes", Path: "k8s.io/kubernetes"},
 		{Name: "etcd", Path: "go.etcd.io/etcd/server/v3"},
 	}}
-	// OCM is Open Cluster Management's work manager and work agent, which consume PlacementDecisions.
+	// OCM has the work manager and work agent of Open Cluster Management, which consume PlacementDecisions.
 	OCM = Programs{Name: "ocm", Pinned: []PinnedModule{{Name: "ocm", Path: "open-cluster-management.io/ocm"}}}
 )
 
-// BuildDir is the directory where this checkout builds the programs.
+// BuildDir returns the directory where this checkout builds the programs.
 func (c Checkout) BuildDir(programs Programs) string {
 	return filepath.Join(c.Root, "bin", programs.Name)
 }
 
-// ModuleDir is the directory of the Go module that pins the programs.
+// ModuleDir returns the directory of the Go module that pins the programs.
 func (c Checkout) ModuleDir(programs Programs) string {
 	return filepath.Join(c.Root, "test", programs.Name)
 }
@@ -85,10 +84,10 @@ type Pin struct {
 	Version string // for example v1.37.0
 }
 
-// Pins are the versions of the programs that a checkout asks for.
+// Pins are the pinned versions of the programs of a checkout.
 type Pins []Pin
 
-// Pins reads the versions of the programs from their module.
+// Pins reads the versions of the programs from their module. It returns an error if the module lacks a program.
 func (c Checkout) Pins(programs Programs) (Pins, error) {
 	path := filepath.Join(c.ModuleDir(programs), "go.mod")
 	content, err := os.ReadFile(path)
@@ -119,7 +118,7 @@ func (p Pins) String() string {
 	return strings.Join(pins, ", ")
 }
 
-// Version is the version of the module with this name, and empty when there is none.
+// Version returns the version of the module with this name; "" if there is none.
 func (p Pins) Version(name string) string {
 	for _, pin := range p {
 		if pin.Name == name {
@@ -129,10 +128,10 @@ func (p Pins) Version(name string) string {
 	return ""
 }
 
-// StampFile is the file of a build directory that says which versions and platform its binaries are.
+// StampFile is the file of a build directory with the versions and the platform of its binaries.
 const StampFile = "VERSION"
 
-// Stamp is the content of StampFile for these versions on this platform.
+// Stamp returns the content of StampFile for these versions on this platform.
 func (p Pins) Stamp() string {
 	var stamp strings.Builder
 	for _, pin := range p {
@@ -142,7 +141,7 @@ func (p Pins) Stamp() string {
 	return stamp.String()
 }
 
-// BuildIsCurrent reports whether the binaries in the build directory are of the pinned versions and this platform.
+// BuildIsCurrent reports whether the binaries in the build directory have the pinned versions and this platform.
 func (c Checkout) BuildIsCurrent(programs Programs) (bool, error) {
 	pins, err := c.Pins(programs)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// controllers are those that a hub needs; none of them is about nodes, pods or workloads.
+// controllers are the controllers of kube-controller-manager that a hub needs; none of them controls nodes, pods or workloads.
 var controllers = []string{
 	"garbage-collector-controller",
 	"namespace-controller",

@@ -15,8 +15,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// A temporary data directory is recognised by both names when it is abandoned: a directory that somebody chose has another
-// lock file, so it is never removed.
+// An abandoned temporary data directory is recognised by both names. A directory that a user chose has another lock file, so it is never
+// removed.
 const (
 	temporaryPattern = "placement-env-"
 	temporaryLock    = "temporary.lock"
@@ -37,7 +37,7 @@ type child struct {
 	PID  int    `json:"pid"`
 }
 
-// openDataDirectory locks the directory, or a new temporary one when path is empty, and ends what an earlier run left in it.
+// openDataDirectory locks the directory, or a new temporary one if path is empty, and kills the processes that an earlier run left in it.
 func openDataDirectory(ctx context.Context, path string) (*dataDirectory, error) {
 	d := &dataDirectory{temporary: path == ""}
 	if err := d.claim(path); err != nil {
@@ -49,8 +49,8 @@ func openDataDirectory(ctx context.Context, path string) (*dataDirectory, error)
 	return d, nil
 }
 
-// claim makes and locks the directory. A temporary directory can be swept away by another process between the moment it is
-// made and the moment it is locked; then another one is made.
+// claim creates and locks the directory. Another process can remove a temporary directory between its creation and its lock; then claim
+// creates another one.
 func (d *dataDirectory) claim(path string) error {
 	for {
 		if err := d.make(path); err != nil {
@@ -91,12 +91,12 @@ func (d *dataDirectory) make(path string) (err error) {
 	return os.MkdirAll(d.path, 0o700)
 }
 
-// file is a path in the directory.
+// file returns a path in the directory.
 func (d *dataDirectory) file(name ...string) string {
 	return filepath.Join(append([]string{d.path}, name...)...)
 }
 
-// killLeftovers ends the processes that an earlier run of this directory started and did not stop.
+// killLeftovers kills the processes that an earlier run of this directory started and did not stop.
 func (d *dataDirectory) killLeftovers(ctx context.Context) error {
 	content, err := os.ReadFile(d.file("children.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +118,7 @@ func (d *dataDirectory) killLeftovers(ctx context.Context) error {
 	return d.saveChildren()
 }
 
-// record notes a started process, for the case that this one does not live to stop it.
+// record writes down a started process, in case this process dies before it can stop it.
 func (d *dataDirectory) record(p *process.Process) error {
 	d.children = append(d.children, child{Name: p.Name(), PID: p.PID()})
 	return d.saveChildren()
@@ -132,7 +132,7 @@ func (d *dataDirectory) saveChildren() error {
 	return d.replace("children.json", content)
 }
 
-// port is the port of the API server in the last run; 0 when there was none.
+// port returns the port of the API server in the last run; 0 if there was none.
 func (d *dataDirectory) port() (int, error) {
 	content, err := os.ReadFile(d.file("port"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +152,7 @@ func (d *dataDirectory) savePort(port int) error {
 	return d.replace("port", []byte(strconv.Itoa(port)+"\n"))
 }
 
-// replace writes a file as a whole or not at all.
+// replace writes a file atomically.
 func (d *dataDirectory) replace(name string, content []byte) error {
 	temporary := d.file(name + ".new")
 	if err := os.WriteFile(temporary, content, 0o600); err != nil {
@@ -164,7 +164,7 @@ func (d *dataDirectory) replace(name string, content []byte) error {
 	return nil
 }
 
-// close gives the directory back once its processes have ended; a temporary one is removed.
+// close unlocks the directory after its processes have ended, and removes a temporary one.
 func (d *dataDirectory) close() error {
 	d.children = nil
 	var err error
@@ -178,8 +178,8 @@ func (d *dataDirectory) close() error {
 	return errors.Join(err, d.lock.Release())
 }
 
-// sweepAbandoned removes the temporary directories, and on systems where children outlive their parent the processes, of
-// environments whose process died without Stop. What cannot be removed is reported and left: it does not concern this run.
+// sweepAbandoned removes the temporary directories of environments whose process died without Stop and, on systems where children outlive
+// their parent, kills the processes. It logs errors and continues, because they do not concern this run.
 func sweepAbandoned(ctx context.Context, o Options) {
 	abandoned, err := filepath.Glob(filepath.Join(os.TempDir(), temporaryPattern+"*", temporaryLock))
 	if err != nil {

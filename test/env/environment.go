@@ -15,13 +15,13 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// defaultPrefix is where the first API server keeps its objects in etcd: the default of kube-apiserver.
+// defaultPrefix is the etcd prefix of the first API server: the default of kube-apiserver.
 const defaultPrefix = "/registry"
 
 // etcdGrace is how long etcd may take to close a database that is kept.
 const etcdGrace = 10 * time.Second
 
-// Environment is a running control plane. Its methods may be called concurrently.
+// Environment is a running control plane. Its methods are safe for concurrent use.
 type Environment struct {
 	options   Options
 	assets    Assets
@@ -33,14 +33,14 @@ type Environment struct {
 	admin     *rest.Config
 
 	controllerManager *process.Process // nil without Options.ControllerManager
-	// How etcd and the API server start again on their ports.
+	// The servers with the ports on which etcd and the API server restart.
 	etcdServer, apiServerServer server
 
 	owner     *Environment     // whose etcd this is; nil: our own
 	mu        sync.Mutex       // guards the fields below
 	etcd      *process.Process // nil when the etcd belongs to owner
 	apiServer *process.Process
-	// crashed are the binaries that Crash has killed and Recover has not started again.
+	// crashed are the binaries that Crash has killed and Recover has not restarted.
 	crashed  []string
 	closed   bool
 	tenants  []*Environment // the further environments on our etcd
@@ -55,17 +55,16 @@ type Environment struct {
 	stopErr  error
 }
 
-// Start starts a control plane and returns when it is ready. ctx bounds the start alone, which is also given up after
-// three minutes; the control plane runs until Stop. The error quotes the log of a program that failed.
+// Start starts a control plane and returns when it is ready. ctx and a timeout of three minutes bound only the start; the control plane
+// runs until Stop. The error quotes the log of a program that failed.
 func Start(ctx context.Context, o Options) (*Environment, error) {
 	sweepAbandoned(ctx, o)
 	e := &Environment{options: o, prefix: defaultPrefix, prefixes: []string{defaultPrefix}, stopping: make(chan struct{})}
 	return e.run(ctx)
 }
 
-// AnotherAPIServer starts a further API server, with controllers if o asks for them, on the etcd of e. It has its own
-// objects, which live below prefix, a single path element such as "/second", and its own certificate authority and
-// keys. Its Stop leaves etcd running; Stop of e stops it too.
+// AnotherAPIServer starts another API server, with controllers if o requires them, on the etcd of e. It has its own objects below prefix, a
+// single path element such as "/second", and its own certificate authority and keys. Its Stop leaves etcd running; Stop of e stops it too.
 func (e *Environment) AnotherAPIServer(ctx context.Context, prefix string, o Options) (*Environment, error) {
 	owner := e
 	if e.owner != nil {
@@ -91,7 +90,7 @@ func (e *Environment) AnotherAPIServer(ctx context.Context, prefix string, o Opt
 
 var errStopped = errors.New("the environment is stopped: its etcd cannot serve another API server")
 
-// reserve takes a prefix for a further environment.
+// reserve reserves an etcd prefix for another environment.
 func (e *Environment) reserve(prefix string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,7 +104,7 @@ func (e *Environment) reserve(prefix string) error {
 	return nil
 }
 
-// adopt enters a further environment that has started, so that Stop stops it.
+// adopt registers another environment that has started, so that Stop stops it.
 func (e *Environment) adopt(tenant *Environment) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -116,7 +115,7 @@ func (e *Environment) adopt(tenant *Environment) error {
 	return nil
 }
 
-// release strikes off a further environment; its prefix is free for a successor that goes on with its objects.
+// release unregisters another environment. Its prefix is free for a successor, which sees its objects.
 func (e *Environment) release(tenant *Environment) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,8 +159,8 @@ func (e *Environment) startPrograms(ctx context.Context) error {
 	return nil
 }
 
-// Wait returns nil when ctx is done or the environment is stopped, and an error that quotes the log when one of its
-// programs, of those that ran when Wait was called, ends by itself or by Crash.
+// Wait returns nil when ctx ends or the environment is stopped. It returns an error that quotes the log when a program that ran at the call
+// of Wait exits by itself or is killed by Crash.
 func (e *Environment) Wait(ctx context.Context) error {
 	ended := make(chan *process.Process, 3)
 	returned := make(chan struct{})
@@ -190,7 +189,7 @@ func (e *Environment) Wait(ctx context.Context) error {
 	}
 }
 
-// programs are the processes of this environment in the order in which they stop.
+// programs returns the processes of this environment in the order in which they stop.
 func (e *Environment) programs() []*process.Process {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -203,8 +202,7 @@ func (e *Environment) programs() []*process.Process {
 	return running
 }
 
-// Stop ends the control plane and, unless it has a data directory, removes all traces. Further calls return the result of
-// the first.
+// Stop ends the control plane and, unless it has a data directory, removes all its files. Further calls return the result of the first one.
 func (e *Environment) Stop() error {
 	e.stopOnce.Do(func() { e.stopErr = e.stop() })
 	return e.stopErr
@@ -226,7 +224,7 @@ func (e *Environment) stop() error {
 			errs = append(errs, p.Terminate(etcdGrace))
 			continue
 		}
-		// Open watches would keep an API server from ending by itself for long, and all that it holds is in etcd.
+		// Open watches would delay the exit of an API server for long, and all its state is in etcd.
 		errs = append(errs, p.Kill())
 	}
 	errs = append(errs, e.directory.close())
@@ -239,5 +237,5 @@ func (e *Environment) stop() error {
 	return nil
 }
 
-// DataDir is the directory with the data, keys and logs.
+// DataDir returns the directory with the data, keys and logs.
 func (e *Environment) DataDir() string { return e.directory.path }

@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// startEtcd starts etcd on the data of the directory and returns its client URL.
+// startEtcd starts etcd on the data of the directory, and records its client URL.
 func (e *Environment) startEtcd(ctx context.Context) error {
 	name := etcdName(e.directory.path)
 	server := server{
@@ -37,8 +37,8 @@ func (e *Environment) startEtcd(ctx context.Context) error {
 
 func etcdURL(port int) string { return "http://" + address(port) }
 
-// etcdName is the member name for a data directory. It tells this etcd from that of another environment which may have got
-// hold of the same port in the moment between its choice and its use.
+// etcdName returns the member name for a data directory. It distinguishes this etcd from that of another environment that may have taken
+// the same port between its choice and its use.
 func etcdName(directory string) string {
 	hash := fnv.New64a()
 	hash.Write([]byte(directory)) // never fails (hash.Hash)
@@ -59,7 +59,7 @@ func etcdArgs(name string, d *dataDirectory, port int) []string {
 	return arguments
 }
 
-// etcdReady asks for the members of the cluster: one, of this name.
+// etcdReady returns nil if the cluster has a single member with this name.
 func etcdReady(ctx context.Context, url, name string) error {
 	body, err := exchange(ctx, plainClient, http.MethodPost, url+"/v3/cluster/member/list", "{}")
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// plainClient asks programs on loopback, where no proxy has a place, and keeps no connection open.
+// plainClient sends requests to programs on loopback, without a proxy and without keep-alive connections.
 var plainClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// exchange sends a request, of JSON if there is a body, and returns the body of a successful answer; any other answer is
-// an error that quotes it.
+// exchange sends a request, with a JSON body unless it is empty, and returns the body of a successful response. It returns an error that
+// quotes any other response.
 func exchange(ctx context.Context, client *http.Client, method, url, body string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// WorkBinary is the name of the binary with OCM's work manager, work agent and webhook of ManifestWorks.
+// WorkBinary is the name of the binary with the work manager, work agent and ManifestWork webhook of OCM.
 const WorkBinary = "work"
 
-// OCMVariable is the environment variable that names a directory with OCM's programs.
+// OCMVariable is the environment variable with a directory of OCM programs.
 const OCMVariable = "OCM_ASSETS"
 
-// ErrNoOCM says that no directory with OCM's programs was found.
+// ErrNoOCM means that no directory with the OCM programs was found.
 var ErrNoOCM = errors.New("no work manager of Open Cluster Management found: run `make assets-ocm` (it builds it from Go modules), " +
 	"or set " + OCMVariable + " to a directory that has " + WorkBinary)
 
-// OCMAssets are the paths of OCM's programs.
+// OCMAssets are the paths of the OCM programs.
 type OCMAssets struct {
 	Work string
 
@@ -26,8 +26,8 @@ type OCMAssets struct {
 	Source string // which place that is, for a person
 }
 
-// FindOCM looks for OCM's programs in the directory in $OCM_ASSETS and in bin/ocm of the checkout. The error is ErrNoOCM, with the reasons,
-// when neither has them.
+// FindOCM searches for the OCM programs in the directory in $OCM_ASSETS and in bin/ocm of the checkout. It returns ErrNoOCM with the
+// reasons if neither has them.
 func FindOCM() (OCMAssets, error) {
 	var (
 		places  []place

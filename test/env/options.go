@@ -9,32 +9,32 @@ import (
 // startTimeout bounds Start: an API server on a loaded machine may need a minute.
 const startTimeout = 3 * time.Minute
 
-// Options of an environment. The zero value is a temporary API server.
+// Options configure an environment. The zero value is a temporary API server.
 type Options struct {
-	// DataDir holds the data, keys and logs; it is made if needed. A later Start with the same directory finds the same
-	// objects, certificate authority and keys. Empty: a temporary directory, removed by Stop.
+	// DataDir has the data, keys and logs, and is created if needed. A later Start with the same directory finds the same objects,
+	// certificate authority and keys. Empty means a temporary directory, which Stop removes.
 	DataDir string
-	// ControllerManager also runs kube-controller-manager, with the garbage collector and the controllers of namespaces,
-	// service accounts and aggregated cluster roles.
+	// ControllerManager also starts kube-controller-manager, with the garbage collector and the controllers of namespaces, ServiceAccounts
+	// and aggregated ClusterRoles.
 	ControllerManager bool
 	// AuditLog records every request, without bodies, for Environment.Audit and Environment.Writes.
 	AuditLog bool
-	// Log receives progress lines for a person. Nil: silent.
+	// Log receives progress lines for the user; nil means silent.
 	Log io.Writer
-	// APIServerArgs are further flags of kube-apiserver, such as "--feature-gates=Name=true". They come last, so they win.
+	// APIServerArgs are additional flags of kube-apiserver, such as "--feature-gates=Name=true". They come last and override earlier flags.
 	APIServerArgs []string
-	// Assets are the binaries to run. Nil: those of FindAssets.
+	// Assets are the binaries to run; nil means those of FindAssets.
 	Assets *Assets
 }
 
-// logf writes a progress line. A log that cannot be written is no reason to fail a control plane.
+// logf writes a progress line. It ignores errors, which must not stop a control plane.
 func (o Options) logf(format string, arguments ...any) {
 	if o.Log != nil {
 		fmt.Fprintf(o.Log, format+"\n", arguments...)
 	}
 }
 
-// assets returns the binaries to run, all of those that the options need.
+// assets returns the binaries to run. It returns an error if a required one is missing.
 func (o Options) assets() (Assets, error) {
 	var assets Assets
 	if o.Assets != nil {

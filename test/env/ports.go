@@ -9,7 +9,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// freePort returns a port that nobody listens on at this moment: the preferred one if possible (0: none is preferred).
+// freePort returns a port that is free at this moment: the preferred one if possible, any other for 0.
 func freePort(ctx context.Context, preferred int) (int, error) {
 	if preferred != 0 {
 		if port, err := tryPort(ctx, preferred); err == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// portAttempts is how often a server is started again because its port was taken in the meantime.
+	// portAttempts is how often a server is started if its port was taken meanwhile.
 	portAttempts = 5
 	pollInterval = 50 * time.Millisecond
 	probeTimeout = 5 * time.Second
@@ -21,13 +21,13 @@ const (
 type server struct {
 	name      string
 	preferred int // port; 0: any
-	// fixed says that it starts on the preferred port or not at all.
+	// fixed reports that it starts only on the preferred port.
 	fixed  bool
 	launch func(port int) (*process.Process, error)
 	ready  func(ctx context.Context, port int) error
 }
 
-// start runs a server until it is ready, on another port if need be.
+// start starts a server and waits until it is ready. It tries other ports if the port is taken.
 func (e *Environment) start(ctx context.Context, s server) (*process.Process, int, error) {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -59,7 +59,7 @@ func (e *Environment) start(ctx context.Context, s server) (*process.Process, in
 	}
 }
 
-// awaitReady polls a started server. Its error quotes the end of the log when the server dies or time runs out.
+// awaitReady polls a started server. Its error quotes the end of the log if the server exits or ctx ends.
 func awaitReady(ctx context.Context, s server, p *process.Process, port int) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

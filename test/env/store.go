@@ -16,7 +16,7 @@ import (
 // oldestStoreVersion is the first Kubernetes release that serves ValidatingAdmissionPolicy v1.
 var oldestStoreVersion = version.MustParseSemantic("1.30.0")
 
-// storeDirectory is where setup-envtest keeps the versions it has downloaded; empty when no home is known.
+// storeDirectory returns the directory in which setup-envtest stores downloaded versions; "" if there is no home directory.
 func storeDirectory() string {
 	home := os.Getenv("HOME")
 	switch runtime.GOOS {
@@ -39,8 +39,7 @@ func storeDirectory() string {
 	return ""
 }
 
-// storeVersions lists the versions in the store for this platform that are new enough, newest first, or says why there
-// are none.
+// storeVersions returns the versions in the store for this platform that are new enough, newest first, or the reason why there are none.
 func storeVersions() ([]place, string, error) {
 	directory := storeDirectory()
 	if directory == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/filelock"
 )
 
-// suite is programs of a nested module that are built together.
+// suite has the programs of a nested module that are built together.
 type suite struct {
 	env.Programs
 
@@ -22,9 +22,9 @@ type suite struct {
 	packages map[string]string // the main package of each binary
 	variable string            // the environment variable that names a directory with binaries of somebody else
 	duration string            // of the first build
-	// kubernetes is the pinned module whose version the binaries report as that of Kubernetes; empty when they report their own.
+	// kubernetes is the pinned module whose version the binaries report as that of Kubernetes; empty if they report their own.
 	kubernetes string
-	// missing are the binaries that are found nowhere.
+	// missing returns the binaries that were not found anywhere.
 	missing func() ([]string, error)
 }
 
@@ -64,10 +64,10 @@ var ocm = suite{
 	},
 }
 
-// temporaryPrefix begins the names of what exists during a build only.
+// temporaryPrefix is the prefix of files that exist only during a build.
 const temporaryPrefix = ".building-"
 
-// ensure builds the binaries that are found nowhere.
+// ensure builds the binaries that were not found anywhere.
 func (s suite) ensure(ctx context.Context, out io.Writer) error {
 	missing, err := s.missing()
 	if err != nil || len(missing) == 0 {
@@ -80,7 +80,7 @@ func (s suite) ensure(ctx context.Context, out io.Writer) error {
 	return s.build(ctx, checkout, out)
 }
 
-// build makes the missing binaries in the build directory of the checkout, one builder at a time.
+// build builds the missing binaries in the build directory of the checkout. A lock serialises concurrent builds.
 func (s suite) build(ctx context.Context, checkout env.Checkout, out io.Writer) (err error) {
 	directory := checkout.BuildDir(s.Programs)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -96,7 +96,7 @@ func (s suite) build(ctx context.Context, checkout env.Checkout, out io.Writer) 
 	if err != nil {
 		return err
 	}
-	// Somebody else may have built them while this process waited for the lock.
+	// Another process may have built them while this one waited for the lock.
 	missing, err := s.missing()
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s suite) build(ctx context.Context, checkout env.Checkout, out io.Writer) 
 	return nil
 }
 
-// unbuilt leaves out the binaries that an interrupted build had finished.
+// unbuilt omits the binaries that an interrupted build had finished.
 func unbuilt(directory string, missing []string) []string {
 	var left []string
 	for _, name := range missing {
@@ -118,7 +118,7 @@ func unbuilt(directory string, missing []string) []string {
 	return left
 }
 
-// waitForLock takes the lock of the build directory, and says so when another build holds it.
+// waitForLock takes the lock of the build directory, and reports if another build holds it.
 func (s suite) waitForLock(ctx context.Context, path string, out io.Writer) (*filelock.Lock, error) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -141,8 +141,8 @@ func (s suite) waitForLock(ctx context.Context, path string, out io.Writer) (*fi
 	}
 }
 
-// prepare removes what a killed build left and binaries of other versions, and stamps the directory with the pinned
-// versions. Every binary that is there under its own name afterwards is whole and current.
+// prepare removes the remains of a killed build and binaries of other versions, and writes the pinned versions to the stamp. Every binary
+// that exists under its own name afterwards is complete and current.
 func (s suite) prepare(checkout env.Checkout) (env.Pins, error) {
 	pins, err := checkout.Pins(s.Programs)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s suite) buildAll(
 	fmt.Fprintf(out, "building %s (%s) into %s\n", strings.Join(names, ", "), pins, directory)
 	fmt.Fprintf(out, "  the first build takes about %s on 2 cores; later ones take seconds\n", s.duration)
 	start := time.Now()
-	// `go` does not remove its temporary files when it is interrupted, so they get a directory of their own.
+	// An interrupted `go` does not remove its temporary files, so they get a directory of their own.
 	temporary := filepath.Join(directory, temporaryPrefix+"files")
 	if err := os.MkdirAll(temporary, 0o755); err != nil {
 		return fmt.Errorf("making a directory for temporary files: %w", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// tailLines is how much of the compiler's output an error quotes.
+// tailLines is the number of output lines of the compiler that an error quotes.
 const tailLines = 20
 
 // compilation is one run of `go build`.
@@ -30,7 +30,7 @@ type compilation struct {
 	interval  time.Duration // between progress lines
 }
 
-// run compiles, reports progress, and moves the finished binary to its place.
+// run compiles, reports progress, and moves the finished binary to its target.
 func (c compilation) run(ctx context.Context) error {
 	start := time.Now()
 	fmt.Fprintf(c.out, "  %s: building\n", c.name)
@@ -53,10 +53,10 @@ func (c compilation) discard() error {
 	return nil
 }
 
-// compile runs the compiler, and describes what it did.
+// compile runs the compiler, and returns a summary of its progress.
 func (c compilation) compile(ctx context.Context, start time.Time) (string, error) {
 	arguments := append([]string{c.arguments[0], "-o", c.output}, c.arguments[1:]...)
-	// An interrupted `go` leaves its compilers alone, so they are interrupted with it.
+	// An interrupted `go` does not stop its compilers, so the whole process group is interrupted.
 	cmd := process.GroupCommand(ctx, "go", arguments...)
 	cmd.Dir = c.directory
 	cmd.Env = append(environ(), "GOTMPDIR="+c.temporary)
@@ -89,7 +89,7 @@ func (c compilation) compile(ctx context.Context, start time.Time) (string, erro
 	}
 }
 
-// buildLog follows the output of `go build -v`: import paths of finished packages, downloads, and messages.
+// buildLog parses the output of `go build -v`: import paths of finished packages, downloads, and messages.
 type buildLog struct {
 	mu         sync.Mutex
 	packages   int
@@ -105,7 +105,7 @@ func (l *buildLog) read(reader *io.PipeReader) error {
 		l.add(scanner.Text())
 	}
 	if err := scanner.Err(); err != nil {
-		// The writer must not block on a reader that has given up.
+		// The writer must not block on a reader that has stopped.
 		return errors.Join(fmt.Errorf("reading the compiler's output: %w", err), reader.CloseWithError(err))
 	}
 	return nil
@@ -128,7 +128,7 @@ func (l *buildLog) add(line string) {
 	}
 }
 
-// progress is empty when everything came from the build cache.
+// progress returns the numbers of downloads and packages; it is empty when everything came from the build cache.
 func (l *buildLog) progress() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +142,7 @@ func (l *buildLog) progress() string {
 	return text
 }
 
-// end quotes the last messages.
+// end returns the last messages.
 func (l *buildLog) end() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +156,7 @@ func (l *buildLog) end() string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// hint says what to do about a failed build, as far as its output shows the cause.
+// hint returns advice about a failed build, according to its output.
 func (c compilation) hint(output string) string {
 	contains := func(fragments ...string) bool {
 		for _, fragment := range fragments {

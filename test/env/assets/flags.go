@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// arguments are those of `go`, save for the output. They are fixed, because a change of them makes the build cache useless:
-// -mod and -buildvcs are given so that a GOFLAGS of the user cannot change them. An empty version of Kubernetes leaves the binary with its
-// own.
+// arguments returns the arguments of `go`, except for the output. They are fixed because a change makes the build cache useless: -mod and
+// -buildvcs are set so that GOFLAGS of the user cannot change them. With an empty version of Kubernetes the binary reports its own.
 func arguments(pkg, kubernetes string) []string {
 	return []string{
 		"build", "-v", "-mod=readonly", "-trimpath", "-buildvcs=false",
@@ -19,12 +18,12 @@ func arguments(pkg, kubernetes string) []string {
 	}
 }
 
-// environ is the environment of `go`: static binaries, and no workspace that would change the pinned versions.
+// environ returns the environment of `go`: static binaries, and no workspace that would change the pinned versions.
 func environ() []string {
 	return append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 }
 
-// linkerFlags set the version that the binaries and the API report. Modules carry no commit, so the tag stands for it.
+// linkerFlags returns the flags that set the version of the binaries and of the API. Modules have no commit, so the tag replaces it.
 func linkerFlags(kubernetes string) string {
 	flags := []string{"-s", "-w"}
 	parsed, err := version.ParseSemantic(kubernetes)

@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// run prints a directory of binaries to stdout, after building those that are missing: of the control plane, or of OCM with -ocm.
+// run builds the missing binaries of the control plane, or of OCM with -ocm, and prints their directory to stdout.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("assets", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -73,7 +73,7 @@ func findOCM(ctx context.Context, out io.Writer) (directory string, err error) {
 	return assets.Dir, nil
 }
 
-// report says which directory was picked and why.
+// report prints which directory was chosen and why.
 func report(assets env.Assets, out io.Writer) {
 	for _, skipped := range assets.Skipped {
 		fmt.Fprintln(out, "skipped:", skipped)

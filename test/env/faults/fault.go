@@ -7,34 +7,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Fault is what happens to a request.
+// Fault is a way to break a request.
 type Fault string
 
 // The faults.
 const (
-	// TooManyRequests answers 429 with a Retry-After of one second, after which the client may try again.
+	// TooManyRequests responds with 429 and a Retry-After of one second.
 	TooManyRequests Fault = "429"
-	// InternalError answers 500.
+	// InternalError responds with 500.
 	InternalError Fault = "500"
-	// Unavailable answers 503.
+	// Unavailable responds with 503.
 	Unavailable Fault = "503"
-	// Conflict answers 409, as if somebody else had been faster.
+	// Conflict responds with 409, as after a concurrent write.
 	Conflict Fault = "409"
-	// Hang answers nothing until the client gives up, or the rule ends and the connection is dropped.
+	// Hang does not respond until the client gives up, or until the rule ends and the connection is dropped.
 	Hang Fault = "hang"
-	// Reset drops the connection; nothing is carried out.
+	// Reset drops the connection without forwarding the request.
 	Reset Fault = "reset"
-	// Lost has the request carried out and drops the connection instead of the answer.
+	// Lost forwards the request and drops the connection instead of the response.
 	Lost Fault = "lost"
-	// Delay has the request carried out and holds the answer back until the rule ends. A watch that is open stays open: its events wait,
-	// while those of other watches pass.
+	// Delay forwards the request and delays the response until the rule ends. An open watch stays open: its events wait, while those of
+	// other watches pass.
 	Delay Fault = "delay"
-	// Gone answers 410 to requests that name a resourceVersion, as if it had been compacted. A client has to begin anew without one, which
-	// passes.
+	// Gone responds with 410 to requests with a resourceVersion, as if it had been compacted. The client has to start again without one,
+	// and such requests pass.
 	Gone Fault = "410"
 )
 
-// statuses are what the faults that answer say.
+// statuses are the responses of the faults that respond.
 var statuses = map[Fault]struct {
 	code   int
 	reason metav1.StatusReason
@@ -46,44 +46,44 @@ var statuses = map[Fault]struct {
 	Gone:            {http.StatusGone, metav1.StatusReasonExpired},
 }
 
-// Request is what a client asked for. An empty Namespace or Name is none.
+// Request is a request of a client. Namespace and Name are empty if the request has none.
 type Request struct {
 	// Verb is get, list, watch, create, update, patch, delete or deletecollection.
 	Verb string
 	// Resource is the plural of the kind, with its subresource after a slash: "placements/status".
 	Resource        string
 	Namespace, Name string
-	// Resumed says that a watch goes on from where another one ended, and does not begin with everything that there is.
+	// Resumed reports that a watch continues from a resourceVersion and does not begin with the existing objects.
 	Resumed bool
-	// Metadata says that the metadata of the objects is enough for the answer.
+	// Metadata reports that the request accepts PartialObjectMetadata.
 	Metadata bool
-	// Since is the resourceVersion that a list or a watch goes on from. It is empty for "0", which any version satisfies.
+	// Since is the resourceVersion from which a list or a watch continues. It is empty for "0", which any version satisfies.
 	Since string
 }
 
-// Match says which requests are meant. What is empty matches everything.
+// Match selects requests. Empty fields match every request.
 type Match struct {
 	Verbs, Resources []string
 	Namespace        string
 }
 
-// Matches reports whether the request is meant.
+// Matches reports whether the request is selected.
 func (m Match) Matches(r Request) bool {
 	return (len(m.Verbs) == 0 || slices.Contains(m.Verbs, r.Verb)) &&
 		(len(m.Resources) == 0 || slices.Contains(m.Resources, r.Resource)) &&
 		(m.Namespace == "" || m.Namespace == r.Namespace)
 }
 
-// Rule breaks requests.
+// Rule breaks the requests that match.
 type Rule struct {
 	Match
 
 	Fault Fault
-	// After lets so many matching requests pass first.
+	// After is the number of matching requests that pass first.
 	After int
 }
 
-// breaks reports whether the rule is for the request.
+// breaks reports whether the rule applies to the request.
 func (r Rule) breaks(request Request) bool {
 	return r.Matches(request) && (r.Fault != Gone || request.Since != "")
 }

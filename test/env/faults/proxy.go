@@ -25,16 +25,16 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// loopback is where the proxy listens.
+// loopback is the address of the proxy.
 const loopback = "127.0.0.1"
 
 // headerTimeout is how long a client may take to send the header of a request.
 const headerTimeout = 10 * time.Second
 
-// requestInfo tells what a path and a method ask for.
+// requestInfo parses the path and the method of a request.
 var requestInfo = apirequest.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
-// Proxy forwards requests to an API server, but for those that a rule breaks. Its methods may be called concurrently.
+// Proxy forwards requests to an API server, except those that a rule breaks. Its methods are safe for concurrent use.
 type Proxy struct {
 	target *rest.Config
 	url    string
@@ -57,7 +57,7 @@ type rule struct {
 	ended  chan struct{}
 }
 
-// wait returns when the rule has ended, with an error when the context ends first.
+// wait returns nil when the rule has ended, and an error if ctx ends first.
 func (r *rule) wait(ctx context.Context) error {
 	select {
 	case <-r.ended:
@@ -67,14 +67,13 @@ func (r *rule) wait(ctx context.Context) error {
 	}
 }
 
-// watching is a watch that is open.
+// watching is an open watch.
 type watching struct {
 	request Request
 	cancel  context.CancelFunc
 }
 
-// Start listens on a free port of loopback until Close. The target must be reachable by a bearer token: a client certificate ends at the
-// proxy.
+// Start listens on a free port of loopback until Close. The target must use a bearer token: the proxy cannot forward a client certificate.
 func Start(target *rest.Config) (*Proxy, error) {
 	if len(target.CertData) > 0 || target.CertFile != "" {
 		return nil, errors.New("a proxy cannot pass a client certificate on: use the configuration of a service account")
@@ -113,14 +112,14 @@ func Start(target *rest.Config) (*Proxy, error) {
 
 // listen serves at an address and returns it.
 func (p *Proxy) listen(address string) (string, error) {
-	// Without HTTP/2 every request has a connection of its own, which can be broken without harm to others.
+	// Without HTTP/2 every request has its own connection, which can be broken without affecting others.
 	listener, err := tls.Listen("tcp", address, &tls.Config{
 		Certificates: []tls.Certificate{p.pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	})
 	if err != nil {
 		return "", fmt.Errorf("listening for clients: %w", err)
 	}
-	// What a client or a rule breaks off is no news.
+	// Connections that a client or a rule breaks are expected and not logged.
 	server := &http.Server{Handler: http.HandlerFunc(p.serve), ReadHeaderTimeout: headerTimeout, ErrorLog: log.New(io.Discard, "", 0)}
 	p.mu.Lock()
 	p.server = server
@@ -155,7 +154,7 @@ func (p *Proxy) Refuse() (accept func() error, err error) {
 	}, nil
 }
 
-// Config is the configuration of the target, by way of the proxy.
+// Config returns the configuration of the target with the address of the proxy.
 func (p *Proxy) Config() *rest.Config {
 	config := rest.CopyConfig(p.target)
 	config.Host = p.url
@@ -163,8 +162,8 @@ func (p *Proxy) Config() *rest.Config {
 	return config
 }
 
-// Break puts a rule into force and returns the function that ends it, of which further calls do nothing. The first rule that matches a
-// request counts. Watches that are open and match are broken off, but for Delay, which holds their events back.
+// Break puts a rule into force and returns the function that ends it; further calls of it do nothing. The first rule that matches a request
+// applies. Matching open watches are broken, except by Delay, which delays their events.
 func (p *Proxy) Break(r Rule) (mend func()) {
 	added := &rule{Rule: r, ended: make(chan struct{})}
 
@@ -184,14 +183,14 @@ func (p *Proxy) Break(r Rule) (mend func()) {
 	})
 }
 
-// Requests are the requests so far that match, in the order in which they came.
+// Requests returns the requests so far that match, in the order of their arrival.
 func (p *Proxy) Requests(m Match) []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.requests), func(r Request) bool { return !m.Matches(r) })
 }
 
-// enter counts a request and finds the rule that breaks it; nil when there is none.
+// enter records a request and returns the rule that breaks it; nil if there is none.
 func (p *Proxy) enter(r Request) *rule {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,7 +235,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch passes a watch on until a rule breaks it off.
+// watch forwards a watch until a rule breaks it.
 func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -252,7 +251,7 @@ func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
 	p.pass.ServeHTTP(&delayedEvents{ResponseWriter: w, wait: func() error { return p.waitDelayed(ctx, asked) }}, r.WithContext(ctx))
 }
 
-// waitDelayed returns once no rule holds a watch back.
+// waitDelayed returns once no rule delays a watch.
 func (p *Proxy) waitDelayed(ctx context.Context, asked Request) error {
 	for {
 		p.mu.Lock()
@@ -269,7 +268,7 @@ func (p *Proxy) waitDelayed(ctx context.Context, asked Request) error {
 	}
 }
 
-// parse tells what is asked for.
+// parse converts an HTTP request.
 func parse(r *http.Request) (Request, error) {
 	info, err := requestInfo.NewRequestInfo(r)
 	if err != nil {
@@ -283,7 +282,7 @@ func parse(r *http.Request) (Request, error) {
 	}, nil
 }
 
-// answer refuses a request as an API server does.
+// answer responds with the status of a fault, as an API server does.
 func answer(w http.ResponseWriter, fault Fault, asked Request) {
 	status := statuses[fault]
 	body, err := json.Marshal(metav1.Status{
@@ -301,7 +300,7 @@ func answer(w http.ResponseWriter, fault Fault, asked Request) {
 	_, _ = w.Write(body) // A client that has gone needs no answer.
 }
 
-// reset drops the connection at once, without a farewell.
+// reset drops the connection at once with a TCP reset.
 func reset(w http.ResponseWriter) {
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
@@ -320,7 +319,7 @@ func reset(w http.ResponseWriter) {
 	_ = connection.Close() // There is nobody left to tell.
 }
 
-// delayedAnswer waits before it begins.
+// delayedAnswer waits before it sends the header of a response.
 type delayedAnswer struct {
 	http.ResponseWriter
 
@@ -334,14 +333,14 @@ func (d *delayedAnswer) WriteHeader(code int) {
 	d.ResponseWriter.WriteHeader(code)
 }
 
-// delayedEvents begin at once, and then every part waits.
+// delayedEvents sends the header at once, and waits before each part of the body.
 type delayedEvents struct {
 	http.ResponseWriter
 
 	wait func() error
 }
 
-// WriteHeader sends the header, which would otherwise be sent with the first part at the latest.
+// WriteHeader sends the header, which otherwise would wait for the first part.
 func (d *delayedEvents) WriteHeader(code int) {
 	d.ResponseWriter.WriteHeader(code)
 	_ = http.NewResponseController(d.ResponseWriter).Flush() // A client that has gone needs no header.
@@ -357,7 +356,7 @@ func (d *delayedEvents) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController flush the events.
 func (d *delayedEvents) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
-// discarded is an answer that nobody gets.
+// discarded ignores a response.
 type discarded struct{ header http.Header }
 
 func (d *discarded) Header() http.Header         { return d.header }

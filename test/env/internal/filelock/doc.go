@@ -1,5 +1,5 @@
-// Package filelock holds advisory locks on files between processes.
+// Package filelock provides advisory locks on files between processes.
 //
-// A lock belongs to the open file, so the operating system releases it when its holder dies, however that happens. It
-// promises that two holders of the same path never exist at once, in one process or in several. It never waits.
+// A lock belongs to the open file, so the operating system releases it when its holder dies, in whatever way. Two holders of the same path
+// never exist at once, in one process or in several. Try never blocks.
 package filelock

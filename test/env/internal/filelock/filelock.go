@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ErrLocked says that somebody else holds the lock.
+// ErrLocked means that another holder has the lock.
 var ErrLocked = errors.New("locked by another process")
 
 // Lock is a held lock.
@@ -17,8 +17,8 @@ type Lock struct {
 	file *os.File
 }
 
-// Try takes the lock at path, creating the file if needed, and writes the process id of the holder into it. The error
-// wraps ErrLocked when the lock is held elsewhere, and names the holder as far as it is known.
+// Try takes the lock at path, creates the file if needed, and writes the process id of the holder into it. If the lock is held, the error
+// wraps ErrLocked and names the holder if it is known.
 func Try(path string) (*Lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -39,7 +39,7 @@ func Try(path string) (*Lock, error) {
 	return lock, nil
 }
 
-// Valid reports whether the locked file is still the one at its path: false when somebody removed it in between.
+// Valid reports whether the locked file is still the one at its path; false if the file was removed meanwhile.
 func (l *Lock) Valid() bool {
 	held, err := l.file.Stat()
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *Lock) Valid() bool {
 	return err == nil && os.SameFile(held, present)
 }
 
-// Release gives the lock back. The file stays.
+// Release releases the lock. The file stays.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); err != nil {
 		return fmt.Errorf("releasing lock %s: %w", l.file.Name(), err)
@@ -67,7 +67,7 @@ func (l *Lock) sign() error {
 	return nil
 }
 
-// holder describes the process that wrote its id into the file, or is empty when the id cannot be read.
+// holder returns a description of the process whose id is in the file; "" if the id cannot be read.
 func holder(file *os.File) string {
 	content, err := io.ReadAll(io.LimitReader(file, 32))
 	if err != nil {

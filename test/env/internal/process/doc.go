@@ -1,7 +1,6 @@
 // Package process runs the programs of a control plane as children of this process.
 //
-// It promises that a child does not outlive its parent: on Linux the kernel kills it when the parent dies, even by
-// SIGKILL; elsewhere KillLeftover lets the next run remove it. Each child has its own process group, so that a Ctrl-C in a
-// terminal reaches the parent alone, which then stops its children in order. Output goes to a log file per child; an
-// unexpected exit is reported with the end of that file.
+// A child does not outlive its parent: on Linux the kernel kills it when the parent dies, even by SIGKILL; elsewhere the next run kills it
+// with KillLeftover. Each child has its own process group, so that a Ctrl-C in a terminal reaches only the parent, which then stops its
+// children in order. Each child writes its output to a log file; the error of an unexpected exit quotes the end of that file.
 package process

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// groupGrace is how long an interrupted command may take to tidy up.
+// groupGrace is how long an interrupted command may take to clean up.
 const groupGrace = 15 * time.Second
 
-// GroupCommand is a command that runs in its own process group together with its children: when ctx is done, all of them
-// are interrupted, as by Ctrl-C, and the command is killed if it does not end then.
+// GroupCommand returns a command that runs in its own process group together with its children. When ctx ends, all of them are interrupted,
+// as by Ctrl-C, and the command is killed if it does not exit within groupGrace.
 func GroupCommand(ctx context.Context, name string, arguments ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = ownGroup()

@@ -13,9 +13,8 @@ import (
 // leftoverPatience is how long a killed leftover may take to disappear.
 const leftoverPatience = 10 * time.Second
 
-// KillLeftover kills the process group of pid when it is a child that an earlier run left behind: its program is called
-// name, and its command line mentions the directory that belongs to that run. A process id that was given to another
-// program in the meantime does not match and is left alone. It reports whether it killed.
+// KillLeftover kills the process group of pid if it is a child of an earlier run: its program is called name, and its command line has the
+// directory of that run. A process id that was reused by another program does not match. It reports whether it killed the group.
 func KillLeftover(ctx context.Context, pid int, name, directory string) (bool, error) {
 	if pid <= 1 || !Running(ctx, pid, name, directory) {
 		return false, nil
@@ -37,7 +36,7 @@ func KillLeftover(ctx context.Context, pid int, name, directory string) (bool, e
 	return true, nil
 }
 
-// Running reports whether pid is a process whose program is called name and whose command line mentions the directory.
+// Running reports whether pid is a process whose program is called name and whose command line has the directory.
 func Running(ctx context.Context, pid int, name, directory string) bool {
 	arguments, err := commandLine(ctx, pid)
 	return err == nil && matches(arguments, name, directory)

@@ -19,7 +19,7 @@ type Command struct {
 	LogPath string   // standard output and error; truncated at start
 }
 
-// Process is a started program.
+// Process is a started program. Its methods are safe for concurrent use.
 type Process struct {
 	command Command
 	pid     int
@@ -27,7 +27,7 @@ type Process struct {
 	err     error // of Wait; valid once done is closed
 }
 
-// Start runs the command.
+// Start starts the command. The process runs until it exits, Kill or Terminate.
 func Start(command Command) (*Process, error) {
 	log, err := os.OpenFile(command.LogPath, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -59,8 +59,8 @@ func Start(command Command) (*Process, error) {
 	return nil, err
 }
 
-// supervise starts the child and waits for it on one operating system thread: the parent-death signal of Linux is
-// bound to the thread that forked, so this thread has to live as long as the child.
+// supervise starts the child and waits for it on one operating system thread: the parent-death signal of Linux is bound to the thread that
+// forked, so this thread must live as long as the child.
 func (p *Process) supervise(cmd *exec.Cmd, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -75,7 +75,7 @@ func (p *Process) supervise(cmd *exec.Cmd, started chan<- error) {
 	close(p.done)
 }
 
-// environ is the environment of a child: ours without the variables that etcd reads as flags.
+// environ returns the environment of a child: that of this process without the variables that etcd reads as flags.
 func environ() []string {
 	var kept []string
 	for _, entry := range os.Environ() {
@@ -86,13 +86,13 @@ func environ() []string {
 	return kept
 }
 
-// PID is the process id, which is also the id of its process group.
+// PID returns the process id, which is also the id of its process group.
 func (p *Process) PID() int { return p.pid }
 
-// Name is the program as a person knows it.
+// Name returns the name of the program in messages.
 func (p *Process) Name() string { return p.command.Name }
 
-// Done is closed when the process has exited.
+// Done returns a channel that is closed when the process has exited.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Exited reports whether the process has exited.
@@ -105,8 +105,7 @@ func (p *Process) Exited() bool {
 	}
 }
 
-// ExitError describes the end of a process that was meant to go on: how it ended and the last lines it logged. Call it
-// after Done.
+// ExitError describes an unexpected exit: the exit status and the last lines of the log. It blocks until the process has exited.
 func (p *Process) ExitError() error {
 	<-p.done
 	how := errors.New("exit status 0")
@@ -125,7 +124,7 @@ func (p *Process) DescribeLog() string {
 	return fmt.Sprintf("the end of %s:\n%s", p.command.LogPath, tail)
 }
 
-// Kill ends the process and its group at once and waits for it.
+// Kill kills the process and its group and waits for the exit.
 func (p *Process) Kill() error {
 	if p.Exited() {
 		return nil
@@ -137,7 +136,7 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// Terminate asks the process to end, and kills it when it has not within grace.
+// Terminate sends SIGTERM to the process group, and kills it if the process has not exited within grace.
 func (p *Process) Terminate(grace time.Duration) error {
 	if p.Exited() {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// attributes are no more than the process group: there is no parent-death signal here, and KillLeftover does the rest.
+// attributes has only the process group: there is no parent-death signal here, and KillLeftover replaces it.
 func attributes() *syscall.SysProcAttr { return ownGroup() }
 
-// commandLine returns the arguments of a running process, its program first. Arguments with spaces come apart, which
-// is harmless for a search in them.
+// commandLine returns the arguments of a running process, its program first. Arguments with spaces are split, which is harmless for a
+// search in them.
 func commandLine(ctx context.Context, pid int) ([]string, error) {
 	output, err := exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// attributes make the kernel kill the child when the thread that started it, and so its process, dies.
+// attributes makes the kernel kill the child when the thread that started it, and so its process, dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

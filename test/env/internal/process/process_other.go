@@ -16,7 +16,7 @@ func ownGroup() *syscall.SysProcAttr { return nil }
 
 func commandLine(context.Context, int) ([]string, error) { return nil, errors.ErrUnsupported }
 
-// signalGroup ends the process: there are no process groups here.
+// signalGroup kills the process: there are no process groups here.
 func signalGroup(pid int, _ syscall.Signal) error {
 	process, err := os.FindProcess(pid)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tailBytes bounds what Tail reads: log lines of a control plane can be long.
+// tailBytes bounds the bytes that Tail reads: log lines of a control plane can be long.
 const tailBytes = 16 << 10
 
 // Tail returns the last lines of a file, indented for quotation in a message.
