@@ -115,19 +115,19 @@ func TestApplyErrors(t *testing.T) {
 	}
 }
 
-// server answers just enough of the Kubernetes API for an applier, and records what is applied. Widgets of example.com are
-// served once their definition has been applied.
+// server implements the part of the Kubernetes API that an applier needs, and records applied objects. It serves Widgets of example.com
+// after their definition was applied.
 type server struct {
 	*httptest.Server
 	t *testing.T
 
 	mu sync.Mutex
-	// applied holds the path and the body of every apply, in order.
+	// applied has the path and the body of every apply, in order.
 	applied []string
-	// establishedAfter is how many more reads find the definition not established; listFailures how many more lists of
-	// widgets fail.
+	// establishedAfter is the number of further reads that find the definition not established; listFailures is the number of further lists
+	// of widgets that fail.
 	establishedAfter, listFailures int
-	// namesConflict makes the definition's names be taken.
+	// namesConflict makes the names of the definition conflict.
 	namesConflict bool
 }
 

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// definitionWith has versions, each with fields below spec.
+// definitionWith returns a definition with versions, each with fields below spec.
 func definitionWith(manager string, versions map[string][]string) *apiextensionsv1.CustomResourceDefinition {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if manager != "" {

@@ -108,7 +108,7 @@ func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
 	}
 }
 
-// That what stands in them is up to date is for make verify.
+// make verify checks that the files are up to date.
 func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := placementv1alpha1.Install(scheme); err != nil {
@@ -144,7 +144,7 @@ func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	}
 }
 
-// definitionFiles are the files in crds whose name has the prefix.
+// definitionFiles returns the files in crds whose name has the prefix.
 func definitionFiles(t *testing.T, prefix string) map[string][]byte {
 	t.Helper()
 	entries, err := fs.ReadDir(files, "crds")
@@ -175,7 +175,7 @@ func TestRulesNameWhatTheyGrant(t *testing.T) {
 		}
 		for i, rule := range role.Rules {
 			for _, word := range slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.NonResourceURLs) {
-				// Below this one there is a path for each placement, and the right to that placement is asked for, too.
+				// Below this path there is one for each placement, and the right to that placement is required, too.
 				if strings.Contains(word, "*") && word != "/debug/placements/*" {
 					t.Errorf("%s: rules[%d] has the wildcard %q", describe(obj), i, word)
 				}
@@ -190,7 +190,7 @@ func TestRulesNameWhatTheyGrant(t *testing.T) {
 	}
 }
 
-// Placements and sets: who may write what is a promise to admins, so the table is spelled out here a second time.
+// Who may write Placements and sets is a promise to admins, so the test repeats the table.
 func TestWriteRights(t *testing.T) {
 	const (
 		group = "cluster.open-cluster-management.io"
@@ -307,7 +307,7 @@ func TestWriteRights(t *testing.T) {
 	}
 }
 
-// What keeps people out must not let them in when it cannot be evaluated; what merely helps must not keep them out.
+// Policies that deny access must fail closed; policies that only help must fail open.
 func TestFailurePolicies(t *testing.T) {
 	want := map[string]string{
 		"bindings": "Fail", "bindings-deletion": "Fail", "clusters": "Fail", "readable": "Fail",
@@ -346,7 +346,7 @@ func TestBindingsGiveEachRoleToTheServiceAccount(t *testing.T) {
 	}
 }
 
-// Who gets the roles for people is for the admin of a hub to say. The labels are those of Kubernetes for its own roles.
+// The admin of a hub decides who gets the roles for people. The labels are those of Kubernetes for its own roles.
 func TestRolesForPeople(t *testing.T) {
 	const prefix = "open-cluster-management:placement-hub:"
 	want := map[string]map[string]string{
@@ -384,7 +384,7 @@ func TestRolesForPeople(t *testing.T) {
 	}
 }
 
-// rules are those of the ClusterRole and of the Role of a name.
+// rules returns the rules of the ClusterRole and of the Role of a name.
 func rules(t *testing.T, name string) []rbacv1.PolicyRule {
 	t.Helper()
 	var found []rbacv1.PolicyRule
@@ -401,7 +401,7 @@ func rules(t *testing.T, name string) []rbacv1.PolicyRule {
 	return found
 }
 
-// writes maps group/resource to the sorted verbs that change something.
+// writes maps group/resource to the sorted verbs that modify objects.
 func writes(rules []rbacv1.PolicyRule) map[string][]string {
 	found := map[string][]string{}
 	for _, rule := range rules {
@@ -431,7 +431,7 @@ func objects(t *testing.T) []*unstructured.Unstructured {
 	return objs
 }
 
-// allObjects are those of a hub and those beside it.
+// allObjects returns the objects of a hub and the optional ones.
 func allObjects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	beside, err := Multicluster()
@@ -445,7 +445,7 @@ func allObjects(t *testing.T) []*unstructured.Unstructured {
 	return slices.Concat(objects(t), beside, asked)
 }
 
-// expectObject fails the test when there is no object of that kind and name.
+// expectObject fails the test if there is no object of that kind and name.
 func expectObject(t *testing.T, kind, name string) {
 	t.Helper()
 	if !slices.ContainsFunc(allObjects(t), func(obj *unstructured.Unstructured) bool {
@@ -455,7 +455,7 @@ func expectObject(t *testing.T, kind, name string) {
 	}
 }
 
-// convert turns obj into a typed one; a field that the type does not know fails the test.
+// convert converts obj to a typed object; a field that the type does not have fails the test.
 func convert(t *testing.T, obj *unstructured.Unstructured, into any) {
 	t.Helper()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, into, true); err != nil {

@@ -9,7 +9,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
-// BenchmarkHeartbeat decodes the event of a cluster: as client-go does, as this package does, and as it does with a field that fails.
+// BenchmarkHeartbeat decodes the event of a cluster: with client-go, with this package, and with this package and an undecodable field.
 func BenchmarkHeartbeat(b *testing.B) {
 	scheme := runtime.NewScheme()
 	if err := clusterv1.Install(scheme); err != nil {

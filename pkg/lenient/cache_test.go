@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// newTestServer answers lists of clusters and of placements with one object that cannot be decoded, and watches with nothing.
+// newTestServer serves lists of clusters and of placements with one undecodable object, and watches without events.
 func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, asked func() []string) {
 	t.Helper()
 

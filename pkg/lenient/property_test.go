@@ -27,7 +27,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// openAPI is what a CustomResourceDefinition says of a value.
+// openAPI is the schema of a value in a CustomResourceDefinition.
 type openAPI struct {
 	Type                 string             `json:"type"`
 	Format               string             `json:"format"`
@@ -48,7 +48,7 @@ type served struct {
 	schema openAPI
 }
 
-// servedKinds are all kinds of the hub that a scheme knows.
+// servedKinds returns all kinds of the hub in a scheme.
 func servedKinds(t *testing.T, scheme *runtime.Scheme) []served {
 	t.Helper()
 
@@ -102,7 +102,7 @@ func servedKinds(t *testing.T, scheme *runtime.Scheme) []served {
 	return kinds
 }
 
-// oddTimes are admitted by the format date-time of an API server, which lowers the case first and takes any character for the point.
+// oddTimes match the format date-time of an API server, which converts to lower case first and accepts any character for the point.
 var oddTimes = []string{
 	"2027-01-01t00:00:00z", "2027-01-01T00:00:00z", "2027-01-01T00:00:00.5Z", "2027-01-01T00:00:00+23:59", "2027-01-01T00:00:00x5Z",
 	"0000-01-01T00:00:00Z", "2027-01-01T23:59:60Z", "2027-01-01T00:00:00.123456789123Z", "2027-01-01T00:00:00Z",
@@ -155,7 +155,7 @@ func drawText(t *rapid.T, s openAPI) string {
 	case s.Format == "byte":
 		return rapid.SampledFrom([]string{"", "eA==", "eA", "!"}).Draw(t, "bytes")
 	case s.Pattern != "":
-		// Patterns of several lines and with look-around are none of Go's.
+		// Go does not support patterns of several lines and with look-around.
 		if _, err := regexp.Compile(s.Pattern); err == nil && !strings.Contains(s.Pattern, "\\p") {
 			return rapid.StringMatching(s.Pattern).Draw(t, "pattern")
 		}
@@ -183,7 +183,7 @@ func drawObject(t *rapid.T, s openAPI) map[string]any {
 	return object
 }
 
-// drawObjectOf draws an object of a kind with metadata as an API server has them.
+// drawObjectOf draws an object of a kind with metadata as in an API server.
 func drawObjectOf(t *rapid.T, kind served, name string) map[string]any {
 	object := drawObject(t, kind.schema)
 	object["apiVersion"], object["kind"] = kind.kind.GroupVersion().String(), kind.kind.Kind
@@ -201,7 +201,8 @@ func encode(t *rapid.T, value any) []byte {
 	return data
 }
 
-// Whatever the definitions admit: a list is decoded, the readable items of it as ever, and the others without what fails and nothing else.
+// For everything that the definitions admit, a list is decoded: readable items as usual, and the others without exactly the fields that
+// fail.
 func TestWhatTheDefinitionsAdmitIsDecoded(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, install := range []func(*runtime.Scheme) error{
@@ -256,7 +257,7 @@ func TestWhatTheDefinitionsAdmitIsDecoded(t *testing.T) {
 	}
 }
 
-// expectDecoded compares what was decoded of an item with what a strict decoder makes of it.
+// expectDecoded compares a decoded item with the result of a strict decoder.
 func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runtime.Object) {
 	single, isOne := decoded.(metav1.Object)
 	if !isOne || single.GetResourceVersion() != "5" || single.GetLabels()["a"] != "b" || string(single.GetUID()) != "u-"+single.GetName() {
@@ -289,7 +290,7 @@ func expectDecoded(t *rapid.T, strict runtime.Decoder, data []byte, decoded runt
 		return
 	}
 
-	// What decides where clusters may go are texts, which can always be decoded.
+	// The fields that decide where clusters may go are strings, which can always be decoded.
 	for _, readable := range []string{
 		"metadata", "status.clusterClaims", "spec.clusterSelector", "spec.clusterSet", "spec.predicates", "spec.clusterSets",
 	} {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// family is a series as it is scraped, with one value.
+// family is a scraped series with one value.
 func family(s Series) *dto.MetricFamily {
 	metric := &dto.Metric{}
 	for _, label := range s.Labels {
@@ -45,7 +45,7 @@ func TestEverySeriesIsNamedAsPrometheusAdvises(t *testing.T) {
 	}
 }
 
-// described are the names of the series in the registry that are the hub's, with their labels and what is said of them.
+// described returns the names of the hub's series in the registry, with their labels and help.
 func described(t *testing.T) []string {
 	t.Helper()
 
@@ -74,7 +74,7 @@ func described(t *testing.T) []string {
 	return found
 }
 
-// What is declared is what is served, neither more nor less: the table in the docs is made of it.
+// The declared series are exactly the registered ones: the table in the docs is generated from them.
 func TestWhatIsDeclaredIsRegistered(t *testing.T) {
 	var want []string
 	for _, s := range All() {
@@ -88,7 +88,7 @@ func TestWhatIsDeclaredIsRegistered(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.16: dashboards know these names and labels.
+// docs/spec/upstream-placement.md 1.16: dashboards use these names and labels.
 func TestNamesOfUpstreamAreKept(t *testing.T) {
 	for name, labels := range map[string][]string{
 		"scheduling_scheduling_duration_seconds":  {"name"},
@@ -103,7 +103,7 @@ func TestNamesOfUpstreamAreKept(t *testing.T) {
 	}
 }
 
-// No label has what a user chooses: the number of series does not grow with the fleet.
+// No label has a value that a user chooses: the number of series does not grow with the fleet.
 func TestLabelsAreBounded(t *testing.T) {
 	bounded := []string{"name", "group", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage"}
 
@@ -116,7 +116,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// What is counted for every change and evaluation allocates nothing.
+// Series that change with every event and evaluation allocate nothing.
 func TestCountingAllocatesNothing(t *testing.T) {
 	standings := NewStandings[int]()
 	standings.Lead()

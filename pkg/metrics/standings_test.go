@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// told is what the gauges of placements say, but for zeros; the values of labels stand in the order of their names.
+// told returns the gauges of placements except zeros; the values of labels are in the order of their names.
 func told(t rapid.TB) map[string]float64 {
 	t.Helper()
 
@@ -57,8 +57,8 @@ func expectTold(t *testing.T, when string, want map[string]float64) {
 	}
 }
 
-// A standby tells nothing; who leads tells all it knows, and what a placement was counted as before goes with it; who leads no longer takes
-// all of it back.
+// A standby reports nothing. A leader reports all placements, and replaces the former values of a placement. A former leader resets the
+// gauges.
 func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	s := NewStandings[string]()
 	good := Standing{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
@@ -93,7 +93,7 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	expectTold(t, "after that", map[string]float64{})
 }
 
-// Whatever happens in whatever order, the gauges are the sum over the placements that there are.
+// After any sequence of calls, the gauges are the sum over the existing placements.
 func TestStandingsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := NewStandings[int]()

@@ -21,7 +21,7 @@ var (
 	other  = metav1.NewTime(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 )
 
-// member is a cluster in a set, with taints.
+// member returns a cluster in a set, with taints.
 func member(taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "blue"}},
@@ -138,7 +138,7 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// patched applies a patch as an API server does, to an object with a field that no type knows.
+// patched applies a patch as an API server does, to an object with a field that no type has.
 func patched(t interface {
 	Helper()
 	Fatal(args ...any)

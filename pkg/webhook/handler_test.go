@@ -23,7 +23,7 @@ import (
 
 const head = `"apiVersion":"cluster.open-cluster-management.io/v1","kind":"ManagedCluster"`
 
-// ask sends a review of a cluster named c; old is empty for one that is being created.
+// ask sends a review of a cluster named c; old is empty on creation.
 func ask(t *testing.T, reader client.Reader, path, object, old string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	handler, err := NewHandler(clocktesting.NewFakePassiveClock(now), reader)

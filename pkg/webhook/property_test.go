@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyCluster is one with few keys, so that taints stay, change, come and go.
+// anyCluster draws a cluster with few keys, so that taints stay, change, appear and disappear.
 func anyCluster(t *rapid.T, label string) *clusterv1.ManagedCluster {
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}
 	switch rapid.IntRange(0, 3).Draw(t, label+" labels") {
@@ -38,7 +38,7 @@ func anyCluster(t *rapid.T, label string) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-// anyPast is a cluster from which one gets to another: often a part of it stays.
+// anyPast draws a former state of a cluster, which often shares a part of it.
 func anyPast(t *rapid.T, cluster *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	if rapid.Bool().Draw(t, "created") {
 		return nil
@@ -65,7 +65,7 @@ func TestPatchedClustersNeedNoPatch(t *testing.T) {
 		}
 		got := patched(t, cluster, patch)
 
-		// Nothing but labels of sets and times of taints is touched.
+		// Only labels of sets and times of taints change.
 		want := asJSON(t, cluster)
 		want["future"] = "field"
 		for i := range cluster.Spec.Taints {

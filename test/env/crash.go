@@ -9,8 +9,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// Crash kills programs of a running environment at once, by SIGKILL, as a machine that loses power does. They are EtcdBinary, unless etcd
-// belongs to another environment, and APIServerBinary. Their data stay as they are. It returns once they have ended.
+// Crash kills programs of a running environment by SIGKILL, as a loss of power does. binaries may be APIServerBinary and, unless etcd
+// belongs to another environment, EtcdBinary; any other name is an error. Their data stays. Crash returns when the programs have ended.
 func (e *Environment) Crash(binaries ...string) error {
 	for _, binary := range binaries {
 		running, _, err := e.program(binary)
@@ -30,8 +30,8 @@ func (e *Environment) Crash(binaries ...string) error {
 	return nil
 }
 
-// Recover starts the programs that Crash has killed, on the same data and the same ports, so that every client configuration stays valid. It
-// returns when they are ready, which ctx bounds. It must not be called while the environment stops.
+// Recover restarts the programs that Crash has killed, on the same data and ports, so that every client configuration stays valid. It
+// returns when they are ready; ctx and startTimeout bound the wait. It must not be called while the environment stops.
 func (e *Environment) Recover(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -62,7 +62,7 @@ func (e *Environment) Recover(ctx context.Context) error {
 	return nil
 }
 
-// program finds where the process of a binary is kept, which is guarded by mu, and how it starts again.
+// program returns the variable of the process of a binary, which mu guards, and the server that restarts it.
 func (e *Environment) program(binary string) (**process.Process, server, error) {
 	switch {
 	case binary == EtcdBinary && e.owner == nil:

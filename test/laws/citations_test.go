@@ -24,17 +24,17 @@ const (
 
 var (
 	rulePattern = regexp.MustCompile(oneRule)
-	// citation is a page with rules, and what may follow it: the numbers.
+	// citation matches a page with rules, and the numbers that follow it.
 	citation = regexp.MustCompile(`(docs/(?:spec/[\w-]+|architecture)\.md) (` + someOf + `)\b`)
-	// testName is a string that begins with the rules that a test checks.
+	// testName matches a string that begins with the rules that a test checks.
 	testName = regexp.MustCompile(`^(` + someOf + `): `)
-	// barely are rules in a comment without the page that they stand in.
+	// barely matches rules in a comment that are cited without their page.
 	barely = regexp.MustCompile(`\(((?:[A-Z]\d+(?:, )?)+)\)`)
-	// document is the name of a Markdown file, or the URL of one.
+	// document matches the name or the URL of a Markdown file.
 	document = regexp.MustCompile(`[\w./:%-]*\w\.md\b`)
-	// link is a link of a Markdown page to another one.
+	// link matches a link of a Markdown page to another one.
 	link = regexp.MustCompile(`\]\(([^)#:]+\.md)[)#]`)
-	// linked is a link of one page with rules to another one, and the numbers that follow it.
+	// linked matches a link of one page with rules to another one, and the numbers that follow it.
 	linked = regexp.MustCompile(`\]\(([\w-]+\.md)\) (` + someOf + `)\b`)
 )
 
@@ -42,8 +42,7 @@ func TestCitationsLeadSomewhere(t *testing.T) {
 	expectLaw(t, checkCitations(t, os.DirFS(root(t))))
 }
 
-// checkCitations finds citations of rules and pages that are not in the tree, in comments, in test names, in other
-// strings, and on pages.
+// checkCitations finds citations of rules and pages that are not in the tree, in comments, test names, other strings, and pages.
 func checkCitations(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 
@@ -106,7 +105,7 @@ func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) 
 	return findings
 }
 
-// checkComment checks rules and documents that a comment cites.
+// checkComment checks the rules and documents that a comment cites.
 func checkComment(repository fs.FS, file, text string, known rules) []string {
 	findings := checkRules(file, text, known)
 
@@ -175,7 +174,7 @@ func checkStated(file, where, cited string, stated func(rule string) bool) []str
 	return findings
 }
 
-// hashComments is the text of the lines that begin with a #.
+// hashComments returns the text of the lines that begin with a #.
 func hashComments(text string) string {
 	var comments []string
 
@@ -188,7 +187,7 @@ func hashComments(text string) string {
 	return oneLine(strings.Join(comments, "\n"))
 }
 
-// oneLine joins lines, because a citation may go on in the next one.
+// oneLine joins lines, because a citation may continue on the next one.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func exists(repository fs.FS, file string) bool {
@@ -208,7 +207,7 @@ func readFile(t *testing.T, repository fs.FS, file string) string {
 	return string(content)
 }
 
-// citedRepository has a few rules, and files beside them.
+// citedRepository returns a repository with a few rules and the given files.
 func citedRepository(files map[string]string) fstest.MapFS {
 	repository := fstest.MapFS{
 		"docs/spec/a.md": {Data: []byte("# A\n\n### 1.2 Title\n\n### 1.4b Title\n\n**A1.** Text A2.\n\n**A2.** Text.\n\n**39.** Case.\n")},

@@ -1,17 +1,16 @@
-// Package laws keeps the laws of this repository: tests over the source itself, not over what it does.
+// Package laws has the tests of the source of this repository, as opposed to its behaviour.
 //
-//   - Imports flow one way, from facts to cmd (order_test.go).
+//   - Imports flow one way, from clusterinfo to cmd (order_test.go).
 //   - The core is pure: no client, no logger, no clock, no randomness, no files, no network (purity_test.go).
-//   - Files are short, packages are described, and every thing has a name (shape_test.go).
-//   - Nobody sleeps on a real clock (waiting_test.go).
-//   - The tree that README.md shows is the tree that is there (readme_test.go).
-//   - Rules and pages that are cited are in the tree (citations_test.go, rules_test.go).
-//   - No large file and no built binary is in the tree (weight_test.go).
+//   - Files are short, packages are described, and no name is a catch-all (shape_test.go).
+//   - No test sleeps on a real clock (waiting_test.go).
+//   - README.md shows the directories of the repository (readme_test.go).
+//   - Cited rules and pages exist in the tree (citations_test.go, rules_test.go).
+//   - The tree has no large file and no built binary (weight_test.go).
 //
-// Each law is a checker that takes its input as an argument and returns what breaks the law, one finding a line. One
-// test runs it over the repository and expects nothing; another runs it over a small violation of every clause and
-// expects exactly that finding, so no checker can go blind unnoticed.
+// Each law is a checker that takes its input as an argument and returns its findings, one per line. One test runs it on the repository and
+// expects no finding; another runs it on a small violation of every clause and expects exactly that finding, so that a checker which finds
+// nothing fails.
 //
-// A law is changed by writing down why where the law is written, in docs/architecture.md, and then changing its checker
-// here.
+// To change a law, first write down the reason where docs/architecture.md states the law, then change its checker here.
 package laws

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// floors gives each room of pkg/ its height. A room may depend on rooms of lower floors and on itself, never on a
-// neighbour of its own floor or on a higher one.
+// floors has the layer of each directory of pkg/. A directory may depend on lower layers and on itself, never on its own or a higher layer.
 var floors = map[string]int{
 	"apis":        0, // types only
 	"quantity":    0,
@@ -26,7 +25,7 @@ var floors = map[string]int{
 	"explain":     7,
 }
 
-// upstairs are the directories outside pkg/ that no room of pkg/ may depend on; cmd may depend on any of them.
+// upstairs are the directories outside pkg/ that pkg/ may not depend on; cmd may depend on any of them.
 var upstairs = []string{"cmd", "manifests", "deploy", "test"}
 
 func TestImportsFlowOneWay(t *testing.T) {
@@ -37,7 +36,7 @@ func TestImportsFlowOneWay(t *testing.T) {
 	expectLaw(t, checkOrder(g))
 }
 
-// checkOrder finds dependencies, direct or not, that go against the order of the rooms.
+// checkOrder finds direct and indirect dependencies that violate the order of the layers.
 func checkOrder(g graph) []string {
 	var findings []string
 	for _, path := range g.own() {
@@ -72,7 +71,7 @@ func checkRoom(g graph, path, room string, floor int) []string {
 	})...)
 }
 
-// reaches returns a finding with the shortest chain if path depends on one of our own packages that is forbidden to it.
+// reaches returns a finding with the shortest chain if path depends on a forbidden package of this repository.
 func reaches(g graph, path, rule string, forbidden func(dep string) bool) []string {
 	chain := g.chain(module+path, func(importPath string) bool {
 		dep, own := strings.CutPrefix(importPath, module)
@@ -84,7 +83,7 @@ func reaches(g graph, path, rule string, forbidden func(dep string) bool) []stri
 	return []string{fmt.Sprintf("%s: %s: %s", path, rule, route(chain))}
 }
 
-// roomOf names the room of pkg/ that a package of ours lies in.
+// roomOf returns the directory of pkg/ that has a package of this repository.
 func roomOf(path string) (room string, inPkg bool) {
 	rest, inPkg := strings.CutPrefix(path, "pkg/")
 	room, _, _ = strings.Cut(rest, "/")

@@ -14,20 +14,20 @@ import (
 	"testing"
 )
 
-// pureRooms are the rooms of pkg/ whose answers depend on their arguments alone.
+// pureRooms are the directories of pkg/ whose results depend only on their arguments.
 var pureRooms = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision"}
 
-// forbiddenImports may not stand in a file of the core, nor may anything below them. klog stands here and not in
-// forbiddenDependencies because k8s.io/apimachinery, whose types the core reads, logs through it.
+// forbiddenImports are packages that files of the core may not import, nor anything below them. klog is not in forbiddenDependencies
+// because k8s.io/apimachinery, whose types the core reads, logs with it.
 var forbiddenImports = []string{
 	"k8s.io/klog", "k8s.io/utils/clock", "math/rand", "crypto/rand", "net", "os", "syscall",
 }
 
-// forbiddenDependencies may not be reached by the core along any chain of imports. The API types of Kubernetes and Open
-// Cluster Management, k8s.io/apimachinery and k8s.io/apiserver/pkg/cel/library need none of them.
+// forbiddenDependencies are packages that the core may not depend on, directly or indirectly. The API types of Kubernetes and Open Cluster
+// Management, k8s.io/apimachinery and k8s.io/apiserver/pkg/cel/library need none of them.
 var forbiddenDependencies = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 
-// clockReaders are the names of packages that the core may import, but whose use would read or start a clock.
+// clockReaders are names in packages that the core may import, whose use would read or start a clock.
 var clockReaders = map[string][]string{
 	"time":                                 {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer", "Sleep"},
 	"k8s.io/apimachinery/pkg/apis/meta/v1": {"Now", "NowMicro"},
@@ -44,7 +44,7 @@ func TestCoreIsPure(t *testing.T) {
 	expectLaw(t, checkPurity(t, repository, importGraph(t)))
 }
 
-// checkPurity finds what makes a file of the core depend on anything but its arguments.
+// checkPurity finds files of the core that depend on anything but their arguments.
 func checkPurity(t *testing.T, repository fs.FS, g graph) []string {
 	t.Helper()
 	var findings []string
@@ -67,8 +67,7 @@ func checkPurity(t *testing.T, repository fs.FS, g graph) []string {
 	return findings
 }
 
-// pureFiles lists the Go files of the core. Tests may do as they like, and so may the half of decision that carries a
-// plan out: the files named writer*.
+// pureFiles returns the Go files of the core. Tests are exempt, and so are the files of decision that write a plan, named writer*.
 func pureFiles(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 	var files []string
@@ -122,7 +121,7 @@ func clockReads(t *testing.T, file *ast.File) []string {
 	return findings
 }
 
-// importedNames maps the names that a file knows packages by to their import paths.
+// importedNames maps the package names in a file to import paths.
 func importedNames(t *testing.T, file *ast.File) map[string]string {
 	t.Helper()
 	packages := map[string]string{}

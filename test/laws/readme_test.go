@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// treeTitle begins the fenced block of README.md that shows the repository's directories.
+// treeTitle is the first line of the fenced block of README.md with the directories of the repository.
 const treeTitle = "placement-hub/"
 
 func TestReadmeShowsTheTree(t *testing.T) {
 	expectLaw(t, checkReadme(t, os.DirFS(root(t))))
 }
 
-// checkReadme compares the top-level directories of the repository with those that README.md shows. Hidden directories
-// and those that git ignores need not be shown.
+// checkReadme compares the top-level directories of the repository with those in README.md. Hidden directories and those that git ignores
+// may be missing.
 func checkReadme(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 	readme, err := fs.ReadFile(repository, "README.md")
@@ -51,7 +51,7 @@ func checkReadme(t *testing.T, repository fs.FS) []string {
 	return findings
 }
 
-// treeBlock returns the lines below the title of the tree, nil if there is no such block.
+// treeBlock returns the lines below the title of the tree; nil if there is no such block.
 func treeBlock(readme string) []string {
 	var block []string
 	inFence := false
@@ -69,8 +69,8 @@ func treeBlock(readme string) []string {
 	return nil
 }
 
-// topLevel names the directories of the outermost level of a tree: a name with a slash, after nothing but indentation
-// and the lines of the drawing. `test/env/` and `test/{a,b}/` stand for test.
+// topLevel returns the top-level directories of a tree: names with a slash, after nothing but indentation and the lines of the drawing.
+// `test/env/` and `test/{a,b}/` stand for test.
 func topLevel(block []string) []string {
 	var dirs []string
 	outermost := -1
@@ -108,7 +108,7 @@ func topLevelDirs(t *testing.T, repository fs.FS) []string {
 	return dirs
 }
 
-// ignoredDirs names the top-level directories that .gitignore lists as /name/.
+// ignoredDirs returns the top-level directories that .gitignore lists as /name/.
 func ignoredDirs(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 	content, err := fs.ReadFile(repository, ".gitignore")

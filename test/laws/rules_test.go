@@ -10,22 +10,21 @@ import (
 )
 
 const (
-	// specPages are the pages with the rules that code and tests cite, and lawPage is the one with the laws.
+	// specPages are the pages with the rules that code and tests cite, and lawPage is the page with the laws.
 	specPages = "docs/spec/*.md"
 	lawPage   = "docs/architecture.md"
-	// lawPrefix comes before the number of a law in the text of a citation.
+	// lawPrefix precedes the number of a law in a citation.
 	lawPrefix = "law "
 )
 
-// ruleStart matches the beginning of a line that states a rule: a heading ("### 1.4b Title"), or a number in bold
-// ("**A5.** Text", "**Law 4. Title**").
+// ruleStart matches the beginning of a line that states a rule: a heading ("### 1.4b Title"), or a number in bold ("**A5.** Text", "**Law
+// 4. Title**").
 var ruleStart = regexp.MustCompile(`^(?:#+ (\d\.\d+[a-z]?) |\*\*([A-Z]?\d+(?:\.\d+)?)\.\*\*|\*\*Law (\d+)\. )`)
 
-// rules are the numbers of the rules that stand in each page.
+// rules has the numbers of the rules of each page.
 type rules map[string][]string
 
-// readRules reads the rules of all pages that have any. A number that two pages use is a finding, because a test names
-// a rule by its number alone.
+// readRules reads the rules of all pages. A number that two pages use is a finding, because test names cite a rule by its number alone.
 func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 	t.Helper()
 
@@ -57,7 +56,7 @@ func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 	return found, findings
 }
 
-// ruleOf is the number of the rule that a line begins to state, "" if it begins none.
+// ruleOf returns the number of the rule that a line states; "" if it states none.
 func ruleOf(line string) string {
 	switch match := ruleStart.FindStringSubmatch(line); {
 	case match == nil:
@@ -69,7 +68,7 @@ func ruleOf(line string) string {
 	}
 }
 
-// has reports whether a rule stands in any page.
+// has reports whether any page has a rule.
 func (r rules) has(rule string) bool {
 	for _, stated := range r {
 		if slices.Contains(stated, rule) {

@@ -16,17 +16,17 @@ import (
 	"testing/fstest"
 )
 
-// maxLines is the length of the longest Go file that is written by hand.
+// maxLines is the greatest number of lines of a handwritten Go file.
 const maxLines = 500
 
-// drawers are names that say nothing of what is inside.
+// drawers are names that do not describe their content.
 var drawers = []string{"util", "utils", "helper", "helpers", "common", "misc"}
 
 func TestFilesAndPackagesKeepTheirShape(t *testing.T) {
 	expectLaw(t, checkShape(t, os.DirFS(root(t))))
 }
 
-// checkShape finds files that are too long, packages without a doc.go and things without a name.
+// checkShape finds files that are too long, packages without a doc.go and catch-all names.
 func checkShape(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 	findings := checkNames(t, repository)
@@ -65,7 +65,7 @@ func checkNames(t *testing.T, repository fs.FS) []string {
 	return findings
 }
 
-// goFiles lists every Go file of the repository except other people's.
+// goFiles returns every Go file of the repository except vendored ones.
 func goFiles(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 	var files []string
@@ -77,7 +77,7 @@ func goFiles(t *testing.T, repository fs.FS) []string {
 	return files
 }
 
-// walk visits what the repository holds, save for vendor, hidden directories and the top-level ones that git ignores.
+// walk visits the files and directories of the repository except vendor, hidden directories and the top-level directories that git ignores.
 func walk(t *testing.T, repository fs.FS, visit func(file string, entry fs.DirEntry)) {
 	t.Helper()
 	skipped := append(ignoredDirs(t, repository), "vendor")

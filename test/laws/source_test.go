@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// module is the import path that all packages of this repository begin with.
+// module is the prefix of the import paths of this repository.
 const module = "github.com/placement-hub/placement-hub/"
 
-// graph holds the direct imports of each package, tests left out.
+// graph has the direct imports of each package without its tests.
 type graph map[string][]string
 
-// root is the directory of the repository.
+// root returns the directory of the repository.
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../..")
@@ -31,7 +31,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// importGraph reads the imports of every package of the main module and of all they depend on.
+// importGraph reads the imports of every package of the main module and of all its dependencies.
 func importGraph(t *testing.T) graph {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports,ImportMap", "./...")
@@ -64,7 +64,7 @@ func importGraph(t *testing.T) graph {
 	}
 }
 
-// own lists the packages of this repository as paths below its root ("pkg/clusterinfo"), sorted.
+// own returns the packages of this repository as paths below its root ("pkg/clusterinfo"), sorted.
 func (g graph) own() []string {
 	var paths []string
 	for importPath := range g {
@@ -76,7 +76,7 @@ func (g graph) own() []string {
 	return paths
 }
 
-// chain is a shortest way along imports from a package, itself included, to one that matches; nil if there is none.
+// chain returns a shortest chain of imports from a package, itself included, to a matching one; nil if there is none.
 func (g graph) chain(from string, matches func(importPath string) bool) []string {
 	cameFrom := map[string]string{from: ""}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
@@ -99,7 +99,7 @@ func (g graph) chain(from string, matches func(importPath string) bool) []string
 	return nil
 }
 
-// route prints a chain for a finding, our own packages by their short paths.
+// route formats a chain for a finding, with short paths for the packages of this repository.
 func route(chain []string) string {
 	short := make([]string, len(chain))
 	for i, importPath := range chain {
@@ -108,7 +108,7 @@ func route(chain []string) string {
 	return strings.Join(short, " -> ")
 }
 
-// within tells whether an import path is that package or lies below it.
+// within reports whether an import path is that package or below it.
 func within(importPath, parent string) bool {
 	return importPath == parent || strings.HasPrefix(importPath, parent+"/")
 }
@@ -123,7 +123,7 @@ func expectFindings(t *testing.T, got, want []string) {
 	}
 }
 
-// expectLaw reports each finding as a broken law.
+// expectLaw reports each finding as a violation.
 func expectLaw(t *testing.T, findings []string) {
 	t.Helper()
 	for _, finding := range findings {

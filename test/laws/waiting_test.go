@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// bubble is the package whose tests run on a clock of their own, where a sleep takes no time and ends when it should.
+// bubble is the package whose tests run on a fake clock, where a sleep takes no real time.
 const bubble = "testing/synctest"
 
 func TestNobodySleeps(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 	"testing/fstest"
 )
 
-// maxBytes is the size of the largest file in the tree, vendor aside.
+// maxBytes is the greatest size of a file in the tree except vendor.
 const maxBytes = 1 << 20
 
-// magics are the first bytes of what compilers and linkers make: ELF, Mach-O in both byte orders and for several
-// machines, PE, WebAssembly, and archives of objects.
+// magics are the first bytes of the outputs of compilers and linkers: ELF, Mach-O in both byte orders and for several machines, PE,
+// WebAssembly, and archives of objects.
 var magics = []string{
 	"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe",
 	"MZ\x90\x00", "\x00asm", "!<arch>\n",
@@ -44,8 +44,8 @@ func TestNoFileIsHeavy(t *testing.T) {
 	expectLaw(t, checkWeight(t, repository, files))
 }
 
-// trackedFiles lists what git keeps, also where .gitignore names it; false where the directory is no working tree of its own, such
-// as an unpacked archive, or where git does not work.
+// trackedFiles returns the files that git tracks, even if .gitignore has them; false if the directory is not a working tree of its own,
+// such as an unpacked archive, or if git does not work.
 func trackedFiles(t *testing.T, dir string) (files []string, tracked bool) {
 	t.Helper()
 
@@ -71,7 +71,7 @@ func trackedFiles(t *testing.T, dir string) (files []string, tracked bool) {
 	return strings.FieldsFunc(string(listed), func(r rune) bool { return r == 0 }), true
 }
 
-// keptFiles lists what is there and .gitignore does not name, vendor aside.
+// keptFiles returns the files that .gitignore does not have, except vendor.
 func keptFiles(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 
@@ -93,8 +93,8 @@ func keptFiles(t *testing.T, repository fs.FS) []string {
 	return files
 }
 
-// ignores knows the patterns of this repository's .gitignore: "/name" and "/*.out" for the outermost level, and "**/name/" for a
-// directory anywhere.
+// ignores matches the patterns of this repository's .gitignore: "/name" and "/*.out" for the top level, and "**/name/" for a directory
+// anywhere.
 func ignores(t *testing.T, pattern, file string) bool {
 	t.Helper()
 
@@ -133,7 +133,7 @@ func checkWeight(t *testing.T, repository fs.FS, files []string) []string {
 	return findings
 }
 
-// look returns the size of a file and its first bytes; nothing of one that is deleted and not committed yet, or of a directory.
+// look returns the size of a file and its first bytes; nothing for a directory, or for a file that is deleted and not committed yet.
 func look(t *testing.T, repository fs.FS, name string) (size int64, start []byte) {
 	t.Helper()
 
@@ -194,7 +194,7 @@ func TestWeightCheckerFindsHeavyFiles(t *testing.T) {
 
 	expectFindings(t, checkWeight(t, repository, keptFiles(t, repository)), want)
 
-	// What git keeps is checked, whatever .gitignore says, and a file that is gone is not.
+	// Tracked files are checked even if .gitignore has them, and missing files are not.
 	expectFindings(t, checkWeight(t, repository, []string{"placement", "gone"}), []string{
 		"placement: 1048580 bytes; a file in the tree has at most 1048576",
 		"placement: a built binary; build it into bin/, which git ignores",

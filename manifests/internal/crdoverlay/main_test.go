@@ -63,7 +63,7 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// overlaid returns what run makes of the definition.
+// overlaid returns the definition after run.
 func overlaid(t *testing.T, crd, overlay string) (string, error) {
 	t.Helper()
 	directory := t.TempDir()

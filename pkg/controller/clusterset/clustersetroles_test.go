@@ -128,7 +128,7 @@ func TestSetOfRole(t *testing.T) {
 	}
 }
 
-// cached is a hub that answers from a map and refuses every write.
+// cached is a client that reads from a map and rejects every write.
 type cached struct {
 	client.Client
 	t     *testing.T
@@ -186,7 +186,8 @@ func TestForeignRoleIsLeftAloneAndNamed(t *testing.T) {
 	}
 }
 
-// A role that was made for a set that is being deleted could outlive it, and one that is being deleted is made again when it is gone.
+// A role that is created while its set is being deleted could outlive the set. A role that is being deleted is created again after its
+// deletion.
 func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 	leaving := &metav1.Time{Time: time.Unix(1, 0)}
 	set := testSet()
@@ -213,7 +214,7 @@ func TestWhatIsBeingDeletedGetsNoRoles(t *testing.T) {
 	}
 }
 
-// refusing is a hub that has a set and no roles, and in which none may be made.
+// refusing is a client with a set and no roles that rejects the creation of roles.
 func refusing(t *testing.T, set *clusterv1beta2.ManagedClusterSet) client.Client {
 	t.Helper()
 

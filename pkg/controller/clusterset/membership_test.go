@@ -37,7 +37,7 @@ func inSet(set string) map[string]string {
 	return map[string]string{clusterv1beta2.ClusterSetLabel: set}
 }
 
-// The cost of a cluster event does not grow with the work that was done for other clusters.
+// The cost of a cluster event does not depend on the number of other clusters.
 func TestSetsAreCompiledOncePerGeneration(t *testing.T) {
 	compiled := 0
 	m := newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
@@ -110,7 +110,7 @@ func TestMembershipChanges(t *testing.T) {
 	}
 }
 
-// The naive reference asks every set about every cluster.
+// The naive reference matches every set with every cluster.
 func TestMembershipIsWhatEverySetSays(t *testing.T) {
 	keys, values := []string{clusterv1beta2.ClusterSetLabel, "region"}, []string{"", "a", "b", "eu"}
 	labels := rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom(values), 0, 2)
@@ -166,7 +166,7 @@ func TestMembershipIsWhatEverySetSays(t *testing.T) {
 	})
 }
 
-// Every set is counted at a start because of its own first event, so the first events of clusters need not name it again.
+// The initial event of every set enqueues it, so the initial events of clusters need not.
 func TestInitialClustersQueueNothing(t *testing.T) {
 	r := &clusterSetReconciler{members: newMembership(func(set *clusterv1beta2.ManagedClusterSet) *inventory.ClusterSet {
 		return inventory.NewClusterSet(selector.NewCompiler(), set)

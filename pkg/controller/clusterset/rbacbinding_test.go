@@ -178,7 +178,7 @@ func TestUnseenWrites(t *testing.T) {
 	}
 }
 
-// fixture is a namespace whose account may bind the set blue, and is bound to the set red that it may not bind.
+// fixture is a namespace whose ServiceAccount may bind the set blue, and which has a binding of the set red without the right.
 func fixture(t *testing.T, intercepted interceptor.Funcs) (*rbacBindingReconciler, *clocktesting.FakeClock) {
 	t.Helper()
 
@@ -268,7 +268,7 @@ func TestReconcileBindsAndRevokes(t *testing.T) {
 	}
 }
 
-// The cache may have taken a write in between the list of the bindings and the next write: it is not sent again, to be refused.
+// The cache may show a write between the list of the bindings and the next write; then the write is not sent again.
 func TestReconcileGoesByTheLatestState(t *testing.T) {
 	var created int
 
@@ -300,7 +300,7 @@ func TestReconcileGoesByTheLatestState(t *testing.T) {
 	}
 }
 
-// TestReadErrorsRevokeNothing fails the reads one after the other (docs/architecture.md law 6, docs/spec/scope.md S11).
+// TestReadErrorsRevokeNothing fails each read in turn (docs/architecture.md law 6, docs/spec/scope.md S11).
 func TestReadErrorsRevokeNothing(t *testing.T) {
 	unreadable := errors.New("unreadable")
 
@@ -365,7 +365,7 @@ func TestReadErrorsRevokeNothing(t *testing.T) {
 	}
 }
 
-// What is to be written is looked at once more; without that, it is not.
+// The object of a write is read once more before the write; if that fails, the write is not sent.
 func TestReadErrorsWriteNothing(t *testing.T) {
 	unreadable := errors.New("unreadable")
 	r, clock := fixture(t, interceptor.Funcs{

@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 )
 
-// TestCreationsThatFail holds back what is to be deleted as long as what may take its place can still come (docs/architecture.md law 5),
+// TestCreationsThatFail checks that a deletion waits while a binding that may replace it can still be created (docs/architecture.md law 5),
 // and no longer.
 func TestCreationsThatFail(t *testing.T) {
 	for _, tc := range []struct {
@@ -59,7 +59,7 @@ func TestCreationsThatFail(t *testing.T) {
 	}
 }
 
-// docs/spec/scope.md S16: nothing is made that the API server denies, and docs/architecture.md law 6: nothing is deleted that it grants,
+// docs/spec/scope.md S16: nothing is created that the API server denies, and docs/architecture.md law 6: nothing is deleted that it grants,
 // whatever the cache shows.
 func TestTheAPIServerHasTheLastWord(t *testing.T) {
 	for _, tc := range []struct {
@@ -111,8 +111,8 @@ func TestTheAPIServerHasTheLastWord(t *testing.T) {
 	}
 }
 
-// Every set is asked for by its name, once: "" is the name of no set, though the API server lets a rule with the resource name "" pass for it,
-// and an authorizer beside RBAC may deny a single set to an account that RBAC lets bind all.
+// Every set is reviewed by its name, once. A review of "" would not do: a rule with the resource name "" passes it, and an authorizer
+// beside RBAC may deny a single set to a ServiceAccount that RBAC lets bind all sets.
 func TestQuestions(t *testing.T) {
 	var asked []string
 
@@ -138,7 +138,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// An authorizer beside RBAC may change its mind, and no event tells of it.
+// An authorizer beside RBAC may change its decision, and no event reports that.
 func TestBindingsAreReviewedAgain(t *testing.T) {
 	r, clock := fixture(t, interceptor.Funcs{})
 
@@ -256,7 +256,7 @@ func TestTerminatingNamespaceGetsNothing(t *testing.T) {
 	}
 }
 
-// A namespace that began to go after the look refuses everything new: that is no error. And a write whose event gets lost is looked after.
+// A namespace that began to terminate after the read rejects new objects, which is no error. A write whose event is lost is checked later.
 func TestWritesAreLookedAfter(t *testing.T) {
 	for reason, err := range map[string]error{
 		"written": nil,
@@ -276,7 +276,7 @@ func TestWritesAreLookedAfter(t *testing.T) {
 	}
 }
 
-// withoutRed has no bindings.
+// withoutRed returns a namespace without bindings.
 type withoutRed struct{ client.Client }
 
 func (c withoutRed) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// hub has placements a, b and so on, whose comparisons take their time.
+// hub has placements a, b and so on, whose comparisons take some time.
 type hub struct {
 	Comparer
 
@@ -25,7 +25,7 @@ type hub struct {
 	busyUntil  time.Time
 	compare    func(name string) (string, bool, error)
 
-	// seen are the comparisons and when they began, diverged the placements that were found out, and lines what was logged.
+	// seen has the comparisons and their start times, diverged the reported placements, and lines the log.
 	seen, diverged, lines []string
 }
 
@@ -57,7 +57,7 @@ func newHub(placements ...string) *hub {
 	return h
 }
 
-// run compares for a time, on a clock of its own.
+// run compares for a time on a fake clock.
 func (h *hub) run(t *testing.T, d time.Duration) {
 	t.Helper()
 
@@ -71,7 +71,7 @@ func (h *hub) run(t *testing.T, d time.Duration) {
 	}
 }
 
-// counted is what a counter without labels says.
+// counted returns the value of a counter without labels.
 func counted(t *testing.T, name string) float64 {
 	t.Helper()
 
@@ -99,7 +99,7 @@ func expect[V any](t *testing.T, what string, want, got V) {
 	}
 }
 
-// All take their turns; those that come and go are seen in the next rotation.
+// All placements take turns; created and deleted ones are noticed in the next rotation.
 func TestPlacementsAreComparedInRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub("a", "b")
@@ -158,7 +158,7 @@ func TestADifferenceIsCountedLoggedAndMended(t *testing.T) {
 	})
 }
 
-// What could not be compared is neither a difference nor counted, and holds nothing up.
+// A placement that could not be compared is neither a difference nor counted, and does not stop the rotation.
 func TestWhatCannotBeComparedIsPassedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub("a", "b", "c")

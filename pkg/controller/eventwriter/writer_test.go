@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// server is an API server that takes its time, and fails as it is told to.
+// server is an API server whose requests take some time and fail on demand.
 type server struct {
 	takes time.Duration
 	fail  func(request string) error
@@ -26,7 +26,7 @@ type server struct {
 	start    time.Time
 	underWay int
 	events   []*eventsv1.Event
-	// requests are what was asked, and how long after the start it was answered.
+	// requests has the requests, and the time of each response since the start.
 	requests []string
 }
 
@@ -81,7 +81,7 @@ func send(w *Writer, reason string) {
 	w.Eventf(placement, page, corev1.EventTypeNormal, reason, reason+"d", "%s of %s", reason, "p")
 }
 
-// withServer runs a test on a clock of its own; nothing may be left running when the context has ended.
+// withServer runs a test on a fake clock; no goroutine may be left when the context has ended.
 func withServer(t *testing.T, busy bool, test func(context.Context, *server, *Writer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func withServer(t *testing.T, busy bool, test func(context.Context, *server, *Wr
 	})
 }
 
-// written starts the writer for a time, and says what was asked of the server.
+// written runs the writer for a time, and returns the requests of the server.
 func written(ctx context.Context, t *testing.T, s *server, w *Writer, d time.Duration, want ...string) {
 	t.Helper()
 
@@ -148,7 +148,7 @@ func TestEventsLookLikeThoseOfClientGo(t *testing.T) {
 	})
 }
 
-// One request at a time, and while there are placements to decide, pauses that grow with what a request takes.
+// One request is sent at a time, and while Placements wait, the pauses grow with the duration of requests.
 func TestEventsStandBehindDecisions(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -177,7 +177,8 @@ func TestEventsStandBehindDecisions(t *testing.T) {
 	}
 }
 
-// What is sent again of the same objects is a series, as with client-go's broadcaster: one patch when it begins, and one when it ends.
+// Repeated events about the same objects are a series, as with the broadcaster of client-go: one patch when it begins, and one when it
+// ends.
 func TestTheSameEventAgainIsASeries(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		send(w, "Create")
@@ -192,7 +193,7 @@ func TestTheSameEventAgainIsASeries(t *testing.T) {
 	})
 }
 
-// The states that objects were in meanwhile do not matter to a reader, but the text does.
+// The resourceVersions of the objects do not matter to a reader, but the text does.
 func TestASeriesIsOfTheSameWords(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		later := *placement
@@ -226,7 +227,7 @@ func TestASeriesThatWaitsIsOneRequest(t *testing.T) {
 	})
 }
 
-// An event lives for an hour; a series that goes on after it is written anew.
+// An event expires after an hour; a series that continues after that is created again.
 func TestASeriesWhoseEventIsGoneIsCreatedAgain(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		s.fail = func(request string) error {
@@ -284,7 +285,7 @@ func deadline(ctx context.Context, t *testing.T, d time.Duration) context.Contex
 	return ctx
 }
 
-// At the end, what waits is written without pauses, for half a second at most.
+// At the end, pending events are written without pauses, for half a second at most.
 func TestTheEndIsShort(t *testing.T) {
 	withServer(t, true, func(ctx context.Context, s *server, w *Writer) {
 		s.takes = 200 * time.Millisecond
@@ -305,7 +306,7 @@ func TestTheEndIsShort(t *testing.T) {
 	})
 }
 
-// text counts how often it is asked for.
+// text counts the calls of its String method.
 type text struct{ asked *int }
 
 func (s text) String() string {

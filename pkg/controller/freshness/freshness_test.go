@@ -27,7 +27,7 @@ func object(resource schema.GroupVersionResource, namespace, name string) freshn
 	return freshness.Object{Resource: resource, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// server is an API server that answers requests for metadata, and a view of it.
+// server is an API server that serves metadata, and a view of it.
 type server struct {
 	metadata.Interface
 
@@ -36,7 +36,7 @@ type server struct {
 	version  int
 	requests []string
 	broken   error
-	// before is called before a request is answered.
+	// before is called before a response.
 	before func()
 
 	view    *freshness.Observed
@@ -70,7 +70,7 @@ func (s *server) put(of freshness.Object, generation int64) freshness.Object {
 	return of
 }
 
-// see has the view take in the present state of an object.
+// see makes the view observe the current state of an object.
 func (s *server) see(of freshness.Object) {
 	if is, exists := s.objects[of]; exists {
 		s.view.Begin(of, is.ResourceVersion)()
@@ -79,7 +79,7 @@ func (s *server) see(of freshness.Object) {
 	}
 }
 
-// Resource is the client's.
+// Resource implements the client.
 func (s *server) Resource(of schema.GroupVersionResource) metadata.Getter {
 	return getter{server: s, of: of}
 }
@@ -139,7 +139,7 @@ func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialOb
 	return list, nil
 }
 
-// removal takes the first clusters away from the placement as the server has it.
+// removal removes the first clusters from the placement as the server has it.
 func (s *server) removal(clusters int) freshness.Removal {
 	r := freshness.Removal{Placement: object(placements, "ns", "p"), Meta: s.objects[object(placements, "ns", "p")]}
 	for i := range clusters {
@@ -149,7 +149,7 @@ func (s *server) removal(clusters int) freshness.Removal {
 	return r
 }
 
-// prove proves a removal, and says what came of it in a few words.
+// prove proves a removal, and returns the result in a few words.
 func (s *server) prove(t *testing.T, removal freshness.Removal) string {
 	t.Helper()
 
@@ -220,7 +220,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// The placement may have a new status or new labels; with another spec, other annotations or a deletion it has to be evaluated again.
+// The placement may get a new status or new labels; with another spec, other annotations or a deletion it must be scheduled again.
 func TestThePlacementHasChanged(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -259,7 +259,7 @@ func TestThePlacementHasChanged(t *testing.T) {
 	}
 }
 
-// A view that is behind is waited for, but only once for as long as it is behind.
+// Prove waits for a view that is behind, but only once while it is behind.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -289,7 +289,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// A proof does not cover what was not compared, and nothing that has changed since.
+// A proof covers neither objects that were not compared nor objects that have changed since.
 func TestCovers(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -331,7 +331,7 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// A snapshot that was taken after a change has the versions of a proof only if none of them has come, and none of the objects gone, since.
+// A snapshot that was taken after a change has the versions of a proof only if no object of it has changed or was deleted since.
 func TestUnchangedSince(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -375,7 +375,7 @@ func TestUnchangedSince(t *testing.T) {
 	}
 }
 
-// Many questions within a second share one list of the clusters, as long as nothing else that decides has changed since it was sent.
+// Many proofs within a second share one list of the clusters, as long as no other object that decides has changed since it was sent.
 func TestListsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -404,7 +404,7 @@ func TestListsAreShared(t *testing.T) {
 		expect("the placement has changed", 4)
 		time.Sleep(time.Second + time.Millisecond)
 		expect("a second later", 5)
-		// What was bound and is bound no more: the list is of a time when it was.
+		// An unbound set does not count: the list is older than its unbinding.
 		s.see(s.put(object(freshness.Bindings, "ns", "b"), 0))
 		s.see(s.put(object(freshness.ClusterSets, "", "b"), 0))
 		expect("another binding", 6)
@@ -414,7 +414,7 @@ func TestListsAreShared(t *testing.T) {
 	})
 }
 
-// A question that comes while a request is under way is not answered by it: what it asks about may have changed since the request was sent.
+// A running request does not serve a proof that begins later: its objects may have changed since the request was sent.
 func TestAReadBeginsAfterItsQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

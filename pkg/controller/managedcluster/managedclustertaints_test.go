@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// The list of taints is replaced as a whole: one that somebody has added meanwhile must not be lost.
+// The patch replaces the whole list of taints: a taint that somebody has added meanwhile must not be lost.
 func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := clusterv1.Install(scheme); err != nil {

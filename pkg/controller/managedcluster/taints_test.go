@@ -29,7 +29,7 @@ func available(status metav1.ConditionStatus) metav1.Condition {
 	return metav1.Condition{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}
 }
 
-// docs/spec/upstream-placement.md 1.4c: which condition means which taint.
+// docs/spec/upstream-placement.md 1.4c: the taint of each condition.
 func TestAvailabilityTaint(t *testing.T) {
 	joined := metav1.Condition{Type: clusterv1.ManagedClusterConditionJoined, Status: metav1.ConditionFalse}
 	for _, tc := range []struct {
@@ -159,7 +159,7 @@ func TestTaintProperties(t *testing.T) {
 	})
 }
 
-// A taint whose time cannot be read would lose it, and with it a toleration, when the list is written.
+// Writing a list with an undecodable time would remove the time, and with it a toleration.
 func TestTaintsThatCannotBeReadAreLeftAlone(t *testing.T) {
 	for path, want := range map[string]bool{"spec.taints[0].timeAdded": false, "status.allocatable.cpu": true} {
 		cluster := &clusterv1.ManagedCluster{Spec: clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{{Key: "gpu", Effect: noSelect}}}}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
-// talker is a cluster with labels of these keys and claims of these names.
+// talker returns a cluster with labels of these keys and claims of these names.
 func talker(labels, claims []string) clusterv1.ManagedCluster {
 	cluster := clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{}}}
 	for _, key := range labels {
@@ -26,7 +26,7 @@ func talker(labels, claims []string) clusterv1.ManagedCluster {
 	return cluster
 }
 
-// binds makes bindings of "namespace/set".
+// binds returns bindings of "namespace/set".
 func binds(keys ...string) []clusterv1beta2.ManagedClusterSetBinding {
 	bindings := make([]clusterv1beta2.ManagedClusterSetBinding, 0, len(keys))
 
@@ -38,7 +38,7 @@ func binds(keys ...string) []clusterv1beta2.ManagedClusterSetBinding {
 	return bindings
 }
 
-// many makes n words of a length.
+// many returns n words of a length.
 func many(n, length int) []string {
 	words := make([]string, n)
 	for i := range words {

@@ -23,7 +23,7 @@ type source struct {
 	open   atomic.Pointer[watch.FakeWatcher]
 }
 
-// listing is a ListerWatcher that cannot begin a watch with a list.
+// listing is a ListerWatcher that does not support watches with initial events.
 type listing struct{ *toolscache.ListWatch }
 
 func (listing) IsWatchListSemanticsUnSupported() bool { return true }
@@ -46,12 +46,12 @@ func (s *source) listerWatcher() toolscache.ListerWatcher {
 	}}
 }
 
-// A watch that ends and is opened again is healthy; one that cannot be opened is broken after a minute; and it heals.
+// A watch that ends and is opened again is healthy; one that cannot be opened is broken after a minute, and may recover.
 func TestAWatchThatStaysBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, m := &source{}, watchhealth.New()
 		informer := m.NewInformer(s.listerWatcher(), &clusterv1.ManagedCluster{}, 0, toolscache.Indexers{})
-		// The default handler of errors compares the clock of the test with the one at the start of the process.
+		// The default handler of errors compares the fake clock with the start time of the process.
 		if err := informer.SetWatchErrorHandlerWithContext(func(context.Context, *toolscache.Reflector, error) {}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// leading is a configuration of webhooks at these URLs; "" is the Service of another namespace.
+// leading returns a configuration with webhooks at these URLs; "" is the Service of another namespace.
 func leading(urls ...string) *admissionregistrationv1.MutatingWebhookConfiguration {
 	c := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Configuration}}
 	for _, url := range urls {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readinessOf is the check of a process that serves with the certificate of a keeper.
+// readinessOf returns the readiness of a process that serves with the certificate of a keeper.
 func readinessOf(k *keeper) *readiness {
 	return &readiness{source: &certificateSource{reader: k.client, key: k.key}, reader: k.client, clock: k.clock}
 }

@@ -33,7 +33,7 @@ const day = 24 * time.Hour
 
 var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// keeper is a reconciler, on a clock of its own and a hub that writes down what is sent and may refuse it.
+// keeper is a reconciler with a fake clock and a client that records writes and may reject them.
 type keeper struct {
 	*reconciler
 
@@ -84,7 +84,7 @@ func newKeeper(objects ...client.Object) *keeper {
 	return k
 }
 
-// look reconciles, and returns what was sent.
+// look reconciles, and returns the writes.
 func (k *keeper) look(t *testing.T) (sent []string, again time.Duration, err error) {
 	t.Helper()
 	log := funcr.New(func(_, line string) { k.logged = append(k.logged, line) }, funcr.Options{Verbosity: 0})
@@ -150,7 +150,7 @@ func TestABundleIsWrittenDownBeforeItIsGivenOut(t *testing.T) {
 		t.Error("the new authority does not stand before the old one")
 	}
 
-	// Somebody takes the bundle away, and it cannot be put back while what only the new authority vouches for is due.
+	// The bundle is deleted and cannot be restored while a certificate is due that only the new authority has signed.
 	k.clock.SetTime(begin.Add(251 * day))
 	config := leading("https://127.0.0.1:1/")
 	if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(config), config); err != nil {
@@ -168,7 +168,7 @@ func TestABundleIsWrittenDownBeforeItIsGivenOut(t *testing.T) {
 	k.want(t, "now it is trusted", giveOut, writeSecret)
 }
 
-// A clock that was wrong for a moment leaves certificates behind that are not good yet.
+// A clock that was wrong for a moment leaves certificates that are not valid yet.
 func TestAClockThatWasWrongIsNoticed(t *testing.T) {
 	k := newKeeper(leading("https://127.0.0.1:1/"))
 	k.want(t, "nothing is there", "create "+Secret, "patch "+Configuration)
@@ -213,7 +213,7 @@ func TestARemovedWebhookStaysAway(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The removal itself is among what is sent.
+	// The removal itself is among the writes.
 	if again := k.want(t, "one is removed meanwhile", "create "+Secret, giveOut, "update "+Configuration); again > time.Minute {
 		t.Errorf("to look again after %v, want soon", again)
 	}

@@ -44,7 +44,7 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "pipe"} }
 
-// dial connects as who trusts everybody.
+// dial connects without verifying the certificate.
 func (p *pipes) dial(ctx context.Context, config *tls.Config) (*tls.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -114,7 +114,7 @@ func TestWhatIsBeingAskedAtTheEndIsAnswered(t *testing.T) {
 		synctest.Wait()
 
 		stop()
-		// An API server waits for ten seconds, as its configurations say.
+		// An API server waits for ten seconds, as the configurations say.
 		<-time.After(9 * time.Second)
 		synctest.Wait()
 		select {

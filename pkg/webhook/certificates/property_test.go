@@ -7,13 +7,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whenever and how often it is asked, nobody who trusts the bundle of the last hour is ever shown a certificate that it does not vouch for.
+// However often Next is called, no client with the bundle of the last hour ever sees a certificate that the bundle does not verify.
 func TestRotationIsNeverNoticed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := begin
 		held, again := next(t, Material{}, at)
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
-			// The hub may be late by a month: the third of a serving certificate's life.
+			// The hub may be late by a month: a third of the lifetime of a serving certificate.
 			if rapid.Bool().Draw(t, "on time") {
 				at = again
 			} else {
@@ -40,7 +40,7 @@ func TestRotationIsNeverNoticed(t *testing.T) {
 	})
 }
 
-// Whatever somebody writes there, the next state is whole.
+// Whatever the current Material is, the next one is complete.
 func TestEditsAreMended(t *testing.T) {
 	first, _ := next(t, Material{}, begin)
 	second, _ := next(t, Material{}, begin.Add(100*day))

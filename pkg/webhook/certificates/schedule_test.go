@@ -12,7 +12,7 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// rounding is what the times of certificates, which are in seconds, may be off.
+	// rounding is the error of the times in certificates, which are in seconds.
 	rounding = 2 * time.Second
 )
 
@@ -21,7 +21,7 @@ var (
 	hosts = []string{"127.0.0.1", "placement-webhook.hub.svc"}
 )
 
-// failer is what tests and properties have in common.
+// failer has the methods that tests and properties share.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -39,7 +39,7 @@ func next(t failer, held Material, at time.Time) (Material, time.Time) {
 	return after, again
 }
 
-// trusts reports whether who trusts a bundle trusts what is served at that time.
+// trusts reports whether a client with a bundle trusts the serving certificate at that time.
 func trusts(t failer, bundle []byte, served Material, at time.Time) error {
 	t.Helper()
 	pair, err := tls.X509KeyPair(served.Certificate, served.Key)
@@ -134,14 +134,14 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// renewedAt is what is held after the serving certificate was renewed.
+// renewedAt returns the Material after the serving certificate was renewed.
 func renewedAt(t *testing.T, held Material, after time.Duration) Material {
 	t.Helper()
 	renewed, _ := next(t, held, begin.Add(after))
 	return renewed
 }
 
-// A year and a half without a mishap, looked at only when Next says so.
+// A year and a half without a disturbance, with a call at each time that Next returns.
 func TestRotation(t *testing.T) {
 	held, again := next(t, Material{}, begin)
 	type change struct {
@@ -179,8 +179,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// From the moment at which it is made an authority is in the bundle for Trust before it alone vouches for what is served, however far behind
-// a clock may be.
+// A new authority is in the bundle for Trust before a certificate that only it has signed is served, however far behind a clock may be.
 func TestANewAuthorityWaitsForTrust(t *testing.T) {
 	for _, schedule := range []Schedule{
 		Standard(),

@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-// The table in the docs is the one that make generate writes.
+// The table in the docs is the output of make generate.
 func TestTheTableIsUpToDate(t *testing.T) {
 	document, err := os.ReadFile("../../../../docs/metrics.md")
 	if err != nil {
