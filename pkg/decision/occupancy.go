@@ -140,7 +140,7 @@ func (o *occupancy) join(p *pageState) {
 	}
 }
 
-// measure computes lacks and grows of an open page.
+// measure computes lacks and grows of an open page, and adds it to the clusters that it loses and gains.
 func (o *occupancy) measure(p *pageState) {
 	for _, id := range p.lost {
 		cluster := o.occupant(id)

@@ -176,7 +176,7 @@ func without(a, b []int32) []int32 {
 	return rest
 }
 
-// queue is a heap of the indices of states, which are nearly always added in order.
+// queue has the indices of states, sorted. They are nearly always added in order.
 type queue []int
 
 func (q *queue) push(at int) {

@@ -133,8 +133,8 @@ func (s *site) blocks(name string) bool {
 	return lingering > 1 // A single page takes the other name.
 }
 
-// others returns all writable pages at the site. The pages that are best used for another group come first: a page with finalizers exists
-// on after its deletion, and a misnamed page comes last.
+// others returns all writable pages at the site, pages that are best used for another group first: those with finalizers, which exist on
+// after their deletion, and well named pages before misnamed ones.
 func (s *site) others() []*existingPage {
 	var pages []*existingPage
 	for _, group := range s.groups {

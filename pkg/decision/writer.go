@@ -33,8 +33,7 @@ const (
 type Observer func(action Action, page *record.Page, err error)
 
 // Writer applies plans. Every request except a creation has the planned uid and resourceVersion as preconditions, so that the API server
-// rejects a plan that was made on an old view. It stops at the first error and returns it. It is safe for concurrent use for different
-// Placements.
+// rejects a plan that was made on an old view. It stops at the first error and returns it.
 type Writer struct {
 	// Client sends the requests.
 	Client client.Client
@@ -82,7 +81,9 @@ func requests(form record.Form, write Write) []request {
 		confirmation := map[string]any{"annotations": write.Desired.Annotations}
 		requests = append(requests, request{action: ActionTouch, verb: "touching", body: map[string]any{"metadata": confirmation}})
 	case write.UpdateMetadata:
-		requests = append(requests, request{action: ActionUpdateMetadata, verb: "updating labels and owners of", body: map[string]any{"metadata": metadata}})
+		requests = append(requests, request{
+			action: ActionUpdateMetadata, verb: "updating labels and owners of", body: map[string]any{"metadata": metadata},
+		})
 	}
 
 	switch {

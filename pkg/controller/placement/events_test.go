@@ -81,7 +81,9 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 	placement, recorder := somePlacement(), &told{}
 	news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 2))
 
-	for _, action := range []decision.Action{decision.ActionCreate, decision.ActionUpdateDecisions, decision.ActionUpdateMetadata, decision.ActionDelete} {
+	for _, action := range []decision.Action{
+		decision.ActionCreate, decision.ActionUpdateDecisions, decision.ActionUpdateMetadata, decision.ActionDelete,
+	} {
 		news.record(action, somePages(1)[0])
 	}
 

@@ -14,61 +14,62 @@ import (
 
 // The annotations of a Placement.
 const (
-	// PercentAnnotation is the share of the clusters that may leave at once, a whole number from 0 to 100, instead of that of the hub; 100
-	// is no bound.
+	// PercentAnnotation is the percentage of the clusters that may be removed within the Window, a whole number from 0 to 100; it overrides
+	// that of the hub, and 100 means no limit.
 	PercentAnnotation = "placement-hub.open-cluster-management.io/max-removal-percent"
-	// CountReplacedAnnotation says, as "true" or "false" and instead of the hub, whether a cluster whose place another one takes counts as
-	// removed.
+	// CountReplacedAnnotation reports, as "true" or "false", whether a replaced cluster counts as removed; it overrides the option of the
+	// hub.
 	CountReplacedAnnotation = "placement-hub.open-cluster-management.io/max-removal-counts-replaced"
-	// ReleaseAnnotation lets everything go while it is the generation of the placement.
+	// ReleaseAnnotation allows all removals while its value is the generation of the Placement.
 	ReleaseAnnotation = "placement-hub.open-cluster-management.io/release-removal"
 )
 
-// Off is the share that is no bound.
+// Off is the percentage that means no limit.
 const Off = 100
 
-// satisfiedCondition tells which generation the decisions are for. Every condition of the hub does.
+// satisfiedCondition is the type of a condition whose observedGeneration is that of the decisions, as for every condition of the hub.
 const satisfiedCondition = "PlacementSatisfied"
 
-// Limit is what a hub was started with. A nil field is not known, as to an observer of a hub; For reads it from the status then.
+// Limit is the removal limit of a hub. A nil field means unknown, for an observer of the hub; NewBudget reads it from the status then.
 type Limit struct {
-	// Percent is the greatest share of the clusters that may leave within the Window, from 0 to Off.
+	// Percent is the maximal percentage of the clusters that may be removed within the Window, from 0 to Off.
 	Percent *int
-	// CountReplaced says whether a cluster whose place another one takes counts as removed.
+	// CountReplaced reports whether a replaced cluster counts as removed.
 	CountReplaced *bool
 }
 
-// Budget is what holds for a placement at a time.
+// Budget is the removal budget of a Placement at a time. The zero value has no limit.
 type Budget struct {
-	// Percent is the greatest share of the clusters that may leave within the Window, from 0 to Off.
+	// Percent is the maximal percentage of the clusters that may be removed within the Window, from 0 to Off.
 	Percent int
-	// CountReplaced says that a cluster whose place another one takes counts as removed.
+	// CountReplaced reports whether a replaced cluster counts as removed.
 	CountReplaced bool
-	// Mistake says what to correct in the annotations; empty when they can be read, or are not there.
+	// Mistake describes invalid annotations; empty when there are none.
 	Mistake string
-	// Released says that an annotation lets everything go, and Armed that the decisions for this generation were wholly written before.
+	// Released reports whether an annotation allows all removals, and SpecApplied whether the decisions for this generation were completely
+	// written before.
 	Released, SpecApplied bool
-	// Unknown says that the share of the hub decides, and neither the caller nor the status of the placement tells it.
+	// Unknown reports whether the limit of the hub applies, but neither the caller nor the status of the Placement has it.
 	Unknown bool
 
-	// replacedUnknown says that nobody tells whether clusters count that are replaced.
+	// replacedUnknown reports whether CountReplaced is unknown.
 	replacedUnknown bool
 
 	placement *record.Placement
-	// condition is the present condition; nil when there is none.
+	// condition is the existing condition; nil when there is none.
 	condition *metav1.Condition
-	// annotations are the names of the annotations, without their prefix, that the limit is from.
+	// annotations are the base names of the annotations that override the limit of the hub.
 	annotations []string
-	// recorded are the departures that the status of the placement records.
+	// recorded are the recent removals that the status of the Placement records.
 	recorded RecentRemovals
-	// record is the condition that they are from; nil when there is none.
+	// record is the condition that records them; nil when there is none.
 	record *metav1.Condition
 }
 
-// NewBudget is the guard of a placement on a hub with a limit. What of the limit is not given is taken from the status of the placement, where the
-// hub says what it goes by.
+// NewBudget returns the budget of a Placement on a hub with a limit. Unknown fields of the limit are read from the status of the Placement,
+// where the hub writes the limit that it applies.
 //
-// An annotation that cannot be read does not open anything: the share of the hub holds, and where the hub has none, nothing may leave.
+// An invalid annotation allows nothing: the limit of the hub applies, or without one no cluster may be removed.
 func NewBudget(placement *record.Placement, limit Limit) Budget {
 	b := Budget{
 		Percent: Off, SpecApplied: specApplied(placement), Released: placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
@@ -87,7 +88,7 @@ func NewBudget(placement *record.Placement, limit Limit) Budget {
 	return b
 }
 
-// withPercent takes the share from the annotation, or else from the hub.
+// withPercent sets the percentage of the annotation, or else of the hub.
 func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 	text, annotated := b.placement.Annotations[PercentAnnotation]
 	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
@@ -119,7 +120,7 @@ func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 	return b
 }
 
-// withCountReplaced takes from the annotation, or else from the hub, whether clusters count that are replaced.
+// withCountReplaced sets CountReplaced as the annotation has it, or else the hub.
 func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
 	text, annotated := b.placement.Annotations[CountReplacedAnnotation]
 	if annotated {
@@ -147,8 +148,8 @@ func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
 	return b
 }
 
-// Forgotten reports whether a changed placement lacks the share that an annotation of the live one says, so that the share of the hub decides, and
-// nobody tells it: where the annotation lets everything go there is no condition to read it from.
+// Forgotten reports whether a changed Placement lacks the percentage annotation of the live Placement, so that the percentage of the hub
+// applies but is unknown: the live status has no condition to read it from.
 func (l Limit) Forgotten(live, changed *record.Placement) bool {
 	_, before := live.Annotations[PercentAnnotation]
 	_, after := changed.Annotations[PercentAnnotation]
@@ -157,7 +158,7 @@ func (l Limit) Forgotten(live, changed *record.Placement) bool {
 	return l.Percent == nil && before && !after && parseLimit(condition).percent == nil
 }
 
-// Stricter is the guard of a hub on which clusters count that are replaced, where it is not known whether they do; false where it is.
+// Stricter returns the budget with CountReplaced, if that is unknown; false if it is known.
 func (b Budget) Stricter() (Budget, bool) {
 	if !b.replacedUnknown || !b.Enabled() {
 		return b, false
@@ -168,13 +169,13 @@ func (b Budget) Stricter() (Budget, bool) {
 	return b, true
 }
 
-// Enabled reports whether there is a bound. The zero value has none.
+// Enabled reports whether there is a limit.
 func (b Budget) Enabled() bool { return b.placement != nil && b.Percent < Off }
 
-// specApplied reports whether the decisions for the present generation were wholly written before, so that what changes now has causes outside of
-// the placement. In doubt they were: a placement that comes from a backup has no conditions, and those of the upstream controller do not say
-// which generation they are for. A placement that was changed before anything was written for it has none either, and one that never was on a
-// hub has no generation.
+// specApplied reports whether the decisions for the current generation were completely written before, so that a change of them now has
+// causes outside of the Placement. In doubt they were: a Placement of generation 1 without conditions may come from a backup, and
+// conditions of the upstream controller have no observedGeneration. They were not for a Placement without conditions at another generation,
+// which was changed before its first decisions, or never was on a hub.
 func specApplied(placement *record.Placement) bool {
 	satisfied := meta.FindStatusCondition(placement.Status.Conditions, satisfiedCondition)
 	if satisfied == nil {

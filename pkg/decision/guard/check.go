@@ -9,29 +9,30 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Removal is what a guard says of an answer. The zero value says nothing: there is no bound.
+// Removal is the result of checking a scheduling Result against a Budget. The zero value means that there is no limit.
 type Removal struct {
-	// Held says that the answer is not to be carried out now, but asked for again at WakeAt, unless that is zero.
+	// Held reports whether the Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
 	Held      bool
 	RequeueAt time.Time
-	// Removed is how many clusters would be removed of how many, those that have Left within the Window among both.
+	// Removed is the number of removed clusters, Of the number that the percentage refers to, and Left the number of clusters of Removed
+	// that have left the decisions within the Window already.
 	Removed, Of, Left int
-	// Leaving are the clusters that would leave the decisions now and are not replaced, sorted by name, and Causes say why.
+	// Leaving are the clusters that the Result would remove now without replacement, sorted by name, and Rejections are the reasons.
 	Leaving    []string
 	Rejections []scheduling.Rejection
-	// Recent are what has left within the Window once the answer is carried out.
+	// Recent are the removals within the Window after the Result was applied.
 	Recent RecentRemovals
 
 	budget Budget
 	valid  bool
-	// reserved are what has left within the Window, as long as it is not known how much of the answer is carried out.
+	// reserved are the removals within the Window while it is unknown how much of the Result was applied.
 	reserved RecentRemovals
 }
 
-// Check compares the answer of an engine with the clusters in the present decisions, and with those that have left them, which the status of
-// the placement records.
+// Check compares a Result with the clusters in the existing decisions, and with the recent removals that the status of the Placement
+// records.
 func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Removal {
-	// Of a result that is postponed nothing is written, as of one without an answer.
+	// A postponed result is not written, like an invalid one.
 	r := Removal{budget: b, valid: result.Valid() && result.Postponement() == nil}
 
 	switch {
@@ -84,7 +85,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	return r
 }
 
-// removesNow reports whether an answer removes clusters from the present decisions, whatever has left them before.
+// removesNow reports whether a Result removes clusters from the existing decisions, regardless of recent removals.
 func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) bool {
 	if !left.empty() {
 		counted, _ = b.countRemovals(result, incumbents, 0)
@@ -93,7 +94,7 @@ func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool
 	return counted.removed() > 0
 }
 
-// block is the ruling that holds the answer: nothing leaves now, so that what has left before is remembered alone.
+// block returns the Removal that blocks the Result: nothing is removed now, so only the earlier removals are recorded.
 func (r Removal) block(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) Removal {
 	r.Held, r.Removed, r.Of = true, counted.removed(), counted.base()
 	r.Left = max(0, r.Removed-len(r.Leaving))
@@ -104,7 +105,7 @@ func (r Removal) block(result *scheduling.Result, incumbents map[string]bool, le
 	return r
 }
 
-// allowedAt is when so much of what has left does not count any more that the answer does not remove too much; zero if that is never.
+// allowedAt returns the time at which so many recent removals have expired that the Result does not exceed the budget; zero means never.
 func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) time.Time {
 	selected := make(map[string]bool, len(result.Selected))
 	for _, f := range result.Selected {
@@ -138,8 +139,8 @@ func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool,
 	return time.Time{}
 }
 
-// Reserve is the record that has to be written before a cluster leaves the decisions, so that it counts whatever becomes of the process that
-// removes it; false when the status has it already.
+// Reserve returns the record that must be written before clusters are removed, so that they count even if the process ends meanwhile; false
+// when the status has it already.
 func (r Removal) Reserve() (metav1.Condition, bool) {
 	if !r.budget.Enabled() || r.budget.recorded.covers(r.Recent) {
 		return metav1.Condition{}, false
@@ -148,8 +149,8 @@ func (r Removal) Reserve() (metav1.Condition, bool) {
 	return *r.reserved.condition(), true
 }
 
-// Record is the condition that records what has left; none when nothing has. Written says that the answer is carried out, so that what came
-// back does not count any more.
+// Record returns the condition that records recent removals; none when there are none. Written reports whether the Result was applied, so
+// that clusters that came back do not count any more.
 func (r Removal) Record(written bool) []metav1.Condition {
 	recent := r.reserved
 	if written {
@@ -163,8 +164,8 @@ func (r Removal) Record(written bool) []metav1.Condition {
 	return nil
 }
 
-// Recorded is the condition as it is, if it has what Record says; otherwise it is Record. A status that differs from it by departures alone
-// that do not count any more need not be written.
+// Recorded returns the existing condition, if it has everything that Record returns, or else Record. A status that would change only by
+// expired removals need not be written.
 func (r Removal) Recorded(written bool) []metav1.Condition {
 	if r.budget.Enabled() && r.budget.record != nil && r.budget.recorded.covers(r.Recent) {
 		return []metav1.Condition{*r.budget.record}
@@ -173,5 +174,5 @@ func (r Removal) Recorded(written bool) []metav1.Condition {
 	return r.Record(written)
 }
 
-// SpecChanged reports whether the answer is the first one for a changed spec, so that nothing of it is held.
+// SpecChanged reports whether the Result is the first for a changed spec, so that the budget does not block it.
 func (r Removal) SpecChanged() bool { return r.budget.Enabled() && !r.budget.SpecApplied }

@@ -14,24 +14,23 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Condition says whether a removal is held. It is there only where there is a bound.
+// Condition reports whether a removal is blocked. It exists only when there is a limit.
 const Condition = "RemovalHeld"
 
-// The reasons of the condition. It is True with the first one alone.
+// The reasons of the condition. It is True only with ReasonTooManyRemoved.
 const (
 	ReasonTooManyRemoved = "TooManyClustersRemoved"
 	ReasonNothingHeld    = "NothingHeld"
 	ReasonReleased       = "Released"
-	// ReasonSpecChanged stands until the decisions for a changed spec are wholly written.
+	// ReasonSpecChanged stays until the decisions for a changed spec are completely written.
 	ReasonSpecChanged       = "SpecChanged"
 	ReasonInvalidAnnotation = "InvalidAnnotation"
 )
 
-// maxListedClusters is how many clusters a text names.
+// maxListedClusters is the number of clusters that a text lists.
 const maxListedClusters = 3
 
-// Conditions are the condition of the ruling, or none where there is no bound. Written says that the decisions are, wholly, once the status
-// is written.
+// Conditions returns the condition of the Removal, or none without a limit. Written reports whether the decisions are completely written.
 func (r Removal) Conditions(written bool) []metav1.Condition {
 	b := r.budget
 
@@ -50,7 +49,8 @@ func (r Removal) Conditions(written bool) []metav1.Condition {
 		condition.Message = r.message()
 	case !b.SpecApplied && (!written || !r.valid):
 		condition.Reason = ReasonSpecChanged
-		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written, and then " + b.limitText() + b.annotationsText()
+		condition.Message = "The spec was changed: nothing is held until the decisions for it are wholly written, and then " +
+			b.limitText() + b.annotationsText()
 	case b.Released:
 		condition.Reason = ReasonReleased
 		condition.Message = fmt.Sprintf("The annotation %s releases generation %d: take it away to have removals held again, where %s",
@@ -71,12 +71,12 @@ func (r Removal) Conditions(written bool) []metav1.Condition {
 	return []metav1.Condition{condition}
 }
 
-// stillBlocks reports whether the present condition holds a removal, of which nothing new is known while there is no answer.
+// stillBlocks reports whether the existing condition blocks a removal, which stays so while there is no valid Result.
 func (b Budget) stillBlocks() bool {
 	return b.condition != nil && b.condition.Status == metav1.ConditionTrue && !b.Released
 }
 
-// limitText is "no more than 30 % may leave within 10 minutes". It is read back by statedLimit.
+// limitText returns "no more than 30 % may leave within 10 minutes". parseLimit parses it.
 func (b Budget) limitText() string {
 	share, leave := fmt.Sprintf("no more than %d %%", b.Percent), "leave"
 
@@ -91,10 +91,10 @@ func (b Budget) limitText() string {
 	return fmt.Sprintf("%s may %s within %d minutes", share, leave, int(Window.Minutes()))
 }
 
-// annotationsPrefix begins the sentence that names the annotations which the limit is from.
+// annotationsPrefix begins the sentence that lists the annotations which override the limit of the hub.
 const annotationsPrefix = ". Its annotations say so: "
 
-// annotationsText is a sentence that names the annotations of the placement which the bound is from; empty when it is from the hub alone.
+// annotationsText returns a sentence that lists the annotations which override the limit of the hub; empty when there are none.
 func (b Budget) annotationsText() string {
 	if len(b.annotations) == 0 {
 		return ""
@@ -103,7 +103,7 @@ func (b Budget) annotationsText() string {
 	return annotationsPrefix + strings.Join(b.annotations, ", ")
 }
 
-// parsedLimit is what a condition says of the limit of the hub; nil is what it does not say.
+// parsedLimit is the limit of the hub in a condition; nil means that the condition does not have it.
 type parsedLimit struct {
 	percent       *int
 	countReplaced *bool
@@ -111,8 +111,8 @@ type parsedLimit struct {
 
 var boundText = regexp.MustCompile(`(?:none|no more than (\d{1,2}) %) may leave( or be replaced)? within `)
 
-// parseLimit reads the limit of the hub back from the condition, where bound and source have put it. Where there is no condition, the hub
-// had no bound for the placement.
+// parseLimit parses the limit of the hub from the condition, where limitText and annotationsText wrote it. Without a condition, the hub had
+// no limit for the Placement.
 func parseLimit(condition *metav1.Condition) parsedLimit {
 	if condition == nil {
 		return parsedLimit{}
@@ -146,17 +146,17 @@ func parseLimit(condition *metav1.Condition) parsedLimit {
 	return limit
 }
 
-// message tells what is held, why, and how to let it go.
+// message describes the blocked removal, its reasons, and how to release it.
 func (r Removal) message() string {
 	b := r.budget
 
 	return fmt.Sprintf("%s, where %s; causes: %s%s. The decisions stay as they are until that falls below, the spec is changed, or this "+
 		"generation is released: kubectl annotate --overwrite placements.%s %s -n %s %s=%d",
-		r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText(), b.placement.API.Name(), b.placement.Name, b.placement.Namespace,
-		ReleaseAnnotation, b.placement.Generation)
+		r.Summary(), b.limitText(), scheduling.Summarize(r.Rejections), b.annotationsText(), b.placement.API.Name(), b.placement.Name,
+		b.placement.Namespace, ReleaseAnnotation, b.placement.Generation)
 }
 
-// Summary is "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".
+// Summary returns "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".
 func (r Removal) Summary() string {
 	earlier := ""
 	if r.Left > 0 {
@@ -166,7 +166,7 @@ func (r Removal) Summary() string {
 	return fmt.Sprintf("The decisions would lose %d of %d clusters%s: %s", r.Removed, r.Of, earlier, Name(r.Leaving))
 }
 
-// Name names the first ones of some clusters: "c1, c2, c3 and 37 more".
+// Name returns the first clusters of a list: "c1, c2, c3 and 37 more".
 func Name(clusters []string) string {
 	text := strings.Join(clusters[:min(len(clusters), maxListedClusters)], ", ")
 	if more := len(clusters) - maxListedClusters; more > 0 {

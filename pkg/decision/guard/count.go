@@ -7,19 +7,20 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// removalCount compares the clusters that there were with those that an answer selects.
+// removalCount compares the previous clusters with those that a Result selects.
 type removalCount struct {
 	wanted *int32
-	// countReplaced says that a cluster whose place another one takes counts as removed.
+	// countReplaced reports whether a replaced cluster counts as removed.
 	countReplaced bool
-	// previous is how many there were, and selected how many are selected.
+	// previous is the number of previous clusters, and selected the number of selected clusters.
 	previous, selected int
-	// infeasible and unused are how many of the past ones are not selected, because they do not fit, or for others that are better; gained is how
-	// many are selected that are not among the past ones. Others is how many of the unfit ones have no names.
+	// infeasible and outranked are the numbers of previous clusters that are not selected because they are not feasible, or because others
+	// are better; gained is the number of selected clusters that are not among the previous ones. others is the number of infeasible
+	// clusters without names.
 	infeasible, outranked, gained, others int
 }
 
-// base is of how many clusters the share is taken.
+// base returns the number of clusters that the percentage refers to.
 func (t removalCount) base() int {
 	if t.wanted != nil {
 		return min(t.previous, int(*t.wanted)) // On the way from one cluster to another both are there.
@@ -28,7 +29,7 @@ func (t removalCount) base() int {
 	return t.previous
 }
 
-// removed is how many clusters the decisions lose, without those whose places are taken by others unless they count.
+// removed returns the number of removed clusters, without replaced clusters unless they count.
 func (t removalCount) removed() int {
 	switch {
 	case t.countReplaced:
@@ -40,15 +41,15 @@ func (t removalCount) removed() int {
 	}
 }
 
-// exceeds reports whether more than the share is removed.
+// exceeds reports whether more than the percentage is removed.
 func (t removalCount) exceeds(percent int) bool { return t.removed()*Off > percent*t.base() }
 
-// losses are the clusters that there were and that are not selected, sorted by name.
+// losses are the previous clusters that are not selected, sorted by name.
 type losses struct {
 	infeasible, outranked []string
 }
 
-// countRemovals compares the past clusters, beside which there were others without names, with an answer.
+// countRemovals compares the previous clusters, and others without names, with a Result.
 func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (removalCount, losses) {
 	t := removalCount{
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),
@@ -90,8 +91,8 @@ func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, o
 	return t, lost
 }
 
-// removed are those of the losses that count, sorted by name: no other cluster takes their places. Where only some of them do, those that
-// have left first are forgotten first, and then those that still fit.
+// removed returns those of the losses that count and are not replaced, sorted by name. If only some of them are replaced, those that left
+// first are dropped first, and then those that are still feasible.
 func (l losses) removed(t removalCount, left RecentRemovals, incumbents map[string]bool, now time.Time) []string {
 	var (
 		certain, replaceable []string

@@ -1,19 +1,19 @@
-// Package guard keeps a mistake outside of a placement from emptying its decisions: clusters that vanish, sets that are emptied, bindings
-// that disappear, labels that change.
+// Package guard is the removal budget: it keeps causes outside of a Placement from emptying its decisions, such as deleted clusters, sets
+// without members, deleted bindings or changed labels.
 //
-// A Guard says how great a share of the clusters in the decisions of a placement may leave them within the Window. Judge compares the
-// answer of the engine with the decisions there are, and with what has left them within the Window. An answer that would take more than
-// the share is held: it is withheld as a whole, the decisions stay as they are, and the condition RemovalHeld tells what would leave, why,
-// and how to let it go. Nothing is held
+// A Budget has the maximal percentage of the clusters in the decisions of a Placement that may be removed within the Window. Check compares
+// a Result of the scheduler with the existing decisions, and with the removals within the Window. A Result that exceeds the budget is
+// blocked as a whole: the decisions stay, and the condition RemovalHeld lists the clusters, the reasons, and how to release the removal.
+// The budget does not block
 //
-//   - that the placement's own spec asks for: until the decisions for a new generation are wholly written the guard is not armed;
-//   - while an annotation of the placement releases the present generation;
-//   - when another cluster takes the place, unless those count too: with a number of clusters what counts is by how much the decisions fall
-//     short of it, and without one a cluster that still fits counts only if none came for it;
-//   - when nothing would leave the decisions now.
+//   - changes of the spec of the Placement: it applies again when the decisions for the new generation are completely written;
+//   - anything while an annotation of the Placement releases its current generation;
+//   - replacements, unless they count too: with a number of clusters only the shortfall counts, and without one a cluster that is still
+//     feasible counts only if no other cluster was added for it;
+//   - a Result that removes no cluster from the existing decisions.
 //
-// In doubt the guard is armed. All that it depends on stands in the status of the placement, so that a restart does not change it, and everybody
-// who reads the placement comes to the same ruling: whether the guard is armed, the limit of the hub (in the text of the condition), and what
-// has left within the Window (in the condition RecentRemovals). A Ruling says what to record before clusters leave, and after. The package
-// remembers nothing and reads no clock.
+// In doubt the budget applies. All that it depends on is in the status of the Placement, so that a restart does not change it, and every
+// reader of the Placement computes the same Removal: whether the spec was applied, the limit of the hub (in the text of the condition), and
+// the removals within the Window (in the condition RecentRemovals). A Removal has the records to write before clusters are removed, and
+// after. The package has no state and reads no clock.
 package guard

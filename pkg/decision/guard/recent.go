@@ -14,40 +14,40 @@ import (
 // Window is how long a cluster that has left the decisions counts as removed, and as one of those that there were.
 const Window = 10 * time.Minute
 
-// RecordCondition is the type of the condition that records the Departures of a placement. It is there while clusters count that have left,
-// and until the status is next written.
+// RecordCondition is the type of the condition that records the RecentRemovals of a Placement. It exists while there are recent removals,
+// and until the status is written next.
 const RecordCondition = "RecentRemovals"
 
 // ReasonClustersRemoved is the only reason of the RecordCondition.
 const ReasonClustersRemoved = "ClustersRemoved"
 
 const (
-	// recordText comes before the removals in the message of the RecordCondition, which are a JSON array.
+	// recordText precedes the removals in the message of the RecordCondition, which are a JSON array.
 	recordText = "Clusters that left the decisions, and count as removed for 10 minutes: "
-	// maxNameBytes is about how many bytes of names are recorded. What is beyond is counted: a status has to stay small.
+	// maxNameBytes is about the maximal size of the recorded names. Further clusters are only counted, so that the status stays small.
 	maxNameBytes = 16 << 10
-	// nameOverheadBytes is how many bytes of JSON a name takes beside itself.
+	// nameOverheadBytes is the size of the JSON around a name.
 	nameOverheadBytes = 3
-	// othersPrecision is how exactly the times of departures without names are recorded.
+	// othersPrecision is the unit to which the times of removals without names are rounded up.
 	othersPrecision = time.Minute
 )
 
-// RecentRemovals are the clusters that left decisions for causes outside of the placement. The times are whole seconds in UTC, so that a record of
-// them is exact.
+// RecentRemovals are the clusters that left decisions for causes outside of the Placement. The times are whole seconds in UTC, so that a
+// record of them is exact.
 type RecentRemovals struct {
-	// Clusters are when the clusters left.
+	// Clusters has the time at which each cluster left.
 	Clusters map[string]time.Time
-	// Others are further ones whose names are not known, the first that left first. They count as if they did not fit any more.
+	// Others are further removals without names, the earliest first. They count as infeasible.
 	Others []Others
 }
 
-// Others is how many clusters left at a time.
+// Others is a number of clusters that left at a time.
 type Others struct {
 	At    time.Time
 	Count int
 }
 
-// removal is how the record says which clusters left at a time.
+// removal is the record of the clusters that left at a time.
 type removal struct {
 	Time     metav1.Time `json:"time"`
 	Clusters []string    `json:"clusters,omitempty"`
@@ -56,7 +56,7 @@ type removal struct {
 
 func (d RecentRemovals) empty() bool { return len(d.Clusters) == 0 && len(d.Others) == 0 }
 
-// countOthers is how many clusters without names there are.
+// countOthers returns the number of clusters without names.
 func (d RecentRemovals) countOthers() int {
 	sum := 0
 	for _, others := range d.Others {
@@ -66,7 +66,7 @@ func (d RecentRemovals) countOthers() int {
 	return sum
 }
 
-// within are those that count at a time.
+// within returns the removals that count at a time.
 func (d RecentRemovals) within(now time.Time) RecentRemovals {
 	var recent RecentRemovals
 
@@ -85,7 +85,7 @@ func (d RecentRemovals) within(now time.Time) RecentRemovals {
 	return recent
 }
 
-// with are the departures and that of a cluster at a time. The map is theirs, if they have one.
+// with returns the removals and that of a cluster at a time. It may modify the map of the receiver.
 func (d RecentRemovals) with(cluster string, at time.Time) RecentRemovals {
 	if d.Clusters == nil {
 		d.Clusters = map[string]time.Time{}
@@ -96,7 +96,7 @@ func (d RecentRemovals) with(cluster string, at time.Time) RecentRemovals {
 	return d
 }
 
-// union are both departures. A cluster that is in both has left at the later time.
+// union returns the removals of both. A cluster in both has the later time.
 func (d RecentRemovals) union(more RecentRemovals) RecentRemovals {
 	both := RecentRemovals{Clusters: maps.Clone(d.Clusters), Others: d.Others}
 
@@ -130,7 +130,7 @@ func sortedOthers(counts map[time.Time]int) []Others {
 	return others
 }
 
-// covers reports whether the departures have everything that some others have, at the same times or later ones.
+// covers reports whether the removals include all needed ones, at the same times or later.
 func (d RecentRemovals) covers(needed RecentRemovals) bool {
 	for cluster, at := range needed.Clusters {
 		if left, known := d.Clusters[cluster]; !known || left.Before(at) {
@@ -143,8 +143,8 @@ func (d RecentRemovals) covers(needed RecentRemovals) bool {
 	})
 }
 
-// truncated are the departures with as many names as a status can hold. Those that left first lose their names, and count for up to a minute
-// longer: the guard errs to holding.
+// truncated returns the removals with as many names as a status can hold. The earliest lose their names and count for up to a minute
+// longer, which errs toward blocking.
 func (d RecentRemovals) truncated() RecentRemovals {
 	size := 0
 	for cluster := range d.Clusters {
@@ -177,14 +177,14 @@ func (d RecentRemovals) truncated() RecentRemovals {
 	return bounded
 }
 
-// byTime are the clusters, the first that left first.
+// byTime returns the clusters, the earliest first.
 func (d RecentRemovals) byTime() []string {
 	return slices.SortedFunc(maps.Keys(d.Clusters), func(a, b string) int {
 		return cmp.Or(d.Clusters[a].Compare(d.Clusters[b]), cmp.Compare(a, b))
 	})
 }
 
-// ceil is the time rounded up, in UTC.
+// ceil returns the time rounded up to the unit, in UTC.
 func ceil(at time.Time, unit time.Duration) time.Time {
 	rounded := at.UTC().Truncate(unit)
 	if rounded.Before(at) {
@@ -194,7 +194,7 @@ func ceil(at time.Time, unit time.Duration) time.Time {
 	return rounded
 }
 
-// removals are the departures by their times, the first ones first.
+// removals returns the removals by time, the earliest first.
 func (d RecentRemovals) removals() []*removal {
 	byTime := map[time.Time]*removal{}
 	at := func(when time.Time) *removal {
@@ -217,7 +217,7 @@ func (d RecentRemovals) removals() []*removal {
 	return slices.SortedFunc(maps.Values(byTime), func(a, b *removal) int { return a.Time.Compare(b.Time.Time) })
 }
 
-// condition records the departures; nil when there are none.
+// condition returns the condition that records the removals; nil when there are none.
 func (d RecentRemovals) condition() *metav1.Condition {
 	if d.empty() {
 		return nil
@@ -233,8 +233,7 @@ func (d RecentRemovals) condition() *metav1.Condition {
 	}
 }
 
-// decodeRecord reads back what condition has written. A record that somebody else has made unreadable records nothing, as one that somebody
-// has deleted.
+// decodeRecord decodes the record of condition. A record that others have made unreadable or deleted records nothing.
 func decodeRecord(condition *metav1.Condition) RecentRemovals {
 	if condition == nil {
 		return RecentRemovals{}

@@ -1,6 +1,5 @@
-// Package record has placements and their PlacementDecisions in one form for all APIs.
+// Package record represents Placements and their PlacementDecisions in one way for all APIs.
 //
-// The planner of package decision knows Page and Placement only. What an API calls its labels, where it keeps the list of decisions and
-// what it says of a cluster stands in its Form; what its status looks like and how its spec is read stands in its API. One file for
-// each API; a new one is added here and nowhere else.
+// The planner of package decision knows only Page and Placement. The labels of an API, the field with the decisions and the fields of a
+// decision are in its Form; its status and the conversion of its spec are in its API. There is one file for each API.
 package record

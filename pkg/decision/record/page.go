@@ -9,7 +9,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Object is an object of an API server.
+// Object is an API object.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -19,14 +19,13 @@ type Object interface {
 type Page struct {
 	metav1.ObjectMeta
 
-	// Scheduler is who wrote the page, where the API says it.
+	// Scheduler is the name of the scheduler that wrote the page, in APIs that have one.
 	Scheduler string
-	// Decisions are the selected clusters of the page. Nil says that the object has no list at all, which is not the same as an empty
-	// one.
+	// Decisions are the selected clusters of the page. Nil means that the object has no list at all, which differs from an empty list.
 	Decisions []Decision
 }
 
-// MetadataOnly is a page with what tells whose it is, and without its decisions.
+// MetadataOnly returns a page with the metadata that determine its owner, and without decisions.
 func MetadataOnly(object metav1.Object) *Page {
 	return &Page{ObjectMeta: metav1.ObjectMeta{
 		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
@@ -34,7 +33,7 @@ func MetadataOnly(object metav1.Object) *Page {
 	}}
 }
 
-// Clusters are the names of the clusters of the page, in its order.
+// Clusters returns the names of the clusters of the page, in its order.
 func (p *Page) Clusters() []string {
 	names := make([]string, 0, len(p.Decisions))
 	for _, decision := range p.Decisions {
@@ -44,7 +43,7 @@ func (p *Page) Clusters() []string {
 	return names
 }
 
-// InventoryPage is what the inventory counts of a page of an API.
+// InventoryPage returns the page as the inventory counts it.
 func InventoryPage(api API, page *Page) inventory.Page {
 	return inventory.Page{
 		Key:      api.Form().Key(page.Namespace, page.Name),
@@ -53,64 +52,64 @@ func InventoryPage(api API, page *Page) inventory.Page {
 	}
 }
 
-// Decision is one selected cluster. Beside the name, each Form has its own part of it.
+// Decision is a selected cluster. Each Form stores only some of the fields.
 type Decision struct {
 	// Cluster is the name of the ManagedCluster.
 	Cluster string
-	// Reason and Score are what v1beta1 says.
+	// Reason and Score are stored by v1beta1.
 	Reason string
 	Score  int64
-	// Available is what v1alpha1 says.
+	// Available is stored by v1alpha1.
 	Available bool
-	// Profile is the ClusterProfile that stands for the cluster where decisions name those.
+	// Profile is the ClusterProfile of the cluster, stored by multicluster.x-k8s.io.
 	Profile clusterinfo.Profile
 }
 
-// Group names a decision group as its pages do.
+// Group identifies a decision group.
 type Group struct {
 	// Index counts from 0.
 	Index int
-	// Name is the name of the group rule; empty for the rest.
+	// Name is the name of the group rule; empty for clusters that match no rule.
 	Name string
 }
 
-// Form is how an API writes PlacementDecisions.
+// Form is the format of the PlacementDecisions of an API.
 type Form interface {
 	Ownership
 	Codec
 }
 
-// Ownership is what tells whose a page is.
+// Ownership determines the Placement and the group of a page.
 type Ownership interface {
-	// Key names a page for the inventory.
+	// Key returns the key of a page in the inventory.
 	Key(namespace, name string) inventory.DecisionKey
-	// Owner is the kind of the placements that own the pages.
+	// Owner returns the kind of the Placements that own the pages.
 	Owner() schema.GroupVersionKind
-	// Scheduler is who the pages say they are from; empty where the API does not say it.
+	// Scheduler returns the scheduler name of the pages; empty in APIs without it.
 	Scheduler() string
-	// Foreign reports that a page is of somebody else who shares the names or labels of the form. It is never touched.
+	// Foreign reports whether a page with the names or labels of the format belongs to another system. The hub never writes it.
 	Foreign(page *Page) bool
-	// Placement is the placement that the labels of a page name; empty when they name none.
+	// Placement returns the name of the Placement in the labels of a page; empty without one.
 	Placement(page *Page) string
-	// Labels are what a page of a placement carries.
+	// Labels returns a new map with the labels of a page of a Placement.
 	Labels(placement string, group Group) map[string]string
-	// Group is the group that the labels of a page name; false when they name none.
+	// Group returns the group in the labels of a page; false without one.
 	Group(page *Page) (Group, bool)
 }
 
-// Codec turns pages into objects of the API and back.
+// Codec converts pages to objects of the API and back.
 type Codec interface {
-	// Empty and EmptyList are objects to read into.
+	// Empty and EmptyList return new objects to decode into.
 	Empty() Object
 	EmptyList() runtime.Object
-	// Read makes a Page of an object of the API; nil when it is of another type.
+	// Read returns the Page of an object of the API; nil for another type.
 	Read(object runtime.Object) *Page
-	// Write makes an object of the API.
+	// Write returns a new object of the API.
 	Write(page *Page) Object
-	// Normalize is the part of a decision that the API can say; decisions that are the same in this are the same.
+	// Normalize clears the fields of a decision that this API does not store, so that results compare equal.
 	Normalize(decision Decision) Decision
-	// Subresource is where the decisions are written; empty when they are a part of the object itself.
+	// Subresource returns the subresource with the decisions; empty when they are in the object itself.
 	Subresource() string
-	// Body is the merge patch of the decisions, without metadata.
+	// Body returns the merge patch of the decisions, without metadata.
 	Body(decisions []Decision) map[string]any
 }

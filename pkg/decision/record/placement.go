@@ -12,34 +12,34 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// Placement is a placement of any API.
+// Placement is a Placement of any API.
 type Placement struct {
 	metav1.ObjectMeta
 
-	// API is the API it is written in.
+	// API is the API of the Placement.
 	API API
-	// Object is the placement itself. It may be shared with a cache and is not changed.
+	// Object is the API object. It may be shared with a cache and must not be modified.
 	Object Object
-	// ClusterSets are the sets its spec asks for.
+	// ClusterSets are the ManagedClusterSets in its spec.
 	ClusterSets []string
-	// Wanted is how many clusters its spec asks for; nil means all that fit.
+	// Wanted is the number of clusters in its spec; nil means all feasible clusters.
 	Wanted *int32
-	// Status is what its status says.
+	// Status is its existing status.
 	Status Status
 
 	convert func(*selector.Compiler) *scheduling.Request
 }
 
-// Key names the placement.
+// Key returns the key of the Placement in the inventory.
 func (p *Placement) Key() inventory.PlacementKey {
 	return inventory.NewPlacementKey(p.API.Name(), p.Namespace, p.Name)
 }
 
-// Request is the question that the placement asks.
+// Request converts the Placement to a Request, with its validation errors.
 func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
 	request := p.convert(compiler)
 
-	// What could not be decoded is missing in the question, so there is no answer to it.
+	// Fields that could not be decoded are missing in the Request, which makes it invalid.
 	for _, unread := range unreadable.Of(p).Under("spec") {
 		request.Errors = append(request.Errors, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
 	}
@@ -47,48 +47,48 @@ func (p *Placement) Request(compiler *selector.Compiler) *scheduling.Request {
 	return request
 }
 
-// Status is the status of a placement of any API. Each API says a part of it.
+// Status is the status of a Placement of any API. Each API stores only some of the fields.
 type Status struct {
-	// Conditions are of all APIs.
+	// Conditions are stored by all APIs.
 	Conditions []metav1.Condition
 	// Selected is the number of selected clusters, and Groups are the decision groups in the order of their indices.
 	Selected int
 	Groups   []GroupStatus
-	// Unlisted are the groups after those, for which an object has no room. They are not written.
+	// Unlisted are the groups after those, for which the object has no room. They are not written.
 	Unlisted []GroupStatus
-	// LastScoreUpdate is when scores in decisions were last brought up to date; nil when there are none.
+	// LastScoreUpdate is the time of the last update of the scores in decisions; nil when they have none.
 	LastScoreUpdate *metav1.Time
 }
 
-// GroupStatus describes one decision group.
+// GroupStatus is the status of a decision group.
 type GroupStatus struct {
 	Group
 
-	// Pages are the names of its PlacementDecisions, and Clusters is how many decisions they have.
+	// Pages are the names of its PlacementDecisions, and Clusters is the number of their decisions.
 	Pages    []string
 	Clusters int
 }
 
-// API is an API that asks for clusters.
+// API is an API of Placements.
 type API interface {
-	// Name is the name of the API group.
+	// Name returns the name of the API group.
 	Name() inventory.API
-	// Form is how its decisions are written.
+	// Form returns the format of its decisions.
 	Form() Form
-	// Empty is an object to read a placement into.
+	// Empty returns a new object to decode a Placement into.
 	Empty() Object
-	// EmptyList is one to read several into.
+	// EmptyList returns a new object to decode several into.
 	EmptyList() runtime.Object
-	// Read makes a Placement of an object of the API; nil when it is of another type.
+	// Read returns the Placement of an object of the API; nil for another type.
 	Read(object runtime.Object) *Placement
-	// Status is the status as the API writes it.
+	// Status returns the status in the type of the API.
 	Status(status Status) any
 }
 
-// APIs are all of them.
+// APIs returns all APIs.
 func APIs() []API { return []API{V1beta1, V1alpha1} }
 
-// Read makes a Placement of an object of any API; nil when it is none.
+// Read returns the Placement of an object of any API; nil for another type.
 func Read(object runtime.Object) *Placement {
 	for _, api := range APIs() {
 		if placement := api.Read(object); placement != nil {
@@ -99,7 +99,7 @@ func Read(object runtime.Object) *Placement {
 	return nil
 }
 
-// Managed reports whether the placement is the hub's to schedule (docs/spec/differences.md C5); if not, it says why.
+// Managed reports whether the hub schedules the Placement (docs/spec/differences.md C5), and if not, the reason.
 func (p *Placement) Managed() (managed bool, reason string) {
 	switch {
 	case !p.DeletionTimestamp.IsZero():

@@ -58,7 +58,7 @@ func (v1alpha1Form) Placement(page *Page) string {
 	return page.Labels[placementv1alpha1.PlacementLabel]
 }
 
-// Labels have no group: the API knows none.
+// Labels have no group, because the API has none.
 func (v1alpha1Form) Labels(placement string, _ Group) map[string]string {
 	return map[string]string{placementv1alpha1.PlacementLabel: placement}
 }
@@ -95,7 +95,7 @@ func (f v1alpha1Form) Body(decisions []Decision) map[string]any {
 	return map[string]any{"decisions": f.decisions(decisions)}
 }
 
-// decisions are never absent: the field is required.
+// decisions returns a list that is never nil, because the field is required.
 func (v1alpha1Form) decisions(decisions []Decision) []placementv1alpha1.ClusterDecision {
 	written := make([]placementv1alpha1.ClusterDecision, 0, len(decisions))
 	for _, d := range decisions {

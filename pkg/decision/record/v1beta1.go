@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// placementRuleLabel marks PlacementDecisions of the older PlacementRule API, which share our names and are never touched.
+// placementRuleLabel is on PlacementDecisions of the older PlacementRule API, which use the same names and are never written.
 const placementRuleLabel = "cluster.open-cluster-management.io/placementrule"
 
 // V1beta1 is cluster.open-cluster-management.io/v1beta1.
@@ -129,7 +129,7 @@ func (f v1beta1Form) Write(page *Page) Object {
 	}
 }
 
-// Normalize has no reason: consumers take every change of it for news (docs/spec/differences.md B7).
+// Normalize drops the reason, because consumers process every change of it (docs/spec/differences.md B7).
 func (v1beta1Form) Normalize(d Decision) Decision {
 	return Decision{Cluster: d.Cluster, Score: d.Score}
 }
