@@ -26,7 +26,7 @@ func (references) Group(page *record.Page) (record.Group, bool) {
 	return record.Group{Index: index}, err == nil
 }
 
-func (references) Own(d record.Decision) record.Decision {
+func (references) Normalize(d record.Decision) record.Decision {
 	return record.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
 }
 
@@ -79,7 +79,7 @@ func TestProfiles(t *testing.T) {
 
 	slice := page(1, 0, "")
 	slice.Labels = form.Labels("p", record.Group{})
-	slice.Decisions = []record.Decision{form.Own(record.Decision{Profile: clusterinfo.Profile{Namespace: "ns", Name: "c-9"}})}
+	slice.Decisions = []record.Decision{form.Normalize(record.Decision{Profile: clusterinfo.Profile{Namespace: "ns", Name: "c-9"}})}
 	some := NewPresent(form, asked, []*record.Page{slice})
 
 	answer, _ = Profiles(held, own, some)

@@ -28,7 +28,7 @@ func some[V any](t *rapid.T, label string, most int, from ...V) []V {
 	return rapid.SliceOfN(rapid.SampledFrom(from), 0, most).Draw(t, label)
 }
 
-// drawSpec draws a placement that reads some of everything.
+// drawSpec draws a Placement spec that reads some properties of every kind.
 func drawSpec(t *rapid.T) placementSpec {
 	spec := placementSpec{
 		ClusterSets: some(t, "sets", 2, "a", "b", "label", "unknown"),
@@ -147,7 +147,7 @@ func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string
 	return ConvertV1beta1(compiler, placement)
 }
 
-// told is all that is written of a result or decides when it is looked at again.
+// told returns everything of a result that is written, or that decides when it is computed again.
 func told(r *Result) string {
 	lines := []string{fmt.Sprint(
 		r.Stalled(), len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads,
@@ -177,7 +177,7 @@ func told(r *Result) string {
 	return strings.Join(lines, "\n")
 }
 
-// docs/architecture.md law 3: a placement whose answer an event changed is named by Affected, whatever the event.
+// docs/architecture.md law 3: Affected contains every Placement whose result an event changed.
 func TestAffectedMissesNobody(t *testing.T) {
 	compiler := selector.NewCompiler()
 

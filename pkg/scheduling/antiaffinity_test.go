@@ -20,7 +20,7 @@ var (
 	byRack = &clusterinfo.Property{Kind: clusterinfo.Claim, Name: "rack"}
 )
 
-// apart is a question with an anti-affinity key and spread constraints over which the names decide.
+// apart returns a Request with an anti-affinity key and spread constraints, without prioritizers.
 func apart(wanted *int32, key *clusterinfo.Property, constraints ...clusterv1beta1.SpreadConstraintsTerm) *Request {
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{
 		NumberOfClusters: wanted, PrioritizerPolicy: exact(), SpreadPolicy: clusterv1beta1.SpreadPolicy{SpreadConstraints: constraints},
@@ -94,7 +94,8 @@ func TestAntiAffinity(t *testing.T) {
 	}
 }
 
-// Anti-affinity comes before spreading: a value whose best cluster a hard constraint forbids is not filled by another of its clusters.
+// Anti-affinity comes before spreading: when a hard constraint forbids the best cluster of a value, no other cluster of the value is
+// selected.
 func TestAntiAffinityBeforeSpread(t *testing.T) {
 	// Of rack z the best is a3, in the zone that a1 and a2 have filled; c2 of rack z would have done.
 	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "w"), located("c2", "c", "z"))
@@ -114,8 +115,7 @@ func TestAntiAffinityBeforeSpread(t *testing.T) {
 	}
 }
 
-// docs/spec/placement-v1alpha1.md P11: among clusters of one value the best-ranked one is taken, which by default is the one that is there
-// already.
+// docs/spec/placement-v1alpha1.md P11: among the clusters of a value the best ranked cluster is selected, by default the incumbent.
 func TestAntiAffinityKeepsIncumbents(t *testing.T) {
 	w := newWorld(located("a1", "a", ""), located("a2", "a", ""), located("b1", "b", ""), located("b2", "b", ""))
 	w.incumbents = map[string]bool{"a2": true, "b1": true}
@@ -143,8 +143,8 @@ func TestAntiAffinityTakesTheEmptyValueForAValue(t *testing.T) {
 	expect(t, "e2", "label zone= is taken by e1, rank 1", result.Reason(verdict))
 }
 
-// docs/spec/placement-v1alpha1.md P7, P11: values all differ, the number found is the greatest possible, each selected cluster is the best
-// ranked of its value, and no other answer that is as great has better ranks. The order in which clusters came to be known plays no part.
+// docs/spec/placement-v1alpha1.md P7, P11: all values differ, the number of clusters is the highest possible, each selected cluster is the
+// best ranked of its value, and no other selection of the same size has better ranks. The order of the events does not matter.
 func TestAntiAffinityIsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := []*clusterv1.ManagedCluster{}
@@ -186,7 +186,7 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 	})
 }
 
-// checkApart holds every verdict against what it says.
+// checkApart checks every verdict against its definition.
 func checkApart(t *rapid.T, result *Result) {
 	key := *result.Request.AntiAffinity
 	holders := map[string]string{}
@@ -218,8 +218,8 @@ func checkApart(t *rapid.T, result *Result) {
 	}
 }
 
-// bestApart tries every set of the ranked clusters: of those whose values all differ, the greatest that are no greater than wanted, and of
-// those the one with the lexicographically smallest ranks.
+// bestApart tries every set of the ranked clusters: of the sets without equal values, the largest up to the wanted number, and of those the
+// set with the lexicographically smallest ranks.
 func bestApart(ranked []Verdict, key clusterinfo.Property, wanted *int32) []int {
 	best := []int{}
 

@@ -19,10 +19,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// fleetSize is how many clusters there are in the benchmarks: 830 in each of twelve regions, 20 in each of 500 teams.
+// fleetSize is the number of clusters in the benchmarks: 830 in each of twelve regions, 20 in each of 500 teams.
 const fleetSize = 10_000
 
-// fleetCluster is one of them. In region r11 every tenth is tainted.
+// fleetCluster returns cluster n. In region r11 every tenth cluster is tainted.
 func fleetCluster(n int) *clusterv1.ManagedCluster {
 	cluster := named(fmt.Sprintf("cluster-%05d", n), clusterv1beta2.ClusterSetLabel, "all", "fleet", "f", "env", fmt.Sprintf("e%d", n%3),
 		"region", fmt.Sprintf("r%d", n%12), "team", fmt.Sprintf("t%d", n%500), "zone", fmt.Sprintf("z%d", n/12%5))
@@ -43,7 +43,7 @@ func fleetCluster(n int) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-// fleet are all of them, with scores and the decisions of 100 other placements. It is made once, for it takes some time.
+// fleet returns an inventory of all clusters, with scores and the decisions of 100 other Placements. It is created once.
 var fleet = sync.OnceValue(func() *inventory.Inventory {
 	i := inventory.New(selector.NewCompiler())
 	i.SetClusterSet(setOf("all", clusterv1beta2.ExclusiveClusterSetLabel, nil))
@@ -118,7 +118,7 @@ var fleetPlacements = []struct {
 	}},
 }
 
-// fleetRequest is a placement of the fleet, made known; its decisions are its incumbents.
+// fleetRequest returns the Request of a subscribed Placement of the fleet, and its decisions as incumbents.
 func fleetRequest(i *inventory.Inventory, spec placementSpec) (*Request, map[string]bool) {
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(spec))
 	i.Subscribe(request.Key, request.Dependencies())
@@ -131,8 +131,7 @@ func fleetRequest(i *inventory.Inventory, spec placementSpec) (*Request, map[str
 	return request, incumbents
 }
 
-// BenchmarkSchedule evaluates one placement over 10,000 clusters: after a change that does not concern it, so that nothing that was found
-// before counts any more, and (recalled) when nothing has changed since an equal placement was evaluated.
+// BenchmarkSchedule evaluates a Placement over 10,000 clusters after a change that does not concern it, so that no cached result is valid.
 func BenchmarkSchedule(b *testing.B) {
 	for _, placement := range fleetPlacements {
 		b.Run(placement.name, func(b *testing.B) {
@@ -158,7 +157,7 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 }
 
-// BenchmarkScheduleRecalled is BenchmarkSchedule when nothing but decisions has changed since an equal placement was evaluated.
+// BenchmarkScheduleRecalled is BenchmarkSchedule when only decisions have changed since an equal Placement was evaluated.
 func BenchmarkScheduleRecalled(b *testing.B) {
 	for _, placement := range fleetPlacements {
 		b.Run(placement.name, func(b *testing.B) {
@@ -182,7 +181,7 @@ func BenchmarkScheduleRecalled(b *testing.B) {
 	}
 }
 
-// BenchmarkReference is BenchmarkSchedule in the plain way.
+// BenchmarkReference is BenchmarkSchedule with the reference.
 func BenchmarkReference(b *testing.B) {
 	for _, placement := range fleetPlacements {
 		b.Run(placement.name, func(b *testing.B) {
@@ -199,7 +198,7 @@ func BenchmarkReference(b *testing.B) {
 	}
 }
 
-// BenchmarkScheduleAfterCEL has one cluster changed in what the expression reads, and takes it all the way: the event, a snapshot, and the
+// BenchmarkScheduleAfterCEL changes a property of a cluster that the expression reads, and measures the event, the Snapshot and the
 // evaluation.
 func BenchmarkScheduleAfterCEL(b *testing.B) {
 	i := fleet()
@@ -215,7 +214,7 @@ func BenchmarkScheduleAfterCEL(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSnapshot makes a placement known and takes the first snapshot for it, which asks its selector about the clusters.
+// BenchmarkFirstSnapshot subscribes a Placement and takes its first Snapshot, which evaluates its selector on the clusters.
 func BenchmarkFirstSnapshot(b *testing.B) {
 	for _, placement := range fleetPlacements {
 		b.Run(placement.name, func(b *testing.B) {
@@ -234,7 +233,7 @@ func BenchmarkFirstSnapshot(b *testing.B) {
 	}
 }
 
-// BenchmarkScheduleAfterJoin has a cluster come or go in each round, and takes it all the way.
+// BenchmarkScheduleAfterJoin adds or deletes a cluster in each round, and measures the event, the Snapshot and the evaluation.
 func BenchmarkScheduleAfterJoin(b *testing.B) {
 	for _, placement := range fleetPlacements[:2] {
 		b.Run(placement.name, func(b *testing.B) {

@@ -109,7 +109,7 @@ func TestOlderPlacement(t *testing.T) {
 	}
 }
 
-// docs/spec/placement-v1alpha1.md P10: the decisions say whether a cluster is available, so the two taints that say the same do not count,
+// docs/spec/placement-v1alpha1.md P10: the decisions contain the availability of a cluster, so the two taints that follow it are tolerated,
 // and no others.
 func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 	carrying := func(name string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
@@ -143,7 +143,7 @@ func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 	expect(t, "v1beta1 tolerates neither", []string{}, selected(w.schedule(t, clusterv1beta1.PlacementSpec{})))
 }
 
-// The parts of the question that the API does not have are as they are by default.
+// Fields of the Request that the API does not have get their defaults.
 func TestOlderPlacementLowersTo(t *testing.T) {
 	got := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{ClusterSets: []string{"b", "a"}, NumberOfClusters: ptr.To[int32](3)}))
 	want := &Request{
@@ -244,8 +244,8 @@ func TestOlderLoweredInterest(t *testing.T) {
 	}}, []string{"name is c4", "label region Exists", "claim id In [x] and claim url Exists"}, request.Dependencies())
 }
 
-// docs/spec/placement-v1alpha1.md P14: available follows the condition, so a flip wakes the placements whose decisions tell of it, and no
-// others.
+// docs/spec/placement-v1alpha1.md P14: available follows the condition, so a change of it enqueues only the Placements whose decisions
+// contain it.
 func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 	w := newWorld(named("c1"))
 	older, newer := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{})), ConvertV1beta1(selector.NewCompiler(),

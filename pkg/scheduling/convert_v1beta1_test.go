@@ -52,7 +52,7 @@ func coordinateOf(c *clusterv1beta1.ScoreCoordinate) clusterv1beta1.PrioritizerP
 	return additive(builtIn(Steady, 1), clusterv1beta1.PrioritizerConfig{ScoreCoordinate: c, Weight: 1})
 }
 
-// docs/spec/differences.md A1, A2 and A6: whatever is wrong is named by path, value and rule, though there is no cluster and no set.
+// docs/spec/differences.md A1, A2 and A6: every error has the path, the value and the rule, even without any cluster or set.
 func TestMistakes(t *testing.T) {
 	const (
 		configurations = "spec.prioritizerPolicy.configurations[1].scoreCoordinate"
@@ -194,8 +194,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.9 and docs/spec/differences.md A2: a value, a quoted value, or ceil(P/100 x selected); no more than are
-// selected, 0 is no bound.
+// docs/spec/upstream-placement.md 1.9 and docs/spec/differences.md A2: a number, a quoted number, or ceil(P/100 x selected); at most the
+// number of selected clusters, and 0 means no limit.
 func TestGroupLength(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -321,7 +321,7 @@ func TestLoweredInterest(t *testing.T) {
 	}, nil, ConvertV1beta1(selector.NewCompiler(), placementOf(spread)).Dependencies())
 }
 
-// expectInterest compares predicates by what they say.
+// expectInterest compares dependencies, with predicates by their text.
 func expectInterest(t *testing.T, want inventory.Dependencies, predicates []string, got inventory.Dependencies) {
 	t.Helper()
 
@@ -336,7 +336,7 @@ func expectInterest(t *testing.T, want inventory.Dependencies, predicates []stri
 	expect(t, "interest", want, got)
 }
 
-// As upstream has it: what is switched off is not looked at, but for a coordinate that is not there at all.
+// As upstream, a prioritizer with weight 0 is not validated, unless its coordinate is missing.
 func TestSwitchedOffIsNoMistake(t *testing.T) {
 	off := func(c *clusterv1beta1.ScoreCoordinate) clusterv1beta1.PrioritizerConfig {
 		return clusterv1beta1.PrioritizerConfig{ScoreCoordinate: c}

@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// counts are the clusters by stage, but for those that no cluster came to.
+// counts returns the number of clusters by stage, without stages of no cluster.
 func counts(r *Result) map[string]int {
 	all := map[string]int{}
 
@@ -26,7 +26,7 @@ func counts(r *Result) map[string]int {
 	return all
 }
 
-// Every cluster in scope is counted once, by the stage of its verdict; the verdicts themselves are not needed for that.
+// Every cluster in scope counts once, by the stage of its verdict; counting does not compute the verdicts.
 func TestClustersAreCountedByStage(t *testing.T) {
 	tainted := located("t1", "a", "x")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "a100", noSelect)}
@@ -72,7 +72,7 @@ func TestClustersAreCountedByStage(t *testing.T) {
 	expect(t, "counts of a result that is held", map[string]int{}, counts(Schedule(broken, w.inventory.Snapshot(), nil, now)))
 }
 
-// docs/spec/differences.md C3: scores past validUntil are counted for every prioritizer that reads them, where a cluster is feasible.
+// docs/spec/differences.md C3: scores past validUntil count for every prioritizer that reads them, on feasible clusters.
 func TestExpiredScoresAreCounted(t *testing.T) {
 	w := newWorld(named("c1"), named("c2"), named("c3"))
 	w.inventory.SetScores(scoreOf("c1", "load", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
@@ -87,7 +87,7 @@ func TestExpiredScoresAreCounted(t *testing.T) {
 	expect(t, "warnings", result.Expired, len(result.Warnings()))
 }
 
-// What CEL costs is the same when the answers are remembered, and is told even when it was too much.
+// The cost of CEL is the same for cached results, and is set even when it was exceeded.
 func TestTheCostOfCELIsTold(t *testing.T) {
 	w := newWorld(named("c1"), named("c2"))
 	plain := w.schedule(t, placementSpec{Predicates: anyOf{byLabel("a", "b")}})
@@ -103,14 +103,14 @@ func TestTheCostOfCELIsTold(t *testing.T) {
 	}
 }
 
-// diary notes what a stopwatch is told.
+// diary records the calls of a Recorder.
 type diary []string
 
 func (d *diary) Begin(step Step) { *d = append(*d, "begin "+step.String()) }
 func (d *diary) End(step Step)   { *d = append(*d, "end "+step.String()) }
 
-// docs/spec/upstream-placement.md 1.16: the steps have the names of the plugins, every one that begins ends, and prioritizers are not asked
-// where nothing depends on their scores.
+// docs/spec/upstream-placement.md 1.16: the steps have the names of the plugins, every begun step ends, and prioritizers do not run when
+// nothing depends on their scores.
 func TestAStopwatchIsToldOfTheSteps(t *testing.T) {
 	w := newWorld(named("c1"), named("c2"))
 	filters := []string{"begin Predicate", "end Predicate", "begin TaintToleration", "end TaintToleration"}

@@ -40,7 +40,7 @@ var expressions = []string{
 	`managedCluster.metadata["labels"].region`,
 }
 
-// drawRichPredicate combines what a predicate may be made of.
+// drawRichPredicate draws a predicate with any of its fields.
 func drawRichPredicate(t *rapid.T) clusterv1beta1.ClusterPredicate {
 	drawn := clusterv1beta1.ClusterPredicate{}
 	required := &drawn.RequiredClusterSelector
@@ -66,7 +66,7 @@ func drawRichPredicate(t *rapid.T) clusterv1beta1.ClusterPredicate {
 	return drawn
 }
 
-// drawRichSpec draws a placement of everything that the newer API has.
+// drawRichSpec draws a spec with any field of v1beta1.
 func drawRichSpec(t *rapid.T) placementSpec {
 	spec := placementSpec{
 		ClusterSets: some(t, "sets", 2, "a", "b", "label", "unknown"),
@@ -109,7 +109,7 @@ func groupBy(name string, labels ...string) clusterv1beta1.DecisionGroup {
 	}}
 }
 
-// drawRichCluster draws a cluster of everything that a placement can read.
+// drawRichCluster draws a cluster with any property that a Placement can read.
 func drawRichCluster(t *rapid.T, name string) *clusterv1.ManagedCluster {
 	cluster := drawCluster(t, name)
 	cluster.Spec.Taints = rapid.SliceOfN(rapid.Custom(drawTaint), 0, 2).Draw(t, "taints")

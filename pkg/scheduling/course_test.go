@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// course is a random course of the world: what was done to an inventory, and the objects that stand at the moment.
+// course is a random sequence of events: the inventory, and the objects that exist.
 type course struct {
 	compiler  *selector.Compiler
 	inventory *inventory.Inventory
@@ -25,7 +25,7 @@ type course struct {
 	now      time.Time
 }
 
-// happening is what an event was, and whom it is said to have affected; nobody can be told of decisions.
+// happening is the name of an event, and the Placements that it affected according to the inventory; nothing subscribes to decisions.
 type happening struct {
 	affected inventory.Affected
 	silent   bool
@@ -45,7 +45,7 @@ var (
 	courseAPIs       = []inventory.API{inventory.V1beta1, inventory.V1alpha1}
 )
 
-// set makes an object stand, or replaces it.
+// set creates or replaces an object.
 func (c *course) set(name string, tell func(*inventory.Inventory) inventory.Affected) happening {
 	c.objects[name] = tell
 
@@ -147,7 +147,7 @@ func (c *course) profileEvent(t *rapid.T, gone bool) happening {
 	return c.set("profile "+profile.Namespace, func(i *inventory.Inventory) inventory.Affected { return i.SetProfile(cluster, profile) })
 }
 
-// decisionEvent is one of decisions of placements that exist and of others, on clusters that exist and on others.
+// decisionEvent draws an event of decisions of existing and other Placements, on existing and other clusters.
 func (c *course) decisionEvent(t *rapid.T, gone bool) {
 	owner := inventory.NewPlacementKey(rapid.SampledFrom(courseAPIs).Draw(t, "API"), pick(t, "namespace", courseNamespaces...),
 		pick(t, "owner", "", "p0", "p1", "p2", "stranger"))
@@ -166,7 +166,7 @@ func (c *course) decisionEvent(t *rapid.T, gone bool) {
 	c.inventory.SetDecision(c.pages[key])
 }
 
-// placementEvent has equal placements in several namespaces, too.
+// placementEvent draws an event of a Placement; equal Placements exist in several namespaces, too.
 func (c *course) placementEvent(t *rapid.T, gone bool) {
 	name := pick(t, "name", "p0", "p1", "p2")
 
@@ -210,7 +210,7 @@ func (c *course) placementEvent(t *rapid.T, gone bool) {
 	}
 }
 
-// resync tells of everything once more, in any order.
+// resync sends all objects again, in any order.
 func (c *course) resync(t *rapid.T) inventory.Affected {
 	var affected inventory.Affected
 
@@ -225,7 +225,7 @@ func (c *course) resync(t *rapid.T) inventory.Affected {
 	return affected
 }
 
-// fresh is an inventory that is told of the objects as they are, in any order.
+// fresh returns a new inventory with the existing objects, added in any order.
 func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 	i := inventory.New(c.compiler)
 
@@ -251,7 +251,7 @@ func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 
 func (c *course) keys() []inventory.PlacementKey { return slices.Collect(maps.Keys(c.requests)) }
 
-// incumbents are the clusters in a placement's own decisions.
+// incumbents returns the clusters in the decisions of a Placement.
 func (c *course) incumbents(key inventory.PlacementKey) map[string]bool {
 	incumbents := map[string]bool{}
 
@@ -266,8 +266,8 @@ func (c *course) incumbents(key inventory.PlacementKey) map[string]bool {
 	return incumbents
 }
 
-// written is all that is written of a result: what is told, the groups of the selected clusters, and of the older API whether those that
-// stay in held decisions are available.
+// written returns everything that is written of a result: the told text, the groups of the selected clusters and, for v1alpha1, the
+// availability of the clusters in kept decisions.
 func written(r *Result, incumbents map[string]bool) string {
 	lines := []string{told(r)}
 

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// moment is a snapshot that was kept, with the answers it gave.
+// moment is a Snapshot with its results.
 type moment struct {
 	snapshot   *inventory.Snapshot
 	requests   map[inventory.PlacementKey]*Request
@@ -24,7 +24,7 @@ type moment struct {
 	written    map[inventory.PlacementKey]string
 }
 
-// look takes a snapshot and asks it everything; the indexed engine must say what the reference says.
+// look takes a Snapshot and evaluates all Requests on it; Schedule must return the result of Reference.
 func (c *course) look(t rapid.TB, snapshot *inventory.Snapshot) *moment {
 	m := &moment{
 		snapshot: snapshot, requests: maps.Clone(c.requests), incumbents: map[inventory.PlacementKey]map[string]bool{}, now: c.now,
@@ -47,7 +47,7 @@ func (c *course) look(t rapid.TB, snapshot *inventory.Snapshot) *moment {
 	return m
 }
 
-// again asks the snapshot everything again; nothing that has happened since may have changed it.
+// again evaluates all Requests on the Snapshot again; no later event may have changed the results.
 func (m *moment) again(t rapid.TB) {
 	for key, request := range m.requests {
 		result := Schedule(request, m.snapshot, m.incumbents[key], m.now)
@@ -57,15 +57,15 @@ func (m *moment) again(t rapid.TB) {
 	}
 }
 
-// pass moves the clock, mostly on and sometimes back.
+// pass moves the clock, mostly forward and sometimes back.
 func (c *course) pass(t *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(t, "passes") == 0 {
 		c.now = now.Add(time.Duration(rapid.IntRange(-3, 3).Draw(t, "seconds"))*time.Second + time.Duration(rapid.IntRange(-1, 1).Draw(t, "ns")))
 	}
 }
 
-// docs/architecture.md law 8: whatever happened, in whatever order, at whatever time, and whoever asked before, the indexed engine says
-// what the reference says. docs/architecture.md law 3: and a placement for which that changed is named by Affected.
+// docs/architecture.md law 8: after any events, in any order, at any time, and with any cached results, Schedule returns the result of
+// Reference. docs/architecture.md law 3: Affected contains the Placements whose result changed.
 func TestIndexedIsReference(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -101,7 +101,7 @@ func TestIndexedIsReference(t *testing.T) {
 	})
 }
 
-// beginning is a world that has something in it.
+// beginning returns a course with some objects.
 func (c *course) beginning(t *rapid.T) {
 	for _, set := range courseSets {
 		c.set("set "+set, func(i *inventory.Inventory) inventory.Affected { return i.SetClusterSet(setOf(set, "", nil)) })
@@ -117,7 +117,7 @@ func (c *course) beginning(t *rapid.T) {
 	}
 }
 
-// checkDuplicate tells of one object again: that is no event.
+// checkDuplicate sends an object again, which affects nothing.
 func (c *course) checkDuplicate(t *rapid.T) {
 	if len(c.objects) == 0 {
 		return
@@ -137,7 +137,7 @@ func checkAffected(t *rapid.T, before, after *moment, affected inventory.Affecte
 	}
 }
 
-// checkForgets compares with an inventory that knows nothing but the objects as they are.
+// checkForgets compares with a new inventory of the existing objects.
 func (c *course) checkForgets(t *rapid.T) {
 	known := c.look(t, c.inventory.SnapshotFor(c.keys()...))
 	fresh := c.look(t, c.fresh(t).SnapshotFor(c.keys()...))
@@ -149,7 +149,7 @@ func (c *course) checkForgets(t *rapid.T) {
 	}
 }
 
-// Snapshots are asked by many workers while events happen.
+// Many goroutines evaluate on Snapshots while events are handled.
 func TestSnapshotsAreAskedAtOnce(t *testing.T) {
 	compiler := selector.NewCompiler()
 

@@ -28,7 +28,7 @@ func TestSetsStandToQuestionAndCluster(t *testing.T) {
 	}, texts)
 }
 
-// docs/spec/differences.md E1: what is told of each taint is what decides.
+// docs/spec/differences.md E1: the tolerances explain the verdict.
 func TestTolerancesNameWhatTolerates(t *testing.T) {
 	cluster := named("c1")
 	cluster.Spec.Taints = []clusterv1.Taint{

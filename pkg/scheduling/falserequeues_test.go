@@ -24,7 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// hub is a world as a hub has it, with placements that were all evaluated.
+// hub is an inventory with Placements that were all evaluated.
 type hub struct {
 	t         *testing.T
 	inventory *inventory.Inventory
@@ -85,7 +85,7 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 	return h
 }
 
-// specs are the mix of placements of one namespace.
+// specs returns the mix of Placements of a namespace.
 func (h *hub) specs() map[string]placementSpec {
 	regional := anyOf{byLabel("region", h.region())}
 	score := additive(addOn("demo", "load", 1))
@@ -154,7 +154,7 @@ func (h *hub) join(name string) inventory.Affected {
 
 func (h *hub) any() string { return h.one(slices.Sorted(maps.Keys(h.clusters))...) }
 
-// change changes a cluster of those there are.
+// change modifies an existing cluster.
 func (h *hub) change(how func(*clusterv1.ManagedCluster)) inventory.Affected {
 	cluster := h.clusters[h.any()]
 	how(cluster)
@@ -167,7 +167,7 @@ func (h *hub) label(key, value string) inventory.Affected {
 	return h.change(func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
 }
 
-// hubEvents are what happens on a hub, by the words of testdata/wakeups.txt.
+// hubEvents are events on a hub, with their names in testdata/wakeups.txt.
 func (h *hub) events() map[string]func() inventory.Affected {
 	return map[string]func() inventory.Affected{
 		"heartbeat": func() inventory.Affected {
@@ -241,12 +241,12 @@ func (h *hub) events() map[string]func() inventory.Affected {
 	}
 }
 
-// wakes counts the placements that events of one kind woke, and those of them whose answer was another one then.
+// wakes counts the Placements that events of one kind enqueued, and those of them whose result changed.
 type wakes struct{ events, wakes, changed int }
 
 func (w wakes) falseShare() int { return 100 * (w.wakes - w.changed) / max(w.wakes, 1) }
 
-// docs/architecture.md law 4 in numbers: of the placements that are woken, few are woken for nothing. testdata/wakeups.txt has the bounds.
+// docs/architecture.md law 4 in numbers: few Placements are enqueued whose result does not change. testdata/wakeups.txt has the limits.
 func TestFalseWakeUpsAreBounded(t *testing.T) {
 	h := newHub(t, rand.New(rand.NewPCG(1, 2)))
 	events := h.events()
@@ -301,7 +301,7 @@ func checkWakes(t *testing.T, counted map[string]*wakes, bounds map[string]int) 
 	t.Log("\n" + table.String())
 }
 
-// readBounds reads lines such as "label region: 10 %".
+// readBounds parses lines such as "label region: 10 %".
 func readBounds(t *testing.T) map[string]int {
 	t.Helper()
 

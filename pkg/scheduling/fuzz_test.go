@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// FuzzLowerV1beta1: whatever stands in a Placement, it becomes a question that has an answer, or mistakes with their places.
+// FuzzLowerV1beta1 checks that every Placement converts to a valid Request, or to errors with their paths.
 func FuzzLowerV1beta1(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"numberOfClusters": 2, "clusterSets": ["all"]}}`))
 	f.Add([]byte(`{}`))
@@ -31,7 +31,7 @@ func FuzzLowerV1beta1(f *testing.F) {
 	})
 }
 
-// FuzzLowerV1alpha1 asks the same of the older API.
+// FuzzLowerV1alpha1 checks the same for v1alpha1.
 func FuzzLowerV1alpha1(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"predicates": [{"clusterName": "c1"}, {"labelSelector": {}}]}}`))
 	f.Add([]byte(`{"metadata": {"name": "p"}, "spec": {"antiAffinity": {"topologyKey": "region", "topologyKeyType": "Label"}}}`))
@@ -48,7 +48,7 @@ func FuzzLowerV1alpha1(f *testing.F) {
 	})
 }
 
-// checkRequest puts a question to an empty world and to a snapshot with the namespace ns.
+// checkRequest evaluates a Request on an empty Snapshot and on one with the namespace ns.
 func checkRequest(t *testing.T, request *Request, snapshot *inventory.Snapshot) {
 	t.Helper()
 

@@ -12,8 +12,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// docs/architecture.md law 3: an answer that is given on a snapshot from before a change, at a time at which CEL reads or says what it did
-// not when it was asked last, is old, and the placement is woken.
+// docs/architecture.md law 3: if a result is computed on a Snapshot from before a change, at a time at which CEL reads other properties or
+// returns another value than before, the Placement is enqueued.
 func TestWhatChangesUnderAnEvaluationWakesThePlacement(t *testing.T) {
 	const fallback = `managedCluster.scores("demo").size() > 0 || managedCluster.metadata.labels["fallback"] == "yes"`
 

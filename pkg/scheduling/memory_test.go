@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// heapInUse is how many bytes are reachable.
+// heapInUse returns the number of reachable bytes.
 func heapInUse() int64 {
 	runtime.GC()
 	runtime.GC() // Finalizers and pools free what they hold at the second one.
@@ -25,7 +25,7 @@ func heapInUse() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// broad is a placement of its own name that takes all clusters but those of a team that does not exist.
+// broad returns the Request of a Placement that selects all clusters except those of a team that does not exist.
 func broad(compiler *selector.Compiler, n int, team string) *Request {
 	placement := placementOf(placementSpec{Predicates: anyOf{require(clusterv1beta1.ClusterSelector{LabelSelector: metav1.LabelSelector{
 		MatchExpressions: requirements{compare("team", metav1.LabelSelectorOpNotIn, team)},
@@ -35,8 +35,8 @@ func broad(compiler *selector.Compiler, n int, team string) *Request {
 	return ConvertV1beta1(compiler, placement)
 }
 
-// A placement that nobody shares an answer with costs as much memory after its evaluation as before, apart from its view, and nothing once
-// it is deleted.
+// A Placement that shares no cached result needs as much memory after its evaluation as before, apart from its index, and none after its
+// deletion.
 func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 	const (
 		clusters   = 2000

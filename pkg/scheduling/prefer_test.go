@@ -10,7 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// docs/spec/differences.md D1: clusters with fewer untolerated PreferNoSelect taints come first; score decides among equals.
+// docs/spec/differences.md D1: clusters with fewer untolerated PreferNoSelect taints come first; the score decides among equals.
 func TestPreferNoSelect(t *testing.T) {
 	taints := func(name string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {
 		cluster := named(name)

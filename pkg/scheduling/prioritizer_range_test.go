@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// reporting is a cluster that reports an amount of both resources.
+// reporting returns a cluster that reports an amount of both resources.
 func reporting(name string, amount resource.Quantity) *clusterv1.ManagedCluster {
 	cluster := named(name, "zone", name)
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": amount, "memory": amount}
@@ -25,7 +25,7 @@ func reporting(name string, amount resource.Quantity) *clusterv1.ManagedCluster 
 	return cluster
 }
 
-// every asks for all prioritizers with one weight.
+// every returns a policy with all prioritizers at one weight.
 func every(weight int32) clusterv1beta1.PrioritizerPolicy {
 	configurations := []clusterv1beta1.PrioritizerConfig{addOn("demo", "load", weight)}
 	for _, name := range builtIns {
@@ -35,7 +35,7 @@ func every(weight int32) clusterv1beta1.PrioritizerPolicy {
 	return exact(configurations...)
 }
 
-// checkRanges rates clusters that report the amounts, with an AddOnPlacementScore each.
+// checkRanges checks the scores of clusters with these amounts, and an AddOnPlacementScore each.
 func checkRanges(t interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -75,7 +75,7 @@ func checkRanges(t interface {
 	}
 }
 
-// Whatever clusters report, scores are in their range, and what is too large to be told apart is equal.
+// Scores are in their range for any amount, and amounts that are too large to be distinguished are equal.
 func TestAmountsBeyondAllBounds(t *testing.T) {
 	for _, tc := range []struct {
 		reason  string
@@ -105,8 +105,8 @@ func TestAmountsBeyondAllBounds(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.8: within what upstream can tell apart, the score is the exact value of the formula, cut off toward
-// zero.
+// docs/spec/upstream-placement.md 1.8: for amounts that upstream can distinguish, the score is the exact value of the formula, truncated
+// toward zero.
 func TestAllocatableIsTheFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amounts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 6).Draw(t, "amounts")
@@ -139,7 +139,7 @@ func TestAllocatableIsTheFormula(t *testing.T) {
 	})
 }
 
-// quantities are amounts as agents may report them, with every suffix and exponents beyond those of a float.
+// quantities draws amounts as agents may report them, with every suffix and with exponents beyond those of a float.
 func quantities() *rapid.Generator[resource.Quantity] {
 	return rapid.Custom(func(t *rapid.T) resource.Quantity {
 		text := rapid.StringMatching(
@@ -154,7 +154,7 @@ func quantities() *rapid.Generator[resource.Quantity] {
 	})
 }
 
-// Scores and totals stay in their ranges for all quantities, AddOn scores and weights, even those that the CRDs refuse.
+// Scores and totals are in their ranges for all quantities, AddOn scores and weights, even those that the CRDs reject.
 func TestScoresStayInTheirRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		weight := rapid.Int32Range(-10, 10)
@@ -166,7 +166,7 @@ func TestScoresStayInTheirRanges(t *testing.T) {
 	})
 }
 
-// FuzzScores asks the same of arbitrary texts.
+// FuzzScores checks the same for arbitrary quantities.
 func FuzzScores(f *testing.F) {
 	for _, amount := range []string{"1e400", "-1e400", "1e-400", "0", "-0", "1E", "1000000Ei", "1500m", "9e999", "-9223372036854775808"} {
 		f.Add(amount, "16Gi", int32(100), int32(10))

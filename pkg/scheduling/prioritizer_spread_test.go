@@ -22,7 +22,7 @@ func softly(kind clusterv1beta1.TopologyKeyType, key string) clusterv1beta1.Spre
 	return over(kind, key, 1, clusterv1beta1.ScheduleAnyway)
 }
 
-// docs/spec/differences.md D3: linear over [-100, 100] in the decisions of the other placements of the namespace in the domains of a
+// docs/spec/differences.md D3: linear over [-100, 100] in the decisions of the other Placements of the namespace in the domains of a
 // cluster.
 func TestSpreadScore(t *testing.T) {
 	zone, rack := softly(clusterv1beta1.TopologyKeyTypeLabel, "zone"), softly(clusterv1beta1.TopologyKeyTypeClaim, "rack")
@@ -98,7 +98,7 @@ func TestSpreadScore(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md D3: with the prioritizer, two placements with equal constraints do not meet in one domain.
+// docs/spec/differences.md D3: with the prioritizer, two Placements with equal constraints do not select the same domain.
 func TestSpreadScoreDecides(t *testing.T) {
 	w := newWorld(located("a1", "a", ""), located("b1", "b", ""), located("c1", "c", ""))
 	w.inventory.SetDecision(pageOf("ns", "q-1", "q", "a1"))
@@ -114,8 +114,8 @@ func TestSpreadScoreDecides(t *testing.T) {
 	expect(t, "selected by a negative weight", []string{"a1", "b1"}, selected(w.schedule(t, spec)))
 }
 
-// docs/spec/differences.md D3: scores are in [-100, 100] and touch both ends when loads differ, a higher load has no higher score, and the
-// order in which the world came to be known plays no part.
+// docs/spec/differences.md D3: scores are in [-100, 100] and reach both ends when counts differ, a higher count has no higher score, and
+// the order of the events does not matter.
 func TestSpreadScoreIsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters, pages := drawNeighbourhood(t)
@@ -181,7 +181,7 @@ func spreadScores(request *Request, clusters []*clusterv1.ManagedCluster, pages 
 	return Schedule(request, w.inventory.Snapshot(), nil, now).Prioritizers()[0].Scores
 }
 
-// loadsByCounting goes through the decisions one by one.
+// loadsByCounting counts the decisions one by one.
 func loadsByCounting(constraints []SpreadConstraint, clusters []*clusterv1.ManagedCluster, pages []inventory.Page) map[string]int {
 	loads, known := map[string]int{}, map[string]*clusterinfo.ClusterInfo{}
 	for _, cluster := range clusters {

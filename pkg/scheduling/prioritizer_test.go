@@ -37,7 +37,7 @@ func additive(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1
 	return clusterv1beta1.PrioritizerPolicy{Mode: clusterv1beta1.PrioritizerPolicyModeAdditive, Configurations: configurations}
 }
 
-// only is the scores of the one prioritizer that was asked for.
+// only returns the scores of a single prioritizer.
 func only(t *testing.T, w *world, configuration clusterv1beta1.PrioritizerConfig) (map[string]int64, *Result) {
 	t.Helper()
 
@@ -49,7 +49,7 @@ func only(t *testing.T, w *world, configuration clusterv1beta1.PrioritizerConfig
 	return result.Prioritizers()[0].Scores, result
 }
 
-// docs/spec/upstream-placement.md 1.8: 2 x trunc(100 x (0.5 - count/max)), toward zero; who is not counted has 100.
+// docs/spec/upstream-placement.md 1.8: 2 x trunc(100 x (0.5 - count/max)), toward zero; a cluster without decisions has 100.
 func TestBalance(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -149,8 +149,8 @@ func TestResourceAllocatable(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.8 and docs/spec/differences.md C3: the value as it is; absent or expired counts 0; woken after the
-// earliest validUntil.
+// docs/spec/upstream-placement.md 1.8 and docs/spec/differences.md C3: the reported value; absent or expired counts as 0; requeued after
+// the earliest validUntil.
 func TestAddOnScores(t *testing.T) {
 	item := func(name string, value int32) clusterv1alpha1.AddOnPlacementScoreItem {
 		return clusterv1alpha1.AddOnPlacementScoreItem{Name: name, Value: value}

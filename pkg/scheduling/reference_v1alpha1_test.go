@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// drawOlderSpec draws a placement of the older API that reads some of everything.
+// drawOlderSpec draws a v1alpha1 spec that reads some properties of every kind.
 func drawOlderSpec(t *rapid.T) olderSpec {
 	both := labelled(compare("region", metav1.LabelSelectorOpIn, "eu"))
 	both.ClusterName, both.ClaimSelector = "c2", claiming(map[string]string{"id": "1"}).ClaimSelector
@@ -33,7 +33,7 @@ func drawOlderSpec(t *rapid.T) olderSpec {
 	}
 }
 
-// docs/spec/placement-v1alpha1.md P2 to P11, word by word over the objects themselves.
+// docs/spec/placement-v1alpha1.md P2 to P11, applied literally to the objects.
 func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -92,7 +92,7 @@ func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 	})
 }
 
-// rankByRules sorts the clusters that fit by the taints to avoid, by Balance and Steady, and by name.
+// rankByRules sorts the feasible clusters by PreferNoSelect taints, by Balance and Steady, and by name.
 func rankByRules(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*clusterv1.ManagedCluster, incumbents map[string]bool,
 	decisions map[string]int,
 ) []Verdict {
@@ -141,7 +141,7 @@ func rankByRules(t *rapid.T, spec olderSpec, bound map[string]bool, clusters []*
 	return ranked
 }
 
-// fitsByRules matches with the label selectors of Kubernetes, over labels and over claims.
+// fitsByRules matches labels and claims with the label selectors of Kubernetes.
 func fitsByRules(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedCluster) bool {
 	claims := map[string]string{}
 	for _, claim := range cluster.Status.ClusterClaims {
@@ -163,7 +163,7 @@ func fitsByRules(t *rapid.T, predicates oneOf, cluster *clusterv1.ManagedCluster
 	})
 }
 
-// takenByRules are the ranks of the greatest and best answer.
+// takenByRules returns the ranks of the largest and best selection.
 func takenByRules(spec olderSpec, ranked []Verdict) []int {
 	switch spec.AntiAffinity.TopologyKeyType {
 	case placementv1alpha1.TopologyKeyTypeLabel:

@@ -7,7 +7,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// unsatisfiedPlacements want more clusters of the fleet than there are.
+// unsatisfiedPlacements want more clusters than the fleet has.
 var unsatisfiedPlacements = []struct {
 	name string
 	spec placementSpec
@@ -32,8 +32,8 @@ var unsatisfiedPlacements = []struct {
 	}},
 }
 
-// BenchmarkCauses counts the causes of an unsatisfied placement over 10,000 clusters after a change that does not concern it. Compare with
-// BenchmarkCausesOfReference.
+// BenchmarkCauses counts the rejections of an unsatisfied Placement over 10,000 clusters after a change that does not concern it. Compare
+// with BenchmarkCausesOfReference.
 func BenchmarkCauses(b *testing.B) {
 	for _, placement := range unsatisfiedPlacements {
 		b.Run(placement.name, func(b *testing.B) {
@@ -64,7 +64,7 @@ func BenchmarkCauses(b *testing.B) {
 	}
 }
 
-// BenchmarkCausesOfReference is BenchmarkCauses in the plain way, by a verdict for every cluster.
+// BenchmarkCausesOfReference is BenchmarkCauses with the reference, which computes a verdict for every cluster.
 func BenchmarkCausesOfReference(b *testing.B) {
 	for _, placement := range unsatisfiedPlacements[:3] {
 		b.Run(placement.name, func(b *testing.B) {

@@ -14,8 +14,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// docs/spec/differences.md E2, and docs/architecture.md law 4: the placement is woken by what changes the causes while it is not satisfied,
-// and not by it while it is.
+// docs/spec/differences.md E2, and docs/architecture.md law 4: changes of the rejections enqueue the Placement only while it is not
+// satisfied.
 func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 	tainted := named("u1", "region", "us")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "", noSelect)}
@@ -63,7 +63,7 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md E2: the interest of an answer that is satisfied is that of the request alone.
+// docs/spec/differences.md E2: the dependencies of a satisfied result are those of the Request.
 func TestInterestOfAnAnswer(t *testing.T) {
 	w := newWorld(named("c1", "region", "eu"), named("c2", "region", "us"))
 	eu, three := byLabel("region", "eu"), ptr.To[int32](3)
@@ -97,7 +97,7 @@ func TestInterestOfAnAnswer(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md E2: which of two taints keeps a cluster out changes by itself when the toleration of the first one ends.
+// docs/spec/differences.md E2: a cluster with two taints is rejected by the other taint when the toleration of the first taint ends.
 func TestCausesWakeInTime(t *testing.T) {
 	cluster := named("c1")
 	cluster.Spec.Taints = []clusterv1.Taint{

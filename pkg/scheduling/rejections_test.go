@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// causesOf are the causes as text, such as "2 Terminating: being deleted".
+// causesOf returns the rejections as text, such as "2 Terminating: being deleted".
 func causesOf(r *Result) []string {
 	texts := []string{}
 	for _, cause := range r.Rejections() {
@@ -28,8 +28,8 @@ func terminating(cluster *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
 	return cluster
 }
 
-// docs/spec/differences.md E2: every cluster in scope that was not selected has one cause, which is the clause of
-// docs/spec/differences.md E1 without what is particular to the cluster.
+// docs/spec/differences.md E2: every cluster in scope that was not selected has one rejection, which is the clause of
+// docs/spec/differences.md E1 without values that are particular to the cluster.
 func TestCauses(t *testing.T) {
 	tainted := named("t1", "region", "eu")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("old", "", prefer), taint("gpu", "a100", noSelect), taint("full", "", noSelect)}
@@ -76,7 +76,7 @@ func TestCauses(t *testing.T) {
 	expect(t, "causes of a result that is held", []string{}, causesOf(Schedule(broken, w.inventory.Snapshot(), nil, now)))
 }
 
-// docs/spec/differences.md E2: what the rules that look at more than one cluster keep out.
+// docs/spec/differences.md E2: rejections by rules that compare clusters.
 func TestCausesAmongClusters(t *testing.T) {
 	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)

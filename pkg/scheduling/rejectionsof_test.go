@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Why clusters are not selected is told for any of them, in scope or not, and also when they are gone.
+// RejectionsOf works for any cluster, in scope or not, and for deleted clusters.
 func TestCausesOfClusters(t *testing.T) {
 	tainted, leaving := named("tainted", "region", "eu"), terminating(named("leaving", "region", "eu"))
 	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "", noSelect)}
@@ -35,7 +35,7 @@ func TestCausesOfClusters(t *testing.T) {
 	expect(t, "causes without an answer", []Rejection{}, broken.RejectionsOf(clusters))
 }
 
-// A cluster fits when it is feasible, and what is said of one cluster alone is what is said of it among all.
+// IsFeasible follows the verdict, and the rejection of a single cluster equals its rejection among all clusters.
 func TestCausesOfAreThoseOfAll(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -73,7 +73,7 @@ func checkCausesOf(t *rapid.T, result *Result) {
 	}
 }
 
-// A withheld answer is Held, selects nothing, and comes back at the earlier of two times. The answer itself is as it was.
+// A blocked result is Stalled, selects nothing, and is requeued at the earlier of two times. The original result does not change.
 func TestWithheld(t *testing.T) {
 	result := newWorld(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)

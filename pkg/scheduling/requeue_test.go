@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// docs/architecture.md law 2: the passing of time alone changes no answer before the time the result asks to be woken at.
+// docs/architecture.md law 2: time alone changes no result before its RequeueAt.
 func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -66,8 +66,8 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 	})
 }
 
-// docs/architecture.md law 6: a placement whose CEL expressions cost too much is looked at again when scores expire that they read, after
-// which they cost less.
+// docs/architecture.md law 6: a Placement whose CEL expressions cost too much is requeued when scores expire that they read, because they
+// may cost less then.
 func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 	until := metav1.NewTime(now.Add(time.Minute))
 	items := make([]clusterv1alpha1.AddOnPlacementScoreItem, 0, 300)

@@ -69,8 +69,8 @@ func TestPredicates(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md C2: an error makes that cluster not match, and is summarised by expression: how many clusters, the first by
-// name.
+// docs/spec/differences.md C2: a cluster with an error does not match, and errors are summarised by expression: the number of clusters, and
+// the first of them by name.
 func TestCELErrors(t *testing.T) {
 	w := newWorld(named("c3"), named("c1"), named("c2", "region", "eu"))
 	result := w.schedule(t, placementSpec{Predicates: anyOf{
@@ -96,8 +96,8 @@ func TestCELErrors(t *testing.T) {
 		`CEL managedCluster.scores("none").size() == 0: AddOnPlacementScore "none" of cluster c1 does not exist`, result.Reason(verdict))
 }
 
-// docs/spec/differences.md C2: the budget of a pass. What is too much for many clusters is fine for few, and without an answer the
-// decisions stay.
+// docs/spec/differences.md C2: the cost limit of an evaluation. Expressions that cost too much for many clusters may be evaluated on few,
+// and a result that exceeds the limit keeps the decisions.
 func TestCELBudgetOfAPass(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
@@ -136,8 +136,8 @@ func TestCELBudgetOfAPass(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.5: terminating clusters are no candidates, sets that overlap count once, and broken sets hold the
-// answer.
+// docs/spec/upstream-placement.md 1.5: terminating clusters are not available, clusters of overlapping sets count once, and broken sets
+// stall the result.
 func TestScopeOfSchedule(t *testing.T) {
 	a, b, both, gone := named("a", clusterv1beta2.ClusterSetLabel, "a"), named("b", clusterv1beta2.ClusterSetLabel, "b"),
 		named("both", clusterv1beta2.ClusterSetLabel, "a", "region", "eu"), named("gone", clusterv1beta2.ClusterSetLabel, "a")

@@ -18,7 +18,7 @@ func over(kind clusterv1beta1.TopologyKeyType, key string, skew int32, action cl
 	return clusterv1beta1.SpreadConstraintsTerm{TopologyKey: key, TopologyKeyType: kind, MaxSkew: skew, WhenUnsatisfiable: action}
 }
 
-// located makes a cluster in a zone (a label) and a rack (a claim); empty is none.
+// located returns a cluster in a zone (a label) and a rack (a claim); empty means none.
 func located(name, zone, rack string) *clusterv1.ManagedCluster {
 	cluster := named(name)
 	if zone != "" {
@@ -97,8 +97,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md D2 against a search that tries every candidate at every step: a hard constraint is never broken, nobody who is
-// allowed is left while clusters are wanted, and each one taken is the best by the rule.
+// docs/spec/differences.md D2 against a search that tries every candidate at every step: a hard constraint is never violated, no allowed
+// cluster is left while clusters are wanted, and each selected cluster is the best by the rule.
 func TestSpreadIsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		constraints := drawConstraints(t)
@@ -155,7 +155,7 @@ func drawConstraints(t *rapid.T) []SpreadConstraint {
 	return constraints
 }
 
-// bestByTrial looks at all that are left and takes the rule word by word; -1 when none is allowed.
+// bestByTrial applies the rule literally to all remaining clusters; -1 when none is allowed.
 func bestByTrial(counts []Spread, ranked []Verdict, taken []int) int {
 	best := -1
 

@@ -102,7 +102,8 @@ func TestTaintAndToleration(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.6: a cluster survives if and only if every taint is tolerated; the verdict names the first that is not.
+// docs/spec/upstream-placement.md 1.6: a cluster is feasible if and only if every taint is tolerated; the verdict has the first taint that
+// is not.
 func TestSeveralTaints(t *testing.T) {
 	taints := []clusterv1.Taint{taint("a", "1", noSelect), taint("b", "", prefer), taint("c", "", noSelectIfNew), taint("a", "2", noSelect)}
 
@@ -136,7 +137,7 @@ func TestSeveralTaints(t *testing.T) {
 	}
 }
 
-// docs/spec/upstream-placement.md 1.6: tolerated while now < timeAdded + seconds; the end is when the placement is to be woken.
+// docs/spec/upstream-placement.md 1.6: tolerated while now < timeAdded + seconds; the Placement is requeued at the end.
 func TestTolerationSeconds(t *testing.T) {
 	added := func(ago time.Duration, effect clusterv1.TaintEffect) clusterv1.Taint {
 		return clusterv1.Taint{Key: "gpu", Effect: effect, TimeAdded: metav1.NewTime(now.Add(-ago))}

@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
-// spoilt is an object as package lenient makes it when a field cannot be decoded.
+// spoilt returns an object as package lenient returns it when a field cannot be decoded.
 func spoilt[T metav1.Object](t rapid.TB, object T, path string) T {
 	t.Helper()
 
@@ -29,7 +29,7 @@ func spoilt[T metav1.Object](t rapid.TB, object T, path string) T {
 	return object
 }
 
-// sized is a cluster with CPUs.
+// sized returns a cluster with an amount of CPU.
 func sized(name, cpu string) *clusterv1.ManagedCluster {
 	cluster := named(name, "region", "eu")
 	cluster.Status.Allocatable = clusterv1.ResourceList{"cpu": resource.MustParse(cpu)}
@@ -131,8 +131,7 @@ func TestUnreadableScores(t *testing.T) {
 	}
 }
 
-// docs/architecture.md law 6: whatever a placement asks, a cluster that it has selected does not leave because a field of it cannot be read
-// any more.
+// docs/architecture.md law 6: no Placement removes a selected cluster because a field of it cannot be decoded any more.
 func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -183,7 +182,7 @@ func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 	})
 }
 
-// spoil takes away a field of a cluster as if it could not be read.
+// spoil removes a field of a cluster as if it could not be decoded.
 func spoil(t *rapid.T, cluster *clusterv1.ManagedCluster) {
 	switch pick(t, "field", "allocatable", "capacity", "taint", "condition") {
 	case "allocatable":

@@ -25,7 +25,7 @@ type (
 	requirements  = []metav1.LabelSelectorRequirement
 )
 
-// world collects objects for a snapshot. Its placement p lives in the namespace ns; the set all, which holds every cluster, is bound.
+// world has the objects of a Snapshot. Its Placement p is in the namespace ns, to which the set all with every cluster is bound.
 type world struct {
 	inventory  *inventory.Inventory
 	incumbents map[string]bool
@@ -59,7 +59,7 @@ func (w *world) ask(t *testing.T, request *Request) *Result {
 	return same(t, request, w.inventory.Snapshot(), w.incumbents)
 }
 
-// same is the answer of the indexed engine, which must be that of the reference.
+// same returns the result of Schedule, which must be that of Reference.
 func same(t rapid.TB, request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool) *Result {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func pageOf(namespace, name, placement string, clusters ...string) inventory.Pag
 	return inventory.Page{Key: owner.Decision(name), Owner: owner, Clusters: clusters}
 }
 
-// selected are the names of the selected clusters, best first.
+// selected returns the names of the selected clusters, best first.
 func selected(r *Result) []string {
 	names := []string{}
 	for _, verdict := range r.Best() {
@@ -118,7 +118,7 @@ func selected(r *Result) []string {
 	return names
 }
 
-// stages are the stages of all clusters.
+// stages returns the stages of all clusters.
 func stages(r *Result) map[string]string {
 	all := map[string]string{}
 	for _, verdict := range r.Verdicts() {
