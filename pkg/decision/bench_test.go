@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// replan is what one evaluation asks of this package.
+// replan runs the planner as one reconcile does.
 func (s *store) replan(result *scheduling.Result, candidates []*record.Page) (Present, Plan) {
 	present := NewPresent(s.form(), s.placement, candidates)
 	present.Incumbents()
@@ -21,7 +21,7 @@ func (s *store) replan(result *scheduling.Result, candidates []*record.Page) (Pr
 	return present, NewPlan(result, present, s.now)
 }
 
-// benchmark measures the plan for a result over the pages of the store, and wants so many writes of it.
+// benchmark measures the plan of a result over the pages of the store, and expects that number of writes.
 func (s *store) benchmark(b *testing.B, result *scheduling.Result, writes int) {
 	b.Helper()
 
@@ -36,7 +36,7 @@ func (s *store) benchmark(b *testing.B, result *scheduling.Result, writes int) {
 	}
 }
 
-// settled is a store of the clusters with nothing left to do.
+// settled returns a store of the clusters whose plan is empty.
 func settled(b *testing.B, spec clusterv1beta1.PlacementSpec, clusters []string) *store {
 	b.Helper()
 
@@ -46,7 +46,7 @@ func settled(b *testing.B, spec clusterv1beta1.PlacementSpec, clusters []string)
 	return s
 }
 
-// numbered is c-00001 and so on.
+// numbered returns c-00001 and so on.
 func numbered(n int) []string {
 	names := make([]string, 0, n)
 	for i := range n {
@@ -115,7 +115,7 @@ func BenchmarkPlanByScore(b *testing.B) {
 	b.Run("due", func(b *testing.B) { s.benchmark(b, result, len(s.plan(result).Writes)) })
 }
 
-// BenchmarkRead is how pages of an API become those of this package.
+// BenchmarkRead measures the conversion of API objects to pages.
 func BenchmarkRead(b *testing.B) {
 	form := record.V1beta1.Form()
 
@@ -134,7 +134,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkStatus is what the status of a settled placement costs in an evaluation.
+// BenchmarkStatus measures the unchanged status of a Placement.
 func BenchmarkStatus(b *testing.B) {
 	for _, size := range []int{20, 830} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {

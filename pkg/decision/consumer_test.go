@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// consumer follows the pages of a store as consumers do, from one request to the next (docs/spec/differences.md B5).
+// consumer reads the pages of a store as consumers do, after every request (docs/spec/differences.md B5).
 type consumer struct {
 	store *store
 	seen  map[types.UID]*record.Page
@@ -42,7 +42,7 @@ func (c *consumer) pages() map[types.UID]*record.Page {
 	return pages
 }
 
-// List shows the pages to a tracker.
+// List returns the pages to a tracker.
 func (c *consumer) List(apilabels.Selector, string) ([]*clusterv1beta1.PlacementDecision, error) {
 	var list []*clusterv1beta1.PlacementDecision
 
@@ -55,7 +55,7 @@ func (c *consumer) List(apilabels.Selector, string) ([]*clusterv1beta1.Placement
 	return list, nil
 }
 
-// look judges the state after a request.
+// look checks the state after a request.
 func (c *consumer) look(t rapid.TB) {
 	t.Helper()
 
@@ -100,7 +100,7 @@ func (c *consumer) look(t rapid.TB) {
 	}
 }
 
-// changed judges a change of a page.
+// changed checks a change of a page.
 func (c *consumer) changed(t rapid.TB, before, after *record.Page) {
 	t.Helper()
 
@@ -115,7 +115,7 @@ func (c *consumer) changed(t rapid.TB, before, after *record.Page) {
 	}
 }
 
-// lines are the pages by their numbers.
+// lines returns the pages sorted by number, as text.
 func (s *store) lines() []string {
 	var lines []string
 	for _, page := range s.present().Pages {
@@ -126,7 +126,7 @@ func (s *store) lines() []string {
 	return lines
 }
 
-// checkOrder wants that the group indices follow the order of the portions (docs/spec/differences.md B8).
+// checkOrder checks that the group indices follow the order of the group rules (docs/spec/differences.md B8).
 func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 	t.Helper()
 
@@ -163,7 +163,7 @@ func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 	}
 }
 
-// grouped is a world of clusters in which the stages say which group rule takes each.
+// grouped returns clusters whose label says which group rule they match.
 func grouped(s *store, stages map[string]string) *scheduling.Result {
 	i := worldOf()
 	for name, stage := range stages {
@@ -183,9 +183,8 @@ func drawRules(t *rapid.T) clusterv1beta1.DecisionStrategy {
 	return byPrefix(length, rules[:rapid.IntRange(0, len(rules)).Draw(t, "number of rules")]...)
 }
 
-// docs/spec/differences.md B1, B5, B8: groups are cut anew by labels and by spec, few or many at once, on several pages, and the program
-// does not survive it. Consumers see one name at every index and no gap, after every single request, and the settled indices follow the
-// spec.
+// docs/spec/differences.md B1, B5, B8: clusters change their groups by labels and by spec, few or many at once, on several pages, and the
+// process is interrupted. Consumers see one name at every index and no gap after every request, and the final indices follow the spec.
 func TestRegroupingIsSeenByConsumers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawRules(t)}))
@@ -253,7 +252,7 @@ func regroup(t *rapid.T, s *store, clusters []string, stages map[string]string, 
 	}
 }
 
-// carryOut carries out so many requests of the plan as consumers look on, and reports whether that was all there was to do.
+// carryOut sends that many requests of the plan, checks consumers after each, and reports whether the plan is complete.
 func (s *store) carryOut(t rapid.TB, result *scheduling.Result, stay []string, most int) (all bool) {
 	t.Helper()
 
@@ -275,10 +274,10 @@ func (s *store) carryOut(t rapid.TB, result *scheduling.Result, stay []string, m
 	return !plan.Requeue
 }
 
-// mostRounds is how many plans it may take until there is nothing left to do: one, and one for the name of an only page.
+// mostRounds is the maximal number of plans until the plan is empty: one, and one for the name of a single page.
 const mostRounds = 2
 
-// settleWatched is settle while consumers look on.
+// settleWatched is settle with checks of consumers.
 func (s *store) settleWatched(t rapid.TB, result *scheduling.Result, stay []string) {
 	t.Helper()
 
@@ -295,7 +294,7 @@ func (s *store) settleWatched(t rapid.TB, result *scheduling.Result, stay []stri
 	s.settle(t, result)
 }
 
-// portrait are the names of the groups by their indices, and how many clusters each has.
+// portrait returns the names of the groups by index, and their numbers of clusters.
 func (s *store) portrait(t rapid.TB) []string {
 	sizes := s.sizes(t, Plan{})
 
@@ -307,7 +306,7 @@ func (s *store) portrait(t rapid.TB) []string {
 	return lines
 }
 
-// A decision group that comes to a placement that has decisions takes its place in the order of the spec, and those behind it make room.
+// A new group rule of a Placement with decisions gets its index in the order of the spec, and the groups after it move.
 func TestSettledIndicesFollowTheSpec(t *testing.T) {
 	stages := map[string]string{}
 	for n, name := range fleet(12) {

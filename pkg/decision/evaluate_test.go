@@ -11,10 +11,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// thirty are the options of a hub that lets no more than 30 % of the clusters of a placement leave.
+// thirty are the options of a hub with a removal limit of 30 %.
 var thirty = Options{Limit: guard.Limit{Percent: new(30)}}
 
-// guardedCase is a placement whose decisions have ten clusters.
+// guardedCase returns a Placement whose decisions have ten clusters.
 func guardedCase() (*clusterv1beta1.Placement, Present) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.Conditions = []metav1.Condition{
@@ -24,8 +24,8 @@ func guardedCase() (*clusterv1beta1.Placement, Present) {
 	return placement, presentOf(placement, page(1, 0, "", fleet(10)...))
 }
 
-// What is held changes nothing but the conditions: ours come first, in their order and about one generation (docs/spec/differences.md A5),
-// and the status goes on telling of what stands.
+// A blocked result changes only the conditions: those of the hub come first, in their order and with one generation
+// (docs/spec/differences.md A5), and the status describes the existing decisions.
 func TestHeldRemovals(t *testing.T) {
 	placement, present := guardedCase()
 	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
@@ -55,7 +55,7 @@ func TestHeldRemovals(t *testing.T) {
 	}
 }
 
-// The references to ClusterProfiles of a placement that is held stay with its own decisions.
+// The references to ClusterProfiles of a Placement with a blocked result stay, like its decisions.
 func TestHeldProfiles(t *testing.T) {
 	placement, present := guardedCase()
 	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
@@ -66,7 +66,7 @@ func TestHeldProfiles(t *testing.T) {
 	}
 }
 
-// Where nothing is said of shares, the answer is the one that was given, and a condition from before goes.
+// Without a removal limit the result is not changed, and an existing condition is removed.
 func TestNothingIsGuardedUnasked(t *testing.T) {
 	placement, present := guardedCase()
 	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: guard.Condition, Status: metav1.ConditionFalse})
@@ -87,7 +87,7 @@ func TestNothingIsGuardedUnasked(t *testing.T) {
 	}
 }
 
-// What stands only in a page that is being deleted goes with it, and is no loss that could be held.
+// A cluster that only a terminating page has is lost with it, and cannot be kept.
 func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	placement, _ := guardedCase()
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *record.Page) { p.DeletionTimestamp = &now })
@@ -98,8 +98,8 @@ func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	}
 }
 
-// The condition about ClusterProfiles stays as it is where nobody knows whether the hub writes references to them, follows the evaluation where
-// it does, and goes where it does not.
+// The condition about ClusterProfiles stays if it is unknown whether the hub writes references to them, follows the evaluation if it does,
+// and is removed if it does not.
 func TestTheProfilesConditionIsKept(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	before := metav1.Condition{Type: ConditionProfilesFound, Status: metav1.ConditionTrue, Reason: ReasonProfilesFound, Message: "as it was"}
@@ -132,8 +132,7 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 	}
 }
 
-// What is about to leave is recorded before it does, beside the conditions as they are, and about their generation
-// (docs/spec/differences.md A5).
+// Removals are recorded before they happen, beside the existing conditions and with their generation (docs/spec/differences.md A5).
 func TestReserve(t *testing.T) {
 	placement, present := guardedCase()
 	read := record.V1beta1.Read(placement)

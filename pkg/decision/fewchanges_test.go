@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Where nothing changed there is nothing to write, and where a cluster came or went there is one write.
+// An unchanged result has an empty plan, and a cluster that was added or removed needs one write.
 func TestFewChangesAreOneWrite(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
@@ -44,7 +44,7 @@ func TestFewChangesAreOneWrite(t *testing.T) {
 	}
 }
 
-// Where scores are followed at any time, nothing is written either while nothing changes.
+// An unchanged result has an empty plan without scoreRateLimit, too.
 func TestNoChangesAreNoWrite(t *testing.T) {
 	s := newStore(placementOf(byScore("0s")))
 	clusters := append(fleet(250), "canary-1", "canary-2")
@@ -54,7 +54,7 @@ func TestNoChangesAreNoWrite(t *testing.T) {
 	expect(t, "nothing changed: writes", 0, len(plan.Writes))
 }
 
-// What a placement without any clusters has is one empty page.
+// A Placement without clusters has one empty page.
 func TestNothingSelectedIsOneEmptyPage(t *testing.T) {
 	for _, k := range kinds {
 		s := newStore(placementOf(clusterv1beta1.PlacementSpec{}))

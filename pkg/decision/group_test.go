@@ -9,7 +9,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// docs/spec/upstream-placement.md 1.9: rules in their order, then the rest; sorted by name, cut into pieces of the group length.
+// docs/spec/upstream-placement.md 1.9: rules in their order, then the remaining clusters; sorted by name, cut into groups of the group
+// length.
 func TestGroups(t *testing.T) {
 	mixed := []string{"x-2", "canary-2", "next-1", "x-1", "canary-1", "x-3"}
 

@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Pages that somebody else has filled beyond what pages may hold, with the same clusters several times, are put right all the same: there
-// is a plan, and no cluster that stays is ever in no page.
+// Pages that others have filled beyond PageSize, with duplicate clusters, are corrected: there is a plan, and no staying cluster is ever
+// missing from all pages.
 func TestOverfullPagesArePutRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := fleet(200)
@@ -68,7 +68,7 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 	})
 }
 
-// docs/spec/differences.md A1, B3: what is held is kept in new pages while the present ones are being deleted.
+// docs/spec/differences.md A1, B3: kept decisions are written to new pages while the existing pages are terminating.
 func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	leaving := page(1, 0, "", "c-1", "c-2")
@@ -81,7 +81,7 @@ func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
 	expect(t, "selected", 2, plan.Selected)
 }
 
-// docs/spec/differences.md A2: a name that cannot label a page labels no page of another form either.
+// docs/spec/differences.md A2: a name that is no label value prevents pages of every format.
 func TestProfilesOfALongName(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Name = strings.Repeat("p", 64)

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// oddities are what may be found in a page. Some of it can only be the work of others.
+// oddities are states of a page, some of which only others can write.
 var oddities = map[string]func(*rapid.T, *store, *record.Page){
 	"a cluster of another page": func(t *rapid.T, s *store, p *record.Page) {
 		other := s.pages[rapid.SampledFrom(slices.Sorted(maps.Keys(s.pages))).Draw(t, "other")]
@@ -63,8 +63,8 @@ var oddities = map[string]func(*rapid.T, *store, *record.Page){
 	},
 }
 
-// Whatever others did to the pages and the status, no cluster that stays is ever in no page, and the plans come to an end at which every
-// selected cluster is in a page that can be written.
+// After any change of the pages and the status by others, no staying cluster is ever missing from all pages, and after finitely many plans
+// every selected cluster is on a writable page.
 func TestOddPagesArePutRight(t *testing.T) {
 	names := slices.Sorted(maps.Keys(oddities))
 
@@ -94,7 +94,7 @@ func TestOddPagesArePutRight(t *testing.T) {
 	})
 }
 
-// putRight carries plans out until there is nothing left to do.
+// putRight applies plans until the plan is empty.
 func (s *store) putRight(t rapid.TB, result *scheduling.Result) {
 	const enough = 5 // Each round but the last one waits for a name to become free.
 

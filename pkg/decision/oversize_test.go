@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// groupsOf are groups of one page each.
+// groupsOf returns groups of one page each.
 func groupsOf(placement string, count int) []record.GroupStatus {
 	groups := make([]record.GroupStatus, 0, count)
 	for n := range count {
@@ -26,7 +26,7 @@ func groupsOf(placement string, count int) []record.GroupStatus {
 	return groups
 }
 
-// stored is the size of a placement with a status as an API server stores it.
+// stored returns the size of a Placement with a status as an API server stores it.
 func stored(t interface{ Fatal(args ...any) }, placement *clusterv1beta1.Placement, status record.Status) int {
 	written := placement.DeepCopy()
 	put(written, status)
@@ -39,7 +39,7 @@ func stored(t interface{ Fatal(args ...any) }, placement *clusterv1beta1.Placeme
 	return len(data)
 }
 
-// A status that an API server would not store lists only the first groups and says so; everything else in it stays.
+// A status that is too large for an API server lists only the first groups and reports that; the rest of it stays.
 func TestOversizeStatus(t *testing.T) {
 	long := strings.Repeat("x", 63)
 
@@ -85,7 +85,7 @@ func TestOversizeStatus(t *testing.T) {
 	}
 }
 
-// The same holds when decisions could not be written.
+// The status after a failed write is truncated in the same way.
 func TestOversizeFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Annotations = map[string]string{"notes": strings.Repeat("n", 1240<<10)}
@@ -102,7 +102,7 @@ func TestOversizeFailedStatus(t *testing.T) {
 	}
 }
 
-// Whatever the sizes are, the object is within its bound unless one group alone is too much, and no group that would have had room is left out.
+// For any sizes, the object is within its limit unless a single group exceeds it, and no group that fits is left out.
 func TestOversizeStatusUsesItsRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement := placementOf(clusterv1beta1.PlacementSpec{})

@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// A patch of a page is answered with metadata alone, and what is remembered is all the same what the API server has then.
+// The response to a patch of a page has only metadata, and the Writer still returns the page as the API server has it.
 func TestPatchesAreAnsweredWithMetadata(t *testing.T) {
 	plan, objects := four()
 
@@ -66,7 +66,7 @@ func TestPatchesAreAnsweredWithMetadata(t *testing.T) {
 	}
 }
 
-// Who a page says it is from is remembered as it was sent, and stays where only labels were mended.
+// The scheduler name of a page is the one that was sent, and stays when only labels were updated.
 func TestPatchedPagesSayWhoTheyAreFrom(t *testing.T) {
 	form := record.V1beta1.Form()
 	current := edited(page(1, 0, "", "c-1"), func(p *record.Page) { p.Scheduler = "somebody" })

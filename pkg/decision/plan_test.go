@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// pages are PlacementDecisions that exist.
+// pages are existing PlacementDecisions.
 type pages = []*record.Page
 
 func TestPlan(t *testing.T) {
@@ -134,7 +134,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// expectLists wants that no page is filled with an absent list: an API server would take it for none.
+// expectLists checks that no update of decisions has an absent list, which an API server would drop.
 func expectLists(t *testing.T, plan Plan) {
 	t.Helper()
 
@@ -145,7 +145,7 @@ func expectLists(t *testing.T, plan Plan) {
 	}
 }
 
-// docs/spec/differences.md B4: labels of others stay, what is ours is put back, pages of others are left alone.
+// docs/spec/differences.md B4: labels of others stay, labels of the hub are restored, and pages of others are not written.
 func TestPlanAmongOthers(t *testing.T) {
 	ours := ownerReference(placementOf(clusterv1beta1.PlacementSpec{}))
 	other := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "uid-x"}
@@ -225,7 +225,7 @@ func TestPlanAmongOthers(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md B5: the record in the status says what group a page was made for; labels that say otherwise are wrong.
+// docs/spec/differences.md B5: the status has the group of a page; labels that differ are wrong.
 func TestGroupLabelsNeverChange(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(2), "canary")})
 	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{
@@ -244,8 +244,8 @@ func TestGroupLabelsNeverChange(t *testing.T) {
 	expect(t, "steps", []string{`mend p-decision-1 group 0 "": c-1`}, steps(plan))
 }
 
-// docs/spec/differences.md A1, A2 and A4: without an answer the decisions stay; who has none gets one empty page, if a page can have its
-// name.
+// docs/spec/differences.md A1, A2 and A4: a stalled result keeps the decisions; a Placement without decisions gets one empty page, if its
+// name is a label value.
 func TestHeldPlan(t *testing.T) {
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))})
 	long := placementOf(clusterv1beta1.PlacementSpec{})

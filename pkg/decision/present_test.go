@@ -10,8 +10,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// Between two writes two groups may have one index. A status that is written then must keep them apart: it is the record of which page
-// was made for which group.
+// Between two writes two groups may have one index. A status that is written then must distinguish them, because it records the group of
+// each page.
 func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	candidates := pages{page(1, 0, "", "c-1"), page(2, 0, "canary"), page(3, 0, "", "c-2")}
@@ -35,7 +35,7 @@ func TestFailedStatusKeepsGroupsOfOneIndexApart(t *testing.T) {
 	}
 }
 
-// Again asks for another pass at once, so it must end: only where the first name is about to become free.
+// Requeue is set only when the first name is about to become free, so that requeuing ends.
 func TestAgainEnds(t *testing.T) {
 	fine := placementOf(clusterv1beta1.PlacementSpec{})
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](-1)})
@@ -60,7 +60,7 @@ func TestAgainEnds(t *testing.T) {
 	}
 }
 
-// A page that lingers because of a finalizer still holds its clusters: a NoSelectIfNew taint must not drop them meanwhile.
+// A terminating page with a finalizer still has its clusters: a NoSelectIfNew taint must not remove them meanwhile.
 func TestPagesThatAreBeingDeletedHoldIncumbents(t *testing.T) {
 	leaving := edited(page(1, 0, "", "c-1"), func(p *record.Page) {
 		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}

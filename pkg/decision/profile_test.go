@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// references writes decisions as the names of ClusterProfiles, in slices whose labels tell their index.
+// references is a format with the names of ClusterProfiles, in slices whose labels have their index.
 type references struct{ record.Form }
 
 func (references) Labels(placement string, group record.Group) map[string]string {
@@ -39,7 +39,8 @@ func referencesOf(plan Plan) [][]string {
 	return slices
 }
 
-// Only ClusterProfiles that exist are referenced; the one in the namespace of the placement comes first, and what is missing is told.
+// Only existing ClusterProfiles are referenced; the profile in the namespace of the Placement takes precedence, and clusters without a
+// profile are returned.
 func TestProfiles(t *testing.T) {
 	world := worldOf("c-1", "c-2", "c-3", "c-4")
 	for cluster, namespaces := range map[string][]string{"c-1": {"a", "ns", "z"}, "c-2": {"z", "b"}, "c-4": {"ns"}} {

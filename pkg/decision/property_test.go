@@ -22,8 +22,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Whatever was there before, and wherever the plan before was cut off, a plan that is carried out leaves every selected cluster in
-// exactly one page and nothing to do. From a clean start the pages are numbered from 1 in order.
+// For any existing pages, and after any interrupted plan, an applied plan leaves every selected cluster on exactly one page and nothing to
+// write. From a clean start the pages are numbered from 1 in order.
 func TestPlansSettle(t *testing.T) {
 	ofEachKind(t, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
@@ -59,14 +59,14 @@ func TestPlansSettle(t *testing.T) {
 	})
 }
 
-// pass lets time pass where it matters.
+// pass advances the clock where time matters.
 func (s *store) pass(t *rapid.T, k kind) {
 	if k.byScore {
 		s.now = metav1.NewTime(s.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 59, 60, 100}).Draw(t, "seconds")) * time.Second))
 	}
 }
 
-// meddle does to a page what others do.
+// meddle changes a page as others may do.
 func (s *store) meddle(t *rapid.T, name string) {
 	page := *s.pages[name]
 
@@ -86,7 +86,7 @@ func (s *store) meddle(t *rapid.T, name string) {
 	s.put(&page)
 }
 
-// Same input, same output, whatever the order in which it came.
+// The plan does not depend on the order of the input.
 func TestDeterminism(t *testing.T) {
 	compiler := selector.NewCompiler()
 
@@ -114,7 +114,7 @@ func TestDeterminism(t *testing.T) {
 	})
 }
 
-// drawQuestion draws a placement that asks for much.
+// drawQuestion draws a Placement with many requirements.
 func (k kind) drawQuestion(t *rapid.T) record.Object {
 	wanted := ptr.To(rapid.Int32Range(0, 8).Draw(t, "wanted"))
 
@@ -148,7 +148,7 @@ func (k kind) drawQuestion(t *rapid.T) record.Object {
 	return placement
 }
 
-// written are the objects that the plan leads to.
+// written returns the objects after the plan.
 func written(plan Plan) (objects []record.Object) {
 	for _, write := range plan.Writes {
 		objects = append(objects, plan.Form.Write(write.Desired))

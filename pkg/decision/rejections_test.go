@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// messageOf is the message of the condition PlacementSatisfied of a new placement.
+// messageOf returns the message of the condition PlacementSatisfied of a new Placement.
 func messageOf(spec clusterv1beta1.PlacementSpec, i *inventory.Inventory) string {
 	placement := placementOf(spec)
 	result := resultOf(placement, i)
@@ -20,7 +20,7 @@ func messageOf(spec clusterv1beta1.PlacementSpec, i *inventory.Inventory) string
 	return statusOf(result, planOf(result, presentOf(placement)), placement).Conditions[1].Message
 }
 
-// docs/spec/differences.md E2: upstream's sentence is the beginning, and at most three causes come after it.
+// docs/spec/differences.md E2: the message begins with the text of upstream, and at most three rejections follow.
 func TestCausesOfAnUnsatisfiedPlacement(t *testing.T) {
 	i := worldOf("c-1", "c-2")
 
@@ -44,7 +44,7 @@ func TestCausesOfAnUnsatisfiedPlacement(t *testing.T) {
 	expect(t, "a satisfied placement tells none", "All cluster decisions scheduled", messageOf(spec, i))
 }
 
-// docs/spec/differences.md E2: what a user writes into a clause does not make the message long, nor of several lines.
+// docs/spec/differences.md E2: long or multi-line values in a clause are shortened to one line.
 func TestLongClausesAreShortened(t *testing.T) {
 	lines := expressed("managedCluster.metadata.name ==\n  \"nobody\"")
 	expect(t, "one line", `No ManagedCluster matches any of the cluster predicate; 0 of 1 clusters in scope selected; not selected: `+

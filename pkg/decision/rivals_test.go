@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// rival is one of several processes that all write the pages of the store: what it knows of the world, and the plan it is in the middle of.
+// rival is one of several processes that write the pages of the store: its view, and the plan that it applies.
 type rival struct {
 	name   string
 	result *scheduling.Result
@@ -26,7 +26,7 @@ type rival struct {
 	left []func() bool
 }
 
-// begin makes a plan of what there is, or was.
+// begin plans on the current view, or on an old one.
 func (r *rival) begin(t rapid.TB, api, seen *store) {
 	plan := NewPlan(r.result, seen.present(), seen.now)
 	answered := map[string]*record.Page{}
@@ -83,7 +83,7 @@ func (r *rival) begin(t rapid.TB, api, seen *store) {
 	}
 }
 
-// step sends the next request. After one that is refused the plan is given up.
+// step sends the next request. A rejected request ends the plan.
 func (r *rival) step() {
 	next := r.left[0]
 	r.left = r.left[1:]
@@ -93,7 +93,7 @@ func (r *rival) step() {
 	}
 }
 
-// regrouped is an answer for the fleet in which the seed decides who is in which group.
+// regrouped returns a result for the fleet in which the seed determines the groups.
 func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 	i := worldOf()
 
@@ -105,9 +105,9 @@ func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 	return s.schedule(i)
 }
 
-// docs/spec/differences.md B1: however many processes believe that they lead, however old their views of the clusters and of the pages are,
-// and in whatever order their requests arrive: a cluster that was in the pages and that all of them select is in a page at every moment.
-// And when they agree at last, the first one that goes on settles it.
+// docs/spec/differences.md B1: with any number of processes that consider themselves the leader, any old views of the clusters and the
+// pages, and any order of the requests, a cluster that was on the pages and that all of them select is always on a page. When they agree in
+// the end, the next plan completes the change.
 func TestRivalsTakeNothingAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strategy := byPrefix(intstr.FromInt32(rapid.Int32Range(2, 5).Draw(t, "length")), "canary", "x")
@@ -150,8 +150,8 @@ func TestRivalsTakeNothingAway(t *testing.T) {
 	})
 }
 
-// What one process does between two writes of another: each relies on a page that the other one is about to write, and neither of these
-// writes alone is on an old version.
+// A process acts between two writes of another: each relies on a page that the other is about to write, and neither of these writes alone
+// is on an old version.
 func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(5), "canary")})
 	api := newStore(placement)
@@ -200,7 +200,7 @@ func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
 	expect(t, "it is made again", []string{"c-1", "c-2 c-3"}, api.contents())
 }
 
-// contents are the clusters of every page, by name of the page.
+// contents returns the clusters of every page by name.
 func (s *store) contents() []string {
 	var contents []string
 	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
@@ -210,7 +210,7 @@ func (s *store) contents() []string {
 	return contents
 }
 
-// A confirmation refuses whoever wants to write the page as it was, and consumers see nothing of it.
+// A touch makes the API server reject writes of the older version, and consumers see no change.
 func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	first, second := page(1, 0, "", "c-1", "c-2"), page(2, 1, "old", "c-1")

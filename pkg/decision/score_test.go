@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// scores are a world by the scores of its clusters.
+// scores has the scores of the clusters.
 type scores map[string]int32
 
 func (s scores) world() *inventory.Inventory {
@@ -29,7 +29,7 @@ func (s scores) world() *inventory.Inventory {
 	return i
 }
 
-// with is the same with some scores changed or added.
+// with returns a copy with some scores changed or added.
 func (s scores) with(changes scores) scores {
 	changed := maps.Clone(s)
 	maps.Copy(changed, changes)
@@ -37,10 +37,10 @@ func (s scores) with(changes scores) scores {
 	return changed
 }
 
-// at puts the clock to a time since the beginning.
+// at sets the clock to a time since the beginning.
 func (s *store) at(since time.Duration) { s.now = metav1.NewTime(now.Add(since)) }
 
-// tell is one line for each page, in the order of their numbers, with the scores behind the names.
+// tell returns one line for each page, sorted by number, with the scores after the names.
 func (s *store) tell() []string {
 	lines := []string{}
 
@@ -58,7 +58,7 @@ func (s *store) tell() []string {
 	return lines
 }
 
-// updatedAt is when the status says that the scores were updated, since the beginning.
+// updatedAt returns the time of the last update of the scores in the status, since the beginning.
 func (s *store) updatedAt() string {
 	last := s.placement.Status.LastScoreUpdate
 	if last == nil {
@@ -68,7 +68,7 @@ func (s *store) updatedAt() string {
 	return last.Sub(now.Time).String()
 }
 
-// wakesAt is when the plan asks for another one, since the beginning.
+// wakesAt returns RequeueAt of the plan, since the beginning.
 func wakesAt(plan Plan) string {
 	if plan.RequeueAt.IsZero() {
 		return "never"
@@ -77,7 +77,7 @@ func wakesAt(plan Plan) string {
 	return plan.RequeueAt.Sub(now.Time).String()
 }
 
-// expectScores wants that the answer has nothing to write now, and what there is then.
+// expectScores checks that the plan is empty, and compares the pages.
 func (s *store) expectScores(t *testing.T, world scores, updated, wakes string, pages ...string) {
 	t.Helper()
 
@@ -98,7 +98,7 @@ type moment struct {
 	wakes   string
 }
 
-// docs/spec/differences.md B7 and D4: scores and order follow at once the first time, and then at most once per scoreRateLimit.
+// docs/spec/differences.md B7 and D4: scores and order are updated at once the first time, and then at most once per scoreRateLimit.
 func TestScoresFollowOncePerInterval(t *testing.T) {
 	base := scores{"a": 1, "b": 5, "c": 3}
 	changed := base.with(scores{"a": 9})
@@ -189,7 +189,7 @@ func TestScoresFillPagesInOrder(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md D4 and B2: by new scores clusters change their pages, but not their groups.
+// docs/spec/differences.md D4 and B2: with new scores clusters change their pages, but not their groups.
 func TestScoresDoNotMoveGroups(t *testing.T) {
 	spec := byScore("")
 	spec.DecisionStrategy = byPrefix(intstr.FromInt32(2), "canary")
@@ -207,7 +207,7 @@ func TestScoresDoNotMoveGroups(t *testing.T) {
 		`1 0 "canary": canary-1=4 canary-2=3`, `2 1 "": x-3=2 x-4=1`, `3 2 "": x-1=4 x-2=3`)
 }
 
-// docs/spec/differences.md B7: without sortBy: Score there are no scores, and what there was of them goes.
+// docs/spec/differences.md B7: without sortBy: Score there are no scores, and existing scores are removed.
 func TestSortByClusterNameAgain(t *testing.T) {
 	world := scores{"a": 1, "b": 5, "c": 3}
 	s := newStore(placementOf(byScore("")))
@@ -230,7 +230,7 @@ func TestSortByClusterNameAgain(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md A1 and A4: without an answer scores, order and their time stay, and nobody is woken.
+// docs/spec/differences.md A1 and A4: a stalled result keeps scores, order and their time, and is not requeued.
 func TestScoresOfHeldDecisionsStay(t *testing.T) {
 	world := scores{"a": 1, "b": 5}
 	wrong := byScore("")
@@ -264,7 +264,7 @@ func TestScoresOfHeldDecisionsStay(t *testing.T) {
 	}
 }
 
-// A new placement that is held has no scores, so it has no time of them.
+// A new Placement with a stalled result has no scores, so it has no time of them.
 func TestHeldFromTheBeginningHasNoScores(t *testing.T) {
 	spec := byScore("")
 	spec.NumberOfClusters = ptr.To[int32](-1)
@@ -275,7 +275,7 @@ func TestHeldFromTheBeginningHasNoScores(t *testing.T) {
 	expect(t, "the time of the scores", (*metav1.Time)(nil), plan.ScoresAt)
 }
 
-// The decisions of a page that lingers because of a finalizer are not news: they do not bring back an old score.
+// A terminating page with a finalizer does not restore an old score.
 func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 	world := scores{"a": 1, "b": 5}
 	s := newStore(placementOf(byScore("")))
@@ -309,7 +309,7 @@ func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s.expectScores(t, changed, "0s", "1m0s", `1 0 "": a=1`)
 }
 
-// An API server keeps whole seconds. A time that is cut off would have the next update come before the interval is over.
+// An API server stores whole seconds. A truncated time would make the next update early.
 func TestTimeOfScoresIsRoundedUp(t *testing.T) {
 	for _, tc := range []struct {
 		after, want time.Duration

@@ -66,7 +66,7 @@ func (s *store) sizes(t rapid.TB, plan Plan) map[record.Group]int {
 	return sizes
 }
 
-// watch looks at a moment between two writes, as a consumer does.
+// watch checks the state between two writes, as a consumer does.
 func (s *store) watch(t rapid.TB, plan Plan, stay []string, length int, before map[record.Group]int) {
 	union := s.union()
 	for _, cluster := range stay {
@@ -202,7 +202,7 @@ func (s *store) desired(result *scheduling.Result) Desired {
 	return NewDesired(result, s.present(), s.now.Time)
 }
 
-// selected are the names of the selected clusters.
+// selected returns the names of the selected clusters.
 func selected(result *scheduling.Result) []string {
 	names := make([]string, 0, len(result.Selected))
 	for _, verdict := range result.Best() {
@@ -212,7 +212,7 @@ func selected(result *scheduling.Result) []string {
 	return names
 }
 
-// portionOf is the name of the portion of each selected cluster.
+// portionOf returns the name of the group rule of each selected cluster.
 func (s *store) portionOf(result *scheduling.Result) map[string]string {
 	names := map[string]string{}
 
@@ -252,7 +252,7 @@ func (s *store) noMoreThanNeeded(t rapid.TB, result *scheduling.Result, length i
 	}
 }
 
-// namesOf are the names of clusters.
+// namesOf returns the names of clusters.
 func (d *Desired) namesOf(ids []int32) []string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {

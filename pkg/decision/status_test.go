@@ -29,7 +29,7 @@ func expressed(expressions ...string) clusterv1beta1.ClusterPredicate {
 	}}
 }
 
-// brief is a condition as one line.
+// brief returns a condition on one line.
 func brief(c metav1.Condition) string {
 	return fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message)
 }
@@ -199,7 +199,7 @@ func TestStatusDoesNotMoveWithTime(t *testing.T) {
 	expect(t, "groups", []string{`0 "" [p-decision-1] 2`}, told(again.Groups))
 }
 
-// A message is cut at what the API admits, between two letters.
+// A message is truncated to the maximal length of the API, between two characters.
 func TestLongMessages(t *testing.T) {
 	for shift := range 3 {
 		expression := strings.Repeat("x", shift) + strings.Repeat("€", 20_000)
@@ -213,7 +213,7 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md A7: conditions tell only what was really written.
+// docs/spec/differences.md A7: conditions describe only written decisions.
 func TestFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.LastScoreUpdateTime = &now

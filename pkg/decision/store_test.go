@@ -73,7 +73,7 @@ func byScore(limit string) clusterv1beta1.PlacementSpec {
 	}
 }
 
-// store is an API server with one placement and its pages, and a clock.
+// store is an API server with one Placement and its pages, and a clock.
 type store struct {
 	placement *record.Placement
 	pages     map[string]*record.Page
@@ -88,7 +88,7 @@ func newStore(placement record.Object) *store {
 	return s
 }
 
-// ask changes the spec of the placement. Its status stays.
+// ask changes the spec of the Placement. Its status stays.
 func (s *store) ask(placement record.Object) {
 	status := record.Status{}
 	if s.placement != nil {
@@ -104,7 +104,7 @@ func (s *store) ask(placement record.Object) {
 	s.say(status)
 }
 
-// say puts the status in the placement as far as its API can say it.
+// say writes the fields of the status that its API stores.
 func (s *store) say(status record.Status) {
 	object := s.placement.Object.DeepCopyObject()
 
@@ -120,7 +120,7 @@ func (s *store) say(status record.Status) {
 
 func (s *store) form() record.Form { return s.placement.API.Form() }
 
-// put stores of a page what its API can say.
+// put writes the fields of a page that its API stores.
 func (s *store) put(p *record.Page) {
 	p = s.form().Read(s.form().Write(p))
 	s.version++
@@ -143,7 +143,7 @@ func (s *store) schedule(i *inventory.Inventory) *scheduling.Result {
 
 func (s *store) plan(result *scheduling.Result) Plan { return NewPlan(result, s.present(), s.now) }
 
-// requests are what the Writer sends for the plan, one function each; the status comes before the deletes.
+// requests returns the requests of the Writer for the plan, one function each; the status comes before the deletions.
 func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []func() {
 	var sent []func()
 
@@ -169,7 +169,7 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 	return sent
 }
 
-// serve does what an API server does with a request.
+// serve handles a request as an API server does.
 func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 	before := s.pages[desired.Name]
 	if (request.body == nil) != (before == nil) {
@@ -211,10 +211,10 @@ func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 	s.put(after)
 }
 
-// union are the clusters in all pages.
+// union returns the clusters of all pages.
 func (s *store) union() map[string]bool { return s.present().Incumbents() }
 
-// settle carries a plan out, checks what came of it, and that there is nothing left to do.
+// settle applies a plan, checks the pages, and that the next plan is empty.
 func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 	plan := s.plan(result)
 
@@ -240,7 +240,7 @@ func (s *store) settle(t rapid.TB, result *scheduling.Result) {
 	}
 }
 
-// check looks at the pages as a consumer does.
+// check checks the pages as a consumer does.
 func (s *store) check(t rapid.TB, result *scheduling.Result) {
 	seen := map[string]string{}
 

@@ -69,7 +69,7 @@ func clusterOf(name string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}}
 }
 
-// scoreOf is what the add-on demo says of a cluster.
+// scoreOf returns the score of a cluster by the add-on demo.
 func scoreOf(cluster string, value int32) *clusterv1alpha1.AddOnPlacementScore {
 	score := &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "demo"}}
 	score.Status.Scores = []clusterv1alpha1.AddOnPlacementScoreItem{{Name: "x", Value: value}}
@@ -81,12 +81,12 @@ func resultOf(placement *clusterv1beta1.Placement, i *inventory.Inventory) *sche
 	return scheduling.Schedule(scheduling.ConvertV1beta1(selector.NewCompiler(), placement), i.Snapshot(), nil, now.Time)
 }
 
-// selecting is the result that selects exactly the clusters.
+// selecting returns the result that selects exactly the clusters.
 func selecting(placement *clusterv1beta1.Placement, clusters ...string) *scheduling.Result {
 	return resultOf(placement, worldOf(clusters...))
 }
 
-// fleet is c-001 and so on.
+// fleet returns c-001 and so on.
 func fleet(n int) []string {
 	names := make([]string, 0, n)
 	for i := range n {
@@ -139,7 +139,7 @@ func older(n int, decisions ...record.Decision) *record.Page {
 	}
 }
 
-// edited is a page with something changed.
+// edited returns a changed copy of a page.
 func edited(p *record.Page, change func(*record.Page)) *record.Page {
 	change(p)
 
@@ -151,10 +151,10 @@ func presentOf(placement *clusterv1beta1.Placement, pages ...*record.Page) Prese
 	return NewPresent(record.V1beta1.Form(), record.V1beta1.Read(placement), pages)
 }
 
-// planOf is the plan of this moment.
+// planOf returns the plan at the current time.
 func planOf(result *scheduling.Result, present Present) Plan { return NewPlan(result, present, now) }
 
-// statusOf is the status of this moment.
+// statusOf returns the status at the current time.
 func statusOf(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement) record.Status {
 	return NewStatus(result, plan, record.V1beta1.Read(placement), now)
 }

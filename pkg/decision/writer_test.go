@@ -26,7 +26,7 @@ import (
 
 var errRefused = errors.New("refused")
 
-// server is a fake API server that logs the requests and refuses one.
+// server is a fake API server that logs the requests and rejects one.
 type server struct {
 	client.Client
 
@@ -236,7 +236,7 @@ func TestWriterStopsAtTheFirstError(t *testing.T) {
 	}
 }
 
-// A plan that was made on an old view is refused, whatever it wanted.
+// A plan that was made on an old view is rejected.
 func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 	plan, objects := four()
 

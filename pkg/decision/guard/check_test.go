@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 )
 
-// What counts as removed, on a hub where no more than 30 % may leave. Ten clusters are decided.
+// Removals that count on a hub with a limit of 30 %. Ten clusters are in the decisions.
 func TestWhatIsHeld(t *testing.T) {
 	zones := func(w *world) {
 		w.placement.Spec.SpreadPolicy = clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{{
@@ -195,7 +195,7 @@ func TestWhatIsHeld(t *testing.T) {
 	}
 }
 
-// Clusters that go one by one are caught as if they went at once, and those that left early enough do not count any more.
+// Clusters that leave one by one are blocked like those that leave at once, and those that left early enough do not count any more.
 func TestWhatLeavesOneByOne(t *testing.T) {
 	w := newWorld(10)
 
@@ -222,7 +222,7 @@ func TestWhatLeavesOneByOne(t *testing.T) {
 	expect(t, "decided", []string{"c04", "c05", "c06", "c07", "c08", "c09"}, sorted(w.decisions))
 }
 
-// What comes back is no loss, and nothing is held while nothing leaves.
+// A cluster that came back is no removal, and nothing is blocked while no cluster leaves.
 func TestWhatComesBack(t *testing.T) {
 	w := newWorld(10)
 	w.relabel(0, 3, "region", "us")
@@ -239,7 +239,7 @@ func TestWhatComesBack(t *testing.T) {
 	expect(t, "held", "4 of 10: c09", gone(w.step(10)))
 }
 
-// An answer that is carried out half counts once, and what left it counts.
+// A result that was applied in part counts once, and the clusters that it removed count.
 func TestWhatIsWrittenHalf(t *testing.T) {
 	w := newWorld(10)
 	w.remove(0, 3)
@@ -255,7 +255,7 @@ func TestWhatIsWrittenHalf(t *testing.T) {
 	expect(t, "held with one more", "4 of 10: c01 c02 c03", gone(w.judge(30)))
 }
 
-// After a change of the spec, and after a release, what left before does not count any more.
+// After a change of the spec, and after a release, earlier removals do not count any more.
 func TestTheWindowBeginsAnew(t *testing.T) {
 	for reason, change := range map[string]func(*world){
 		"spec":    func(w *world) { w.placement.Generation = 8 },

@@ -142,7 +142,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 	}
 }
 
-// While the decisions for a changed spec are not all written, the condition says so, and that keeps the guard from being armed.
+// While the decisions for a changed spec are not all written, the condition reports that, and the budget does not apply.
 func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 	w := newWorld(10)
 	w.placement.Generation = 8
@@ -159,7 +159,7 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 	}
 }
 
-// A long clause is cut, so that the message stays readable and the way out is in it.
+// A long clause is truncated, so that the message stays readable and contains the release command.
 func TestALongClauseIsCut(t *testing.T) {
 	w := newWorld(1)
 	w.placement.Spec.Predicates[0].RequiredClusterSelector.LabelSelector = metav1.LabelSelector{

@@ -13,13 +13,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// frame is a state of the decisions at a time.
+// frame is the decisions at a time.
 type frame struct {
 	at        time.Time
 	decisions map[string]bool
 }
 
-// disturb does something to the world that is not the spec of the placement.
+// disturb changes anything but the spec of the Placement.
 func (w *world) disturb(t *rapid.T) {
 	i := rapid.IntRange(0, 23).Draw(t, "cluster")
 	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
@@ -46,8 +46,8 @@ func (w *world) disturb(t *rapid.T) {
 	}
 }
 
-// lost is how many clusters a window has lost of how many there were in it: those that are in any of its states and not in the last one, and
-// with a number of clusters by how much the last one falls short of what there was, unless clusters count whose places others take.
+// lost returns how many clusters the decisions have lost within a window, and of how many: the clusters of any of its states that the last
+// state lacks. With a number of clusters it is the shortfall of the last state, unless replaced clusters count.
 func (w *world) lost(window []frame) (lost, of int) {
 	last := window[len(window)-1].decisions
 	ever := map[string]bool{}
@@ -76,9 +76,9 @@ func (w *world) lost(window []frame) (lost, of int) {
 	return lost, len(ever)
 }
 
-// Over random worlds and events without a change of the spec, no ten minutes lose more than the share, wherever the process that decides ends
-// and is followed by another one, which knows what stands in the status. An evaluation of what is held at the time that it names does not find
-// it held for the same reason for ever: nothing wakes it in between.
+// With random clusters and events, and without a change of the spec, no ten minutes lose more than the percentage, wherever the process
+// ends and is followed by another, which knows only the status. An evaluation of a blocked result at its RequeueAt is not blocked forever
+// for the same reason.
 func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(rapid.IntRange(0, 20).Draw(t, "clusters"))
@@ -120,7 +120,7 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 	})
 }
 
-// checkWake demands that what is held is looked at again at the first moment at which time alone lets it go.
+// checkWake checks that RequeueAt of a blocked result is the first time at which time alone allows it.
 func checkWake(t *rapid.T, w *world, ruling guard.Removal, percent int) {
 	if !ruling.Held {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 )
 
-// A process that ends after it has written a page, and before it has written the status, has recorded before that what it took away.
+// A process that ends after writing a page and before writing the status has recorded the removals before.
 func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 	for _, end := range []string{afterTheReserve, withinThePages, afterThePages, toTheEnd} {
 		w := newWorld(10)
@@ -30,7 +30,7 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 	}
 }
 
-// What does not count any more needs no write of its own, and goes with the next one.
+// Expired removals need no write of their own, and are dropped by the next write.
 func TestWhatIsOverIsNotWritten(t *testing.T) {
 	w := newWorld(10)
 	w.remove(0, 3)
@@ -44,7 +44,7 @@ func TestWhatIsOverIsNotWritten(t *testing.T) {
 	}
 }
 
-// A record that somebody else has written over records nothing.
+// A record that others have overwritten records nothing.
 func TestARecordThatCannotBeRead(t *testing.T) {
 	w := newWorld(10)
 	w.remove(0, 3)
@@ -61,7 +61,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Thousands of departures fit into a status. Those that left first lose their names, and none of them is forgotten.
+// Thousands of removals fit into a status. The earliest lose their names, and all of them count.
 func TestManyDepartures(t *testing.T) {
 	w := newWorld(0)
 	long := strings.Repeat("x", 50)
@@ -96,7 +96,7 @@ func TestManyDepartures(t *testing.T) {
 	expect(t, "held when it is to be looked at again", false, w.judge(40).Held)
 }
 
-// An observer that was not told the limit of the hub comes to the ruling of the hub by the status that the hub has written.
+// An observer without the limit of the hub computes the Removal of the hub from the status that the hub has written.
 func TestTheStatusTellsTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(rapid.IntRange(1, 12).Draw(t, "clusters"))
@@ -142,7 +142,7 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 	})
 }
 
-// Where an annotation is taken away that the status goes by, the limit of the hub is not known.
+// When an annotation is removed that the status refers to, the limit of the hub is unknown.
 func TestALimitThatIsNotKnown(t *testing.T) {
 	w := newWorld(10)
 	w.placement.Annotations[guard.PercentAnnotation] = "50"

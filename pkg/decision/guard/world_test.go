@@ -106,28 +106,28 @@ func (w *world) condition(reason string, status metav1.ConditionStatus, generati
 	}
 }
 
-// answer is what the engine says now.
+// answer returns the current result of the scheduler.
 func (w *world) answer() *scheduling.Result {
 	request := scheduling.ConvertV1beta1(selector.NewCompiler(), w.placement)
 
 	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
 }
 
-// judge is what the guard says now, on a hub with a share.
+// judge checks the current result on a hub with a percentage.
 func (w *world) judge(percent int) guard.Removal {
 	limit := guard.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
 
 	return guard.NewBudget(record.V1beta1.Read(w.placement), limit).Check(w.answer(), w.decisions, w.now)
 }
 
-// record puts a record of departures into the status, or takes it away.
+// record sets or removes the record of removals in the status.
 func (w *world) record(conditions ...metav1.Condition) {
 	meta.RemoveStatusCondition(&w.placement.Status.Conditions, guard.RecordCondition)
 
 	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
 }
 
-// reserve records what is about to leave, as it is done before anything is written.
+// reserve records the coming removals, as the hub does before it writes.
 func (w *world) reserve(ruling guard.Removal) {
 	if condition, needed := ruling.Reserve(); needed {
 		w.record(condition)
@@ -190,7 +190,7 @@ func (w *world) settle(percent int) {
 	w.placement.Status.Conditions = conditions
 }
 
-// told is the condition of a ruling in one line; empty when there is none.
+// told returns the condition of a Removal on one line; empty when there is none.
 func told(ruling guard.Removal) string {
 	lines := []string{}
 	for _, c := range ruling.Conditions(true) {

@@ -73,8 +73,8 @@ func drawPage(t *rapid.T) *record.Page {
 	return page
 }
 
-// What is written and read again is the same, and so is what an API server stores as JSON: all of the metadata, and of each decision
-// what the API has. Neither shares anything with the other.
+// A written page reads back equal, directly and from the JSON that an API server stores: all of the metadata, and the fields of each
+// decision that the API has. The two share no memory.
 func TestPagesComeBack(t *testing.T) {
 	ofEachAPI(t, func(t *rapid.T, api record.API) {
 		form := api.Form()
@@ -116,7 +116,7 @@ func TestPagesComeBack(t *testing.T) {
 	})
 }
 
-// Own is what is left of a decision that is written and read.
+// Normalize returns the decision as it reads back.
 func TestOwnIsStable(t *testing.T) {
 	ofEachAPI(t, func(t *rapid.T, api record.API) {
 		form := api.Form()

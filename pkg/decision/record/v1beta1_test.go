@@ -75,7 +75,7 @@ func TestV1beta1Groups(t *testing.T) {
 	}
 }
 
-// docs/spec/differences.md B4: pages of the PlacementRule API share our names and are somebody else's.
+// docs/spec/differences.md B4: pages of the PlacementRule API use the same names and belong to another system.
 func TestV1beta1Foreign(t *testing.T) {
 	form := record.V1beta1.Form()
 	expect(t, "of a placement", false, form.Foreign(pageWith(form.Labels("p", record.Group{}))))
