@@ -72,7 +72,8 @@ type Budget struct {
 // An invalid annotation allows nothing: the limit of the hub applies, or without one no cluster may be removed.
 func NewBudget(placement *record.Placement, limit Limit) Budget {
 	b := Budget{
-		Percent: Off, SpecApplied: specApplied(placement), Released: placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
+		Percent: Off, SpecApplied: specApplied(placement),
+		Released:  placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
 		placement: placement, condition: meta.FindStatusCondition(placement.Status.Conditions, Condition),
 		record: meta.FindStatusCondition(placement.Status.Conditions, RecordCondition),
 	}
