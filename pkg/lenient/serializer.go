@@ -161,7 +161,7 @@ func (d decoder) object(
 
 	unreadable.Unmark(single)
 
-	if err := unreadable.Mark(single, s.told()); err != nil {
+	if err := unreadable.Mark(single, s.marked()); err != nil {
 		return nil, &kind, err
 	}
 

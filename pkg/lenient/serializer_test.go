@@ -172,14 +172,14 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 	quantities := func(from, count int) string {
 		entries := make([]string, 0, count)
 		for i := range count {
-			entries = append(entries, fmt.Sprintf(`"r%05d":%q`, from+i, strings.Repeat("x", 2*longestText)))
+			entries = append(entries, fmt.Sprintf(`"r%05d":%q`, from+i, strings.Repeat("x", 2*maxTextBytes)))
 		}
 
 		return strings.Join(entries, ",")
 	}
 
-	body := `"clusterClaims":[{"name":"a","value":"b"}],"capacity":{` + quantities(0, mostDropped+1) +
-		`},"allocatable":{` + quantities(0, 2*mostTold) + `}`
+	body := `"clusterClaims":[{"name":"a","value":"b"}],"capacity":{` + quantities(0, maxDropped+1) +
+		`},"allocatable":{` + quantities(0, 2*maxDescribed) + `}`
 
 	object, _, err := newTestDecoder(t).Decode(fmt.Appendf(nil, clusterForm, "c1", "", "", body), nil, nil)
 	if err != nil {
@@ -192,7 +192,7 @@ func TestManySpoiltFieldsCostAndRememberLittle(t *testing.T) {
 	}
 
 	fields := unreadable.Of(cluster)
-	if len(fields) != 2*mostTold+1 || len(fields.Under("status.capacity")) != 1 || len(fields.Under("status.allocatable")) != 2*mostTold {
+	if len(fields) != 2*maxDescribed+1 || len(fields.Under("status.capacity")) != 1 || len(fields.Under("status.allocatable")) != 2*maxDescribed {
 		t.Errorf("unreadable are %d fields: %v", len(fields), fields)
 	}
 

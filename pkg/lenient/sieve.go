@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// mostDropped bounds the fields of one map or list that are omitted one by one; beyond it the whole map or list is omitted. This bounds
+	// maxDropped bounds the fields of one map or list that are omitted one by one; beyond it the whole map or list is omitted. This bounds
 	// the cost of an object with many undecodable fields.
-	mostDropped = 1000
-	// boundFrom is the depth from which on mostDropped applies: spec and status, which have few fields, are at depth 1, their fields at 2.
-	boundFrom = 2
-	// longestText bounds the bytes of a value and of a problem in a mark, and mostTold the number of fields whose value and problem a mark
+	maxDropped = 1000
+	// minBoundedDepth is the depth from which on mostDropped applies: spec and status, which have few fields, are at depth 1, their fields at 2.
+	minBoundedDepth = 2
+	// maxTextBytes bounds the bytes of a value and of a problem in a mark, and mostTold the number of fields whose value and problem a mark
 	// has.
-	longestText = 200
-	mostTold    = 16
+	maxTextBytes = 200
+	maxDescribed = 16
 )
 
 // sieve omits the undecodable parts of a JSON document.
@@ -137,12 +137,12 @@ func (s *sieve) divideList(at place, items []json.RawMessage) (readable []byte, 
 }
 
 func (s *sieve) exceeded(at place, before int) bool {
-	return at.depth >= boundFrom && len(s.dropped)-before > mostDropped
+	return at.depth >= minBoundedDepth && len(s.dropped)-before > maxDropped
 }
 
-// told returns the dropped fields for the mark.
-func (s *sieve) told() unreadable.Fields {
-	for i := mostTold; i < len(s.dropped); i++ {
+// marked returns the dropped fields for the mark.
+func (s *sieve) marked() unreadable.Fields {
+	for i := maxDescribed; i < len(s.dropped); i++ {
 		s.dropped[i].Value, s.dropped[i].Problem = "", ""
 	}
 
@@ -165,9 +165,9 @@ func child(path, name string) string {
 }
 
 func cut(text string) string {
-	if len(text) <= longestText {
+	if len(text) <= maxTextBytes {
 		return text
 	}
 
-	return strings.ToValidUTF8(text[:longestText-len("...")], "") + "..."
+	return strings.ToValidUTF8(text[:maxTextBytes-len("...")], "") + "..."
 }

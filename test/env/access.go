@@ -18,8 +18,8 @@ const (
 	adminGroup = "system:masters"
 )
 
-// serviceAccountTokenSeconds is the lifetime of the tokens of ServiceAccountConfig: a day.
-const serviceAccountTokenSeconds = 24 * 60 * 60
+// tokenSeconds is the lifetime of the tokens of ServiceAccountConfig: a day.
+const tokenSeconds = 24 * 60 * 60
 
 // AdminConfig returns a client configuration with all rights and without a rate limit. The caller may modify it.
 func (e *Environment) AdminConfig() *rest.Config {
@@ -46,7 +46,7 @@ func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name 
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 	request := &authenticationv1.TokenRequest{
-		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](serviceAccountTokenSeconds)},
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](tokenSeconds)},
 	}
 	token, err := client.ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// whoAmI asks the API server whom it takes the bearer of the configuration for.
+// whoAmI returns the user that the API server authenticates for a configuration.
 func whoAmI(t *testing.T, config *rest.Config) authenticationv1.UserInfo {
 	t.Helper()
 	c, err := authenticationv1client.NewForConfig(config)

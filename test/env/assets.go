@@ -34,8 +34,8 @@ type Assets struct {
 	Kubectl           string
 
 	Dir     string   // the directory that holds etcd and kube-apiserver
-	Source  string   // which place that is, for a person
-	Skipped []string // the places that came first, and why they did not count
+	Source  string   // description of the place for messages
+	Skipped []string // descriptions of the places before it, with the reasons
 }
 
 // FindAssets searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable version in the

@@ -26,10 +26,10 @@ func writeBinary(t *testing.T, directory, name, content string) {
 	writeFile(t, filepath.Join(directory, name), content, 0o755)
 }
 
-// places are the directories of a made-up machine.
+// places are the directories of a fictitious machine.
 type fakePlaces struct{ checkout, variable, store string }
 
-// setPlaces makes a checkout, which becomes the working directory, an empty store and an empty directory for the variable.
+// setPlaces creates a checkout as the working directory, an empty store and an empty directory for the variable.
 func setPlaces(t *testing.T) fakePlaces {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -45,7 +45,7 @@ func setPlaces(t *testing.T) fakePlaces {
 	t.Setenv("LocalAppData", filepath.Join(root, "local"))
 	p.store = storeDirectory()
 	t.Setenv(AssetsVariable, p.variable)
-	// A nested module, where the walk to the root must not stop.
+	// The search for the root must not stop at a nested module.
 	t.Chdir(filepath.Join(p.checkout, "test", "controlplane"))
 	return p
 }

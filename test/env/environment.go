@@ -18,8 +18,8 @@ import (
 // defaultPrefix is the etcd prefix of the first API server: the default of kube-apiserver.
 const defaultPrefix = "/registry"
 
-// etcdGrace is how long etcd may take to close a database that is kept.
-const etcdGrace = 10 * time.Second
+// etcdStopTimeout is how long etcd may take to close a database that is kept.
+const etcdStopTimeout = 10 * time.Second
 
 // Environment is a running control plane. Its methods are safe for concurrent use.
 type Environment struct {
@@ -221,7 +221,7 @@ func (e *Environment) stop() error {
 	}
 	for _, p := range e.programs() {
 		if p.Name() == EtcdBinary && !e.directory.temporary {
-			errs = append(errs, p.Terminate(etcdGrace))
+			errs = append(errs, p.Terminate(etcdStopTimeout))
 			continue
 		}
 		// Open watches would delay the exit of an API server for long, and all its state is in etcd.

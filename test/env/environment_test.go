@@ -47,7 +47,7 @@ func getConfigMap(ctx context.Context, t *testing.T, config *rest.Config, name s
 	return err
 }
 
-// assertGone fails for every process that still runs, and for a directory that is still there.
+// assertGone fails for every process that still runs, and for a directory that still exists.
 func assertGone(t *testing.T, directory string, children []child) {
 	t.Helper()
 	for _, c := range children {

@@ -15,7 +15,7 @@ import (
 // childVariable makes the test binary start an environment, print its childReport, and wait to be killed.
 const childVariable = "PLACEMENT_ENV_TEST_CHILD"
 
-// childReport is what the child process tells of its environment.
+// childReport describes the environment of the child process.
 type childReport struct {
 	Directory string  `json:"directory"`
 	Children  []child `json:"children"`
@@ -58,10 +58,10 @@ func beChild() error {
 	return errors.New("the parent went away without a kill")
 }
 
-// started says that shared was called.
+// started reports whether shared was called.
 var started bool
 
-// shared is the environment of the tests that do not stop it.
+// shared returns the environment of the tests that do not stop it.
 var shared = sync.OnceValues(func() (*Environment, error) {
 	started = true
 	return Start(context.Background(), Options{ControllerManager: true, AuditLog: true, Log: os.Stderr})
@@ -76,7 +76,7 @@ func sharedEnvironment(t *testing.T) *Environment {
 	return e
 }
 
-// startEnvironment starts an environment that ends with the test at the latest.
+// startEnvironment starts an environment that is stopped at the end of the test.
 func startEnvironment(t *testing.T, o Options) *Environment {
 	t.Helper()
 	e, err := Start(t.Context(), o)

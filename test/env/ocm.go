@@ -23,7 +23,7 @@ type OCMAssets struct {
 	Work string
 
 	Dir    string // the directory that holds them
-	Source string // which place that is, for a person
+	Source string // description of the place for messages
 }
 
 // FindOCM searches for the OCM programs in the directory in $OCM_ASSETS and in bin/ocm of the checkout. It returns ErrNoOCM with the

@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/env/internal/process"
 )
 
-// scripted is a server that runs one script per attempt and is ready when the last one runs.
+// scripted returns a server that runs one script per attempt and is ready when the last one runs.
 func scripted(t *testing.T, scripts ...string) (server, *int) {
 	t.Helper()
 	attempts := new(int)

@@ -46,10 +46,10 @@ func Moved(before, after State, length int) []string {
 		}
 	}
 
-	return append(needlesslyMoved(before, after, length), needlesslyGone(before, after, portions, groups, length)...)
+	return append(unneededMoves(before, after, length), unneededDeletions(before, after, portions, groups, length)...)
 }
 
-func needlesslyMoved(before, after State, length int) []string {
+func unneededMoves(before, after State, length int) []string {
 	was, is := before.positions(), after.positions()
 	surplus := map[Group]int{}
 
@@ -81,7 +81,7 @@ func needlesslyMoved(before, after State, length int) []string {
 	return findings
 }
 
-func needlesslyGone(before, after State, portions map[string]int, groups map[Group]int, length int) []string {
+func unneededDeletions(before, after State, portions map[string]int, groups map[Group]int, length int) []string {
 	lowest := 0
 	for _, staying := range portions {
 		lowest += ceilDiv(staying, length)

@@ -236,7 +236,7 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 		}
 	}
 
-	findings = append(findings, disordered(groups, order)...)
+	findings = append(findings, misordered(groups, order)...)
 
 	for _, name := range slices.Sorted(maps.Keys(union(counts, portions))) {
 		needed := ceilDiv(len(portions[name]), length)
@@ -258,8 +258,8 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 	return findings
 }
 
-// disordered reports the groups that follow a group of a later name.
-func disordered(groups map[Group]State, order []string) []string {
+// misordered reports the groups that follow a group of a later name.
+func misordered(groups map[Group]State, order []string) []string {
 	var findings []string
 
 	last := 0

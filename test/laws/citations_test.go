@@ -18,24 +18,24 @@ import (
 
 // A rule is cited by its number: "A5", "1.4b", "39" or "law 4". Several are separated by commas, "and" or "to".
 const (
-	oneRule = `(?:[A-Z]\d+|\d+\.\d+[a-z]?|\d+|law \d+)`
-	someOf  = oneRule + `(?:(?:, | and | to )` + oneRule + `)*`
+	oneRule  = `(?:[A-Z]\d+|\d+\.\d+[a-z]?|\d+|law \d+)`
+	ruleList = oneRule + `(?:(?:, | and | to )` + oneRule + `)*`
 )
 
 var (
 	rulePattern = regexp.MustCompile(oneRule)
 	// citation matches a page with rules, and the numbers that follow it.
-	citation = regexp.MustCompile(`(docs/(?:spec/[\w-]+|architecture)\.md) (` + someOf + `)\b`)
+	citation = regexp.MustCompile(`(docs/(?:spec/[\w-]+|architecture)\.md) (` + ruleList + `)\b`)
 	// testName matches a string that begins with the rules that a test checks.
-	testName = regexp.MustCompile(`^(` + someOf + `): `)
-	// barely matches rules in a comment that are cited without their page.
-	barely = regexp.MustCompile(`\(((?:[A-Z]\d+(?:, )?)+)\)`)
+	testName = regexp.MustCompile(`^(` + ruleList + `): `)
+	// bareRules matches rules in a comment that are cited without their page.
+	bareRules = regexp.MustCompile(`\(((?:[A-Z]\d+(?:, )?)+)\)`)
 	// document matches the name or the URL of a Markdown file.
 	document = regexp.MustCompile(`[\w./:%-]*\w\.md\b`)
 	// link matches a link of a Markdown page to another one.
 	link = regexp.MustCompile(`\]\(([^)#:]+\.md)[)#]`)
 	// linked matches a link of one page with rules to another one, and the numbers that follow it.
-	linked = regexp.MustCompile(`\]\(([\w-]+\.md)\) (` + someOf + `)\b`)
+	linked = regexp.MustCompile(`\]\(([\w-]+\.md)\) (` + ruleList + `)\b`)
 )
 
 func TestCitationsLeadSomewhere(t *testing.T) {
@@ -115,7 +115,7 @@ func checkComment(repository fs.FS, file, text string, known rules) []string {
 		}
 	}
 
-	for _, match := range barely.FindAllStringSubmatch(text, -1) {
+	for _, match := range bareRules.FindAllStringSubmatch(text, -1) {
 		if first := rulePattern.FindString(match[1]); known.has(first) {
 			findings = append(findings, fmt.Sprintf("%s: a comment cites (%s) without the page; write docs/spec/... %[2]s", file, match[1]))
 		}

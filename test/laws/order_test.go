@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// floors has the layer of each directory of pkg/. A directory may depend on lower layers and on itself, never on its own or a higher layer.
-var floors = map[string]int{
+// layers has the layer of each directory of pkg/. A directory may depend on lower layers and on itself, never on its own or a higher layer.
+var layers = map[string]int{
 	"apis":        0, // types only
 	"quantity":    0,
 	"unreadable":  0,
@@ -25,8 +25,8 @@ var floors = map[string]int{
 	"explain":     7,
 }
 
-// upstairs are the directories outside pkg/ that pkg/ may not depend on; cmd may depend on any of them.
-var upstairs = []string{"cmd", "manifests", "deploy", "test"}
+// outsidePkg are the directories outside pkg/ that pkg/ may not depend on; cmd may depend on any of them.
+var outsidePkg = []string{"cmd", "manifests", "deploy", "test"}
 
 func TestImportsFlowOneWay(t *testing.T) {
 	g := importGraph(t)
@@ -40,8 +40,8 @@ func TestImportsFlowOneWay(t *testing.T) {
 func checkOrder(g graph) []string {
 	var findings []string
 	for _, path := range g.own() {
-		room, inPkg := roomOf(path)
-		floor, placed := floors[room]
+		room, inPkg := dirOf(path)
+		floor, placed := layers[room]
 		switch {
 		case !inPkg:
 			if !within(path, "cmd") {
@@ -53,20 +53,20 @@ func checkOrder(g graph) []string {
 			findings = append(findings, fmt.Sprintf("%s: the order of imports does not know the room pkg/%s; "+
 				"give it its floor in test/laws/order_test.go and in docs/architecture.md", path, room))
 		default:
-			findings = append(findings, checkRoom(g, path, room, floor)...)
+			findings = append(findings, checkLayer(g, path, room, floor)...)
 		}
 	}
 	return findings
 }
 
-func checkRoom(g graph, path, room string, floor int) []string {
-	findings := reaches(g, path, "a room of pkg/ may not depend on "+strings.Join(upstairs, ", "), func(dep string) bool {
-		return slices.ContainsFunc(upstairs, func(dir string) bool { return within(dep, dir) })
+func checkLayer(g graph, path, room string, floor int) []string {
+	findings := reaches(g, path, "a room of pkg/ may not depend on "+strings.Join(outsidePkg, ", "), func(dep string) bool {
+		return slices.ContainsFunc(outsidePkg, func(dir string) bool { return within(dep, dir) })
 	})
 	rule := fmt.Sprintf("pkg/%s may depend only on rooms of lower floors", room)
 	return append(findings, reaches(g, path, rule, func(dep string) bool {
-		other, inPkg := roomOf(dep)
-		depFloor, placed := floors[other]
+		other, inPkg := dirOf(dep)
+		depFloor, placed := layers[other]
 		return inPkg && placed && other != room && depFloor >= floor
 	})...)
 }
@@ -83,8 +83,8 @@ func reaches(g graph, path, rule string, forbidden func(dep string) bool) []stri
 	return []string{fmt.Sprintf("%s: %s: %s", path, rule, route(chain))}
 }
 
-// roomOf returns the directory of pkg/ that has a package of this repository.
-func roomOf(path string) (room string, inPkg bool) {
+// dirOf returns the directory of pkg/ that has a package of this repository.
+func dirOf(path string) (room string, inPkg bool) {
 	rest, inPkg := strings.CutPrefix(path, "pkg/")
 	room, _, _ = strings.Cut(rest, "/")
 	return room, inPkg

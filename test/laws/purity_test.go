@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// pureRooms are the directories of pkg/ whose results depend only on their arguments.
-var pureRooms = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision"}
+// pureDirs are the directories of pkg/ whose results depend only on their arguments.
+var pureDirs = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision"}
 
 // forbiddenImports are packages that files of the core may not import, nor anything below them. klog is not in forbiddenDependencies
 // because k8s.io/apimachinery, whose types the core reads, logs with it.
@@ -36,7 +36,7 @@ var clockReaders = map[string][]string{
 func TestCoreIsPure(t *testing.T) {
 	repository := os.DirFS(root(t))
 	files := pureFiles(t, repository)
-	for _, room := range pureRooms {
+	for _, room := range pureDirs {
 		if !slices.ContainsFunc(files, func(file string) bool { return within(file, "pkg/"+room) }) {
 			t.Errorf("pkg/%s has no Go file; if the room was renamed, rename it in test/laws too", room)
 		}
@@ -72,10 +72,10 @@ func pureFiles(t *testing.T, repository fs.FS) []string {
 	t.Helper()
 	var files []string
 	for _, file := range goFiles(t, repository) {
-		room, inPkg := roomOf(file)
+		room, inPkg := dirOf(file)
 		isTest := strings.HasSuffix(file, "_test.go")
 		writes := room == "decision" && strings.HasPrefix(path.Base(file), "writer")
-		if inPkg && slices.Contains(pureRooms, room) && !isTest && !writes {
+		if inPkg && slices.Contains(pureDirs, room) && !isTest && !writes {
 			files = append(files, file)
 		}
 	}

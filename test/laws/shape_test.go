@@ -19,8 +19,8 @@ import (
 // maxLines is the greatest number of lines of a handwritten Go file.
 const maxLines = 500
 
-// drawers are names that do not describe their content.
-var drawers = []string{"util", "utils", "helper", "helpers", "common", "misc"}
+// catchAllNames are names that do not describe their content.
+var catchAllNames = []string{"util", "utils", "helper", "helpers", "common", "misc"}
 
 func TestFilesAndPackagesKeepTheirShape(t *testing.T) {
 	expectLaw(t, checkShape(t, os.DirFS(root(t))))
@@ -39,7 +39,7 @@ func checkShape(t *testing.T, repository fs.FS) []string {
 		if lines := bytes.Count(source, []byte("\n")); lines > maxLines && !generated(t, file, source) {
 			findings = append(findings, fmt.Sprintf("%s: %d lines; a file has at most %d, so split it by what it does", file, lines, maxLines))
 		}
-		_, inPkg := roomOf(file)
+		_, inPkg := dirOf(file)
 		if inPkg && !strings.HasSuffix(file, "_test.go") {
 			dir := path.Dir(file)
 			packages[dir] = packages[dir] || path.Base(file) == "doc.go"
@@ -58,7 +58,7 @@ func checkNames(t *testing.T, repository fs.FS) []string {
 	var findings []string
 	walk(t, repository, func(file string, _ fs.DirEntry) {
 		name, _, _ := strings.Cut(path.Base(file), ".")
-		if slices.Contains(drawers, strings.TrimSuffix(strings.ToLower(name), "_test")) {
+		if slices.Contains(catchAllNames, strings.TrimSuffix(strings.ToLower(name), "_test")) {
 			findings = append(findings, file+": a drawer for anything; name it after what it holds")
 		}
 	})

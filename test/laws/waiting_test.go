@@ -10,8 +10,8 @@ import (
 	"testing/fstest"
 )
 
-// bubble is the package whose tests run on a fake clock, where a sleep takes no real time.
-const bubble = "testing/synctest"
+// synctestPackage is the package whose tests run on a fake clock, where a sleep takes no real time.
+const synctestPackage = "testing/synctest"
 
 func TestNobodySleeps(t *testing.T) {
 	expectLaw(t, checkWaiting(t, os.DirFS(root(t))))
@@ -32,7 +32,7 @@ func checkWaiting(t *testing.T, repository fs.FS) []string {
 		}
 		if sleeps(t, parsed) {
 			findings = append(findings, file+": time.Sleep on a real clock; wait for the condition itself, "+
-				"select on a timer and the context, or test with "+bubble)
+				"select on a timer and the context, or test with "+synctestPackage)
 		}
 	}
 	return findings
@@ -42,7 +42,7 @@ func sleeps(t *testing.T, file *ast.File) bool {
 	t.Helper()
 	packages := importedNames(t, file)
 	for _, imported := range packages {
-		if imported == bubble {
+		if imported == synctestPackage {
 			return false
 		}
 	}

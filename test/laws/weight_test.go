@@ -19,15 +19,15 @@ import (
 // maxBytes is the greatest size of a file in the tree except vendor.
 const maxBytes = 1 << 20
 
-// magics are the first bytes of the outputs of compilers and linkers: ELF, Mach-O in both byte orders and for several machines, PE,
+// binaryPrefixes are the first bytes of the outputs of compilers and linkers: ELF, Mach-O in both byte orders and for several machines, PE,
 // WebAssembly, and archives of objects.
-var magics = []string{
+var binaryPrefixes = []string{
 	"\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe",
 	"MZ\x90\x00", "\x00asm", "!<arch>\n",
 }
 
-// longestMagic is the length of the longest of magics.
-const longestMagic = 8
+// maxPrefixBytes is the length of the longest of magics.
+const maxPrefixBytes = 8
 
 func TestNoFileIsHeavy(t *testing.T) {
 	repository := os.DirFS(root(t))
@@ -120,12 +120,12 @@ func checkWeight(t *testing.T, repository fs.FS, files []string) []string {
 	var findings []string
 
 	for _, name := range files {
-		size, start := look(t, repository, name)
+		size, start := readStart(t, repository, name)
 		if size > maxBytes {
 			findings = append(findings, fmt.Sprintf("%s: %d bytes; a file in the tree has at most %d", name, size, maxBytes))
 		}
 
-		if slices.ContainsFunc(magics, func(magic string) bool { return bytes.HasPrefix(start, []byte(magic)) }) {
+		if slices.ContainsFunc(binaryPrefixes, func(magic string) bool { return bytes.HasPrefix(start, []byte(magic)) }) {
 			findings = append(findings, name+": a built binary; build it into bin/, which git ignores")
 		}
 	}
@@ -133,8 +133,8 @@ func checkWeight(t *testing.T, repository fs.FS, files []string) []string {
 	return findings
 }
 
-// look returns the size of a file and its first bytes; nothing for a directory, or for a file that is deleted and not committed yet.
-func look(t *testing.T, repository fs.FS, name string) (size int64, start []byte) {
+// readStart returns the size of a file and its first bytes; nothing for a directory, or for a file that is deleted and not committed yet.
+func readStart(t *testing.T, repository fs.FS, name string) (size int64, start []byte) {
 	t.Helper()
 
 	file, err := repository.Open(name)
@@ -161,7 +161,7 @@ func look(t *testing.T, repository fs.FS, name string) (size int64, start []byte
 		return 0, nil
 	}
 
-	start, err = io.ReadAll(io.LimitReader(file, longestMagic))
+	start, err = io.ReadAll(io.LimitReader(file, maxPrefixBytes))
 	if err != nil {
 		t.Fatal(err)
 	}

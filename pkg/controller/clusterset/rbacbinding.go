@@ -76,15 +76,15 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 		return reconcile.Result{}, fmt.Errorf("listing the ManagedClusterSetBindings of namespace %s: %w", namespace, err)
 	}
 
-	asked := r.newReviewCache(namespace)
+	reviews := r.newReviewCache(namespace)
 
-	denied, unreviewed := r.reviews.denials(ctx, namespace, keptBindings(wanted.sets, bindings.Items), asked)
+	denied, unreviewed := r.reviews.denials(ctx, namespace, keptBindings(wanted.sets, bindings.Items), reviews)
 	wanted = wanted.withoutDenied(denied)
 	planned := planBindings(wanted.sets, bindings.Items)
-	made := r.bind(ctx, namespace, planned, asked)
-	due, wait := r.grace.expired(namespace, planned.revoke, made.deletionGrace())
-	unmade := r.unbind(ctx, due, wanted, asked)
-	err = errors.Join(unreviewed, errors.Join(slices.Concat(made.failed, unmade.failed)...))
+	bound := r.bind(ctx, namespace, planned, reviews)
+	due, wait := r.grace.expired(namespace, planned.revoke, bound.deletionGrace())
+	unbound := r.unbind(ctx, due, wanted, reviews)
+	err = errors.Join(unreviewed, errors.Join(slices.Concat(bound.failed, unbound.failed)...))
 
 	if err != nil && wait > 0 { // A failing write must not delay due deletions; its error is returned after them.
 		klog.FromContext(ctx).V(4).Info("Failed before the second look; trying again then", "err", err)
@@ -93,10 +93,10 @@ func (r *rbacBindingReconciler) Reconcile(ctx context.Context, request reconcile
 	}
 
 	if err == nil {
-		err = cmp.Or(made.conflict, unmade.conflict)
+		err = cmp.Or(bound.conflict, unbound.conflict)
 	}
 
-	if err == nil && !planned.empty() { // Without an event of the writes, the API server is asked after confirmTimeout.
+	if err == nil && !planned.empty() { // Without an event of the writes, the API server is read after confirmTimeout.
 		wait = shorterWait(wait, confirmTimeout)
 	}
 
@@ -137,28 +137,28 @@ func (o *writeResults) deletionGrace() time.Duration {
 }
 
 // bind creates and restores the planned bindings. A rejected write does not keep the others from being sent.
-func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, asked *reviewCache) writeResults {
-	var made writeResults
+func (r *rbacBindingReconciler) bind(ctx context.Context, namespace string, planned bindingPlan, reviews *reviewCache) writeResults {
+	var bound writeResults
 
 	for _, set := range planned.create {
-		made.add(r.create(ctx, namespace, set, asked))
+		bound.add(r.create(ctx, namespace, set, reviews))
 	}
 
 	for _, binding := range planned.restore {
-		made.add(r.restore(ctx, binding))
+		bound.add(r.restore(ctx, binding))
 	}
 
-	return made
+	return bound
 }
 
 // unbind deletes unwanted bindings.
 func (r *rbacBindingReconciler) unbind(
-	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, asked *reviewCache,
+	ctx context.Context, unwanted []*clusterv1beta2.ManagedClusterSetBinding, wanted entitlement, reviews *reviewCache,
 ) writeResults {
 	var deleted writeResults
 
 	for _, binding := range unwanted {
-		deleted.add(r.revoke(ctx, binding, wanted.reasonUnbound(binding.Name), asked))
+		deleted.add(r.revoke(ctx, binding, wanted.reasonUnbound(binding.Name), reviews))
 	}
 
 	return deleted
@@ -191,11 +191,11 @@ func conflict(binding, why string) error {
 }
 
 // create creates a binding if the API server lets the ServiceAccount bind the set.
-func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, asked *reviewCache) error {
+func (r *rbacBindingReconciler) create(ctx context.Context, namespace, set string, reviews *reviewCache) error {
 	key := types.NamespacedName{Namespace: namespace, Name: set}
 
 	return r.write(ctx, key, "", func() error {
-		switch may, err := asked.mayBind(ctx, set); {
+		switch may, err := reviews.mayBind(ctx, set); {
 		case err != nil:
 			return err
 		case !may:
@@ -239,13 +239,13 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 // revoke deletes a binding at the resourceVersion that was read, because a later version may belong to somebody else. A binding for which
 // the cache shows no right stays if the API server grants the right.
 func (r *rbacBindingReconciler) revoke(
-	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, asked *reviewCache,
+	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, reviews *reviewCache,
 ) error {
 	key := client.ObjectKeyFromObject(binding)
 
 	return r.write(ctx, key, binding.ResourceVersion, func() error {
 		if why == noRight || why == deniedRight {
-			switch may, err := asked.mayBind(ctx, binding.Name); {
+			switch may, err := reviews.mayBind(ctx, binding.Name); {
 			case err != nil:
 				return err
 			case may:

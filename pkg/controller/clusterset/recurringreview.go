@@ -30,7 +30,7 @@ func newRecurringReviews(c clock.PassiveClock) *recurringReviews {
 
 // denials returns the bound sets that the API server denies the ServiceAccount of the namespace. It reviews all of them when they are due,
 // and otherwise only those that were denied before. After an error it denies nothing, and the review stays due.
-func (r *recurringReviews) denials(ctx context.Context, namespace string, bound sets.Set[string], asked *reviewCache) (sets.Set[string], error) {
+func (r *recurringReviews) denials(ctx context.Context, namespace string, bound sets.Set[string], reviews *reviewCache) (sets.Set[string], error) {
 	before, due := r.begin(namespace, bound)
 
 	denied := sets.New[string]()
@@ -40,7 +40,7 @@ func (r *recurringReviews) denials(ctx context.Context, namespace string, bound 
 			continue
 		}
 
-		may, err := asked.mayBind(ctx, set)
+		may, err := reviews.mayBind(ctx, set)
 		if err != nil {
 			return nil, err
 		}

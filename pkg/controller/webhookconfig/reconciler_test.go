@@ -41,8 +41,8 @@ type keeper struct {
 	clock  *clocktesting.FakePassiveClock
 	logged []string
 	sent   []string
-	refuse map[string]error  // by what is sent
-	before map[string]func() // what somebody else does just before that is sent, by what is sent
+	refuse map[string]error  // by write
+	before map[string]func() // called before a write, by write
 }
 
 func newKeeper(objects ...client.Object) *keeper {

@@ -20,7 +20,7 @@ type suite struct {
 
 	title    string
 	packages map[string]string // the main package of each binary
-	variable string            // the environment variable that names a directory with binaries of somebody else
+	variable string            // environment variable with a directory of binaries that were built elsewhere
 	duration string            // of the first build
 	// kubernetes is the pinned module whose version the binaries report as that of Kubernetes; empty if they report their own.
 	kubernetes string

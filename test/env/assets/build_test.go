@@ -17,7 +17,7 @@ import (
 const pinnedModule = "module github.com/placement-hub/placement-hub/test/controlplane\n" +
 	"require (\n\tk8s.io/kubernetes v1.37.0\n\tgo.etcd.io/etcd/server/v3 v3.7.0\n)\n"
 
-// compiles is a `go` that writes the file after -o, as the real one is called.
+// compiles is a script in place of `go` that writes the file after -o.
 const compiles = "#!/bin/sh\necho example.com/package >&2\necho binary > \"$3\"\nchmod +x \"$3\"\n"
 
 func writeFile(t *testing.T, path, content string, mode os.FileMode) {
@@ -30,7 +30,7 @@ func writeFile(t *testing.T, path, content string, mode os.FileMode) {
 	}
 }
 
-// setCheckout makes a checkout without binaries, enters it, and puts a script in the place of `go`.
+// setCheckout creates a checkout without binaries, enters it, and replaces `go` by a script.
 func setCheckout(t *testing.T, goScript string) env.Checkout {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

@@ -36,17 +36,17 @@ var requestInfo = apirequest.RequestInfoFactory{APIPrefixes: sets.NewString("api
 
 // Proxy forwards requests to an API server, except those that a rule breaks. Its methods are safe for concurrent use.
 type Proxy struct {
-	target *rest.Config
-	url    string
-	trust  []byte // the certificate of the proxy
-	pair   tls.Certificate
-	pass   *httputil.ReverseProxy
+	target  *rest.Config
+	url     string
+	trust   []byte // the certificate of the proxy
+	pair    tls.Certificate
+	forward *httputil.ReverseProxy
 
 	mu       sync.Mutex
 	server   *http.Server // nil while connections are refused
 	rules    []*rule
 	requests []Request
-	open     map[*watching]bool
+	open     map[*openWatch]bool
 }
 
 // rule is a Rule in force.
@@ -67,8 +67,8 @@ func (r *rule) wait(ctx context.Context) error {
 	}
 }
 
-// watching is an open watch.
-type watching struct {
+// openWatch is an open watch.
+type openWatch struct {
 	request Request
 	cancel  context.CancelFunc
 }
@@ -94,12 +94,12 @@ func Start(target *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the new certificate: %w", err)
 	}
-	p := &Proxy{target: target, trust: certificate, pair: pair, open: map[*watching]bool{}}
-	p.pass = &httputil.ReverseProxy{
+	p := &Proxy{target: target, trust: certificate, pair: pair, open: map[*openWatch]bool{}}
+	p.forward = &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
 		Transport:     transport,
-		FlushInterval: -1,                         // The events of a watch are passed on as they come.
-		ErrorLog:      log.New(io.Discard, "", 0), // What a client or a rule breaks off is no news.
+		FlushInterval: -1,                         // Events of a watch are forwarded at once.
+		ErrorLog:      log.New(io.Discard, "", 0), // Broken connections are expected.
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	address, err := p.listen(net.JoinHostPort(loopback, "0"))
@@ -218,20 +218,20 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case asked.Verb == "watch" && (broken == nil || broken.Fault == Delay):
 		p.watch(w, r, asked)
 	case broken == nil:
-		p.pass.ServeHTTP(w, r)
+		p.forward.ServeHTTP(w, r)
 	case broken.Fault == Delay:
 		ctx := r.Context()
-		p.pass.ServeHTTP(&delayedAnswer{ResponseWriter: w, wait: func() error { return broken.wait(ctx) }}, r)
+		p.forward.ServeHTTP(&delayedResponse{ResponseWriter: w, wait: func() error { return broken.wait(ctx) }}, r)
 	case broken.Fault == Hang:
-		_ = broken.wait(r.Context()) // Whatever ended it.
+		_ = broken.wait(r.Context()) // The connection is reset in any case.
 		reset(w)
 	case broken.Fault == Reset:
 		reset(w)
 	case broken.Fault == Lost:
-		p.pass.ServeHTTP(&discarded{header: http.Header{}}, r)
+		p.forward.ServeHTTP(&discardedResponse{header: http.Header{}}, r)
 		reset(w)
 	default:
-		answer(w, broken.Fault, asked)
+		respond(w, broken.Fault, asked)
 	}
 }
 
@@ -239,7 +239,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	open := &watching{request: asked, cancel: cancel}
+	open := &openWatch{request: asked, cancel: cancel}
 	p.mu.Lock()
 	p.open[open] = true
 	p.mu.Unlock()
@@ -248,7 +248,7 @@ func (p *Proxy) watch(w http.ResponseWriter, r *http.Request, asked Request) {
 		defer p.mu.Unlock()
 		delete(p.open, open)
 	}()
-	p.pass.ServeHTTP(&delayedEvents{ResponseWriter: w, wait: func() error { return p.waitDelayed(ctx, asked) }}, r.WithContext(ctx))
+	p.forward.ServeHTTP(&delayedEvents{ResponseWriter: w, wait: func() error { return p.waitDelayed(ctx, asked) }}, r.WithContext(ctx))
 }
 
 // waitDelayed returns once no rule delays a watch.
@@ -282,8 +282,8 @@ func parse(r *http.Request) (Request, error) {
 	}, nil
 }
 
-// answer responds with the status of a fault, as an API server does.
-func answer(w http.ResponseWriter, fault Fault, asked Request) {
+// respond responds with the status of a fault, as an API server does.
+func respond(w http.ResponseWriter, fault Fault, asked Request) {
 	status := statuses[fault]
 	body, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(status.code), Reason: status.reason,
@@ -297,7 +297,7 @@ func answer(w http.ResponseWriter, fault Fault, asked Request) {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.WriteHeader(status.code)
-	_, _ = w.Write(body) // A client that has gone needs no answer.
+	_, _ = w.Write(body) // Fails only if the client has gone.
 }
 
 // reset drops the connection at once with a TCP reset.
@@ -314,19 +314,19 @@ func reset(w http.ResponseWriter) {
 		connection = secured.NetConn()
 	}
 	if tcp, ok := connection.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // Without it the close is a polite one, which breaks the connection as well.
+		_ = tcp.SetLinger(0) // An error leaves a graceful close, which ends the connection as well.
 	}
-	_ = connection.Close() // There is nobody left to tell.
+	_ = connection.Close() // The client cannot receive an error any more.
 }
 
-// delayedAnswer waits before it sends the header of a response.
-type delayedAnswer struct {
+// delayedResponse waits before it sends the header of a response.
+type delayedResponse struct {
 	http.ResponseWriter
 
 	wait func() error
 }
 
-func (d *delayedAnswer) WriteHeader(code int) {
+func (d *delayedResponse) WriteHeader(code int) {
 	if err := d.wait(); err != nil {
 		panic(http.ErrAbortHandler) // The client has gone.
 	}
@@ -350,15 +350,15 @@ func (d *delayedEvents) Write(b []byte) (int, error) {
 	if err := d.wait(); err != nil {
 		return 0, err
 	}
-	return d.ResponseWriter.Write(b) //nolint:wrapcheck // It is the same writer to whoever writes.
+	return d.ResponseWriter.Write(b) //nolint:wrapcheck // The method replaces that of the writer.
 }
 
 // Unwrap lets http.ResponseController flush the events.
 func (d *delayedEvents) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
-// discarded ignores a response.
-type discarded struct{ header http.Header }
+// discardedResponse ignores a response.
+type discardedResponse struct{ header http.Header }
 
-func (d *discarded) Header() http.Header         { return d.header }
-func (d *discarded) Write(b []byte) (int, error) { return len(b), nil }
-func (d *discarded) WriteHeader(int)             {}
+func (d *discardedResponse) Header() http.Header         { return d.header }
+func (d *discardedResponse) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discardedResponse) WriteHeader(int)             {}

@@ -22,7 +22,7 @@ import (
 // eventful is the resourceVersion from which a watch has an event.
 const eventful = "5"
 
-// target is a server that notes what reaches it. A watch stays open until its client goes.
+// target is a server that records its requests. A watch stays open until its client disconnects.
 type target struct {
 	*httptest.Server
 
@@ -178,7 +178,7 @@ func TestHangingEndsWithItsRule(t *testing.T) {
 	}
 }
 
-// A watch that begins with everything is told from one that goes on.
+// The proxy distinguishes a watch with initial events from a resumed one.
 func TestWatchesThatGoOn(t *testing.T) {
 	_, p, api := startProxy(t)
 	for _, anew := range []bool{true, false} {
@@ -193,7 +193,7 @@ func TestWatchesThatGoOn(t *testing.T) {
 	}
 }
 
-// Requests for metadata are told from those for whole objects.
+// The proxy distinguishes requests for metadata from those for whole objects.
 func TestRequestsForMetadata(t *testing.T) {
 	_, p, api := startProxy(t)
 	for accept, want := range map[string]bool{
@@ -236,7 +236,7 @@ func TestOpenWatchesAreBrokenOff(t *testing.T) {
 	}
 }
 
-// A watch that is held back stays open and shows nothing; a watch of another namespace goes on. Afterwards everything comes.
+// A delayed watch stays open and shows no events, while a watch of another namespace continues. Afterwards all events arrive.
 func TestEventsAreDelayed(t *testing.T) {
 	_, p, api := startProxy(t)
 	mend := p.Break(Rule{Match: Match{Verbs: []string{"watch"}, Namespace: "ns"}, Fault: Delay})
@@ -271,7 +271,7 @@ func TestEventsAreDelayed(t *testing.T) {
 	}
 }
 
-// A client whose version is gone has to begin anew, without one.
+// A client whose resourceVersion is gone has to start again without one.
 func TestVersionsAreGone(t *testing.T) {
 	s, p, api := startProxy(t)
 	watching, err := api.CoreV1().ConfigMaps("ns").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "7"})
@@ -306,7 +306,7 @@ func TestClientCertificatesAreRefused(t *testing.T) {
 	}
 }
 
-// Who talks to a proxy that refuses is refused at once, also on a connection that is open; afterwards all is as before.
+// While the proxy refuses connections, clients fail at once, also on open connections; afterwards they succeed again.
 func TestRefuse(t *testing.T) {
 	_, proxy, client := startProxy(t)
 	get := func() error {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// groupGrace is how long an interrupted command may take to clean up.
-const groupGrace = 15 * time.Second
+// groupTimeout is how long an interrupted command may take to clean up.
+const groupTimeout = 15 * time.Second
 
 // GroupCommand returns a command that runs in its own process group together with its children. When ctx ends, all of them are interrupted,
 // as by Ctrl-C, and the command is killed if it does not exit within groupGrace.
@@ -16,6 +16,6 @@ func GroupCommand(ctx context.Context, name string, arguments ...string) *exec.C
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return signalGroup(cmd.Process.Pid, syscall.SIGINT) }
-	cmd.WaitDelay = groupGrace
+	cmd.WaitDelay = groupTimeout
 	return cmd
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// leftoverPatience is how long a killed leftover may take to disappear.
-const leftoverPatience = 10 * time.Second
+// leftoverTimeout is how long a killed leftover may take to disappear.
+const leftoverTimeout = 10 * time.Second
 
 // KillLeftover kills the process group of pid if it is a child of an earlier run: its program is called name, and its command line has the
 // directory of that run. A process id that was reused by another program does not match. It reports whether it killed the group.
@@ -22,7 +22,7 @@ func KillLeftover(ctx context.Context, pid int, name, directory string) (bool, e
 	if err := signalGroup(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return false, fmt.Errorf("killing the leftover %s (process %d) of an earlier run: %w", name, pid, err)
 	}
-	patience, cancel := context.WithTimeout(ctx, leftoverPatience)
+	patience, cancel := context.WithTimeout(ctx, leftoverTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

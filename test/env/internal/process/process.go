@@ -13,7 +13,7 @@ import (
 
 // Command is a program to run.
 type Command struct {
-	Name    string   // as a person knows it, for messages
+	Name    string   // name in messages
 	Path    string   // of the executable
 	Args    []string // without the program's name
 	LogPath string   // standard output and error; truncated at start

@@ -78,7 +78,7 @@ func TestChildrenDoNotSeeEtcdVariables(t *testing.T) {
 
 func TestKillLeftoverVerifiesTheProgram(t *testing.T) {
 	directory := t.TempDir()
-	// The second command keeps the shell from being replaced by the first; the directory is on its command line.
+	// The second command keeps the shell from replacing itself by the first; the directory is in its command line.
 	p := start(t, "tail -f /dev/null; : '"+directory+"/data'")
 	cases := []struct {
 		reason, name, directory string
@@ -107,7 +107,7 @@ func TestGroupCommandInterruptsChildren(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	path := filepath.Join(t.TempDir(), "child")
-	// The outer shell survives the interrupt, waits for the inner one, and ends when that was interrupted too.
+	// The outer shell survives the interrupt, waits for the inner one, and exits when that was interrupted too.
 	const inner = "trap 'echo interrupted > \"$CHILD\"; exit' INT; echo ready; while :; do :; done"
 	cmd := GroupCommand(ctx, "/bin/sh", "-c", "trap : INT; /bin/sh -c \"$INNER\"; exit 0")
 	cmd.Env = append(os.Environ(), "CHILD="+path, "INNER="+inner)
