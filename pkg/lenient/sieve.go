@@ -15,10 +15,11 @@ const (
 	// maxDropped bounds the fields of one map or list that are omitted one by one; beyond it the whole map or list is omitted. This bounds
 	// the cost of an object with many undecodable fields.
 	maxDropped = 1000
-	// minBoundedDepth is the depth from which on mostDropped applies: spec and status, which have few fields, are at depth 1, their fields at 2.
+	// minBoundedDepth is the depth from which on maxDropped applies: spec and status, which have few fields, are at depth 1, their fields
+	// at 2.
 	minBoundedDepth = 2
-	// maxTextBytes bounds the bytes of a value and of a problem in a mark, and mostTold the number of fields whose value and problem a mark
-	// has.
+	// maxTextBytes bounds the bytes of a value and of a problem in a mark, and maxDescribed the number of fields whose value and problem a
+	// mark has.
 	maxTextBytes = 200
 	maxDescribed = 16
 )

@@ -118,8 +118,9 @@ func TestSecondLook(t *testing.T) {
 	expect("and so does a namespace that was gone", deletionGrace, nil, &red)
 	clock.Step(deletionGrace)
 
-	if due, wait := d.expired("a", []*clusterv1beta2.ManagedClusterSetBinding{&red}, extendedDeletionGrace); len(due) > 0 || wait != extendedDeletionGrace-deletionGrace {
-		t.Errorf("a longer look: %v, wait %v; want none before %v", names(due), wait, extendedDeletionGrace-deletionGrace)
+	due, wait := d.expired("a", []*clusterv1beta2.ManagedClusterSetBinding{&red}, extendedDeletionGrace)
+	if want := extendedDeletionGrace - deletionGrace; len(due) > 0 || wait != want {
+		t.Errorf("the extended grace: %v, wait %v; want none before %v", names(due), wait, want)
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/placement-hub/placement-hub/test/history"
 )
 
-// recorder watches the pages of all placements of both APIs. A test/history History ends with its watch; this one goes on when the API server
-// has crashed. What happened between its last event and the crash may then be shown as one event for each page.
+// recorder watches the pages of all placements of both APIs. A History ends with its watch; the recorder continues when the API server has
+// crashed. What happened between its last event and the crash may then be shown as one event for each page.
 type recorder struct {
 	api client.WithWatch
 

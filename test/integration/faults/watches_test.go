@@ -108,7 +108,8 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 
 			what := unseenOf[resource]
 			what.happens(ctx, f)
-			Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
+			Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).
+				WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 			recording.ExpectRequired()
 			Expect(tried() - before).To(And(BeNumerically(">=", 1), BeNumerically("<=", fewReads)))
 

@@ -177,7 +177,8 @@ var _ = Describe("A view of which one kind is old", Ordered, ContinueOnFailure, 
 			view.seen(ctx, f, all)
 
 			if resource == "placements" { // The status of an old version cannot be written.
-				Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
+				Consistently(func(g Gomega) { g.Expect(recording.Drain()).To(Succeed()) }).
+					WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
 			} else {
 				Eventually(func(g Gomega) *metav1.Condition {
 					g.Expect(recording.Drain()).To(Succeed())
