@@ -182,7 +182,7 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-func TestReadWorldFilesReportsReadErrors(t *testing.T) {
+func TestReadStateFilesReportsReadErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
 	err := readStateFiles([]string{stdinName}, iotest.ErrReader(broken), func(string, []byte) { t.Error("something was read") })
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "standard input") {

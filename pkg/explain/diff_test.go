@@ -436,7 +436,7 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 
 // The difference is what Evaluate says: gained and kept are the pages after the plan.
 func TestDiffAgreesWithEvaluate(t *testing.T) {
-	state := testWorld(t)
+	state := testState(t)
 	got := explain.Diff(state, state, nil, noon)
 
 	for i, evaluation := range state.Evaluate(noon, nil) {
@@ -465,7 +465,7 @@ func TestDiffAgreesWithEvaluate(t *testing.T) {
 }
 
 func TestDiffOnlyWhatIsWanted(t *testing.T) {
-	state := testWorld(t)
+	state := testState(t)
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "short")
 	got := explain.Diff(state, state, func(key inventory.PlacementKey) bool { return key == wanted }, noon)
 

@@ -14,7 +14,7 @@ const (
 	whatIs    = "The decisions would lose 2 of 3 clusters: gone1, gone2, where no more than 50 % may leave within 10 minutes; causes: deleted (2). "
 )
 
-func heldWorld(t *testing.T, metadata string) *explain.State {
+func stalledState(t *testing.T, metadata string) *explain.State {
 	t.Helper()
 
 	return read(t, diffFleet+placementA(metadata, inEurope)+page(1, 0, "", "eu1", "gone1", "gone2"))
@@ -22,7 +22,7 @@ func heldWorld(t *testing.T, metadata string) *explain.State {
 
 // A report of what the guard holds tells the condition, keeps the decisions, and still says of every cluster what becomes of it.
 func TestReportsTellOfHeldRemovals(t *testing.T) {
-	reports := reportsOf(heldWorld(t, halfMayGo), false, nil)
+	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
 
 	var out bytes.Buffer
 	if err := explain.Write(&out, explain.FormatTable, reports); err != nil {
@@ -46,7 +46,7 @@ func TestReportsTellOfHeldRemovals(t *testing.T) {
 
 // What a hub with a share would do is answered for a share that is given, and nothing is said of removals otherwise.
 func TestTheShareOfAHubIsGiven(t *testing.T) {
-	state := heldWorld(t, ", generation: 1")
+	state := stalledState(t, ", generation: 1")
 
 	for _, tc := range []struct {
 		share *int
@@ -61,7 +61,7 @@ func TestTheShareOfAHubIsGiven(t *testing.T) {
 
 // A comparison tells why the decisions would stay.
 func TestDiffTellsOfHeldRemovals(t *testing.T) {
-	state := heldWorld(t, halfMayGo)
+	state := stalledState(t, halfMayGo)
 
 	difference := explain.Diff(state, state, nil, noon).Placements[0]
 	if !strings.HasPrefix(difference.Stalled, whatIs) || len(difference.Kept) != 3 || difference.Differs() {
@@ -71,7 +71,7 @@ func TestDiffTellsOfHeldRemovals(t *testing.T) {
 
 // Who reads an explanation is told of clusters that are gone and kept in the decisions: the table has no row for them.
 func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
-	state := heldWorld(t, halfMayGo)
+	state := stalledState(t, halfMayGo)
 
 	report := state.Explain(state.Evaluate(noon, nil)[0], true)
 	if want := "kept in the decisions, though there is no such ManagedCluster any more: gone1, gone2"; strings.Join(report.Notes, "; ") != want {
@@ -81,7 +81,7 @@ func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 
 // The main cause of a placement whose removals are held is what would remove them, with how to release it.
 func TestUnsatisfiedTellsOfHeldRemovals(t *testing.T) {
-	state := heldWorld(t, halfMayGo)
+	state := stalledState(t, halfMayGo)
 	evaluated := state.Unsatisfied(noon, nil).Placements
 
 	writeStatus(t, state)

@@ -30,7 +30,7 @@ func reportsOf(state *explain.State, all bool, wanted func(inventory.PlacementKe
 	return reports
 }
 
-func testWorld(t *testing.T) *explain.State {
+func testState(t *testing.T) *explain.State {
 	t.Helper()
 
 	content, err := os.ReadFile("testdata/world.yaml")
@@ -61,7 +61,7 @@ func TestOutputIsGolden(t *testing.T) {
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := explain.Write(&out, tc.format, reportsOf(testWorld(t), tc.all, tc.wanted)); err != nil {
+			if err := explain.Write(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted)); err != nil {
 				t.Fatal(err)
 			}
 

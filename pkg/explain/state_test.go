@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-func TestEvaluateLeavesTheWorldAsItIs(t *testing.T) {
-	state := testWorld(t)
+func TestEvaluateDoesNotModifyTheState(t *testing.T) {
+	state := testState(t)
 
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
@@ -33,7 +33,7 @@ func TestEvaluateLeavesTheWorldAsItIs(t *testing.T) {
 }
 
 func TestEvaluateDoesNotDependOnTheOrderOfDocuments(t *testing.T) {
-	state, turned := testWorld(t), testWorld(t)
+	state, turned := testState(t), testState(t)
 	slices.Reverse(turned.Clusters)
 	slices.Reverse(turned.ClusterSets)
 	slices.Reverse(turned.Bindings)
@@ -96,7 +96,7 @@ func TestPagesAreThoseAfterThePlan(t *testing.T) {
 
 func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-b", "scores")
-	reports := reportsOf(testWorld(t), false, func(key inventory.PlacementKey) bool { return key == wanted })
+	reports := reportsOf(testState(t), false, func(key inventory.PlacementKey) bool { return key == wanted })
 
 	if len(reports.Placements) != 1 || reports.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %d reports, want that of %s", len(reports.Placements), wanted)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
-	state := testWorld(t)
+	state := testState(t)
 	list := state.Unsatisfied(noon, nil)
 
 	wrong := map[string]bool{}
@@ -46,7 +46,7 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 }
 
 func TestWrittenUnsatisfiedBelievesTheHub(t *testing.T) {
-	state := testWorld(t)
+	state := testState(t)
 
 	if list := state.WrittenUnsatisfied(); list.Evaluated != len(state.Placements) || len(list.Placements) != 0 {
 		t.Errorf("%d of %d are unsatisfied, though nothing is written", len(list.Placements), list.Evaluated)

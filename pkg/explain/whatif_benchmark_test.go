@@ -22,7 +22,7 @@ const (
 
 // benchmarkWorld has clusters in 12 regions and 500 teams. A tenth of the placements asks for all clusters, a tenth for five of a region,
 // and the others for the twenty clusters of a team.
-func benchmarkWorld() *explain.State {
+func benchmarkState() *explain.State {
 	state := &explain.State{ClusterSets: []*clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "all"}}}}
 
 	for n := range benchmarkClusters {
@@ -66,7 +66,7 @@ func benchmarkWorld() *explain.State {
 // BenchmarkWhatIf tells what draining a cluster of each kind, and what the loss of a set in a namespace and everywhere, costs from the
 // objects to the difference.
 func BenchmarkWhatIf(b *testing.B) {
-	state := benchmarkWorld()
+	state := benchmarkState()
 
 	for name, change := range map[string]whatif.Change{
 		"drain":  whatif.Drain{Cluster: "cluster-00000"},

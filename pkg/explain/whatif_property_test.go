@@ -21,9 +21,9 @@ import (
 )
 
 // What is told of a change is what an evaluation of the whole world says in which it was made, whatever is written.
-func TestWhatIfSaysWhatTheChangedWorldSays(t *testing.T) {
+func TestWhatIfMatchesEvaluationOfTheChangedState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		state := settled(drawWorld(t))
+		state := settled(drawState(t))
 		state = drawChanged(t, state, "before") // Now the written decisions may be behind.
 		after := drawChanged(t, state, "what if")
 
@@ -168,7 +168,7 @@ func drawScores(t *rapid.T, cluster string) *clusterv1alpha1.AddOnPlacementScore
 	}
 }
 
-func drawWorld(t *rapid.T) *explain.State {
+func drawState(t *rapid.T) *explain.State {
 	state := &explain.State{}
 
 	for _, set := range []struct {

@@ -49,42 +49,42 @@ func (s *search) candidates(at step) []candidate {
 
 // scopeCandidates brings a set of the cluster into the scope of the Placement, or the cluster into a set in scope.
 func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
-	var proposals []candidate
+	var candidates []candidate
 
 	for _, standing := range result.Sets(verdict.Cluster) {
 		set := standing.Set
 
 		if standing.Contains && !standing.Bound {
 			text := fmt.Sprintf("set %s bound to namespace %s", set.Name, s.key.Namespace)
-			proposals = append(proposals, s.newCandidate(kindBinding, set.Name, costUnusual, text,
+			candidates = append(candidates, s.newCandidate(kindBinding, set.Name, costUnusual, text,
 				whatif.WithBinding{Namespace: s.key.Namespace, Set: set.Name}))
 		}
 
 		if standing.Contains && !standing.Asked {
-			proposals = append(proposals, addClusterSet(s.key, set.Name))
+			candidates = append(candidates, addClusterSet(s.key, set.Name))
 		}
 
 		if standing.Bound && standing.Asked && set.Members() != nil {
 			for _, join := range s.satisfyClauses(result, verdict.Cluster, failing(set.Members().Explain(verdict.Cluster, s.evalContext())), noPredicate) {
 				join.cost += costUnusual
-				proposals = append(proposals, join)
+				candidates = append(candidates, join)
 			}
 		}
 	}
 
-	return proposals
+	return candidates
 }
 
 // predicateCandidates satisfies the first failing clause of each predicate with few failing clauses.
 func (s *search) predicateCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
 	asked := result.Clauses(verdict.Cluster)
-	proposals := make([]candidate, 0, len(asked))
+	candidates := make([]candidate, 0, len(asked))
 
 	for i, clauses := range asked {
-		proposals = append(proposals, s.satisfyClauses(result, verdict.Cluster, failing(clauses), i)...)
+		candidates = append(candidates, s.satisfyClauses(result, verdict.Cluster, failing(clauses), i)...)
 	}
 
-	return proposals
+	return candidates
 }
 
 // taintCandidates tolerates the first untolerated taint of some effects, or removes it where the API has no tolerations.
@@ -143,12 +143,12 @@ func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.V
 	slices.Sort(points)
 	points = slices.Compact(points)
 
-	proposals := make([]candidate, 0, len(points))
+	candidates := make([]candidate, 0, len(points))
 	for _, missing := range points[:min(len(points), maxThresholds)] {
-		proposals = append(proposals, addPoints(s.cluster, missing))
+		candidates = append(candidates, addPoints(s.cluster, missing))
 	}
 
-	return proposals
+	return candidates
 }
 
 // numberCandidates returns the lowest numberOfClusters that selects the cluster, by binary search: a higher number never deselects a
@@ -194,7 +194,7 @@ func (s *search) withNumber(number int) candidate {
 
 // domainCandidates moves the cluster to other domains of the spread constraints and of anti-affinity.
 func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
-	var proposals []candidate
+	var candidates []candidate
 
 	for _, spread := range result.Spreads {
 		values := make([]string, 0, len(spread.Selected))
@@ -210,14 +210,14 @@ func (s *search) domainCandidates(result *scheduling.Result, verdict scheduling.
 			return slices.Compare([]byte(a), []byte(b))
 		})
 
-		proposals = append(proposals, s.setValues(verdict.Cluster, spread.Constraint.Key, values)...)
+		candidates = append(candidates, s.setValues(verdict.Cluster, spread.Constraint.Key, values)...)
 	}
 
 	if key := result.Request.AntiAffinity; key != nil {
-		proposals = append(proposals, s.uniqueValue(result, *key))
+		candidates = append(candidates, s.uniqueValue(result, *key))
 	}
 
-	return proposals
+	return candidates
 }
 
 // uniqueValue gives the cluster a value that no other cluster has.

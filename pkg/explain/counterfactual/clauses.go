@@ -77,7 +77,7 @@ func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.Clu
 		texts = append(texts, match[1]+match[2])
 	}
 
-	var proposals []candidate
+	var candidates []candidate
 
 	for _, key := range clause.Reads {
 		if key.Kind != clusterinfo.Label || key.Name == "" {
@@ -85,11 +85,11 @@ func (s *search) satisfyExpression(result *scheduling.Result, f *clusterinfo.Clu
 		}
 
 		values := slices.DeleteFunc(append(commonValues(result, key), texts...), func(value string) bool { return value == key.Name })
-		proposals = append(proposals, s.setValues(f, key, values)...)
-		proposals = append(proposals, s.unsetValue(key))
+		candidates = append(candidates, s.setValues(f, key, values)...)
+		candidates = append(candidates, s.unsetValue(key))
 	}
 
-	return append(proposals, dropExpression(s.key, predicate, clause.Expression))
+	return append(candidates, dropExpression(s.key, predicate, clause.Expression))
 }
 
 // setValues returns candidates that give the cluster one of the values.
@@ -97,18 +97,18 @@ func (s *search) setValues(f *clusterinfo.ClusterInfo, key clusterinfo.Property,
 	present, has := f.Value(key)
 	known := map[string]bool{}
 
-	var proposals []candidate
+	var candidates []candidate
 
 	for _, value := range values {
-		if known[value] || has && value == present || len(proposals) == maxValues {
+		if known[value] || has && value == present || len(candidates) == maxValues {
 			continue
 		}
 
 		known[value] = true
-		proposals = append(proposals, s.setValue(key, value))
+		candidates = append(candidates, s.setValue(key, value))
 	}
 
-	return proposals
+	return candidates
 }
 
 // setValue gives the cluster a label or claim, and unsetValue removes it.

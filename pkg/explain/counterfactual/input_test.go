@@ -17,7 +17,7 @@ import (
 var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 
 // readWorld reads the objects by the definitions that the hub installs.
-func readWorld(tb testing.TB, contents ...[]byte) *explain.State {
+func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 	tb.Helper()
 
 	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
@@ -55,7 +55,7 @@ func readWorld(tb testing.TB, contents ...[]byte) *explain.State {
 	return state
 }
 
-func testWorld(tb testing.TB, more ...string) *explain.State {
+func testState(tb testing.TB, more ...string) *explain.State {
 	tb.Helper()
 
 	content, err := os.ReadFile("testdata/world.yaml")
@@ -68,7 +68,7 @@ func testWorld(tb testing.TB, more ...string) *explain.State {
 		contents = append(contents, []byte(text))
 	}
 
-	return readWorld(tb, contents...)
+	return readTestState(tb, contents...)
 }
 
 func newer(namespace, name string) inventory.PlacementKey {
@@ -76,7 +76,7 @@ func newer(namespace, name string) inventory.PlacementKey {
 }
 
 // tell is the explanation of one placement with the stories of some clusters.
-func tell(tb testing.TB, state *explain.State, key inventory.PlacementKey, clusters ...string) Explanation {
+func explainPlacement(tb testing.TB, state *explain.State, key inventory.PlacementKey, clusters ...string) Explanation {
 	tb.Helper()
 
 	evaluations := state.Evaluate(noon, func(other inventory.PlacementKey) bool { return other == key })

@@ -44,7 +44,7 @@ func TestOutputIsGolden(t *testing.T) {
 			var out bytes.Buffer
 
 			explanations := Explanations{
-				Now: metav1.NewTime(noon), Placements: []Explanation{tell(t, testWorld(t), tc.key, tc.clusters...)},
+				Now: metav1.NewTime(noon), Placements: []Explanation{explainPlacement(t, testState(t), tc.key, tc.clusters...)},
 			}
 			style := explain.Style{Scores: true, Wide: tc.format == FormatWide, Color: tc.color, All: "-o wide"}
 
@@ -72,7 +72,7 @@ func TestOutputIsGolden(t *testing.T) {
 }
 
 func TestColoursAreAllThatColoursAdd(t *testing.T) {
-	explanations := Explanations{Placements: []Explanation{tell(t, testWorld(t), newer("team-a", "best"), "us1")}}
+	explanations := Explanations{Placements: []Explanation{explainPlacement(t, testState(t), newer("team-a", "best"), "us1")}}
 
 	var plain, colored bytes.Buffer
 
@@ -99,8 +99,8 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
-func TestUnknownClusterHasNoStory(t *testing.T) {
-	for _, evaluation := range testWorld(t).Evaluate(noon, nil) {
+func TestUnknownClusterHasNoExplanation(t *testing.T) {
+	for _, evaluation := range testState(t).Evaluate(noon, nil) {
 		if _, known := Explain(evaluation, "nosuch"); known {
 			t.Errorf("%s knows a cluster that does not exist", evaluation.Placement.Key())
 		}

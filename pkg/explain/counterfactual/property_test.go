@@ -108,7 +108,7 @@ func drawNewer(t *rapid.T) *clusterv1beta1.Placement {
 }
 
 // drawWorld has one placement, of either API.
-func drawWorld(t *rapid.T) (*explain.State, inventory.PlacementKey) {
+func drawState(t *rapid.T) (*explain.State, inventory.PlacementKey) {
 	state := &explain.State{}
 
 	for _, set := range drawnSets {
@@ -160,7 +160,7 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 	found := 0
 
 	rapid.Check(t, func(t *rapid.T) {
-		state, key := drawWorld(t)
+		state, key := drawState(t)
 		for _, cluster := range state.Clusters {
 			s := &search{state: state, key: key, cluster: cluster.Name, now: noon, evaluator: state.NewEvaluator(key, noon), budget: maxEvaluations}
 			steps := s.steps()
@@ -188,8 +188,8 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 }
 
 // carryOut makes the changed world. Points become a prioritizer of the placement where there are such.
-func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, proposals []candidate) *explain.State {
-	for _, change := range proposals {
+func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, candidates []candidate) *explain.State {
+	for _, change := range candidates {
 		var err error
 		if state, err = change.apply(state, noon); err != nil {
 			t.Fatal(err)
@@ -214,13 +214,13 @@ func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, prop
 }
 
 // selects reports whether a placement selects a cluster when the proposals are carried out.
-func selects(t *rapid.T, state *explain.State, key inventory.PlacementKey, cluster string, proposals []candidate) bool {
-	state = carryOut(t, state, key, proposals)
+func selects(t *rapid.T, state *explain.State, key inventory.PlacementKey, cluster string, candidates []candidate) bool {
+	state = carryOut(t, state, key, candidates)
 
 	if key.API == inventory.V1alpha1 && len(state.Scores) > 0 {
 		// Placements of the older API have no prioritizers to carry points out with; a fresh trial has no history.
 		var more []scheduling.Prioritizer
-		for _, change := range proposals {
+		for _, change := range candidates {
 			more = append(more, change.prioritizers...)
 		}
 
@@ -242,10 +242,10 @@ func selects(t *rapid.T, state *explain.State, key inventory.PlacementKey, clust
 }
 
 // What a trial answers in a changed world is what the reference answers in it, and the trial is as it was afterwards.
-func TestTrialsAnswerAsTheReference(t *testing.T) {
+func TestEvaluatorMatchesTheReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		state, key := drawWorld(t)
-		trial := state.NewEvaluator(key, noon)
+		state, key := drawState(t)
+		evaluator := state.NewEvaluator(key, noon)
 
 		for range 4 {
 			other := *state
@@ -266,7 +266,7 @@ func TestTrialsAnswerAsTheReference(t *testing.T) {
 			}
 
 			for _, asked := range []*explain.State{&other, state} {
-				result := trial.Evaluate(asked)
+				result := evaluator.Evaluate(asked)
 
 				var selected []string
 				for _, f := range result.Selected {

@@ -131,8 +131,8 @@ func (s *search) evaluate(at step) (step, bool) {
 	s.budget--
 
 	var more []scheduling.Prioritizer
-	for _, proposal := range at.candidates {
-		more = append(more, proposal.prioritizers...)
+	for _, candidate := range at.candidates {
+		more = append(more, candidate.prioritizers...)
 	}
 
 	at.result = s.evaluator.Evaluate(at.state, more...)
@@ -151,8 +151,8 @@ func (s *search) evaluate(at step) (step, bool) {
 func nearest(helps []step) []step {
 	size := func(s step) int {
 		sum := 0
-		for _, proposal := range s.candidates {
-			sum += proposal.cost
+		for _, candidate := range s.candidates {
+			sum += candidate.cost
 		}
 
 		return sum
@@ -170,8 +170,8 @@ func nearest(helps []step) []step {
 	known := map[string]bool{}
 	helps = slices.DeleteFunc(helps, func(s step) bool {
 		subjects := make([]string, 0, len(s.candidates))
-		for _, proposal := range s.candidates {
-			subjects = append(subjects, proposal.subject())
+		for _, candidate := range s.candidates {
+			subjects = append(subjects, candidate.subject())
 		}
 
 		slices.Sort(subjects)
@@ -187,19 +187,19 @@ func nearest(helps []step) []step {
 }
 
 // newCounterfactual composes the sentence of a set of changes.
-func newCounterfactual(proposals []candidate) Counterfactual {
+func newCounterfactual(candidates []candidate) Counterfactual {
 	var (
 		counterfactual      Counterfactual
 		conditions, demands []string
 	)
 
-	for _, proposal := range proposals {
-		counterfactual.Changes = append(counterfactual.Changes, Change{Kind: proposal.kind, Text: proposal.text})
+	for _, candidate := range candidates {
+		counterfactual.Changes = append(counterfactual.Changes, Change{Kind: candidate.kind, Text: candidate.text})
 
-		if proposal.conditional() {
-			conditions = append(conditions, proposal.text)
+		if candidate.conditional() {
+			conditions = append(conditions, candidate.text)
 		} else {
-			demands = append(demands, proposal.text)
+			demands = append(demands, candidate.text)
 		}
 	}
 

@@ -140,7 +140,7 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		{"nothing gets another name", older("{predicates: [{clusterName: us2}]}"), "eu1", nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			state := testWorld(t, tc.placement)
+			state := testState(t, tc.placement)
 			key := newer("team-a", "asked")
 
 			for _, placement := range state.Placements {
@@ -166,14 +166,14 @@ func TestSearchFindsTheNearest(t *testing.T) {
 }
 
 func TestSearchOfNoPlacementFindsNothing(t *testing.T) {
-	if found := Search(testWorld(t), newer("team-a", "nosuch"), "eu1", noon); found != nil {
+	if found := Search(testState(t), newer("team-a", "nosuch"), "eu1", noon); found != nil {
 		t.Errorf("found %v", found)
 	}
 }
 
 // A proposal that does not help is tried and not told.
-func TestWrongProposalsAreNotTold(t *testing.T) {
-	state := testWorld(t)
+func TestWrongCandidatesAreNotReturned(t *testing.T) {
+	state := testState(t)
 	key := newer("team-b", "fussy")
 	s := &search{state: state, key: key, cluster: "us1", now: noon, evaluator: state.NewEvaluator(key, noon), budget: maxEvaluations}
 
@@ -182,9 +182,9 @@ func TestWrongProposalsAreNotTold(t *testing.T) {
 		t.Fatal("no answer")
 	}
 
-	proposals := s.candidates(present)
-	if len(proposals) < 3 {
-		t.Fatalf("only %d proposals", len(proposals))
+	candidates := s.candidates(present)
+	if len(candidates) < 3 {
+		t.Fatalf("only %d proposals", len(candidates))
 	}
 
 	helps, fails := s.try(present)
@@ -200,7 +200,7 @@ func TestWrongProposalsAreNotTold(t *testing.T) {
 }
 
 func TestTheEngineIsNotAskedForEver(t *testing.T) {
-	state := testWorld(t)
+	state := testState(t)
 	key := newer("team-b", "fussy")
 	s := &search{state: state, key: key, cluster: "us1", now: noon, evaluator: state.NewEvaluator(key, noon), budget: 3}
 

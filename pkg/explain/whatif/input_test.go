@@ -21,7 +21,7 @@ import (
 // noon is the time of all changes; the fraction of a second is not for the API.
 var noon = time.Date(2026, 1, 31, 12, 0, 0, 500, time.UTC)
 
-const testWorld = `
+const testState = `
 apiVersion: cluster.open-cluster-management.io/v1
 kind: ManagedCluster
 metadata: {name: c1, labels: {region: us, cluster.open-cluster-management.io/clusterset: prod}}
@@ -83,7 +83,7 @@ spec: {}
 `
 
 // readWorld makes the test world as strictly as an API server.
-func readWorld(tb testing.TB) *explain.State {
+func readTestState(tb testing.TB) *explain.State {
 	tb.Helper()
 
 	reader, err := worldfile.NewReader(definitions(tb))
@@ -91,7 +91,7 @@ func readWorld(tb testing.TB) *explain.State {
 		tb.Fatal(err)
 	}
 
-	reader.Read("world.yaml", []byte(testWorld))
+	reader.Read("world.yaml", []byte(testState))
 
 	state, err := reader.State()
 	if err != nil {

@@ -185,7 +185,7 @@ func TestChanges(t *testing.T) {
 func changesOf(t *testing.T, changes ...Change) []string {
 	t.Helper()
 
-	state, untouched := readWorld(t), readWorld(t)
+	state, untouched := readTestState(t), readTestState(t)
 
 	after, err := Apply(state, noon, changes...)
 	if err != nil {
@@ -252,7 +252,7 @@ func TestChangesAreCarriedOutInTheirOrder(t *testing.T) {
 }
 
 func TestWhatDoesNotDifferIsShared(t *testing.T) {
-	state := readWorld(t)
+	state := readTestState(t)
 
 	after, err := Apply(state, noon, Drain{"c1"})
 	if err != nil {
@@ -266,7 +266,7 @@ func TestWhatDoesNotDifferIsShared(t *testing.T) {
 
 // Two states of one version would count as one.
 func TestAChangedClusterHasNoVersion(t *testing.T) {
-	state := readWorld(t)
+	state := readTestState(t)
 	state.Clusters[0].ResourceVersion = "7"
 	again := state.Clusters[0].DeepCopy()
 
@@ -348,7 +348,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{"a toleration of no key", Toleration{newer, clusterv1beta1.Toleration{Key: "a b"}}, `"a b" is no key`},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			state, untouched := readWorld(t), readWorld(t)
+			state, untouched := readTestState(t), readTestState(t)
 
 			_, err := Apply(state, noon, tc.change)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
@@ -423,14 +423,14 @@ func TestNamesOfWhatIsAddedAreNotEndless(t *testing.T) {
 		t.Errorf("text is %q", text)
 	}
 
-	_, err := Apply(readWorld(t), noon, add, Drain{corev1.NamespaceDefault})
+	_, err := Apply(readTestState(t), noon, add, Drain{corev1.NamespaceDefault})
 	if err == nil || !strings.Contains(err.Error(), "there are 9 others, of which none is like it") {
 		t.Errorf("error is %v", err)
 	}
 }
 
 func TestSeveralNamesAtOnceAreNone(t *testing.T) {
-	_, err := Apply(readWorld(t), noon, Drain{"eu1,eu2"})
+	_, err := Apply(readTestState(t), noon, Drain{"eu1,eu2"})
 	if err == nil || !strings.Contains(err.Error(), "repeat the flag for others") {
 		t.Errorf("error is %v", err)
 	}

@@ -64,7 +64,7 @@ func worldOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.Placeme
 	return w
 }
 
-func TestBoardRows(t *testing.T) {
+func TestTableRows(t *testing.T) {
 	key := inventory.NewPlacementKey(inventory.V1beta1, "team", "p")
 	for _, tc := range []struct {
 		reason    string
@@ -139,7 +139,7 @@ func wanting(n int32) func(*clusterv1beta1.Placement) {
 	return func(p *clusterv1beta1.Placement) { p.Spec.NumberOfClusters = ptr.To(n) }
 }
 
-func TestBoardWaitsForSetsAndBindings(t *testing.T) {
+func TestTableWaitsForSetsAndBindings(t *testing.T) {
 	b := newTable(hubState{
 		sets:     []clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
 		bindings: []clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
