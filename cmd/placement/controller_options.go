@@ -29,7 +29,8 @@ const (
 )
 
 // controllerOptions are the options of `placement controller`. Flags take precedence over the file of --config, and that over the defaults;
-// complete merges them and validate checks the result.
+// complete fills options that no flag has set from the configuration file and the environment. changed reports whether a flag was set on
+// the command line.
 type controllerOptions struct {
 	configFile       string
 	kubeconfig       string

@@ -30,7 +30,7 @@ func (o *controllerOptions) listen(ctx context.Context) error {
 	return nil
 }
 
-// closeListener gives an address back, unless that was done.
+// closeListener releases an address, unless it is closed already.
 func closeListener(listener net.Listener) error {
 	if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("closing the listener of the webhook: %w", err)

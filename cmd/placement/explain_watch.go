@@ -57,7 +57,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 		err = f.loop(ctx, stdout)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // The user has seen enough.
+		return nil // The user ended the command.
 	}
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The names that the program answers to. kubectl runs the plugin for "kubectl placement", and the completer to complete that.
+// The names of the program. kubectl runs the plugin for "kubectl placement", and the completer for its completion.
 const (
 	programName   = "placement"
 	pluginName    = "kubectl-placement"
@@ -16,7 +16,7 @@ const (
 	pluginDisplay = "kubectl placement"
 )
 
-// baseName is the name that the program was started by, without its directory.
+// baseName returns the file name of the program.
 func baseName(name string) string { return strings.TrimSuffix(filepath.Base(name), ".exe") }
 
 // isPlugin reports whether kubectl started the program.
@@ -25,7 +25,7 @@ func isPlugin(name string) bool {
 	return base == pluginName || base == completerName
 }
 
-// asPlugin fits the commands and the arguments to the name that the program was started by.
+// asPlugin adapts the commands and the arguments to the name of the program.
 func asPlugin(root *cobra.Command, name string, args []string) []string {
 	switch baseName(name) {
 	case completerName:

@@ -60,7 +60,7 @@ type runOptions struct {
 	samplesAsked    bool // on the command line
 	once            bool
 	profiles        bool
-	removal         controller.Options // of which only the shares count
+	removal         controller.Options // only the removal budget
 	timeout         time.Duration
 	tracingFile     string
 	tracing         *tracing.Config // nil: no traces

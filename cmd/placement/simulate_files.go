@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// stdinName stands for standard input on the command line.
+// stdinName is the path of standard input on the command line.
 const stdinName = "-"
 
 // stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.

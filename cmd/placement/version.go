@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Set by the linker: -X main.version=v1.2.3 -X main.commit=0123abc. Left empty, the build information of the binary answers.
+// The linker sets these: -X main.version=v1.2.3 -X main.commit=0123abc. If empty, the build information of the binary is used.
 var (
 	version string
 	commit  string
@@ -50,7 +50,7 @@ func newVersionCommand() *cobra.Command {
 	return cmd
 }
 
-// newBuildVersion prefers what the linker set; info may be nil.
+// newBuildVersion prefers the values of the linker; info may be nil.
 func newBuildVersion(version, commit string, info *debug.BuildInfo) buildVersion {
 	v := buildVersion{
 		Version:   version,

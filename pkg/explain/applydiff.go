@@ -11,8 +11,7 @@ import (
 )
 
 // applyDiff replays the difference of two States on an inventory, as events of a hub, and returns the affected Placements. Objects that do
-// not
-// differ must be the same pointers in both States.
+// not differ must be the same pointers in both States.
 func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventory.PlacementKey]bool {
 	concerned := map[inventory.PlacementKey]bool{}
 	note := func(affected inventory.Affected) {
@@ -42,8 +41,7 @@ func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventor
 }
 
 // diffObjects calls set for the objects of the second list that the first does not have in this state, and gone for those that only the
-// first
-// has. It skips the common prefix and suffix, so that a change of one object in a long list is cheap.
+// first has. It skips the common prefix and suffix, so that a change of one object in a long list is cheap.
 func diffObjects[T interface {
 	comparable
 	metav1.Object

@@ -12,8 +12,7 @@ import (
 )
 
 // EffectiveBindings returns the bindings of the State and those that follow from RBAC: the controller clustersetbinding-rbac creates a
-// binding
-// where none of that name exists. A binding that this controller would delete stays, as on a hub that does not run it.
+// binding where none of that name exists. A binding that this controller would delete stays, as on a hub that does not run it.
 func (s *State) EffectiveBindings() []*clusterv1beta2.ManagedClusterSetBinding {
 	bindings := slices.Clip(s.Bindings)
 	present := make(map[types.NamespacedName]bool, len(bindings))

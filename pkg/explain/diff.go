@@ -23,8 +23,7 @@ type Differences struct {
 }
 
 // Difference is the difference between the existing decisions of one Placement, which consumers see, and the desired ones. Its JSON names
-// are
-// stable: fields may be added, and none is renamed or removed.
+// are stable: fields may be added, and none is renamed or removed.
 type Difference struct {
 	// Key is the key of the Placement.
 	Key inventory.PlacementKey `json:"-"`
@@ -51,8 +50,7 @@ type Difference struct {
 	// Kept are the clusters that would stay in the decisions, by name.
 	Kept []string `json:"kept"`
 	// ChangesAt is the earliest time at which the result can change without an event because of a what-if: a toleration of a taint that it
-	// adds
-	// expires, say.
+	// adds expires, say.
 	ChangesAt *metav1.Time `json:"changesAt,omitempty"`
 	// Notes are warnings and conditions that a user should know.
 	Notes []string `json:"notes,omitempty"`
@@ -210,8 +208,7 @@ func lossReason(result *scheduling.Result, cluster string) string {
 }
 
 // moves compares the groups of the clusters that stay. A cluster that is in two groups, because the hub is about to move it, moves only
-// when
-// its new group is neither of them.
+// when its new group is neither of them.
 func moves(kept []string, before map[string][]DecisionGroup, after map[string]DecisionGroup) []Move {
 	moved := []Move{}
 

@@ -19,8 +19,7 @@ const (
 )
 
 // WriteDifferences prints a comparison. The table lists kept clusters by name only with showKept. FormatName prints "namespace/name
-// +cluster"
-// for every gained cluster, with "-" for every lost and "~" for every moved one, and no kept clusters.
+// +cluster" for every gained cluster, with "-" for every lost and "~" for every moved one, and no kept clusters.
 func WriteDifferences(out io.Writer, format Format, differences Differences, showKept bool) error {
 	var text bytes.Buffer
 

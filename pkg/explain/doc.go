@@ -9,15 +9,13 @@
 // scheduling.Result.
 //
 // Diff compares the decisions that exist in a State with the desired decisions in another State, say with a changed Placement, and marks
-// the
-// differences that come without the change. WriteDifferences prints it in the same formats.
+// the differences that come without the change. WriteDifferences prints it in the same formats.
 //
 // NewWhatIf computes the differences of all decisions if other objects than Placements changed; the sub-package whatif makes the changed
 // State. It evaluates only the Placements that depend on the change, which the inventory returns as on a hub. WriteWhatIf prints it.
 //
 // State.Unsatisfied lists the Placements that do not get the clusters they ask for. An Evaluator schedules one Placement in many variants
-// of a
-// State; the sub-package counterfactual finds with it which changes would select a cluster.
+// of a State; the sub-package counterfactual finds with it which changes would select a cluster.
 //
 // The sub-package debug serves evaluations of a running hub over HTTP, by Evaluate.
 //

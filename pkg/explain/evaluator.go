@@ -11,8 +11,7 @@ import (
 )
 
 // Evaluator schedules one Placement of a State in many variants of that State. The cost of an evaluation grows with the change, not with
-// the
-// State. It is not safe for concurrent use.
+// the State. It is not safe for concurrent use.
 type Evaluator struct {
 	base       *State
 	key        inventory.PlacementKey
@@ -37,8 +36,7 @@ func (s *State) NewEvaluator(key inventory.PlacementKey, now time.Time) *Evaluat
 }
 
 // Evaluate schedules the Placement in another State, with additional prioritizers. Objects that do not differ between the two States must
-// be
-// the same pointers. The result is nil when that State has no such Placement.
+// be the same pointers. The result is nil when that State has no such Placement.
 func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *scheduling.Result {
 	placement := state.placement(t.key)
 	if placement == nil {

@@ -30,8 +30,7 @@ type Report struct {
 	// Skipped is the reason why the controller does not schedule the Placement: its decisions stay as they are.
 	Skipped string `json:"skipped,omitempty"`
 	// Stalled reports that the existing decisions stay, because the Placement or a cluster set that it needs is invalid, or because the
-	// removal
-	// budget blocks the removals. Conditions have the reason. Clusters have the verdicts of the result, if there is one.
+	// removal budget blocks the removals. Conditions have the reason. Clusters have the verdicts of the result, if there is one.
 	Stalled bool `json:"stalled,omitempty"`
 	// Wanted is spec.numberOfClusters; absent when all feasible clusters are wanted.
 	Wanted *int32 `json:"wanted,omitempty"`
@@ -59,8 +58,7 @@ type Report struct {
 	// Prioritizers are the summands of the score, in their order.
 	Prioritizers []PrioritizerReport `json:"prioritizers"`
 	// Clusters are the clusters: selected ones by rank, then the others by the stage that they reached, then by rank, then by name.
-	// Clusters out
-	// of scope are left out unless they were asked for.
+	// Clusters out of scope are left out unless they were asked for.
 	Clusters []ClusterReport `json:"clusters"`
 	// OutOfScope counts the clusters in no set that the Placement may use, whether listed or not; OutOfScopeReason is their reason.
 	OutOfScope       int    `json:"outOfScope"`

@@ -20,16 +20,14 @@ import (
 )
 
 // State is the objects of a hub that placements depend on, as an API server returns them, with defaults. Its methods only read, so that
-// they
-// are safe for concurrent use while no goroutine changes the State.
+// they are safe for concurrent use while no goroutine changes the State.
 type State struct {
 	Clusters    []*clusterv1.ManagedCluster
 	ClusterSets []*clusterv1beta2.ManagedClusterSet
 	Bindings    []*clusterv1beta2.ManagedClusterSetBinding
 	Scores      []*clusterv1alpha1.AddOnPlacementScore
 	// ClusterRoles, ClusterRoleBindings and Accounts bind namespaces by RBAC, in addition to Bindings. They are empty where Bindings
-	// contains the
-	// bindings that follow from them.
+	// contains the bindings that follow from them.
 	ClusterRoles        []*rbacv1.ClusterRole
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
 	Accounts            []*corev1.ServiceAccount
@@ -39,8 +37,7 @@ type State struct {
 	// Uncounted are the APIs whose PlacementDecisions could not be read, so that no prioritizer counts them.
 	Uncounted []record.API
 	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil
-	// field is
-	// taken from the status of the Placement.
+	// field is taken from the status of the Placement.
 	Limit guard.Limit
 }
 

@@ -39,8 +39,7 @@ type UnsatisfiedPlacement struct {
 	// Stalled reports that there is no valid result, so that the existing decisions stay.
 	Stalled bool `json:"stalled,omitempty"`
 	// Selected is the number of clusters in the decisions, and Wanted spec.numberOfClusters; absent for all. Uncounted reports that
-	// Selected is not
-	// known, because the PlacementDecisions could not be read.
+	// Selected is not known, because the PlacementDecisions could not be read.
 	Selected  int    `json:"selected"`
 	Uncounted bool   `json:"uncounted,omitempty"`
 	Wanted    *int32 `json:"wanted,omitempty"`
@@ -78,8 +77,7 @@ func (s *State) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) b
 }
 
 // WrittenUnsatisfied lists the Placements whose status says that they are unsatisfied, without an evaluation. It reads only the Placements
-// and
-// the decisions of the State.
+// and the decisions of the State.
 func (s *State) WrittenUnsatisfied() Unsatisfied {
 	list := Unsatisfied{Evaluated: len(s.Placements), Placements: []UnsatisfiedPlacement{}}
 	pages := s.pagesByPlacement()

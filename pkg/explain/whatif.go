@@ -30,8 +30,7 @@ type WhatIf struct {
 	// Summary counts the Placements and clusters that would differ.
 	Summary WhatIfSummary `json:"summary"`
 	// Placements are the differences of the Placements whose decisions would differ, or would become limited in time. The Placements that
-	// lose the
-	// most clusters by the changes come first.
+	// lose the most clusters by the changes come first.
 	Placements []Difference `json:"placements"`
 	// Stalled are the Placements without a valid result after the changes, by namespace, name and API: their decisions stay.
 	Stalled []StalledPlacement `json:"stalled"`
@@ -149,8 +148,7 @@ func (c *comparison) newInput(placement *record.Placement) *placementInput {
 }
 
 // maybeStalled reports whether the result of a Placement that the change does not affect may be stalled, as far as this can be known
-// without an
-// evaluation.
+// without an evaluation.
 func (c *comparison) maybeStalled(a *placementInput) bool {
 	if a.request == nil {
 		return false

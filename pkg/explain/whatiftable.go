@@ -11,8 +11,7 @@ import (
 // WhatIfSummary counts differences. Those that come without the changes count only in Behind.
 type WhatIfSummary struct {
 	// Losing Placements lose Lost clusters, each counted once for each Placement. Gaining and Gained, and Moving and Moved, count alike;
-	// moved
-	// clusters stay and change their decision group.
+	// moved clusters stay and change their decision group.
 	Losing  int `json:"losing"`
 	Lost    int `json:"lost"`
 	Gaining int `json:"gaining"`
@@ -148,8 +147,7 @@ func (s WhatIfSummary) String() string {
 	return text
 }
 
-// WriteWhatIf prints a what-if. The table lists kept clusters by name only when they are asked for; FormatName is that of
-// WriteDifferences.
+// WriteWhatIf prints a WhatIf. The table lists kept clusters by name only with showKept; FormatName is that of WriteDifferences.
 func WriteWhatIf(out io.Writer, format Format, whatIf WhatIf, showKept bool) error {
 	var text bytes.Buffer
 

@@ -42,7 +42,7 @@ func (s *search) candidates(at step) []candidate {
 			s.taintCandidates(at.result, verdict, clusterv1.TaintEffectPreferNoSelect),
 			s.domainCandidates(at.result, verdict),
 		)
-	default: // Nothing brings back what is being deleted.
+	default: // No change selects a terminating cluster.
 		return nil
 	}
 }

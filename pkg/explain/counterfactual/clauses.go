@@ -52,7 +52,7 @@ func (s *search) satisfyClauses(result *scheduling.Result, f *clusterinfo.Cluste
 	}
 
 	if clause.Key.Kind != clusterinfo.Label && clause.Key.Kind != clusterinfo.Claim {
-		return nil // Nothing gets another name.
+		return nil // Other properties cannot be changed.
 	}
 
 	switch clause.Operator {

@@ -113,7 +113,7 @@ func (s *search) extend(from step, more candidate) (step, bool) {
 	}
 
 	state, err := more.apply(from.state, s.now)
-	if err != nil { // The hub would refuse it, so it is no way.
+	if err != nil { // The hub would refuse the change.
 		return step{}, false
 	}
 

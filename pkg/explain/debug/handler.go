@@ -66,8 +66,8 @@ type Handler struct {
 
 var _ http.Handler = (*Handler)(nil)
 
-// New returns a Handler. access authorizes the user in the context of a request, and admission, which is called on the first POST,
-// validates posted Placements. All of them must be safe for concurrent use.
+// New returns a Handler. access authorizes the user in the context of a request, and admission, which is called for each POST, returns the
+// validation of posted Placements. All of them must be safe for concurrent use.
 func New(hub Hub, access Access, admission func() (*worldfile.Admission, error), now func() time.Time) *Handler {
 	return &Handler{hub: hub, access: access, admission: admission, now: now, semaphore: make(chan struct{}, maxConcurrent)}
 }

@@ -124,7 +124,7 @@ func (w *Watcher) Watch(ctx context.Context, apis []record.API) error {
 	note := func() {
 		select {
 		case w.changed <- struct{}{}:
-		default: // The reader has not taken the last note yet, and will see this change too.
+		default: // The pending notification covers this change too.
 		}
 	}
 	handler := toolscache.ResourceEventHandlerFuncs{

@@ -94,7 +94,7 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 	for _, binding := range bindings {
 		name := binding.Spec.ClusterSet
 		if binding.Name != name {
-			continue // It binds nothing.
+			continue // Such a binding has no effect.
 		}
 
 		_, exists := byName[name]
@@ -111,7 +111,7 @@ func merge(known []*clusterv1beta2.ManagedClusterSet, bindings []*clusterv1beta2
 	return merged
 }
 
-// review asks the API server which of the sets the user may bind.
+// review sets MayBind of the sets by SelfSubjectAccessReviews.
 func review(ctx context.Context, hub Hub, sets []Set) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxConcurrentReviews)

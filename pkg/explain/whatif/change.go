@@ -41,7 +41,7 @@ func withCluster(state *explain.State, name string, change func(*clusterv1.Manag
 	}
 
 	changed := state.Clusters[at].DeepCopy()
-	changed.ResourceVersion = "" // Of one version there is one state, and this is another.
+	changed.ResourceVersion = "" // The resourceVersion belongs to the given state.
 
 	if err := change(changed); err != nil {
 		return nil, err

@@ -27,14 +27,14 @@ const (
 	leaseRequestTimeout = 10 * time.Second
 )
 
-// Lock separates the two things that client-go's elector does once per retry period: a standby looking at the lease and
-// the leader renewing it. The elector runs with the short acquirePeriod; this lock lets the leader's renewal through only once
-// per period (--leader-election-retry-period) and answers the others, which would only move the renewal time, itself.
+// Lock separates two actions that client-go's elector does once per retry period: a standby reads the lease and the leader renews it. The
+// elector runs with the short acquirePeriod; this lock sends the renewals of the leader only once per period
+// (--leader-election-retry-period) and drops the others, which would only move the renewal time.
 //
-// That is as safe as the elector alone. A renewal is left out only while our own last write is younger than period, exactly the time
-// the plain elector would have slept; the first one due that fails starts the renew deadline. So the last moment at which we
-// may still believe to lead is period + acquirePeriod + renew deadline after the last write that others saw. Reads are never
-// answered from memory, and a write that changes anything, such as the release, always goes through.
+// That is as safe as the elector alone. A renewal is dropped only while our own last write is younger than period, exactly the time for
+// which the plain elector would sleep; the first due renewal that fails starts the renew deadline. So we may believe to lead at most until
+// period + acquirePeriod + renew deadline after the last write that others saw. Reads are never served from memory, and a write with any
+// other change, such as the release, is always sent.
 type Lock struct {
 	resourcelock.Interface
 	period        time.Duration
@@ -58,7 +58,7 @@ func newLeaseLock(config *rest.Config, o Options) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("naming this process in the lease: %w", err)
 	}
-	// The copy is for the lease alone: a timeout of everybody's would end every watch.
+	// The timeout is for the lease alone: in the shared config it would end every watch.
 	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election")
 	config.Timeout = min(leaseRequestTimeout, o.RenewDeadline)
 	leases, err := coordinationv1client.NewForConfig(config)
@@ -78,15 +78,15 @@ func newLeaseLock(config *rest.Config, o Options) (*Lock, error) {
 	return lock, nil
 }
 
-// RecordThrough lets events about the lease go through the manager, which is made after the lock and started after this call. A nil
-// lock has no events.
+// RecordThrough sends events about the lease through the manager, which is made after the lock and started after this call. A nil lock has
+// no events.
 func (l *Lock) RecordThrough(mgr manager.Manager) {
 	if l != nil {
 		l.recorder.manager = mgr
 	}
 }
 
-// Attempted is closed by the first look at the lease: the manager has then started everything that a standby runs.
+// Attempted returns a channel that is closed by the first read of the lease: the manager has then started all runnables of a standby.
 func (l *Lock) Attempted() <-chan struct{} { return l.attempted }
 
 // Get reads the lease. The first call closes the channel of Attempted.
@@ -102,7 +102,7 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	return record, raw, nil
 }
 
-// Create writes the first lease of all.
+// Create creates the lease.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	at := time.Now()
 	if err := l.Interface.Create(ctx, record); err != nil {

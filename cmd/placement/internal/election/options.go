@@ -11,7 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Options say how processes agree on the one that runs the controllers.
+// Options configure the leader election.
 type Options struct {
 	// Disable runs without a lease. The other fields mean nothing then.
 	Disable bool
@@ -22,7 +22,7 @@ type Options struct {
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
-// Defaults are upstream's name of the lease and its timing. The namespace is left to the caller.
+// Defaults returns the lease name and timing of upstream. The caller sets the namespace.
 func Defaults() Options {
 	return Options{
 		Name:          "placement-lock",
@@ -32,7 +32,7 @@ func Defaults() Options {
 	}
 }
 
-// Validate reports everything that is wrong at once, by the flags of `placement controller`.
+// Validate returns all errors at once, by the flags of `placement controller`.
 func (o *Options) Validate() error {
 	if o.Disable {
 		return nil
@@ -55,7 +55,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Apply sets the election up in the manager's options. Without election the lock is nil.
+// Apply configures leader election in the options of the manager. The lock is nil if it is disabled.
 func (o *Options) Apply(options *ctrl.Options, config *rest.Config) (*Lock, error) {
 	if o.Disable {
 		return nil, nil
@@ -74,11 +74,11 @@ func (o *Options) Apply(options *ctrl.Options, config *rest.Config) (*Lock, erro
 	return lock, nil
 }
 
-// renewalPeriod is how long the leader may go without renewing: its belief to lead lasts so much longer than the renew deadline, and must
-// end before the lease does.
+// renewalPeriod returns the time between renewals: the leader believes to lead this much longer than the renew deadline, which must end
+// before the lease does.
 func (o *Options) renewalPeriod() time.Duration {
 	return max(0, min(o.RetryPeriod, o.LeaseDuration-o.RenewDeadline-2*o.electorPeriod()))
 }
 
-// electorPeriod is the retry period that the elector runs with.
+// electorPeriod returns the retry period of the elector.
 func (o *Options) electorPeriod() time.Duration { return min(acquirePeriod, o.RetryPeriod) }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// The marker of a data directory says that it is one, and whether it has been set up: a run that ends before the samples are in must
-// not pass for a hub that its user has emptied.
+// The marker identifies a data directory, and records whether it has been set up: a run that ends before the samples are applied must not
+// look like a hub that its user has emptied.
 const (
 	dataMarker   = "placement-run"
 	dataNew      = "new\n"
@@ -54,7 +54,7 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// markPrepared notes that the directory has been set up.
+// markPrepared records that the directory has been set up.
 func markPrepared(path string) error {
 	if err := os.WriteFile(filepath.Join(path, dataMarker), []byte(dataPrepared), 0o600); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)

@@ -43,7 +43,7 @@ type Hub struct {
 	access      []string
 	environment *env.Environment
 	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
-	webhook     net.Listener    // where the API server asks; nil when nobody is left to make clusters
+	webhook     net.Listener    // called by the API server; nil with Options.Once
 	log         *live.Log
 }
 

@@ -19,21 +19,21 @@ import (
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
-// liveTimeout bounds the question whether the hub of a kubeconfig that is in the way still runs.
+// liveTimeout bounds the check whether the hub of an existing kubeconfig still runs.
 const liveTimeout = 2 * time.Second
 
 // kubeconfigContext is the name that env.Kubeconfig gives to the only cluster, user and context.
 const kubeconfigContext = "placement-hub"
 
-// kubeconfigFile is a kubeconfig for the people who use the hub.
+// kubeconfigFile is a kubeconfig for the users of the hub.
 type kubeconfigFile struct {
 	path    string
 	content []byte
 	made    string // the directory that was made for it, if any
 }
 
-// checkKubeconfigPath refuses to overwrite what `placement run` did not write, and the file of a hub that still runs. A kubeconfig
-// that a killed run left behind may be overwritten.
+// checkKubeconfigPath returns an error if the file exists and `placement run` did not write it, or its hub still runs. The kubeconfig of a
+// killed run may be overwritten.
 func checkKubeconfigPath(ctx context.Context, path string) error {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func serverRuns(ctx context.Context, config *rest.Config) bool {
 	return err == nil
 }
 
-// writeKubeconfig writes the file as a whole or not at all.
+// writeKubeconfig writes the file atomically.
 func writeKubeconfig(path string, config *rest.Config) (*kubeconfigFile, error) {
 	content, err := env.Kubeconfig(config)
 	if err != nil {
@@ -95,7 +95,7 @@ func writeKubeconfig(path string, config *rest.Config) (*kubeconfigFile, error) 
 	return file, nil
 }
 
-// remove deletes the file, and the directory made for it, unless somebody else has put something there.
+// remove deletes the file unless its content has changed, and the directory made for it unless that has other files.
 func (f *kubeconfigFile) remove() error {
 	content, err := os.ReadFile(f.path)
 	switch {
@@ -131,7 +131,7 @@ func (f *kubeconfigFile) removeDirectory() error {
 
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,-]+$`)
 
-// exportLine is what a person types into a shell to use the kubeconfig.
+// exportLine returns the shell command that selects the kubeconfig.
 func exportLine(path string) string {
 	if !plainPath.MatchString(path) {
 		path = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"

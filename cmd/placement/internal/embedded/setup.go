@@ -15,7 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 )
 
-// Install applies the CustomResourceDefinitions and RBAC of the hub, as a step, and those of multicluster.x-k8s.io too if asked to.
+// Install applies the CustomResourceDefinitions and RBAC of the hub, as a step, and with multicluster those of multicluster.x-k8s.io.
 func Install(ctx context.Context, config *rest.Config, progress *live.Progress, multicluster bool) error {
 	return progress.Do("installing CustomResourceDefinitions and RBAC", func() error {
 		err := manifests.Install(ctx, config)
@@ -39,7 +39,7 @@ func InstallBeside(ctx context.Context, config *rest.Config, progress *live.Prog
 	return err
 }
 
-// ApplySamples applies the sample world, as a step.
+// ApplySamples applies the sample objects, as a step.
 func ApplySamples(ctx context.Context, config *rest.Config, progress *live.Progress) error {
 	objects, err := sampleObjects()
 	if err != nil {
@@ -49,7 +49,7 @@ func ApplySamples(ctx context.Context, config *rest.Config, progress *live.Progr
 	return progress.Do(what, func() error { return manifests.Apply(ctx, config, objects) })
 }
 
-// sampleObjects are the objects of the sample world in the order in which they are applied.
+// sampleObjects returns the sample objects in the order in which they are applied.
 func sampleObjects() ([]*unstructured.Unstructured, error) {
 	entries, err := fs.ReadDir(samples.Files(), ".")
 	if err != nil {

@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// inForceTimeout is how long an API server on a loaded machine may take to ask a webhook, or to stop asking it.
+	// inForceTimeout bounds how long an API server on a loaded machine takes to start or stop calling a webhook.
 	inForceTimeout  = time.Minute
 	inForceInterval = 50 * time.Millisecond
 )
 
-// prepareWebhook makes a place to ask for the API server, and ends that it asks the process of the last run: nobody answers there, so it
-// would refuse the samples.
+// prepareWebhook opens the listener of the webhook, after it removed the configuration of the last run: that webhook does not respond any
+// more, so the API server would refuse the samples.
 func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
 	if !isNew {
 		if err := manifests.RemoveWebhook(ctx, h.environment.AdminConfig()); err != nil {
@@ -49,10 +49,10 @@ func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
 	return nil
 }
 
-// Webhook is where the API server asks; nil when it does not.
+// Webhook returns the listener that the API server calls; nil when it calls none.
 func (h *Hub) Webhook() net.Listener { return h.webhook }
 
-// InstallWebhook has the API server ask at Webhook, as a step, and returns when it does. Somebody has to answer there.
+// InstallWebhook configures the API server to call the webhook, as a step, and returns when it does. The webhook must be served by then.
 func (h *Hub) InstallWebhook(ctx context.Context, progress *live.Progress) error {
 	return progress.Do("putting the webhook of ManagedClusters in force", func() error {
 		admin := h.environment.AdminConfig()
@@ -63,7 +63,7 @@ func (h *Hub) InstallWebhook(ctx context.Context, progress *live.Progress) error
 	})
 }
 
-// awaitDefaults waits until a cluster that is tried, not made, gets its defaults, or none.
+// awaitDefaults waits until a ManagedCluster that is created with a dry run gets its defaults, or none.
 func awaitDefaults(ctx context.Context, config *rest.Config, want bool) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -79,7 +79,7 @@ func awaitDefaults(ctx context.Context, config *rest.Config, want bool) error {
 			Create(ctx, trial, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
 			last = err
-			if apierrors.IsInternalError(err) { // The webhook is asked, and does not answer.
+			if apierrors.IsInternalError(err) { // The webhook is called, and does not respond.
 				return false, nil
 			}
 			return false, fmt.Errorf("trying out a ManagedCluster: %w", err)

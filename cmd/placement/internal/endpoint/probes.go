@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
 
-// checkTimeout is how long a check may take: probes give up after a second by default, and this answer comes before.
+// checkTimeout bounds a check, so that it responds before the default probe timeout of one second.
 const checkTimeout = 500 * time.Millisecond
 
 // AddLiveness adds a check to /healthz and /livez. Call it before the server starts.
 func (e *Server) AddLiveness(name string, check healthz.Checker) { e.live[name] = check }
 
-// AddReadiness makes the process ready when it could take over at once: everything that a standby runs is started, and every cache in
-// sync. Call it before the server starts.
+// AddReadiness makes the process ready when it could lead at once: all runnables of a standby are started, and every cache is in sync. Call
+// it before the server starts.
 func (e *Server) AddReadiness(started <-chan struct{}, informers cache.Cache) {
 	e.ready["started"] = startedCheck(started)
 	e.ready["caches"] = cachesCheck(informers)
 }
 
-// AddReadyCheck adds one more condition for the process to be ready. Call it before the server starts.
+// AddReadyCheck adds a check to /readyz. Call it before the server starts.
 func (e *Server) AddReadyCheck(name string, check func(context.Context) error) {
 	e.ready[name] = func(req *http.Request) error {
 		ctx, cancel := context.WithTimeout(req.Context(), checkTimeout)

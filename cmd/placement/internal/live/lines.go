@@ -16,8 +16,8 @@ const maxDelay = 2 * time.Second
 // and delays the line of a Placement that is being decided alike.
 type lineDisplay struct {
 	out     io.Writer
-	begin   time.Time // of the first board
-	started bool      // the heading is there
+	begin   time.Time // of the first table
+	started bool      // the header was printed
 	standby bool
 	shown   map[inventory.PlacementKey]string
 	waiting map[inventory.PlacementKey]time.Time

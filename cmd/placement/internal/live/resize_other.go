@@ -2,5 +2,5 @@
 
 package live
 
-// notifyResize tells nothing where a terminal does not: the next change of the board is drawn in the new size.
+// notifyResize returns nil where the platform has no signal: the next change of the table is drawn in the new size.
 func notifyResize() (resized <-chan struct{}, stop func()) { return nil, func() {} }

@@ -51,7 +51,7 @@ type tableRow struct {
 	status    string // "Satisfied", "Misconfigured", or the reason why it is not satisfied
 	decisions string
 	message   string // why it is not satisfied; "" when it is
-	unsettled string // what is still to be written; "" when nothing is
+	unsettled string // the status that is still to be written; "" for none
 }
 
 func newTable(w hubState) *table {

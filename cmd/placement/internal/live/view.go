@@ -22,7 +22,7 @@ const (
 // View prints tables.
 type View struct {
 	Watcher *Watcher
-	Elected <-chan struct{} // closed once the controllers here are those that decide
+	Elected <-chan struct{} // closed when this process leads
 	// Working returns the number of objects that controllers are reconciling, which have not settled.
 	Working func() (int, error)
 	Header  Header
@@ -83,7 +83,7 @@ func (v *View) awaitChange(ctx context.Context, shown display, again time.Durati
 	if again > 0 {
 		later = time.After(again)
 	}
-	var elected <-chan struct{} // news only to one that stands by
+	var elected <-chan struct{} // only a standby waits for the election
 	if v.Header.standby {
 		elected = v.Elected
 	}

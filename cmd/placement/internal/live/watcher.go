@@ -50,7 +50,7 @@ func NewWatcher(ctx context.Context, informers cache.Cache) (*Watcher, error) {
 func (w *Watcher) notify() {
 	select {
 	case w.changed <- struct{}{}:
-	default: // The reader has not taken the last note yet, and will see this change too.
+	default: // The pending notification covers this change too.
 	}
 }
 

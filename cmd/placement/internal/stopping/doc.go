@@ -1,6 +1,6 @@
-// Package stopping tells the errors that a process causes by stopping from the errors of its work.
+// Package stopping distinguishes errors that the shutdown of a process causes from other errors.
 //
-// A process that stops cancels the context of whatever is under way, so requests, watches and waits for caches fail together. None of them
-// says anything about the hub. Logger writes them as information at verbosity 4, and Caused finds them in what a manager returns. An error
-// of another kind stays an error, also while the process stops.
+// A process that stops cancels the context of all work, so requests, watches and waits for caches fail together, without a problem of the
+// hub. Logger logs these errors as information at verbosity 4, and Caused detects them in the error of a manager. Any other error stays an
+// error, also during the shutdown.
 package stopping
