@@ -38,7 +38,7 @@ func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 	}
 }
 
-// Who may list nothing is not told that there is nothing.
+// A user who may not list Placements gets an error, not an empty list.
 func TestUnsatisfiedSaysNothingOfWhatMayNotBeListed(t *testing.T) {
 	hub := &refusingHub{err: apierrors.NewForbidden(schema.GroupResource{Resource: "anything"}, "", errors.New("not you")), always: true}
 	found, err := (&source{hub: hub}).unsatisfied(t.Context(), &explainOptions{all: true}, time.Now())

@@ -62,8 +62,8 @@ func TestSurfaceCommands(t *testing.T) {
 	surface.Golden(t, surfaces, "commands.txt", lines, *update)
 }
 
-// The keys of everything that is printed with -o json or yaml, answered by the debug endpoint, or read as a file of our own. A type with json
-// tags that none of these roots reaches fails the test: its root is missing here.
+// The keys of all JSON and YAML output, of the debug endpoint, and of our own files. A type with json tags that none of these roots reaches
+// fails the test: its root is missing here.
 func TestSurfaceJSON(t *testing.T) {
 	var keys surface.Keys
 

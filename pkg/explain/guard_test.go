@@ -20,7 +20,7 @@ func stalledState(t *testing.T, metadata string) *explain.State {
 	return read(t, diffFleet+placementA(metadata, inEurope)+page(1, 0, "", "eu1", "gone1", "gone2"))
 }
 
-// A report of what the guard holds tells the condition, keeps the decisions, and still says of every cluster what becomes of it.
+// A report of blocked removals has the condition, keeps the decisions, and still has a verdict for every cluster.
 func TestReportsTellOfHeldRemovals(t *testing.T) {
 	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
 
@@ -59,7 +59,7 @@ func TestTheShareOfAHubIsGiven(t *testing.T) {
 	}
 }
 
-// A comparison tells why the decisions would stay.
+// A comparison says why the decisions would stay.
 func TestDiffTellsOfHeldRemovals(t *testing.T) {
 	state := stalledState(t, halfMayGo)
 
@@ -69,7 +69,7 @@ func TestDiffTellsOfHeldRemovals(t *testing.T) {
 	}
 }
 
-// Who reads an explanation is told of clusters that are gone and kept in the decisions: the table has no row for them.
+// An explanation has a note on deleted clusters that are kept in the decisions, because the table has no row for them.
 func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 	state := stalledState(t, halfMayGo)
 

@@ -103,8 +103,8 @@ func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 	}
 }
 
-// The packages are for debug endpoints and tools alike: they ask no API server and open no file. Each stands on the rooms named here
-// alone; an answer does not need the files that a world may come from.
+// The packages serve debug endpoints and tools alike: they call no API server and open no file. Each imports only the packages named here;
+// a result does not need the packages that read files.
 func TestImports(t *testing.T) {
 	const own = "github.com/placement-hub/placement-hub/"
 
@@ -167,7 +167,7 @@ func importsOf(t *testing.T, dir string) map[string][]string {
 	return imports
 }
 
-// fleet is a world of many clusters in five regions, and many placements of different kinds, in YAML.
+// fleet returns YAML of many clusters in five regions, and many Placements of different kinds.
 func fleet(clusters, placements int) string {
 	var out strings.Builder
 

@@ -61,7 +61,7 @@ func TestWrittenUnsatisfiedBelievesTheHub(t *testing.T) {
 	}
 }
 
-// Only one of the two APIs has the number of selected clusters in its status: it is that of the decisions, and not 0 when they are not known.
+// Only one of the APIs has the number of selected clusters in its status; the decisions are counted, and an unknown number is not 0.
 func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 	state := read(t, diffFleet+olderA("{numberOfClusters: 9}")+olderPage("eu1", "us1"))
 	writeStatus(t, state)
@@ -80,7 +80,7 @@ func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 	}
 }
 
-// writeStatus lets the world have the statuses that the hub would write.
+// writeStatus gives the Placements the statuses that the hub would write.
 func writeStatus(t *testing.T, state *explain.State) {
 	t.Helper()
 

@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
-// The size of the world in the benchmark.
+// The size of the State in the benchmark.
 const (
 	benchmarkClusters   = 10_000
 	benchmarkPlacements = 1_000
@@ -63,8 +63,8 @@ func benchmarkState() *explain.State {
 	return state
 }
 
-// BenchmarkWhatIf tells what draining a cluster of each kind, and what the loss of a set in a namespace and everywhere, costs from the
-// objects to the difference.
+// BenchmarkWhatIf measures, from the objects to the difference, the drain of a cluster of each kind, and the loss of a set in a namespace
+// and everywhere.
 func BenchmarkWhatIf(b *testing.B) {
 	state := benchmarkState()
 

@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
-// What is told of a change is what an evaluation of the whole world says in which it was made, whatever is written.
+// A what-if equals an evaluation of the whole changed State, whatever decisions exist.
 func TestWhatIfMatchesEvaluationOfTheChangedState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state := settled(drawState(t))
@@ -81,7 +81,7 @@ func due(d explain.Difference) bool {
 	return false
 }
 
-// settled is the world with what the hub writes on it.
+// settled returns the State after the hub has written its decisions.
 func settled(state *explain.State) *explain.State {
 	after := *state
 
@@ -269,7 +269,7 @@ func drawPlacement(t *rapid.T, name string) record.Object {
 	return placement
 }
 
-// A toleration that runs out is told of before it does.
+// A toleration that expires is reported before it does.
 func TestWhatIfSaysWhatChangesLater(t *testing.T) {
 	state := settled(read(t, diffFleet+placementA("", "{tolerations: [{key: gpu, operator: Exists, tolerationSeconds: 60}]}")))
 

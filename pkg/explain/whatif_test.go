@@ -124,7 +124,7 @@ func TestWhatIf(t *testing.T) {
 	}
 }
 
-// A placement that the second world has changed or added is compared as well.
+// A Placement that the second State has changed or added is compared as well.
 func TestWhatIfOfPlacements(t *testing.T) {
 	state := read(t, diffFleet+placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large"))
 	after := *state

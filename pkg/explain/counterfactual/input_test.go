@@ -75,7 +75,7 @@ func newer(namespace, name string) inventory.PlacementKey {
 	return inventory.NewPlacementKey(inventory.V1beta1, namespace, name)
 }
 
-// tell is the explanation of one placement with the stories of some clusters.
+// explainPlacement explains one Placement for some clusters.
 func explainPlacement(tb testing.TB, state *explain.State, key inventory.PlacementKey, clusters ...string) Explanation {
 	tb.Helper()
 

@@ -154,8 +154,8 @@ func drawState(t *rapid.T) (*explain.State, inventory.PlacementKey) {
 	return state, record.Read(placement).Key()
 }
 
-// Every counterfactual that is told, carried out on a world of its own, has the cluster selected by the reference; and when one change is
-// enough, no two are told.
+// The reference selects the cluster after every returned counterfactual is applied to a new State; and when one change is enough, no pair
+// is returned.
 func TestEveryCounterfactualSelects(t *testing.T) {
 	found := 0
 
@@ -187,7 +187,7 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 	}
 }
 
-// carryOut makes the changed world. Points become a prioritizer of the placement where there are such.
+// carryOut applies the changes. Added points become a prioritizer of the Placement.
 func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, candidates []candidate) *explain.State {
 	for _, change := range candidates {
 		var err error
@@ -213,7 +213,7 @@ func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, cand
 	return state
 }
 
-// selects reports whether a placement selects a cluster when the proposals are carried out.
+// selects reports whether a Placement selects a cluster after the candidates are applied.
 func selects(t *rapid.T, state *explain.State, key inventory.PlacementKey, cluster string, candidates []candidate) bool {
 	state = carryOut(t, state, key, candidates)
 
@@ -241,7 +241,7 @@ func selects(t *rapid.T, state *explain.State, key inventory.PlacementKey, clust
 	return slices.Contains(explain.NewReport(evaluations[0], false).Selected, cluster)
 }
 
-// What a trial answers in a changed world is what the reference answers in it, and the trial is as it was afterwards.
+// An Evaluator returns the result of the reference for a changed State, and its inventory is as before afterwards.
 func TestEvaluatorMatchesTheReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		state, key := drawState(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// asks is a placement of v1beta1 in a namespace of the test world, with the spec as it would be written.
+// asks returns a Placement of v1beta1 in a namespace of the test State, with the given spec.
 func asks(namespace, spec string) string {
 	return "\n---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
 		"metadata: {name: asked, namespace: " + namespace + "}\nspec: " + spec + "\n"
@@ -23,7 +23,7 @@ func expression(cel string) string {
 	return asks("team-a", `{predicates: [`+predicate(`{celSelector: {celExpressions: ["`+cel+`"]}}`)+`]}`)
 }
 
-// Every kind of counterfactual is found. What is told first is the nearest.
+// Every kind of counterfactual is found, the nearest first.
 func TestSearchFindsTheNearest(t *testing.T) {
 	labels := func(selector string) string {
 		return asks("team-a", "{predicates: ["+predicate("{labelSelector: "+selector+"}")+"]}")
@@ -171,7 +171,7 @@ func TestSearchOfNoPlacementFindsNothing(t *testing.T) {
 	}
 }
 
-// A proposal that does not help is tried and not told.
+// A candidate that does not help is tried and not returned.
 func TestWrongCandidatesAreNotReturned(t *testing.T) {
 	state := testState(t)
 	key := newer("team-b", "fussy")

@@ -17,8 +17,8 @@ func annotated(spec string) string {
 		"placement-hub.open-cluster-management.io/max-removal-percent":"0"}},"spec":` + spec + `}`
 }
 
-// A POST with a changed spec is answered as the hub would answer it: an API server counts the generation up, and nothing is held then. A POST
-// with the spec of the hub is held as the hub holds it.
+// A POST with a changed spec has the next generation, so its removals are not blocked. Those of a POST with the spec of the hub are blocked
+// as on the hub.
 func TestChangedSpecsAreNotHeld(t *testing.T) {
 	const cel = `"celSelector":{"celExpressions":["size(managedCluster.metadata.name) > 1"]}`
 

@@ -26,7 +26,7 @@ const (
 	alpha = ".placement.open-cluster-management.io"
 )
 
-// everything is what the placements of the world take.
+// everything has the objects that the Placements depend on.
 var everything = []string{
 	"get team-a/rollout" + beta, "get team-a/typo" + beta, "get team-a/by-hand" + beta, "get team-a/missing" + beta, "get team-b/stuck" + beta,
 	"get team-a/rollout" + alpha, "create team-a/" + beta, "create team-a/" + alpha,

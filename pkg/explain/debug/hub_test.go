@@ -59,7 +59,7 @@ var admission = sync.OnceValues(func() (*worldfile.Admission, error) {
 	return worldfile.NewAdmission(crds)
 })
 
-// hub is a world from a file, which counts what is looked up in it.
+// hub is the State of a file, and counts the lookups in it.
 type hub struct {
 	state     *explain.State
 	inventory *inventory.Inventory

@@ -114,7 +114,8 @@ const steady = `{"metadata":{"namespace":"team-a","name":"%s","uid":"made-up"},"
 	"status":{"numberOfSelectedClusters":1,"decisionGroups":[],"conditions":[{"type":"Mine","status":"True","reason":"R","message":"",
 	"lastTransitionTime":"2020-01-01T00:00:00Z"}]}}`
 
-// The decisions of a placement of the same name are the incumbents, for those who may get it. Whether there is one shows to nobody else.
+// The decisions of the Placement of the same name are the incumbents if the caller may get it. Its existence is not disclosed to other
+// callers.
 func TestIncumbents(t *testing.T) {
 	const noted = `present decisions are not looked at: user "ada" does not have permission to get placements`
 
@@ -150,7 +151,7 @@ func TestIncumbents(t *testing.T) {
 	}
 }
 
-// slowHub answers when it is told to.
+// slowHub blocks until the test releases it.
 type slowHub struct {
 	*hub
 
@@ -165,7 +166,7 @@ func (h *slowHub) Placement(context.Context, inventory.PlacementKey) (*record.Pl
 	return nil, nil
 }
 
-// Questions do not keep the hub from its work: two are answered at a time, and who gives up is told so.
+// At most two requests are evaluated concurrently, and a cancelled one gets an error, so that requests do not starve the hub.
 func TestQuestionsTakeTurns(t *testing.T) {
 	known := newHub(t)
 	may := &rights{allowed: everything}

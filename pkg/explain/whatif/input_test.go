@@ -82,7 +82,7 @@ metadata: {name: p, namespace: team-a}
 spec: {}
 `
 
-// readWorld makes the test world as strictly as an API server.
+// readTestState reads the test State as strictly as an API server.
 func readTestState(tb testing.TB) *explain.State {
 	tb.Helper()
 

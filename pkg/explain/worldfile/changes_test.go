@@ -190,7 +190,7 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 	}
 }
 
-// placementIn is the first placement of a world.
+// placementIn returns the first Placement of a State.
 func placementIn[T record.Object](t *testing.T, state *explain.State) T {
 	t.Helper()
 

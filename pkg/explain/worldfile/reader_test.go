@@ -63,7 +63,7 @@ func newReader(tb testing.TB) *Reader {
 	return reader
 }
 
-// read makes a world of one file.
+// read returns the State of one file.
 func read(tb testing.TB, content string) *explain.State {
 	tb.Helper()
 

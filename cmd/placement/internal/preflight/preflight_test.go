@@ -187,7 +187,7 @@ func TestObserverRights(t *testing.T) {
 	}
 }
 
-// A controller that nobody put down here would start without what it needs.
+// A controller that is missing in allNeeds would start without its prerequisites.
 func TestEveryControllerHasNeeds(t *testing.T) {
 	for _, name := range controller.Names() {
 		writes := 0

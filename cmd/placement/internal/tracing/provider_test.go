@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// nobody is where no collector listens.
+// nobody is an address without a collector.
 const nobody = "127.0.0.1:1"
 
 func quiet(t *testing.T) context.Context {

@@ -181,7 +181,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// changesOf applies changes to the test world, and checks that this stays as it is.
+// changesOf applies changes to the test State, and checks that it is not modified.
 func changesOf(t *testing.T, changes ...Change) []string {
 	t.Helper()
 
