@@ -213,7 +213,9 @@ func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
 			clusters, cause = strconv.Itoa(placement.Cause.Clusters), placement.Cause.Clause
 		}
 
-		rows = append(rows, []string{qualifiedName(placement.Placement, placement.API), selected + "/" + wanted, placement.Reason, clusters, oneLine(cause)})
+		rows = append(rows, []string{
+			qualifiedName(placement.Placement, placement.API), selected + "/" + wanted, placement.Reason, clusters, oneLine(cause),
+		})
 	}
 
 	Grid(out, rows, func(row, column int, text string) string {

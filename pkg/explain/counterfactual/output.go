@@ -93,7 +93,9 @@ func (e Explanation) table(out *bytes.Buffer, style explain.Style) {
 
 func (e Explanation) names(out *bytes.Buffer) {
 	for _, cluster := range e.Selected {
-		told := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained ClusterExplanation) bool { return explained.Cluster == cluster })
+		told := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained ClusterExplanation) bool {
+			return explained.Cluster == cluster
+		})
 		if told {
 			fmt.Fprintf(out, "%s %s\n", e.QualifiedName(), cluster)
 		}

@@ -325,7 +325,8 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, 
 		named = " " + key.Name
 	}
 
-	return newStatusError(http.StatusForbidden, "user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
+	return newStatusError(http.StatusForbidden,
+		"user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
 		caller.GetName(), verb, named, key.API, key.Namespace)
 }
 
