@@ -35,6 +35,36 @@ const defaultPatience = time.Minute
 // defaultNamespace is the namespace of the hub unless Options set another one.
 const defaultNamespace = "open-cluster-management-hub"
 
+// Options say which controllers run and how.
+type Options struct {
+	// Controllers are patterns over Names: "*" all, "name" that one, "-name" not that one.
+	Controllers []string
+	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means
+	// open-cluster-management-hub.
+	Namespace string
+	// Workers is how many Placements are reconciled at the same time; 0 means DefaultWorkers.
+	Workers int
+	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
+	ProfileDecisions bool
+	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
+	// the Placement; its annotations win over it. A larger removal is blocked. Nil is off for Setup, and unknown for Observe.
+	RemovalLimit guard.Limit
+	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
+	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
+	WarnRemovalPercent *int
+	// Patience is how long one evaluation may take with all that it writes; 0 means a minute. A request that nobody answers holds its worker
+	// no longer than that.
+	Patience time.Duration
+	// Clock is the time by which tolerations and scores expire; nil means the system's.
+	Clock clock.PassiveClock
+	// Tracing takes the spans of evaluations; nil for no traces.
+	Tracing trace.TracerProvider
+	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
+	Webhook webhookconfig.Options
+	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
+	View *placement.View
+}
+
 // controller is an entry of the list of all controllers.
 type controller struct {
 	// names are the names of the controllers that setup adds; any of them enables it.
@@ -65,36 +95,6 @@ func Names() []string {
 	}
 
 	return names
-}
-
-// Options say which controllers run and how.
-type Options struct {
-	// Controllers are patterns over Names: "*" all, "name" that one, "-name" not that one.
-	Controllers []string
-	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means
-	// open-cluster-management-hub.
-	Namespace string
-	// Workers is how many Placements are reconciled at the same time; 0 means DefaultWorkers.
-	Workers int
-	// ProfileDecisions writes the decisions of v1beta1 placements as PlacementDecisions of multicluster.x-k8s.io too.
-	ProfileDecisions bool
-	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
-	// the Placement; its annotations win over it. A larger removal is blocked. Nil is off for Setup, and unknown for Observe.
-	RemovalLimit guard.Limit
-	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
-	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
-	WarnRemovalPercent *int
-	// Patience is how long one evaluation may take with all that it writes; 0 means a minute. A request that nobody answers holds its worker
-	// no longer than that.
-	Patience time.Duration
-	// Clock is the time by which tolerations and scores expire; nil means the system's.
-	Clock clock.PassiveClock
-	// Tracing takes the spans of evaluations; nil for no traces.
-	Tracing trace.TracerProvider
-	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
-	Webhook webhookconfig.Options
-	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
-	View *placement.View
 }
 
 // Scheme returns the types of all objects that the hub reads or writes.

@@ -94,7 +94,8 @@ func requests(form record.Form, write Write) []request {
 		requests[0].body["metadata"] = metadata
 	default:
 		requests = append(requests, request{
-			action: ActionUpdateDecisions, verb: "writing the decisions of", body: form.Body(write.Desired.Decisions), subresource: form.Subresource(),
+			action: ActionUpdateDecisions, verb: "writing the decisions of",
+			body: form.Body(write.Desired.Decisions), subresource: form.Subresource(),
 		})
 	}
 

@@ -170,7 +170,9 @@ func (m *celCache) update(id uint, after *clusterinfo.ClusterInfo, generation ui
 	is, isDetails := m.evaluate(after, m.lastEvaluation)
 	m.set(id, generation, is, isDetails)
 
-	return was.matched != is.matched || !wasDetails.until.IsZero() || !wasDetails.equal(isDetails) || was.cost != is.cost && (before || m.costMatters())
+	costs := was.cost != is.cost && (before || m.costMatters())
+
+	return was.matched != is.matched || !wasDetails.until.IsZero() || !wasDetails.equal(isDetails) || costs
 }
 
 // matchedOrUnknown reports whether the cluster matches or its verdict is unknown. A verdict that is valid for a limited time counts as

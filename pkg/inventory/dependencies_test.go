@@ -106,7 +106,7 @@ func TestUpdateDependenciesKeepsViews(t *testing.T) {
 	i.Unsubscribe(key)
 
 	if len(i.views.byIdentity) != 0 || len(i.placements.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
-		t.Errorf("an unsubscribed placement leaves %d views, %d namespaces, %d indexed properties", len(i.views.byIdentity), len(i.placements.unfiltered),
-			len(i.views.index.byKey))
+		t.Errorf("an unsubscribed placement leaves %d views, %d namespaces, %d indexed properties",
+			len(i.views.byIdentity), len(i.placements.unfiltered), len(i.views.index.byKey))
 	}
 }

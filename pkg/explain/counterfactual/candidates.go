@@ -65,7 +65,8 @@ func (s *search) scopeCandidates(result *scheduling.Result, verdict scheduling.V
 		}
 
 		if standing.Bound && standing.Asked && set.Members() != nil {
-			for _, join := range s.satisfyClauses(result, verdict.Cluster, failing(set.Members().Explain(verdict.Cluster, s.evalContext())), noPredicate) {
+			clauses := failing(set.Members().Explain(verdict.Cluster, s.evalContext()))
+			for _, join := range s.satisfyClauses(result, verdict.Cluster, clauses, noPredicate) {
 				join.cost += costUnusual
 				candidates = append(candidates, join)
 			}

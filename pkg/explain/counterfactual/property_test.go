@@ -197,7 +197,8 @@ func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, cand
 
 		if len(change.prioritizers) > 0 {
 			more := clusterv1beta1.PrioritizerConfig{Weight: change.prioritizers[0].Weight, ScoreCoordinate: &clusterv1beta1.ScoreCoordinate{
-				Type: clusterv1beta1.ScoreCoordinateTypeAddOn, AddOn: &clusterv1beta1.AddOnScore{ResourceName: addedPointsName, ScoreName: addedPointsName},
+				Type:  clusterv1beta1.ScoreCoordinateTypeAddOn,
+				AddOn: &clusterv1beta1.AddOnScore{ResourceName: addedPointsName, ScoreName: addedPointsName},
 			}}
 			if state, err = changePlacement(key, func(object record.Object) {
 				if placement, is := object.(*clusterv1beta1.Placement); is {
