@@ -18,6 +18,9 @@ import (
 const recheckInterval = 10 * time.Second
 
 // Watch detects files whose content or existence differs from when the Watch was made.
+//
+// It is not library-go's fileobserver, because that ends the process without a clean stop when a file cannot be read for a moment, and panics
+// when a file cannot be read at the start.
 type Watch struct {
 	initial map[string]string
 	watcher *fsnotify.Watcher
