@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -259,22 +260,28 @@ func Unsettled(pages State, order []string, portions map[string][]string, length
 }
 
 // misordered reports the groups that follow a group of a later name.
+// misordered reports groups behind a group of a later rule. Two groups with the same index are no such finding: unsafeState reports them.
 func misordered(groups map[Group]State, order []string) []string {
 	var findings []string
 
-	last := 0
-
-	for _, group := range slices.SortedFunc(maps.Keys(groups), func(a, b Group) int { return a.Index - b.Index }) {
-		at := slices.Index(order, group.Name)
+	rule := func(group Group) int {
 		if group.Name == "" {
-			at = len(order)
+			return len(order)
 		}
 
-		if at < last {
+		return slices.Index(order, group.Name)
+	}
+
+	last := 0
+
+	for _, group := range slices.SortedFunc(maps.Keys(groups), func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(rule(a), rule(b)))
+	}) {
+		if rule(group) < last {
 			findings = append(findings, fmt.Sprintf("B8: group %d %q follows a group of a later rule", group.Index, group.Name))
 		}
 
-		last = max(last, at)
+		last = max(last, rule(group))
 	}
 
 	return findings
