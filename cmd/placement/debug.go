@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
 
 const debugLong = `debug answers over HTTPS what placements select and why. It reads the hub, takes no lease and writes nothing, so it
@@ -112,12 +112,12 @@ func (o *controllerOptions) completeDebug(changed func(flag string) bool, env en
 
 // serveDebug mounts the debug endpoint.
 func serveDebug(server *endpoint.Server, view *placement.View) {
-	admission := sync.OnceValues(func() (*worldfile.Admission, error) {
+	admission := sync.OnceValues(func() (*statefile.Admission, error) {
 		crds, err := customResourceDefinitions()
 		if err != nil {
 			return nil, err
 		}
-		return worldfile.NewAdmission(crds)
+		return statefile.NewAdmission(crds)
 	})
 	server.Handle(debug.Path, debug.New(view, server.Access(), admission, time.Now))
 }

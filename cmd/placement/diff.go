@@ -15,7 +15,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -170,8 +170,8 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 }
 
 // findHub returns the connection to the hub, nil with --hub, and the default namespace of the files.
-func (o *diffOptions) findHub() (config *rest.Config, namespace worldfile.Namespace, err error) {
-	namespace = worldfile.Namespace{Name: o.namespace, Enforced: o.namespace != ""}
+func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namespace, err error) {
+	namespace = statefile.Namespace{Name: o.namespace, Enforced: o.namespace != ""}
 	if len(o.hub) > 0 {
 		return nil, namespace, nil
 	}
@@ -180,9 +180,9 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace worldfile.Namesp
 }
 
 func (o *diffOptions) readChanges(
-	crds []*apiextensionsv1.CustomResourceDefinition, namespace worldfile.Namespace, stdin io.Reader,
-) (*worldfile.ChangeReader, []inventory.PlacementKey, error) {
-	changes, err := worldfile.NewChangeReader(crds, namespace)
+	crds []*apiextensionsv1.CustomResourceDefinition, namespace statefile.Namespace, stdin io.Reader,
+) (*statefile.ChangeReader, []inventory.PlacementKey, error) {
+	changes, err := statefile.NewChangeReader(crds, namespace)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -211,7 +211,7 @@ func (o *diffOptions) readState(
 	if len(o.hub) == 0 {
 		return readHub(ctx, config, placements)
 	}
-	reader, err := worldfile.NewReader(crds)
+	reader, err := statefile.NewReader(crds)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (o *diffOptions) readState(
 	return reader.State()
 }
 
-func compare(hub, after *explain.State, applied []worldfile.Applied, now time.Time) explain.Differences {
+func compare(hub, after *explain.State, applied []statefile.Applied, now time.Time) explain.Differences {
 	kept := make(map[inventory.PlacementKey][]string, len(applied))
 	for _, placement := range applied {
 		kept[placement.Placement] = placement.Kept

@@ -13,7 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
@@ -67,7 +67,7 @@ func readHub(ctx context.Context, config *rest.Config, placements []inventory.Pl
 	if err != nil {
 		return nil, err
 	}
-	return liveworld.Read(ctx, hub, placements)
+	return hubstate.FromCluster(ctx, hub, placements)
 }
 
 // connect returns a client, after a request to check that the hub responds.
@@ -75,7 +75,7 @@ func connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config); err != nil {
 		return nil, err
 	}
-	scheme, err := liveworld.Scheme()
+	scheme, err := hubstate.Scheme()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
 
 // completionTimeout bounds the time that a shell waits for completions. Errors yield no completions and no message.
@@ -120,7 +120,7 @@ func (f *hubFlags) names(ctx context.Context, namespace, begun string, list clie
 		return nil
 	}
 	config.Timeout = completionTimeout
-	scheme, err := liveworld.Scheme()
+	scheme, err := hubstate.Scheme()
 	if err != nil || corev1.AddToScheme(scheme) != nil {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -55,7 +55,7 @@ func (o *explainOptions) readFiles(stdin io.Reader) (*explain.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, err := worldfile.NewReader(crds)
+	reader, err := statefile.NewReader(crds)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 	if err != nil {
 		return nil, err
 	}
-	state, err := liveworld.Read(ctx, s.hub, keys)
+	state, err := hubstate.FromCluster(ctx, s.hub, keys)
 	if err != nil {
 		return s.written(ctx, keys, now, err)
 	}
@@ -89,12 +89,12 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.PlacementKey, error) {
 	var keys []inventory.PlacementKey
 	for _, target := range targets {
-		found, err := liveworld.Find(ctx, s.hub, target.keys())
+		found, err := hubstate.Find(ctx, s.hub, target.keys())
 		if err != nil {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there is no Placement %s; %s", target, hintElsewhere(target, liveworld.Namespaces(ctx, s.hub, target.keys())))
+			return nil, fmt.Errorf("there is no Placement %s; %s", target, hintElsewhere(target, hubstate.Namespaces(ctx, s.hub, target.keys())))
 		}
 		keys = append(keys, found...)
 	}
@@ -151,7 +151,7 @@ func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
-	reports, err := liveworld.Written(ctx, s.hub, keys, "as this user may not read what the placement is decided by")
+	reports, err := hubstate.Written(ctx, s.hub, keys, "as this user may not read what the placement is decided by")
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	for _, report := range reports {
 		explanations.Placements = append(explanations.Placements, counterfactual.NewExplanation(report, nil))
@@ -166,7 +166,7 @@ func (s *source) unsatisfied(ctx context.Context, o *explainOptions, now time.Ti
 	if s.files != nil {
 		return o.unsatisfiedIn(s.files, namespace, now), nil
 	}
-	state, err := liveworld.ReadAll(ctx, s.hub, namespace)
+	state, err := hubstate.AllFromCluster(ctx, s.hub, namespace)
 	if err != nil {
 		return s.writtenUnsatisfied(ctx, namespace, now, err)
 	}
@@ -179,7 +179,7 @@ func (s *source) writtenUnsatisfied(ctx context.Context, namespace string, now t
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
-	list, err := liveworld.WrittenUnsatisfied(ctx, s.hub, namespace)
+	list, err := hubstate.WrittenUnsatisfied(ctx, s.hub, namespace)
 	if list.Evaluated == 0 {
 		return nil, errors.Join(refused, err)
 	}

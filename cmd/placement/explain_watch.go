@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -30,7 +30,7 @@ const (
 type changePrinter struct {
 	*explainOptions
 
-	watcher   *liveworld.Watcher
+	watcher   *hubstate.Watcher
 	keys      []inventory.PlacementKey
 	namespace string
 	last      string
@@ -47,7 +47,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 		return err
 	}
 	apis, namespaces := f.watchScope()
-	if f.watcher, err = liveworld.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
+	if f.watcher, err = hubstate.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
 	// The watches must end with the command.
@@ -66,7 +66,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 // comes with the error.
 func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if f.all {
-		state, err := liveworld.ReadAll(ctx, from.hub, f.namespace)
+		state, err := hubstate.AllFromCluster(ctx, from.hub, f.namespace)
 		if err != nil {
 			written, err := from.writtenUnsatisfied(ctx, f.namespace, time.Now(), err)
 			return nil, written, err
@@ -77,7 +77,7 @@ func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []ta
 	if f.keys, err = from.resolve(ctx, targets); err != nil {
 		return nil, nil, err
 	}
-	state, err := liveworld.Read(ctx, from.hub, f.keys)
+	state, err := hubstate.FromCluster(ctx, from.hub, f.keys)
 	if err != nil {
 		written, err := from.written(ctx, f.keys, time.Now(), err)
 		return nil, written, err

@@ -9,8 +9,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
 // changeFlags are the flags for changes, in the order of the command line.
@@ -85,7 +85,7 @@ func (c *changeFlags) with(additions *explain.State) []whatif.Change {
 }
 
 // readAdditions returns the objects to add.
-func readAdditions(reader *worldfile.Reader, adding bool) (*explain.State, error) {
+func readAdditions(reader *statefile.Reader, adding bool) (*explain.State, error) {
 	if !adding {
 		return &explain.State{}, nil
 	}

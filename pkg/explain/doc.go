@@ -1,6 +1,6 @@
 // Package explain evaluates Placements without an API server, and renders the results.
 //
-// A State is the objects of a hub; the sub-package worldfile reads it from files, and liveworld from a hub. State.Evaluate runs the code of
+// A State is the objects of a hub; the sub-package hubstate/statefile reads it from files, and hubstate from a hub. State.Evaluate runs the code of
 // the controller (scheduling, decision) for every Placement of it. All Placements see the same decisions: those of the State. An Evaluation
 // is the scheduling result with the plan and the status that the controller would write.
 //

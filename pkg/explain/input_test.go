@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 )
 
 // newReader checks by the definitions that the hub installs.
-func newReader(tb testing.TB) *worldfile.Reader {
+func newReader(tb testing.TB) *statefile.Reader {
 	tb.Helper()
 
 	files, err := filepath.Glob("../../manifests/crds/*_*.yaml")
@@ -39,7 +39,7 @@ func newReader(tb testing.TB) *worldfile.Reader {
 		}
 	}
 
-	reader, err := worldfile.NewReader(crds)
+	reader, err := statefile.NewReader(crds)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func TestImports(t *testing.T) {
 			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record",
 			"pkg/decision/guard",
 		},
-		"worldfile": {"pkg/explain", "pkg/inventory", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
+		"hubstate/statefile": {"pkg/explain", "pkg/inventory", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
 	} {
 		for file, paths := range importsOf(t, dir) {
 			for _, path := range paths {

@@ -38,7 +38,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
 
 // definitions are the CustomResourceDefinitions that the hub installs.
@@ -64,13 +64,13 @@ var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefin
 	return crds, nil
 })
 
-var placementAdmission = sync.OnceValues(func() (*worldfile.Admission, error) {
+var placementAdmission = sync.OnceValues(func() (*statefile.Admission, error) {
 	crds, err := definitions()
 	if err != nil {
 		return nil, err
 	}
 
-	return worldfile.NewAdmission(crds)
+	return statefile.NewAdmission(crds)
 })
 
 // outcome is what becomes of the placement, as somebody says it or as the controller has written it.
@@ -447,7 +447,7 @@ func (a *agreement) simulated(before, after *explain.State) outcome {
 func (a *agreement) diffed(hub *explain.State, manifest []byte) outcome {
 	crds, err := definitions()
 	a.must(err)
-	reader, err := worldfile.NewChangeReader(crds, worldfile.Namespace{})
+	reader, err := statefile.NewChangeReader(crds, statefile.Namespace{})
 	a.must(err)
 	reader.Read("p.json", manifest)
 

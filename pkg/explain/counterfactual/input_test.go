@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -38,7 +38,7 @@ func readTestState(tb testing.TB, contents ...[]byte) *explain.State {
 		}
 	}
 
-	reader, err := worldfile.NewReader(crds)
+	reader, err := statefile.NewReader(crds)
 	if err != nil {
 		tb.Fatal(err)
 	}

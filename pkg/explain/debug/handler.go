@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -59,7 +59,7 @@ type Access interface {
 type Handler struct {
 	hub       Hub
 	access    Access
-	admission func() (*worldfile.Admission, error)
+	admission func() (*statefile.Admission, error)
 	now       func() time.Time
 	semaphore chan struct{}
 }
@@ -68,7 +68,7 @@ var _ http.Handler = (*Handler)(nil)
 
 // New returns a Handler. access authorizes the user in the context of a request, and admission, which is called for each POST, returns the
 // validation of posted Placements. All of them must be safe for concurrent use.
-func New(hub Hub, access Access, admission func() (*worldfile.Admission, error), now func() time.Time) *Handler {
+func New(hub Hub, access Access, admission func() (*statefile.Admission, error), now func() time.Time) *Handler {
 	return &Handler{hub: hub, access: access, admission: admission, now: now, semaphore: make(chan struct{}, maxConcurrent)}
 }
 
@@ -291,7 +291,7 @@ func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placem
 	}
 
 	// The removal budget does not block removals by a changed spec, which has the next generation.
-	generation, err := worldfile.Generation(placement.Object, live.Object)
+	generation, err := statefile.Generation(placement.Object, live.Object)
 	if err != nil {
 		return decision.Present{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", placement.Key(), err)
 	}

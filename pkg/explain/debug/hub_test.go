@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
@@ -50,13 +50,13 @@ var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefin
 	return crds, nil
 })
 
-var admission = sync.OnceValues(func() (*worldfile.Admission, error) {
+var admission = sync.OnceValues(func() (*statefile.Admission, error) {
 	crds, err := definitions()
 	if err != nil {
 		return nil, err
 	}
 
-	return worldfile.NewAdmission(crds)
+	return statefile.NewAdmission(crds)
 })
 
 // hub is the State of a file, and counts the lookups in it.
@@ -78,7 +78,7 @@ func newHub(t *testing.T) *hub {
 	crds, err := definitions()
 	must(t, err)
 
-	reader, err := worldfile.NewReader(crds)
+	reader, err := statefile.NewReader(crds)
 	must(t, err)
 
 	content, err := os.ReadFile("testdata/world.yaml")

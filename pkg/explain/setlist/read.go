@@ -15,14 +15,14 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
 // maxConcurrentReviews bounds concurrent SelfSubjectAccessReviews.
 const maxConcurrentReviews = 8
 
-// Hub is the client of Read: its scheme has authorization.k8s.io/v1 and the types of liveworld.Scheme.
+// Hub is the client of Read: its scheme has authorization.k8s.io/v1 and the types of hubstate.Scheme.
 type Hub interface {
 	client.Reader
 	Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error
@@ -33,12 +33,12 @@ type Hub interface {
 func Read(ctx context.Context, hub Hub, namespace string) (*List, error) {
 	list := &List{Namespace: namespace, Sets: []Set{}}
 
-	known, notListed := liveworld.ClusterSets(ctx, hub)
+	known, notListed := hubstate.ClusterSets(ctx, hub)
 	if notListed != nil && !apierrors.IsForbidden(notListed) {
 		return nil, unreadable("ManagedClusterSets", notListed)
 	}
 
-	bindings, notBound := liveworld.Bindings(ctx, hub, namespace)
+	bindings, notBound := hubstate.Bindings(ctx, hub, namespace)
 	if notBound != nil && !apierrors.IsForbidden(notBound) {
 		return nil, unreadable("ManagedClusterSetBindings of namespace "+namespace, notBound)
 	}

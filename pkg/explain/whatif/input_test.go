@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
 
 // noon is the time of all changes; the fraction of a second is not for the API.
@@ -86,7 +86,7 @@ spec: {}
 func readTestState(tb testing.TB) *explain.State {
 	tb.Helper()
 
-	reader, err := worldfile.NewReader(definitions(tb))
+	reader, err := statefile.NewReader(definitions(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -73,7 +73,7 @@ func observe(ctx context.Context) *observer {
 	return &observer{handler: debug.New(view, access, definitionsOfHub, time.Now)}
 }
 
-func definitionsOfHub() (*worldfile.Admission, error) {
+func definitionsOfHub() (*statefile.Admission, error) {
 	objects, err := manifests.Objects()
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func definitionsOfHub() (*worldfile.Admission, error) {
 		}
 	}
 
-	return worldfile.NewAdmission(definitions)
+	return statefile.NewAdmission(definitions)
 }
 
 // caller is whom the API server takes the owner of the token of an account for, Extra and all.

@@ -22,7 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -264,10 +264,10 @@ var _ = Describe("An object that Go cannot decode", func() {
 		Expect(err).NotTo(HaveOccurred())
 
 		wanted := []inventory.PlacementKey{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "best")}
-		expectNamed(liveworld.Read(ctx, reader, wanted))
+		expectNamed(hubstate.FromCluster(ctx, reader, wanted))
 
 		By("following it as the command explain does")
-		mirror, err := liveworld.NewWatcher(suite.ControlPlane.AdminConfig(), nil, f.Namespace)
+		mirror, err := hubstate.NewWatcher(suite.ControlPlane.AdminConfig(), nil, f.Namespace)
 		Expect(err).NotTo(HaveOccurred())
 
 		following, stop := context.WithCancel(ctx)

@@ -1,4 +1,4 @@
-package liveworld
+package hubstate
 
 import (
 	"context"
@@ -120,7 +120,7 @@ func TestReadAsksInChunksAndOnlyForWhatIsNeeded(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := &hub{expires: tc.expires}
 
-			state, err := Read(t.Context(), h, keys(inventory.V1beta1, "b", "a", "b"))
+			state, err := FromCluster(t.Context(), h, keys(inventory.V1beta1, "b", "a", "b"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			state, err := Read(t.Context(), &hub{refuse: tc.refuse}, tc.placements)
+			state, err := FromCluster(t.Context(), &hub{refuse: tc.refuse}, tc.placements)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +270,7 @@ func TestReadSaysWhatIsMissing(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			_, err := Read(t.Context(), &hub{refuse: tc.refuse}, append(keys(inventory.V1beta1, "a"), tc.older...))
+			_, err := FromCluster(t.Context(), &hub{refuse: tc.refuse}, append(keys(inventory.V1beta1, "a"), tc.older...))
 			for _, part := range tc.want {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("error is %v, want one with %q", err, part)

@@ -1,4 +1,4 @@
-package liveworld
+package hubstate
 
 import (
 	"errors"

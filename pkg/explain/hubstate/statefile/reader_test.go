@@ -1,4 +1,4 @@
-package worldfile
+package statefile
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ const (
 func definitionsOfHub(tb testing.TB) []*apiextensionsv1.CustomResourceDefinition {
 	tb.Helper()
 
-	files, err := filepath.Glob("../../../manifests/crds/*_*.yaml")
+	files, err := filepath.Glob("../../../../manifests/crds/*_*.yaml")
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("found %d definitions, error %v", len(files), err)
 	}

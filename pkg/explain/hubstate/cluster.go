@@ -1,4 +1,4 @@
-package liveworld
+package hubstate
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Scheme returns a scheme with the types that Read lists.
+// Scheme returns a scheme with the types that FromCluster lists.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 
@@ -36,10 +36,10 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// Read reads the State that is needed to evaluate the given Placements, whether they exist or not: bindings, and Placements of the same
+// FromCluster reads the State that is needed to evaluate the given Placements, whether they exist or not: bindings, and Placements of the same
 // API, of their namespaces, and all other objects of the hub. These include the decisions of every API, because the prioritizers Balance
 // and Spread count them. State.Uncounted names an API without a given Placement whose decisions may not be listed.
-func Read(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.State, error) {
+func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.State, error) {
 	r := &reader{hub: hub}
 	state := &explain.State{
 		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),

@@ -1,4 +1,4 @@
-package worldfile
+package statefile
 
 import (
 	"errors"

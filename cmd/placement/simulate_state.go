@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/liveworld"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
-	"github.com/placement-hub/placement-hub/pkg/explain/worldfile"
 )
 
 // live reports whether the State is read from a running hub.
@@ -35,7 +35,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.S
 	if err != nil {
 		return nil, nil, err
 	}
-	given, err := worldfile.NewReader(crds)
+	given, err := statefile.NewReader(crds)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.S
 		return state, changes, err
 	}
 	if len(o.hub) > 0 {
-		if given, err = worldfile.NewReader(crds); err != nil {
+		if given, err = statefile.NewReader(crds); err != nil {
 			return nil, nil, err
 		}
 		if err := readPaths("--hub", o.hub, stdin, given.Read); err != nil {
@@ -72,7 +72,7 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	if err != nil {
 		return nil, err
 	}
-	state, err := liveworld.ReadAll(ctx, hub, o.namespace)
+	state, err := hubstate.AllFromCluster(ctx, hub, o.namespace)
 	if apierrors.IsForbidden(err) && o.namespace == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}

@@ -1,4 +1,4 @@
-// Package worldfile reads an explain.State from YAML and JSON files with the objects of a hub.
+// Package statefile reads an explain.State from YAML and JSON files with the objects of a hub.
 //
 // A Reader is as strict as an API server with strict field validation. The CustomResourceDefinitions, which the caller passes in, validate
 // every object and fill in its defaults; unknown fields and kinds, missing names and duplicates are errors. It continues after an error:
@@ -9,4 +9,4 @@
 // A State has the cluster sets "default" and "global", which every hub has, even if no file does.
 //
 // The package never talks to an API server, never opens a file and never reads a clock: the caller passes contents with their names.
-package worldfile
+package statefile

@@ -1,4 +1,4 @@
-package liveworld
+package hubstate
 
 import (
 	"context"
@@ -183,14 +183,14 @@ func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 // Failed receives the error after which the Watcher is no longer brought up to date. It has one receiver.
 func (w *Watcher) Failed() <-chan error { return w.failed }
 
-// Read returns the State from the caches, as the function Read does from a hub.
+// Read returns the State from the caches, as FromCluster does from a hub.
 func (w *Watcher) Read(ctx context.Context, placements []inventory.PlacementKey) (*explain.State, error) {
-	return Read(ctx, watchedReader{Watcher: w}, placements)
+	return FromCluster(ctx, watchedReader{Watcher: w}, placements)
 }
 
-// ReadAll returns the State from the caches, as the function ReadAll does from a hub.
+// ReadAll returns the State from the caches, as AllFromCluster does from a hub.
 func (w *Watcher) ReadAll(ctx context.Context, namespace string) (*explain.State, error) {
-	return ReadAll(ctx, watchedReader{Watcher: w}, namespace)
+	return AllFromCluster(ctx, watchedReader{Watcher: w}, namespace)
 }
 
 // watchedReader lists from the caches of a Watcher, and returns Forbidden for uncounted APIs, as the hub would.

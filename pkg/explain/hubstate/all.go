@@ -1,4 +1,4 @@
-package liveworld
+package hubstate
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
-// ReadAll reads the State of a hub; Placements and bindings only of one namespace, unless it is empty. The hub may lack the API v1alpha1.
+// AllFromCluster reads the State of a hub; Placements and bindings only of one namespace, unless it is empty. The hub may lack the API v1alpha1.
 // State.Uncounted names it when it has no Placements and the user may not list its decisions.
-func ReadAll(ctx context.Context, hub client.Reader, namespace string) (*explain.State, error) {
+func AllFromCluster(ctx context.Context, hub client.Reader, namespace string) (*explain.State, error) {
 	r := &reader{hub: hub}
 	state := &explain.State{
 		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),

@@ -1,4 +1,4 @@
-package liveworld
+package hubstate
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func TestReadAllAsksForEverythingOnce(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			h := &hub{}
 
-			state, err := ReadAll(t.Context(), h, tc.namespace)
+			state, err := AllFromCluster(t.Context(), h, tc.namespace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			state, err := ReadAll(t.Context(), &hub{refuse: tc.refuse}, "")
+			state, err := AllFromCluster(t.Context(), &hub{refuse: tc.refuse}, "")
 			if len(tc.want) == 0 && (err != nil || len(state.Placements) != 1 || len(state.Decisions) != 1) {
 				t.Errorf("world %v, error %v", state, err)
 			}
@@ -94,7 +94,7 @@ func TestReadAllOfWhatIsNotThere(t *testing.T) {
 func TestReadAllDoesNotCountWhatNobodyHas(t *testing.T) {
 	h := &hub{refuse: map[string]error{"older PlacementDecision ": forbidden("placementdecisions")}, none: "older Placement"}
 
-	state, err := ReadAll(t.Context(), h, "")
+	state, err := AllFromCluster(t.Context(), h, "")
 	if err != nil || !slices.Equal(state.Uncounted, []record.API{record.V1alpha1}) {
 		t.Errorf("not counted is %v, error %v", state, err)
 	}
