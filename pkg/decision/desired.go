@@ -39,7 +39,7 @@ type partition struct {
 // NewDesired returns the desired decisions for a result, given the existing decisions and the time of the evaluation. A stalled result
 // keeps the existing decisions.
 func NewDesired(result *scheduling.Result, present Present, now time.Time) Desired {
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		return keepDecisions(present, func(existing *record.Decision) record.Decision { return keptDecision(result, present.Form, existing) })
 	}
 
@@ -72,7 +72,7 @@ func keptDecision(result *scheduling.Result, form record.Form, existing *record.
 // follow them, and when the update is due. It reads the time of the last update from the status of the Placement, so that an interrupted
 // update continues.
 func scoreUpdate(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
-	if result.Stalled() || result.Request.Order != scheduling.ByScore {
+	if result.Outcome() != scheduling.Decided || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}
 	}
 

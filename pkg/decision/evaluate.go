@@ -54,7 +54,7 @@ func Evaluate(result *scheduling.Result, present Present, options Options, now t
 	if present.Placement.API == record.V1beta1 {
 		e.profiles = options.ProfileDecisions
 
-		if e.profiles != nil && *e.profiles && !e.Result.Stalled() {
+		if e.profiles != nil && *e.profiles && e.Result.Outcome() == scheduling.Decided {
 			e.missing = withoutProfile(e.Result, present)
 		}
 	}
@@ -129,7 +129,7 @@ func applyBudget(budget guard.Budget, result *scheduling.Result, present Present
 
 	removal := budget.Check(result, present.writableClusters(), now)
 	if removal.Held {
-		result = result.Blocked(removal.RequeueAt)
+		result = result.Block(removal.RequeueAt)
 	}
 
 	return result, removal

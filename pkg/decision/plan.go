@@ -56,7 +56,7 @@ func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
 	last := present.Placement.Status.LastScoreUpdate
 
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		desired := NewDesired(result, present, now.Time)
 		plan := desired.Plan()
 		plan.ScoresAt = last

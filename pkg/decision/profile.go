@@ -31,7 +31,7 @@ const maxListedMissing = 10
 //
 // A stalled result keeps the existing references. Without any, they are those of the clusters in the existing decisions of the Placement.
 func Profiles(result *scheduling.Result, own, present Present) (desired Desired, missing []string) {
-	if result.Stalled() && (len(present.Pages) > 0 || !isLabelValue(present.Placement.Name)) {
+	if result.Outcome() != scheduling.Decided && (len(present.Pages) > 0 || !isLabelValue(present.Placement.Name)) {
 		return keepDecisions(present, func(existing *record.Decision) record.Decision { return *existing }), nil
 	}
 
@@ -78,7 +78,7 @@ func withoutProfile(result *scheduling.Result, own Present) []string {
 
 // decidedClusters returns the clusters that the decisions of the Placement will have, sorted by name.
 func decidedClusters(result *scheduling.Result, own Present) []string {
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
 	}
 
@@ -104,7 +104,7 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 
 // ProfilesFound returns the condition ProfilesFound; a stalled result keeps the existing condition.
 func ProfilesFound(result *scheduling.Result, missing []string, placement *record.Placement) []metav1.Condition {
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		return existingCondition(placement, ConditionProfilesFound)
 	}
 

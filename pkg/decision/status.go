@@ -140,25 +140,42 @@ func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 func satisfiedCondition(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
 
+	switch result.Outcome() {
+	case scheduling.Decided:
+		decidedCondition(&condition, result, placement)
+	case scheduling.Invalid:
+		invalidCondition(&condition, result, plan)
+	case scheduling.Blocked:
+		condition.Reason = ReasonNotAllScheduled
+		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + guard.Condition
+
+		if result.Postponement() != nil {
+			condition.Message = "The decisions stay as they are until the hub has the latest state: see the condition " + ConditionRemovalPostponed
+		}
+	}
+
+	return condition
+}
+
+func invalidCondition(condition *metav1.Condition, result *scheduling.Result, plan Plan) {
 	switch {
-	case result.Satisfied():
-		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonAllScheduled
-		condition.Message = "All cluster decisions scheduled"
 	case len(result.Errors) > 0 && plan.Selected > 0:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The placement keeps its last decisions until it is corrected: see the condition PlacementMisconfigured"
 	case len(result.Errors) > 0:
 		condition.Reason = ReasonNoClusterMatched
 		condition.Message = "The placement has no decisions until it is corrected: see the condition PlacementMisconfigured"
-	case len(result.BrokenSets) > 0:
+	default:
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = "The decisions stay as they are, because the members of a cluster set cannot be told: " + brokenSets(result)
-	case result.Postponement() != nil:
-		condition.Reason = ReasonNotAllScheduled
-		condition.Message = "The decisions stay as they are until the hub has the latest state: see the condition " + ConditionRemovalPostponed
-	case result.Stalled():
-		condition.Reason = ReasonNotAllScheduled
-		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + guard.Condition
+	}
+}
+
+func decidedCondition(condition *metav1.Condition, result *scheduling.Result, placement *record.Placement) {
+	switch {
+	case result.Satisfied():
+		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonAllScheduled
+		condition.Message = "All cluster decisions scheduled"
 	case len(result.Bound) == 0:
 		condition.Reason = ReasonNoBindings
 		condition.Message = "No valid ManagedClusterSetBindings found in placement namespace"
@@ -177,8 +194,6 @@ func satisfiedCondition(result *scheduling.Result, plan Plan, placement *record.
 		condition.Reason = ReasonNotAllScheduled
 		condition.Message = fmt.Sprintf("%d cluster decisions unscheduled", result.Unscheduled) + rejectionsText(result)
 	}
-
-	return condition
 }
 
 func brokenSets(result *scheduling.Result) string {
@@ -216,7 +231,7 @@ func sameGroup(a, b record.GroupStatus) bool {
 // the existing condition.
 func spreadCondition(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
 	switch {
-	case result.Stalled():
+	case result.Outcome() != scheduling.Decided:
 		return existingCondition(placement, ConditionSpreadSatisfied)
 	case len(result.Spreads) == 0:
 		return nil

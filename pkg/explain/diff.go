@@ -144,7 +144,7 @@ func newDifference(evaluation Evaluation) Difference {
 	present := evaluation.Present.Incumbents()
 	result := evaluation.Result
 
-	if result == nil || result.Stalled() {
+	if result == nil || result.Outcome() != scheduling.Decided {
 		difference.Kept = slices.AppendSeq(difference.Kept, maps.Keys(present))
 		slices.Sort(difference.Kept)
 		difference.Selected = len(present)
@@ -259,7 +259,7 @@ func eachInGroup(groups []record.GroupStatus, pages map[string][]string, take fu
 
 // markAnyway marks the differences that come without the change too, and adds a note with their number.
 func markAnyway(d *Difference, before Evaluation) {
-	if before.Result == nil || before.Result.Stalled() {
+	if before.Result == nil || before.Result.Outcome() != scheduling.Decided {
 		return
 	}
 

@@ -25,7 +25,7 @@ func stalledMessage(evaluation Evaluation, where string) string {
 		texts = append(texts, set.Err.Error()+"; correct this set on the hub first")
 	}
 
-	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Valid() && removal != nil {
+	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Outcome() != scheduling.Invalid && removal != nil {
 		texts = append(texts, removal.Message)
 	}
 
@@ -35,7 +35,7 @@ func stalledMessage(evaluation Evaluation, where string) string {
 // notesOf returns notes on cluster sets that the Placement asks for and cannot use, on conditions that report a problem, and on warnings.
 func notesOf(evaluation Evaluation, state *State) []string {
 	result := evaluation.Result
-	if result == nil || result.Stalled() {
+	if result == nil || result.Outcome() != scheduling.Decided {
 		return nil
 	}
 

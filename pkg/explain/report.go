@@ -140,7 +140,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	}
 
 	result := evaluation.Result
-	if result == nil || result.Stalled() {
+	if result == nil || result.Outcome() != scheduling.Decided {
 		for _, clusters := range evaluation.Pages {
 			report.Selected = append(report.Selected, clusters...)
 		}
@@ -148,7 +148,7 @@ func NewReport(evaluation Evaluation, all bool) Report {
 		slices.Sort(report.Selected)
 		report.Stalled = result != nil
 
-		if result == nil || !result.Valid() {
+		if result == nil || result.Outcome() == scheduling.Invalid {
 			return report
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/guard"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // Unsatisfied lists the Placements that do not get the clusters they ask for. Its JSON names are stable, as those of Report.
@@ -138,7 +139,7 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	placement := evaluation.Placement
 	told := UnsatisfiedPlacement{
 		Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-		Stalled: evaluation.Result.Stalled(), Selected: len(evaluation.Result.Selected),
+		Stalled: evaluation.Result.Outcome() != scheduling.Decided, Selected: len(evaluation.Result.Selected),
 	}
 
 	if told.Stalled {

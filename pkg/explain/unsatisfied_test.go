@@ -10,6 +10,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
@@ -20,7 +21,7 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 
 	for _, evaluation := range state.Evaluate(noon, nil) {
 		if evaluation.Result != nil && !evaluation.Satisfied() {
-			wrong[explain.NewReport(evaluation, false).QualifiedName()] = evaluation.Result.Stalled()
+			wrong[explain.NewReport(evaluation, false).QualifiedName()] = evaluation.Result.Outcome() != scheduling.Decided
 		}
 	}
 

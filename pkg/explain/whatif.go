@@ -199,7 +199,7 @@ func (c *comparison) compare(q placementPair) outcome {
 	if q.before != nil {
 		before = c.evaluate(q.before, c.before, c.beforeSnapshot, pages)
 
-		if decided := before.Result != nil && !before.Result.Stalled(); decided && len(pages) == 0 {
+		if decided := before.Result != nil && before.Result.Outcome() == scheduling.Decided; decided && len(pages) == 0 {
 			pages = writtenPages(before.Plan)
 			before = c.evaluate(q.before, c.before, c.beforeSnapshot, pages)
 		}

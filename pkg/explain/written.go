@@ -9,6 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // NewWrittenReport reports the status and the decisions that the hub has written for a Placement that was not evaluated; unanswered is the
@@ -32,12 +33,15 @@ func (e Evaluation) Satisfied() bool {
 func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	report := NewReport(evaluation, all)
 
-	switch result := evaluation.Result; {
-	case result == nil:
-	case result.Stalled():
+	if evaluation.Result == nil {
+		return report
+	}
+
+	switch evaluation.Result.Outcome() {
+	case scheduling.Decided:
+		report.Notes = append(unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s)...)
+	case scheduling.Invalid, scheduling.Blocked:
 		report.Notes = missingClusters(evaluation.Present, s)
-	default:
-		report.Notes = append(unboundSetNotes(result, s), uncountedNotes(result, s)...)
 	}
 
 	return report

@@ -150,7 +150,7 @@ func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string
 // told returns everything of a result that is written, or that decides when it is computed again.
 func told(r *Result) string {
 	lines := []string{fmt.Sprint(
-		r.Stalled(), len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads,
+		r.Outcome() != Decided, len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads,
 	)}
 
 	for _, f := range r.Selected {

@@ -24,7 +24,7 @@ func Difference(indexed, reference *Result) string {
 // lines returns the Result as text, without the verdicts, which always come from the reference.
 func (r *Result) lines() []string {
 	lines := []string{
-		fmt.Sprintf("held: %v %v", r.Stalled(), r.Errors.ToAggregate()),
+		fmt.Sprintf("held: %v %v", r.Outcome() != Decided, r.Errors.ToAggregate()),
 		fmt.Sprintf("scope: %q of %q, %d clusters", r.Eligible, r.Bound, r.Available),
 		fmt.Sprintf("unscheduled: %d of %d feasible", r.Unscheduled, r.Feasible()),
 		fmt.Sprintf("stages: %v", r.stages),
@@ -32,7 +32,7 @@ func (r *Result) lines() []string {
 	}
 
 	// RequeueAt of an evaluation that was given up depends on the order in which the clusters were evaluated.
-	if !r.Stalled() {
+	if r.Outcome() == Decided {
 		lines = append(lines, fmt.Sprintf("wake at: %v", r.RequeueAt))
 	}
 

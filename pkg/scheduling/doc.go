@@ -6,7 +6,7 @@
 // it, or that it was selected, and computes the exact clause on demand.
 //
 // The Result does not depend on the order of clusters, maps or calls: ties are broken by score, then by name. A Request with a validation
-// error, or with a set in scope whose selector is broken, has a Result that is not Valid; the writer of the decisions keeps the last good
+// error, or with a set in scope whose selector is broken, has the Outcome Invalid; the writer of the decisions keeps the last good
 // ones (docs/spec/differences.md A1, A4).
 //
 // Schedule finds feasible clusters by the indexes of the Snapshot, ranks only as many as are wanted, and computes the rest of the Result

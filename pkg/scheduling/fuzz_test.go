@@ -72,11 +72,11 @@ func checkRequest(t *testing.T, request *Request, snapshot *inventory.Snapshot) 
 func checkResult(t *testing.T, result *Result) {
 	t.Helper()
 
-	if len(result.Request.Errors) > 0 && !result.Stalled() {
+	if len(result.Request.Errors) > 0 && result.Outcome() == Decided {
 		t.Error("there is an answer in spite of the mistakes")
 	}
 
-	if wanted := result.Request.Wanted; !result.Stalled() && wanted != nil && len(result.Selected)+result.Unscheduled != int(*wanted) {
+	if wanted := result.Request.Wanted; result.Outcome() == Decided && wanted != nil && len(result.Selected)+result.Unscheduled != int(*wanted) {
 		t.Errorf("%d selected and %d unscheduled of %d", len(result.Selected), result.Unscheduled, *wanted)
 	}
 

@@ -15,7 +15,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	e := newEvaluation(request, snapshot, incumbents, now)
 	scope := e.scope()
 
-	if e.result.Stalled() {
+	if e.result.Outcome() != Decided {
 		return e.result
 	}
 

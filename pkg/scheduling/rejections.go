@@ -44,10 +44,10 @@ const maxListedRejections = 3
 const terminatingClause = "being deleted"
 
 // Rejections returns why clusters in scope were not selected, sorted by descending number of clusters, then by stage and clause. Each of
-// these clusters is counted once. It returns nil when the Result is Stalled.
+// these clusters is counted once. It returns nil unless the Outcome is Decided.
 func (r *Result) Rejections() []Rejection {
 	switch {
-	case r.Stalled():
+	case r.Outcome() != Decided:
 		return nil
 	case r.rejections != nil:
 		return r.rejections()
@@ -268,7 +268,7 @@ func (e *evaluation) rejectedByTaints(h histogram, p *predicateResult) {
 
 // ListsRejections reports whether the status lists rejections: while the Request is not satisfied (docs/spec/differences.md E2), and while
 // a blocked Result keeps clusters that it would remove.
-func (r *Result) ListsRejections() bool { return r.Valid() && !r.Satisfied() }
+func (r *Result) ListsRejections() bool { return r.Outcome() != Invalid && !r.Satisfied() }
 
 // Dependencies returns what the Request depends on while this is its Result, for inventory.Subscribe. They include the rejected clusters
 // while the status lists rejections.

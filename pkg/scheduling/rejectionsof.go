@@ -19,10 +19,10 @@ func (r *Result) IsFeasible(cluster string) bool {
 
 // RejectionsOf returns why these clusters are not selected, counted as by Rejections. They need not be in scope or exist; a terminating
 // cluster counts as deleted, so that the text does not change when its last finalizer is removed. It evaluates only these clusters, unless
-// one of them is feasible, and returns nothing when the Result is not Valid.
+// one of them is feasible, and returns nothing when the Outcome is Invalid.
 func (r *Result) RejectionsOf(clusters []string) []Rejection {
 	h := histogram{}
-	if !r.Valid() {
+	if r.Outcome() == Invalid {
 		return h.rejections()
 	}
 

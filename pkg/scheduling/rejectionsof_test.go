@@ -73,18 +73,18 @@ func checkCausesOf(t *rapid.T, result *Result) {
 	}
 }
 
-// A blocked result is Stalled, selects nothing, and is requeued at the earlier of two times. The original result does not change.
+// A blocked result selects nothing, and is requeued at the earlier of two times. The original result does not change.
 func TestWithheld(t *testing.T) {
 	result := newWorld(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 
-	held := result.Blocked(late)
-	if !held.Stalled() || !held.Valid() || len(held.Selected) != 0 || len(held.Rejections()) != 0 || held.Count(StageSelected) != 0 ||
+	held := result.Block(late)
+	if held.Outcome() != Blocked || len(held.Selected) != 0 || len(held.Rejections()) != 0 || held.Count(StageSelected) != 0 ||
 		!held.RequeueAt.Equal(late) {
 		t.Errorf("got %+v", held)
 	}
 
-	if result.Stalled() || len(result.Selected) != 1 || result.Count(StageSelected) != 1 {
+	if result.Outcome() != Decided || len(result.Selected) != 1 || result.Count(StageSelected) != 1 {
 		t.Errorf("the answer has become %+v", result)
 	}
 
@@ -92,7 +92,7 @@ func TestWithheld(t *testing.T) {
 		{known: late, again: soon, want: soon}, {known: soon, again: late, want: soon}, {known: soon, want: soon}, {again: soon, want: soon},
 	} {
 		result.RequeueAt = tc.known
-		expect(t, "wakes", tc.want, result.Blocked(tc.again).RequeueAt)
+		expect(t, "wakes", tc.want, result.Block(tc.again).RequeueAt)
 	}
 
 	// Why it is withheld is told, although the answer itself is satisfied.
@@ -100,5 +100,5 @@ func TestWithheld(t *testing.T) {
 	expect(t, "withheld it tells causes", true, held.Dependencies().WatchRejected)
 
 	result.taintsChangeAt = soon
-	expect(t, "wakes when a cause changes", soon, result.Blocked(late).RequeueAt)
+	expect(t, "wakes when a cause changes", soon, result.Block(late).RequeueAt)
 }

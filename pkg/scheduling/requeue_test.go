@@ -93,7 +93,7 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 		"indexed": Schedule, "reference": Reference,
 	} {
 		held := engine(request, snapshot, nil, now)
-		expect(t, name+" is held", true, held.Stalled())
+		expect(t, name+" is held", true, held.Outcome() != Decided)
 		expect(t, name+" wakes at", until.Add(1), held.RequeueAt)
 	}
 

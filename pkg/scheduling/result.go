@@ -86,7 +86,7 @@ type Result struct {
 	Generation uint64
 
 	// Errors are the validation errors of the Request. BrokenSets are the ManagedClusterSets in its scope whose selector is invalid. With
-	// either, the Result is not Valid.
+	// either, the Outcome is Invalid.
 	Errors     field.ErrorList
 	BrokenSets []*inventory.ClusterSet
 
@@ -95,7 +95,7 @@ type Result struct {
 	Bound, Eligible []string
 	Available       int
 
-	// Selected are the selected clusters, sorted by name; it is empty when the Result is Stalled. The slice may be shared and must not be
+	// Selected are the selected clusters, sorted by name; it is empty unless the Outcome is Decided. The slice may be shared and must not be
 	// modified.
 	Selected []*clusterinfo.ClusterInfo
 	// Unscheduled is the number of wanted clusters that were not found.
@@ -144,46 +144,6 @@ type details struct {
 // Cluster returns a cluster of the Snapshot by name; nil when it does not exist.
 func (r *Result) Cluster(name string) *clusterinfo.ClusterInfo { return r.snapshot.Cluster(name) }
 
-// Stalled reports whether the Result is not Valid or is blocked, so that the existing decisions are kept.
-func (r *Result) Stalled() bool { return r.blocked || !r.Valid() }
-
-// Valid reports whether the Request has no errors and needs no broken set. A blocked Result is valid.
-func (r *Result) Valid() bool { return len(r.Errors) == 0 && len(r.BrokenSets) == 0 }
-
-// Blocked returns a copy of the Result that is Stalled and selects nothing. Its RequeueAt is the earliest of that of the Result, the given
-// time unless zero, and the time at which rejections by taints can change.
-func (r *Result) Blocked(again time.Time) *Result {
-	blocked := *r
-	blocked.blocked, blocked.Selected, blocked.stages = true, nil, stageCounts{}
-	blocked.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
-
-	return &blocked
-}
-
-// Postponement is the cause why the removals of a Result must wait: the Result could not be proved to be computed on the latest state of
-// the hub.
-type Postponement struct {
-	// Reason is a CamelCase word and Message a sentence, as in conditions. Both are stable while the cause lasts.
-	Reason, Message string
-}
-
-// Postponed returns a blocked copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
-// rejections can change.
-func (r *Result) Postponed(why Postponement, again time.Time) *Result {
-	postponed := r.Blocked(again)
-	postponed.postponement = &why
-
-	return postponed
-}
-
-// Postponement returns why the removals of the Result must wait; nil when they need not.
-func (r *Result) Postponement() *Postponement { return r.postponement }
-
-// Satisfied reports whether as many clusters are selected as the Request wants. It is false for a Stalled result.
-func (r *Result) Satisfied() bool {
-	return !r.Stalled() && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
-}
-
 // Feasible returns the number of clusters that passed predicates and taints.
 func (r *Result) Feasible() int {
 	if r.candidates == nil {
@@ -193,7 +153,7 @@ func (r *Result) Feasible() int {
 	return len(r.candidates.clusters)
 }
 
-// Count returns the number of clusters in scope with this stage; 0 when the Result is Stalled, and for StageScope. It does not compute the
+// Count returns the number of clusters in scope with this stage; 0 unless the Outcome is Decided, and for StageScope. It does not compute the
 // verdicts.
 func (r *Result) Count(stage Stage) int { return r.stages[stage] }
 
@@ -237,7 +197,7 @@ func (r *Result) Warnings() []Warning {
 	return r.candidates.warnings()
 }
 
-// Verdicts returns the verdict of every existing cluster, sorted by name; empty when the Result is not Valid. The reference computes them
+// Verdicts returns the verdict of every existing cluster, sorted by name; empty when the Outcome is Invalid. The reference computes them
 // when they are first read.
 func (r *Result) Verdicts() []Verdict { return r.details().verdicts }
 

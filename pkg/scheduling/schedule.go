@@ -53,7 +53,7 @@ func ScheduleRecorded(
 	e.recorder = recorder
 	scope := e.scope()
 
-	if e.result.Stalled() {
+	if e.result.Outcome() != Decided {
 		return e.result
 	}
 

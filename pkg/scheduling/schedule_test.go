@@ -120,7 +120,7 @@ func TestCELBudgetOfAPass(t *testing.T) {
 			}
 
 			result := w.schedule(t, placementSpec{Predicates: anyOf{byCEL(expression)}})
-			expect(t, "held", tc.held, result.Stalled())
+			expect(t, "held", tc.held, result.Outcome() != Decided)
 
 			if !tc.held {
 				expect(t, "selected", tc.clusters, len(result.Selected))
@@ -206,7 +206,7 @@ func TestScopeOfSchedule(t *testing.T) {
 			expect(t, "eligible", tc.eligible, result.Eligible)
 			expect(t, "available", tc.available, result.Available)
 			expect(t, "broken", tc.broken, broken)
-			expect(t, "held", len(tc.broken) > 0, result.Stalled())
+			expect(t, "held", len(tc.broken) > 0, result.Outcome() != Decided)
 		})
 	}
 }

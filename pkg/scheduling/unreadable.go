@@ -60,7 +60,7 @@ func (c *candidates) unreadable(f *clusterinfo.ClusterInfo) unreadable.Fields {
 }
 
 // Unreadable describes what could not be decoded of the clusters in scope and of the scores that the prioritizers read, by cluster and
-// score. It returns nil when the Result is not Valid.
+// score. It returns nil when the Outcome is Invalid.
 func (r *Result) Unreadable() []string {
 	var texts []string
 

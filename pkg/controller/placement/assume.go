@@ -43,10 +43,10 @@ func (r *reconciler) decide(
 // assume counts a result before it is written; of a stalled result it counts the existing decisions. A result that changes nothing is
 // assumed only to replace an earlier one.
 func (r *reconciler) assume(key inventory.PlacementKey, result *scheduling.Result, incumbents map[string]bool) {
-	changes := !result.Stalled() && len(result.Selected) != len(incumbents)
+	changes := result.Outcome() == scheduling.Decided && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
 
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
 	}
 

@@ -121,7 +121,7 @@ func (r *cycleRecorder) send() {
 
 		r.recorder.Eventf(r.placement, related, kind, "DecisionUpdate", "DecisionUpdated", "%s", note)
 
-		if !r.result.Stalled() && r.result.Feasible() > 0 { // Otherwise there are no scores.
+		if r.result.Outcome() == scheduling.Decided && r.result.Feasible() > 0 { // Otherwise there are no scores.
 			r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s",
 				words(func() string { return scores(r.result) }))
 		}

@@ -318,7 +318,7 @@ func (r *reconciler) schedule(
 		span.planned(&evaluation)
 		span.end()
 
-		if evaluation.Result.Stalled() {
+		if evaluation.Result.Outcome() != scheduling.Decided {
 			r.assume(key, evaluation.Result, incumbents)
 		}
 

@@ -84,13 +84,13 @@ func (r *reconciler) proved(
 			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
 				"reason", err.Error(), "clusters", len(removal.Clusters))
 
-			return result.Postponed(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
+			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
 		case proof.Covers(removal) && (r.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
 			r.removals.backoff.Forget(placement.Key())
 
 			return result, nil
 		case attempt == provingAttempts:
-			return result.Postponed(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
+			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (s span) answered(result *scheduling.Result) {
 
 	s.SetAttributes(
 		attribute.Int("clusters.available", result.Available), attribute.Int("clusters.feasible", result.Feasible()),
-		attribute.Int("clusters.selected", len(result.Selected)), attribute.Bool("stalled", result.Stalled()),
+		attribute.Int("clusters.selected", len(result.Selected)), attribute.Bool("stalled", result.Outcome() != scheduling.Decided),
 		attribute.Int64("generation", int64(result.Generation)),
 	)
 }

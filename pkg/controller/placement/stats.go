@@ -195,7 +195,7 @@ func causeOf(change queue.Change) *metrics.Cause {
 func standing(result *scheduling.Result, status record.Status) metrics.Standing {
 	is := metrics.Standing{
 		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
-		Stalled:       result.Stalled(),
+		Stalled:       result.Outcome() != scheduling.Decided,
 		Postponed:     result.Postponement() != nil,
 		Decisions:     status.Selected,
 		StaleScores:   result.Expired,

@@ -33,7 +33,7 @@ type Removal struct {
 // records.
 func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Removal {
 	// A postponed result is not written, like an invalid one.
-	r := Removal{budget: b, valid: result.Valid() && result.Postponement() == nil}
+	r := Removal{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Postponement() == nil}
 
 	switch {
 	case !b.Enabled():

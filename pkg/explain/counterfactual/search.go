@@ -136,7 +136,7 @@ func (s *search) evaluate(at step) (step, bool) {
 	}
 
 	at.result = s.evaluator.Evaluate(at.state, more...)
-	if at.result == nil || at.result.Stalled() {
+	if at.result == nil || at.result.Outcome() != scheduling.Decided {
 		return at, false
 	}
 

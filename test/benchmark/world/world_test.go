@@ -83,7 +83,7 @@ func TestPlacementsSelectAsManyClustersAsTheSizeSays(t *testing.T) {
 				for scope := range scopes {
 					placement := tc.size.named(scope, kind.name, kind.spec(tc.size, 5+scope))
 					result := scheduling.Reference(scheduling.ConvertV1beta1(a.compiler, placement), a.snapshot, nil, time.Now())
-					if result.Stalled() {
+					if result.Outcome() != scheduling.Decided {
 						t.Errorf("kind %s is refused: %v", kind.name, result.Errors)
 					}
 					selected += len(result.Selected)

@@ -223,7 +223,7 @@ func (r *reference) difference(placement *record.Placement) error {
 		return err
 	}
 
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		return nil
 	}
 

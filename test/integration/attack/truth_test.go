@@ -117,7 +117,7 @@ func (t *truth) look() {
 
 // keep drops the clusters that are not selected. A result that holds the decisions selects what there is.
 func (t *truth) keep(staying map[string]bool, result *scheduling.Result) {
-	if result.Stalled() {
+	if result.Outcome() != scheduling.Decided {
 		return
 	}
 

@@ -1,0 +1,65 @@
+package scheduling
+
+import "time"
+
+// Outcome is what a Result means for the existing decisions.
+type Outcome uint8
+
+// The outcomes. Only Decided replaces the existing decisions; a stalled Result, which is Invalid or Blocked, keeps them.
+const (
+	// Decided means that the decisions become the selected clusters.
+	Decided Outcome = iota
+	// Invalid means that the Request has validation errors, or a set in scope whose selector is broken.
+	Invalid
+	// Blocked means that the selected clusters must not be applied: they exceed the removal budget, or are postponed.
+	Blocked
+)
+
+// String returns the name of the outcome.
+func (o Outcome) String() string { return [...]string{"Decided", "Invalid", "Blocked"}[o] }
+
+// Outcome returns whether the Result was decided, is invalid or is blocked.
+func (r *Result) Outcome() Outcome {
+	switch {
+	case len(r.Errors) > 0 || len(r.BrokenSets) > 0:
+		return Invalid
+	case r.blocked:
+		return Blocked
+	default:
+		return Decided
+	}
+}
+
+// Satisfied reports whether as many clusters are selected as the Request wants. It is false unless the Outcome is Decided.
+func (r *Result) Satisfied() bool {
+	return r.Outcome() == Decided && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
+}
+
+// Block returns a copy of the Result that is Blocked and selects nothing. Its RequeueAt is the earliest of that of the Result, the given
+// time unless zero, and the time at which rejections by taints can change.
+func (r *Result) Block(again time.Time) *Result {
+	blocked := *r
+	blocked.blocked, blocked.Selected, blocked.stages = true, nil, stageCounts{}
+	blocked.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
+
+	return &blocked
+}
+
+// Postponement is the cause why the removals of a Result must wait: the Result could not be proved to be computed on the latest state of
+// the hub.
+type Postponement struct {
+	// Reason is a CamelCase word and Message a sentence, as in conditions. Both are stable while the cause lasts.
+	Reason, Message string
+}
+
+// Postpone returns a Blocked copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
+// rejections can change.
+func (r *Result) Postpone(why Postponement, again time.Time) *Result {
+	postponed := r.Block(again)
+	postponed.postponement = &why
+
+	return postponed
+}
+
+// Postponement returns why the removals of the Result must wait; nil when they need not.
+func (r *Result) Postponement() *Postponement { return r.postponement }
