@@ -40,6 +40,9 @@
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
+//   - podscheduling, affinityclass: the definitions of kupid.gardener.cloud, and those of AffinityClass and Tenant. They are not among
+//     Objects; each directory has a kustomization of its own.
+//
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
 // the hub's namespace the Roles ...:leader-election, ...:vocabulary and ...:managedcluster-defaults; each is bound to the ServiceAccount by
@@ -54,6 +57,8 @@
 package manifests
 
 //go:generate go run ./internal/crdcopy -out crds
-//go:generate controller-gen crd paths=../pkg/apis/... output:crd:dir=crds
+//go:generate controller-gen crd paths=../pkg/apis/placement/... output:crd:dir=crds
+//go:generate controller-gen crd paths=../pkg/apis/kupid/... output:crd:dir=podscheduling
+//go:generate controller-gen crd paths=../pkg/apis/cozystack/...;../pkg/apis/cozystackapps/... output:crd:dir=affinityclass
 //go:generate controller-gen crd paths=sigs.k8s.io/cluster-inventory-api/apis/v1alpha1 output:crd:dir=multicluster
 //go:generate go run ./internal/crdoverlay -crd crds/placement.open-cluster-management.io_placements.yaml -overlay internal/crdoverlay/placements.yaml

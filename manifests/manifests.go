@@ -22,7 +22,7 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is not a Kubernetes object.
@@ -43,7 +43,7 @@ var applyOrder = map[string]int{
 	"ValidatingWebhookConfiguration":   10,
 }
 
-// roots are the directories of the manifests that every hub needs; multicluster and webhook are optional.
+// roots are the directories of the manifests that every hub needs; multicluster, webhook, podscheduling and affinityclass are optional.
 var roots = []string{"crds", "rbac", "admission"}
 
 const multicluster = "multicluster"

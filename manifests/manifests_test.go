@@ -16,7 +16,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/placement-hub/placement-hub/manifests/internal/crdsource"
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+)
+
+// upstreamPrefix begins the names of the files that are copied from open-cluster-management.io/api.
+const upstreamPrefix = "cluster.open-cluster-management.io_"
+
+// The directories of the systems that are not installed by default.
+const (
+	podScheduling = "podscheduling"
+	affinityClass = "affinityclass"
 )
 
 func TestObjectsAreInApplyOrder(t *testing.T) {
@@ -102,7 +114,7 @@ func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := definitionFiles(t, "cluster.open-cluster-management.io_")
+	got := definitionFiles(t, "crds", upstreamPrefix)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("crds differ from open-cluster-management.io/api; run make generate (-module +here):\n%s", diff)
 	}
@@ -111,43 +123,60 @@ func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
 // make verify checks that the files are up to date.
 func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := placementv1alpha1.Install(scheme); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for name, content := range definitionFiles(t, placementv1alpha1.GroupName+"_") {
-		objs, err := Decode(bytes.NewReader(content), name)
-		if err != nil {
+	for _, install := range []func(*runtime.Scheme) error{
+		placementv1alpha1.Install, kupidv1alpha1.Install, cozystackv1alpha1.Install, cozystackappsv1alpha1.Install,
+	} {
+		if err := install(scheme); err != nil {
 			t.Fatal(err)
 		}
-		for _, obj := range objs {
-			var crd apiextensionsv1.CustomResourceDefinition
-			convert(t, obj, &crd)
-			for _, version := range crd.Spec.Versions {
-				gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
-				if !scheme.Recognizes(gvk) {
-					t.Errorf("%s: no Go type is registered for %s", name, gvk)
-				}
+	}
+	for directory, want := range map[string][]string{
+		"crds": {"Placement", "PlacementDecision"}, podScheduling: {"ClusterPodSchedulingPolicy", "PodSchedulingPolicy"},
+		affinityClass: {"AffinityClass", "Tenant"},
+	} {
+		var got []string
+		for name, content := range definitionFiles(t, directory, "") {
+			if strings.HasPrefix(name, upstreamPrefix) {
+				continue
 			}
-			if want := crd.Spec.Group + "_" + crd.Spec.Names.Plural + ".yaml"; name != want {
-				t.Errorf("%s: want the name %s", name, want)
-			}
-			got = append(got, crd.Spec.Names.Kind)
+			got = append(got, checkOwnDefinition(t, scheme, name, content)...)
 		}
-	}
-	slices.Sort(got)
-	if diff := cmp.Diff([]string{"Placement", "PlacementDecision"}, got); diff != "" {
-		t.Errorf("kinds of %s (-want +got):\n%s", placementv1alpha1.GroupName, diff)
-	}
-	if all := len(definitionFiles(t, "")); all != len(got)+len(definitionFiles(t, "cluster.open-cluster-management.io_")) {
-		t.Errorf("%d files, some of which are of neither group", all)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("kinds in %s (-want +got):\n%s", directory, diff)
+		}
 	}
 }
 
-// definitionFiles returns the files in crds whose name has the prefix.
-func definitionFiles(t *testing.T, prefix string) map[string][]byte {
+// checkOwnDefinition returns the kinds of a file of CustomResourceDefinitions.
+func checkOwnDefinition(t *testing.T, scheme *runtime.Scheme, name string, content []byte) []string {
 	t.Helper()
-	entries, err := fs.ReadDir(files, "crds")
+	objs, err := Decode(bytes.NewReader(content), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, obj := range objs {
+		var crd apiextensionsv1.CustomResourceDefinition
+		convert(t, obj, &crd)
+		for _, version := range crd.Spec.Versions {
+			gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind}
+			if !scheme.Recognizes(gvk) {
+				t.Errorf("%s: no Go type is registered for %s", name, gvk)
+			}
+		}
+		if want := crd.Spec.Group + "_" + crd.Spec.Names.Plural + ".yaml"; name != want {
+			t.Errorf("%s: want the name %s", name, want)
+		}
+		kinds = append(kinds, crd.Spec.Names.Kind)
+	}
+	return kinds
+}
+
+// definitionFiles returns the files in a directory whose name has the prefix.
+func definitionFiles(t *testing.T, directory, prefix string) map[string][]byte {
+	t.Helper()
+	entries, err := fs.ReadDir(files, directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +185,7 @@ func definitionFiles(t *testing.T, prefix string) map[string][]byte {
 		if entry.Name() == kustomization || !strings.HasPrefix(entry.Name(), prefix) {
 			continue
 		}
-		if found[entry.Name()], err = files.ReadFile(path.Join("crds", entry.Name())); err != nil {
+		if found[entry.Name()], err = files.ReadFile(path.Join(directory, entry.Name())); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"testing/fstest"
 )
 
-// A rule is cited by its number: "A5", "1.4b", "39" or "law 4". Several are separated by commas, "and" or "to".
+// A rule is cited by its number: "A5", "1.4b", "2.1.4", "39" or "law 4". Several are separated by commas, "and" or "to".
 const (
-	oneRule  = `(?:[A-Z]\d+|\d+\.\d+[a-z]?|\d+|law \d+)`
+	oneRule  = `(?:[A-Z]\d+|\d+(?:\.\d+)+[a-z]?|\d+|law \d+)`
 	ruleList = oneRule + `(?:(?:, | and | to )` + oneRule + `)*`
 )
 
@@ -26,8 +26,8 @@ var (
 	rulePattern = regexp.MustCompile(oneRule)
 	// citation matches a page with rules, and the numbers that follow it.
 	citation = regexp.MustCompile(`(docs/(?:spec/[\w-]+|architecture)\.md) (` + ruleList + `)\b`)
-	// testName matches a string that begins with the rules that a test checks.
-	testName = regexp.MustCompile(`^(` + ruleList + `): `)
+	// testName matches a string that begins with the rules that a test checks, with the name of the qualified page before its rules.
+	testName = regexp.MustCompile(`^(` + qualifiedName + ` )?(` + ruleList + `): `)
 	// bareRules matches rules in a comment that are cited without their page.
 	bareRules = regexp.MustCompile(`\(((?:[A-Z]\d+(?:, )?)+)\)`)
 	// document matches the name or the URL of a Markdown file.
@@ -96,7 +96,12 @@ func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) 
 		findings = append(findings, checkRules(file, text, known)...)
 
 		if match := testName.FindStringSubmatch(text); match != nil && strings.HasSuffix(file, "_test.go") {
-			findings = append(findings, checkStated(file, "a test name", match[1], known.has)...)
+			stated := known.has
+			if match[1] != "" {
+				stated = func(rule string) bool { return slices.Contains(known[qualifiedPage], rule) }
+			}
+
+			findings = append(findings, checkStated(file, "a test name", match[2], stated)...)
 		}
 
 		return true
@@ -212,6 +217,7 @@ func citedRepository(files map[string]string) fstest.MapFS {
 	repository := fstest.MapFS{
 		"docs/spec/a.md": {Data: []byte("# A\n\n### 1.2 Title\n\n### 1.4b Title\n\n**A1.** Text A2.\n\n**A2.** Text.\n\n**39.** Case.\n")},
 		"docs/spec/b.md": {Data: []byte("**B1.** As [a](a.md) 1.2 says.\n")},
+		qualifiedPage:    {Data: []byte("### 1.2 Title\n\n### 2.1.4 Title\n\n**A1.** Text.\n\n**A3.** Text.\n")},
 		lawPage:          {Data: []byte("## Laws\n\n**Law 4. No change, no request.** Text.\n")},
 	}
 
@@ -271,6 +277,15 @@ func TestCitationCheckerFindsDeadEnds(t *testing.T) {
 				"pkg/clusterinfo/a_test.go: a test name has the rule law 5, which does not stand in docs/",
 				"pkg/clusterinfo/a_test.go: a test name has the rule 40, which does not stand in docs/",
 				"pkg/clusterinfo/a_test.go: a test name has the rule 1.3, which does not stand in docs/",
+			},
+		},
+		{
+			reason: "test names with rules of the qualified page, which may stand on other pages too",
+			file:   "pkg/clusterinfo/a_test.go",
+			source: "package a\n\nvar names = []string{\"affinity-class A1, 2.1.4: it\", \"affinity-class A3: it\", \"A3: it\", \"affinity-class A2: it\"}\n",
+			want: []string{
+				"pkg/clusterinfo/a_test.go: a test name has the rule A3, which does not stand in docs/",
+				"pkg/clusterinfo/a_test.go: a test name has the rule A2, which does not stand in docs/",
 			},
 		},
 		{
