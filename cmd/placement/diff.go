@@ -181,7 +181,7 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 
 func (o *diffOptions) readChanges(
 	crds []*apiextensionsv1.CustomResourceDefinition, namespace statefile.Namespace, stdin io.Reader,
-) (*statefile.ChangeReader, []inventory.PlacementKey, error) {
+) (*statefile.ChangeReader, []inventory.Key, error) {
 	changes, err := statefile.NewChangeReader(crds, namespace)
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +196,7 @@ func (o *diffOptions) readChanges(
 	if len(placements) == 0 {
 		return nil, nil, fmt.Errorf("there is no Placement in %s, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
 	}
-	keys := make([]inventory.PlacementKey, 0, len(placements))
+	keys := make([]inventory.Key, 0, len(placements))
 	for _, placement := range placements {
 		keys = append(keys, placement.Key())
 	}
@@ -205,7 +205,7 @@ func (o *diffOptions) readChanges(
 
 // readState reads the State from the hub or from files.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, placements []inventory.PlacementKey,
+	ctx context.Context, config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, placements []inventory.Key,
 	stdin io.Reader,
 ) (*explain.State, error) {
 	if len(o.hub) == 0 {
@@ -222,11 +222,11 @@ func (o *diffOptions) readState(
 }
 
 func compare(hub, after *explain.State, applied []statefile.Applied, now time.Time) explain.Differences {
-	kept := make(map[inventory.PlacementKey][]string, len(applied))
+	kept := make(map[inventory.Key][]string, len(applied))
 	for _, placement := range applied {
 		kept[placement.Placement] = placement.Kept
 	}
-	wanted := func(key inventory.PlacementKey) bool { _, is := kept[key]; return is }
+	wanted := func(key inventory.Key) bool { _, is := kept[key]; return is }
 	differences := explain.Diff(hub, after, wanted, now)
 	for i := range differences.Placements {
 		difference := &differences.Placements[i]

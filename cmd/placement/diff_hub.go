@@ -62,7 +62,7 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 }
 
 // readHub reads the inputs of the Placements.
-func readHub(ctx context.Context, config *rest.Config, placements []inventory.PlacementKey) (*explain.State, error) {
+func readHub(ctx context.Context, config *rest.Config, placements []inventory.Key) (*explain.State, error) {
 	hub, err := connect(config)
 	if err != nil {
 		return nil, err

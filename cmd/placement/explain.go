@@ -225,11 +225,11 @@ func colored(stdout io.Writer) bool {
 }
 
 // explainIn explains Placements of a State.
-func (o *explainOptions) explainIn(state *explain.State, keys []inventory.PlacementKey, now time.Time) (*explainOutput, error) {
+func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*explainOutput, error) {
 	state.Limit = o.hubLimit
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
 	all := explain.Format(o.output) == counterfactual.FormatWide || len(o.clusters) > 0
-	for _, evaluation := range state.Evaluate(now, func(key inventory.PlacementKey) bool { return slices.Contains(keys, key) }) {
+	for _, evaluation := range state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }) {
 		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
 		for _, cluster := range o.clusters {
 			told, known := counterfactual.Explain(evaluation, cluster)

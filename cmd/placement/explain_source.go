@@ -86,8 +86,8 @@ func (s *source) explain(ctx context.Context, o *explainOptions, targets []targe
 }
 
 // resolve returns the keys of the Placements on the hub that the targets name.
-func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.PlacementKey, error) {
-	var keys []inventory.PlacementKey
+func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Key, error) {
+	var keys []inventory.Key
 	for _, target := range targets {
 		found, err := hubstate.Find(ctx, s.hub, target.keys())
 		if err != nil {
@@ -101,15 +101,15 @@ func (s *source) resolve(ctx context.Context, targets []target) ([]inventory.Pla
 	return keys, nil
 }
 
-func resolveInFiles(state *explain.State, targets []target) ([]inventory.PlacementKey, error) {
-	var keys []inventory.PlacementKey
+func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, error) {
+	var keys []inventory.Key
 	for _, target := range targets {
-		var found []inventory.PlacementKey
+		var found []inventory.Key
 		var elsewhere []string
 		for _, object := range state.Placements {
 			key := record.Read(object).Key()
 			switch {
-			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(api record.API) bool { return api.Name() == key.API }):
+			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(api record.API) bool { return api.Name() == key.API() }):
 			case target.namespace == "" || target.namespace == key.Namespace:
 				found = append(found, key)
 			default:
@@ -147,7 +147,7 @@ func hintElsewhere(t target, namespaces []string) string {
 
 // written returns what the hub has written for Placements, and the error, if that is about a missing right; otherwise it returns only the
 // error.
-func (s *source) written(ctx context.Context, keys []inventory.PlacementKey, now time.Time, refused error) (*explainOutput, error) {
+func (s *source) written(ctx context.Context, keys []inventory.Key, now time.Time, refused error) (*explainOutput, error) {
 	if !apierrors.IsForbidden(refused) {
 		return nil, refused
 	}
@@ -197,7 +197,7 @@ func (o *explainOptions) listNamespace(from *source) string {
 
 func (o *explainOptions) unsatisfiedIn(state *explain.State, namespace string, now time.Time) *explainOutput {
 	state.Limit = o.hubLimit
-	list := state.Unsatisfied(now, func(key inventory.PlacementKey) bool { return namespace == "" || key.Namespace == namespace })
+	list := state.Unsatisfied(now, func(key inventory.Key) bool { return namespace == "" || key.Namespace == namespace })
 	list.Namespace = namespace
 	return &explainOutput{unsatisfied: &list}
 }

@@ -17,8 +17,8 @@ type target struct {
 }
 
 // keys returns the possible keys of the target.
-func (t target) keys() []inventory.PlacementKey {
-	keys := make([]inventory.PlacementKey, 0, len(t.apis))
+func (t target) keys() []inventory.Key {
+	keys := make([]inventory.Key, 0, len(t.apis))
 	for _, api := range t.apis {
 		keys = append(keys, inventory.NewPlacementKey(api.Name(), t.namespace, t.name))
 	}

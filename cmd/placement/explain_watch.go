@@ -31,7 +31,7 @@ type changePrinter struct {
 	*explainOptions
 
 	watcher   *hubstate.Watcher
-	keys      []inventory.PlacementKey
+	keys      []inventory.Key
 	namespace string
 	last      string
 }
@@ -94,7 +94,7 @@ func (f *changePrinter) watchScope() (apis []record.API, namespaces []string) {
 		return record.APIs(), namespaces
 	}
 	for _, api := range record.APIs() {
-		if slices.ContainsFunc(f.keys, func(key inventory.PlacementKey) bool { return key.API == api.Name() }) {
+		if slices.ContainsFunc(f.keys, func(key inventory.Key) bool { return key.API() == api.Name() }) {
 			apis = append(apis, api)
 		}
 	}

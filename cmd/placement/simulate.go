@@ -165,7 +165,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err := o.checkWanted(state, names); err != nil {
 		return false, err
 	}
-	wanted := func(key inventory.PlacementKey) bool {
+	wanted := func(key inventory.Key) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
 	state.Limit = o.hubLimit
@@ -181,7 +181,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 
 // whatIf prints the differences that the changes would make.
 func (o *simulateOptions) whatIf(
-	stdout io.Writer, state *explain.State, changes []whatif.Change, wanted func(inventory.PlacementKey) bool, now time.Time,
+	stdout io.Writer, state *explain.State, changes []whatif.Change, wanted func(inventory.Key) bool, now time.Time,
 ) (differs bool, err error) {
 	after, err := whatif.Apply(state, now, changes...)
 	if err != nil {

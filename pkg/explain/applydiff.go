@@ -12,10 +12,10 @@ import (
 
 // applyDiff replays the difference of two States on an inventory, as events of a hub, and returns the affected Placements. Objects that do
 // not differ must be the same pointers in both States.
-func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventory.PlacementKey]bool {
-	concerned := map[inventory.PlacementKey]bool{}
+func (s *State) applyDiff(known *inventory.Inventory, after *State) map[inventory.Key]bool {
+	concerned := map[inventory.Key]bool{}
 	note := func(affected inventory.Affected) {
-		for _, key := range affected.Placements {
+		for _, key := range affected.Subscribers {
 			concerned[key] = true
 		}
 	}

@@ -26,7 +26,7 @@ type Differences struct {
 // are stable: fields may be added, and none is renamed or removed.
 type Difference struct {
 	// Key is the key of the Placement.
-	Key inventory.PlacementKey `json:"-"`
+	Key inventory.Key `json:"-"`
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
 	// API is the API group of the Placement, if that is not cluster.open-cluster-management.io.
@@ -105,8 +105,8 @@ func (d Differences) Differ() bool { return slices.ContainsFunc(d.Placements, Di
 // Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State
 // after. An evaluation without the change marks the differences that the hub is about to make anyway. Every Placement is evaluated
 // independently, as by State.Evaluate.
-func Diff(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.Time) Differences {
-	untouched := map[inventory.PlacementKey]Evaluation{}
+func Diff(hub, after *State, wanted func(inventory.Key) bool, now time.Time) Differences {
+	untouched := map[inventory.Key]Evaluation{}
 	for _, evaluation := range hub.Evaluate(now, wanted) {
 		untouched[evaluation.Placement.Key()] = evaluation
 	}

@@ -88,13 +88,13 @@ func differences(t *testing.T, hub, files string) explain.Differences {
 	before := read(t, hub)
 	after := *before
 	after.Placements = read(t, files).Placements
-	wanted := map[inventory.PlacementKey]bool{}
+	wanted := map[inventory.Key]bool{}
 
 	for _, placement := range after.Placements {
 		wanted[record.Read(placement).Key()] = true
 	}
 
-	return explain.Diff(before, &after, func(key inventory.PlacementKey) bool { return wanted[key] }, noon)
+	return explain.Diff(before, &after, func(key inventory.Key) bool { return wanted[key] }, noon)
 }
 
 func TestDiff(t *testing.T) {
@@ -467,7 +467,7 @@ func TestDiffAgreesWithEvaluate(t *testing.T) {
 func TestDiffOnlyWhatIsWanted(t *testing.T) {
 	state := testState(t)
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-a", "short")
-	got := explain.Diff(state, state, func(key inventory.PlacementKey) bool { return key == wanted }, noon)
+	got := explain.Diff(state, state, func(key inventory.Key) bool { return key == wanted }, noon)
 
 	if len(got.Placements) != 1 || got.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %v, want only %s", got.Placements, wanted)

@@ -14,7 +14,7 @@ import (
 // the State. It is not safe for concurrent use.
 type Evaluator struct {
 	base       *State
-	key        inventory.PlacementKey
+	key        inventory.Key
 	now        time.Time
 	compiler   *selector.Compiler
 	inventory  *inventory.Inventory
@@ -23,7 +23,7 @@ type Evaluator struct {
 
 // NewEvaluator returns an Evaluator for a Placement; nil when the State has no such Placement. The State must not change afterwards. Every
 // evaluation sees the decisions of this State.
-func (s *State) NewEvaluator(key inventory.PlacementKey, now time.Time) *Evaluator {
+func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	placement := s.placement(key)
 	if placement == nil {
 		return nil
@@ -53,7 +53,7 @@ func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 }
 
 // placement returns the Placement of a key; nil when there is none.
-func (s *State) placement(key inventory.PlacementKey) *record.Placement {
+func (s *State) placement(key inventory.Key) *record.Placement {
 	for _, object := range s.Placements {
 		if object.GetName() != key.Name || object.GetNamespace() != key.Namespace {
 			continue

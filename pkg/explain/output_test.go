@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var noon = time.Date(2026, time.January, 31, 12, 0, 0, 0, time.UTC)
 
-func reportsOf(state *explain.State, all bool, wanted func(inventory.PlacementKey) bool) explain.Reports {
+func reportsOf(state *explain.State, all bool, wanted func(inventory.Key) bool) explain.Reports {
 	reports := explain.Reports{Now: metav1.NewTime(noon), Placements: []explain.Report{}}
 	for _, evaluation := range state.Evaluate(noon, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, all))
@@ -42,15 +42,15 @@ func testState(t *testing.T) *explain.State {
 }
 
 func TestOutputIsGolden(t *testing.T) {
-	one := func(name string) func(inventory.PlacementKey) bool {
-		return func(key inventory.PlacementKey) bool { return key.Name == name }
+	one := func(name string) func(inventory.Key) bool {
+		return func(key inventory.Key) bool { return key.Name == name }
 	}
 
 	for _, tc := range []struct {
 		golden, reason string
 		format         explain.Format
 		all            bool
-		wanted         func(inventory.PlacementKey) bool
+		wanted         func(inventory.Key) bool
 	}{
 		{golden: "table", reason: "everything that a report can say", format: explain.FormatTable},
 		{golden: "table-all", reason: "clusters out of scope are listed", format: explain.FormatTable, all: true, wanted: one("short")},

@@ -22,7 +22,7 @@ type Reports struct {
 // Report explains the result of one Placement. Its JSON names are stable: fields may be added, and none is renamed or removed.
 type Report struct {
 	// Key is the key of the Placement.
-	Key inventory.PlacementKey `json:"-"`
+	Key inventory.Key `json:"-"`
 	// Placement is "namespace/name".
 	Placement string `json:"placement"`
 	// API is the API group of the Placement, if that is not cluster.open-cluster-management.io.

@@ -43,7 +43,7 @@ type State struct {
 
 // Evaluate evaluates the wanted Placements at a time, sorted by namespace, name and API; a nil wanted selects all. Every Placement sees the
 // decisions of the State, and none sees the result of another.
-func (s *State) Evaluate(now time.Time, wanted func(inventory.PlacementKey) bool) []Evaluation {
+func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evaluation {
 	compiler := selector.NewCompiler()
 	snapshot := s.inventory(compiler).Snapshot()
 	pages := s.pagesByPlacement()
@@ -107,8 +107,8 @@ func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	return known
 }
 
-func (s *State) pagesByPlacement() map[inventory.PlacementKey][]*record.Page {
-	pages := map[inventory.PlacementKey][]*record.Page{}
+func (s *State) pagesByPlacement() map[inventory.Key][]*record.Page {
+	pages := map[inventory.Key][]*record.Page{}
 
 	for _, api := range record.APIs() {
 		for _, object := range s.Decisions {

@@ -96,7 +96,7 @@ func TestPagesAreThoseAfterThePlan(t *testing.T) {
 
 func TestEvaluateOnlyWhatIsWanted(t *testing.T) {
 	wanted := inventory.NewPlacementKey(inventory.V1beta1, "team-b", "scores")
-	reports := reportsOf(testState(t), false, func(key inventory.PlacementKey) bool { return key == wanted })
+	reports := reportsOf(testState(t), false, func(key inventory.Key) bool { return key == wanted })
 
 	if len(reports.Placements) != 1 || reports.Placements[0].Placement != wanted.String() {
 		t.Errorf("got %d reports, want that of %s", len(reports.Placements), wanted)

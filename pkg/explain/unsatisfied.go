@@ -52,9 +52,9 @@ type UnsatisfiedPlacement struct {
 }
 
 // Unsatisfied evaluates the wanted Placements, all of them when wanted is nil, and lists the unsatisfied ones.
-func (s *State) Unsatisfied(now time.Time, wanted func(inventory.PlacementKey) bool) Unsatisfied {
+func (s *State) Unsatisfied(now time.Time, wanted func(inventory.Key) bool) Unsatisfied {
 	if wanted == nil {
-		wanted = func(inventory.PlacementKey) bool { return true }
+		wanted = func(inventory.Key) bool { return true }
 	}
 
 	list := Unsatisfied{Now: metav1.NewTime(now), Placements: []UnsatisfiedPlacement{}}

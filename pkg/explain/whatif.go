@@ -63,7 +63,7 @@ type placementInput struct {
 // comparison has two States and their snapshots.
 type comparison struct {
 	before, after                 *State
-	pages                         map[inventory.PlacementKey][]*record.Page
+	pages                         map[inventory.Key][]*record.Page
 	compiler                      *selector.Compiler
 	beforeSnapshot, afterSnapshot *inventory.Snapshot
 	now                           time.Time
@@ -74,11 +74,11 @@ type comparison struct {
 //
 // The base are the existing decisions. A Placement that has none yet gets those of its result without the change. Differences that come
 // without the change are marked. Every Placement is evaluated independently, as by State.Evaluate.
-func NewWhatIf(hub, after *State, wanted func(inventory.PlacementKey) bool, now time.Time) WhatIf {
+func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time) WhatIf {
 	c := &comparison{before: hub, after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
 	known := hub.inventory(c.compiler)
 	before := c.inputs(hub, wanted)
-	keys := make([]inventory.PlacementKey, 0, len(before))
+	keys := make([]inventory.Key, 0, len(before))
 
 	for key, input := range before {
 		if input.request != nil {
@@ -125,8 +125,8 @@ func NewWhatIf(hub, after *State, wanted func(inventory.PlacementKey) bool, now 
 }
 
 // inputs returns the inputs of the wanted Placements of a State.
-func (c *comparison) inputs(state *State, wanted func(inventory.PlacementKey) bool) map[inventory.PlacementKey]*placementInput {
-	all := make(map[inventory.PlacementKey]*placementInput, len(state.Placements))
+func (c *comparison) inputs(state *State, wanted func(inventory.Key) bool) map[inventory.Key]*placementInput {
+	all := make(map[inventory.Key]*placementInput, len(state.Placements))
 
 	for _, object := range state.Placements {
 		placement := record.Read(object)

@@ -139,7 +139,7 @@ func TestWhatIfOfPlacements(t *testing.T) {
 		t.Errorf("differences are %+v, want one of a placement that is new", whatIf.Placements)
 	}
 
-	none := explain.NewWhatIf(state, &after, func(inventory.PlacementKey) bool { return false }, noon)
+	none := explain.NewWhatIf(state, &after, func(inventory.Key) bool { return false }, noon)
 	if none.Summary != (explain.WhatIfSummary{}) || none.Differs() {
 		t.Errorf("nothing was asked, and the answer is %+v", none)
 	}

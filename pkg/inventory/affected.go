@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
-// Cause is the kind of change that affects placements.
+// Cause is the kind of change that affects subscribers.
 type Cause string
 
 // The causes of evaluations.
@@ -22,25 +21,21 @@ const (
 	CauseBinding    Cause = "binding"
 )
 
-// Affected are the placements whose result one change may have changed, each once, sorted by namespace, name and API.
+// Affected are the subscribers whose result one change may have changed, each once, sorted by Key.Compare.
 type Affected struct {
-	Placements []PlacementKey
-	Cause      Cause
+	Subscribers []Key
+	Cause       Cause
 }
 
-func newAffected(cause Cause, affected iter.Seq[*placement]) Affected {
+func newAffected(cause Cause, affected iter.Seq[*subscriber]) Affected {
 	result := Affected{Cause: cause}
-	for p := range affected {
-		result.Placements = append(result.Placements, p.key)
+	for s := range affected {
+		result.Subscribers = append(result.Subscribers, s.key)
 	}
 
-	slices.SortFunc(result.Placements, comparePlacements)
+	slices.SortFunc(result.Subscribers, Key.Compare)
 
 	return result
-}
-
-func comparePlacements(a, b PlacementKey) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API, b.API))
 }
 
 // clusterChange is a change of one cluster, with the views that flipped, and the sorted names of the sets that contained it before and
@@ -71,45 +66,45 @@ func (c clusterChange) cause() Cause {
 	return CauseScores
 }
 
-// affectedByCluster returns the placements whose scope contains the cluster before or after the change, and that gain or lose it, read a
+// affectedByCluster returns the subscribers whose scope contains the cluster before or after the change, and that gain or lose it, read a
 // changed property, or have a predicate or clause whose verdict changes. Decisions may keep a cluster that has left the scope
-// (docs/spec/differences.md A1, A4), so placements with decisions for the cluster are also returned if they read availability and it
+// (docs/spec/differences.md A1, A4), so subscribers with decisions for the cluster are also returned if they read availability and it
 // changes.
 func (i *Inventory) affectedByCluster(c clusterChange) Affected {
-	affected := map[*placement]struct{}{}
+	affected := map[*subscriber]struct{}{}
 
 	for flipped := range c.flipped {
-		for p := range flipped.dependents {
-			if p.predicateFlipped(c.id, c.flipped) && i.inScope(p, c) {
-				affected[p] = struct{}{}
+		for s := range flipped.dependents {
+			if s.predicateFlipped(c.id, c.flipped) && i.inScope(s, c) {
+				affected[s] = struct{}{}
 			}
 		}
 
-		for p := range flipped.clauseDependents {
-			if p.failedClauseChanged(c.id, c.flipped) && i.inScope(p, c) {
-				affected[p] = struct{}{}
+		for s := range flipped.clauseDependents {
+			if s.failedClauseChanged(c.id, c.flipped) && i.inScope(s, c) {
+				affected[s] = struct{}{}
 			}
 		}
 	}
 
-	i.eachGainingOrLosing(c, func(p *placement) { affected[p] = struct{}{} })
-	i.eachReader(c, func(p *placement) { affected[p] = struct{}{} })
-	i.eachAvailabilityReader(c, func(p *placement) { affected[p] = struct{}{} })
+	i.eachGainingOrLosing(c, func(s *subscriber) { affected[s] = struct{}{} })
+	i.eachReader(c, func(s *subscriber) { affected[s] = struct{}{} })
+	i.eachAvailabilityReader(c, func(s *subscriber) { affected[s] = struct{}{} })
 
 	return newAffected(c.cause(), maps.Keys(affected))
 }
 
-// eachMatching visits the placements with a predicate that the cluster matches or that flipped, some more than once. It starts from the
-// cluster, so that its cost does not depend on the number of other placements.
-func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
+// eachMatching visits the subscribers with a predicate that the cluster matches or that flipped, some more than once. It starts from the
+// cluster, so that its cost does not depend on the number of other subscribers.
+func (i *Inventory) eachMatching(c clusterChange, visit func(*subscriber)) {
 	visitReaders := func(views map[*view]struct{}) {
 		for v := range views {
 			if _, is := c.flipped[v]; !is && !v.matches.bits.Test(c.id) {
 				continue
 			}
 
-			for p := range v.dependents {
-				visit(p)
+			for s := range v.dependents {
+				visit(s)
 			}
 		}
 	}
@@ -119,48 +114,48 @@ func (i *Inventory) eachMatching(c clusterChange, visit func(*placement)) {
 	visitReaders(c.flipped)
 }
 
-// eachGainingOrLosing visits the placements whose scope gains or loses the cluster, if that may change their result.
-func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*placement)) {
+// eachGainingOrLosing visits the subscribers whose scope gains or loses the cluster, if that may change their result.
+func (i *Inventory) eachGainingOrLosing(c clusterChange, visit func(*subscriber)) {
 	changed := c.changedSets()
 	if len(changed) == 0 {
 		return
 	}
 
-	visitChanged := func(p *placement) {
-		if i.gainsOrLoses(p, c) && i.mayChangeResult(p, c) {
-			visit(p)
+	visitChanged := func(s *subscriber) {
+		if i.gainsOrLoses(s, c) && i.mayChangeResult(s, c) {
+			visit(s)
 		}
 	}
 
 	i.eachMatching(c, visitChanged)
 
 	for _, set := range changed {
-		// If the set has other members, the cluster is the only one in no scope that includes the set. Then only the unfiltered placements
+		// If the set has other members, the cluster is the only one in no scope that includes the set. Then only the unfiltered subscribers
 		// may be affected beside those of eachMatching.
-		placements := i.placements.unfiltered
+		concerned := i.subscribers.unfiltered
 		if i.members[set] == nil || i.otherMembers(i.members[set], c.id) == 0 {
-			placements = i.placements.inNamespace
+			concerned = i.subscribers.inNamespace
 		}
 
 		for namespace := range i.boundIn[set] {
-			for p := range placements[namespace] {
-				visitChanged(p)
+			for s := range concerned[namespace] {
+				visitChanged(s)
 			}
 		}
 	}
 }
 
-// eachReader visits the placements that read a changed property, either of every cluster in their scope, or of the clusters that match
+// eachReader visits the subscribers that read a changed property, either of every cluster in their scope, or of the clusters that match
 // their predicates, if this one does.
-func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
+func (i *Inventory) eachReader(c clusterChange, visit func(*subscriber)) {
 	selective := false
 
 	for _, changed := range c.changes {
-		eachCovering(i.placements.matchReaders, changed, func(readers map[*placement]struct{}) { selective = selective || len(readers) > 0 })
-		eachCovering(i.placements.scopeReaders, changed, func(readers map[*placement]struct{}) {
-			for p := range readers {
-				if i.inScope(p, c) {
-					visit(p)
+		eachCovering(i.subscribers.matchReaders, changed, func(readers map[*subscriber]struct{}) { selective = selective || len(readers) > 0 })
+		eachCovering(i.subscribers.scopeReaders, changed, func(readers map[*subscriber]struct{}) {
+			for s := range readers {
+				if i.inScope(s, c) {
+					visit(s)
 				}
 			}
 		})
@@ -170,14 +165,14 @@ func (i *Inventory) eachReader(c clusterChange, visit func(*placement)) {
 		return
 	}
 
-	i.eachMatching(c, func(p *placement) {
-		if p.mayMatch(c.id, c.flipped) && clusterinfo.Affects(p.dependencies.Reads, c.changes) && i.inScope(p, c) {
-			visit(p)
+	i.eachMatching(c, func(s *subscriber) {
+		if s.mayMatch(c.id, c.flipped) && clusterinfo.Affects(s.dependencies.Reads, c.changes) && i.inScope(s, c) {
+			visit(s)
 		}
 	})
 }
 
-// changedSets returns the sets whose placements may gain or lose the cluster.
+// changedSets returns the sets whose subscribers may gain or lose the cluster.
 func (c clusterChange) changedSets() []string {
 	if c.existenceChanged() {
 		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.setsBefore, c.setsAfter))))
@@ -219,36 +214,36 @@ func (i *Inventory) setsContaining(id uint, f *clusterinfo.ClusterInfo) []string
 	return holding
 }
 
-// inScope reports whether the scope of a placement contains the cluster before or after the change.
-func (i *Inventory) inScope(p *placement, c clusterChange) bool {
-	return i.scopeContains(p, c.setsBefore) || i.scopeContains(p, c.setsAfter)
+// inScope reports whether the scope of a subscriber contains the cluster before or after the change.
+func (i *Inventory) inScope(s *subscriber, c clusterChange) bool {
+	return i.scopeContains(s, c.setsBefore) || i.scopeContains(s, c.setsAfter)
 }
 
-func (i *Inventory) gainsOrLoses(p *placement, c clusterChange) bool {
-	before, after := i.scopeContains(p, c.setsBefore), i.scopeContains(p, c.setsAfter)
+func (i *Inventory) gainsOrLoses(s *subscriber, c clusterChange) bool {
+	before, after := i.scopeContains(s, c.setsBefore), i.scopeContains(s, c.setsAfter)
 
 	return before != after || before && c.existenceChanged()
 }
 
-func (i *Inventory) scopeContains(p *placement, sets []string) bool {
+func (i *Inventory) scopeContains(s *subscriber, sets []string) bool {
 	return slices.ContainsFunc(sets, func(set string) bool {
-		_, bound := i.boundIn[set][p.key.Namespace]
+		_, bound := i.boundIn[set][s.key.Namespace]
 
-		return bound && p.dependencies.includes(set)
+		return bound && s.dependencies.includes(set)
 	})
 }
 
-// mayChangeResult reports whether the result of a placement may change when the cluster enters or leaves its scope. A cluster that matches
-// no predicate counts only if the predicates have CEL, if the placement reads rejected clusters, or if it is the only cluster in the scope.
-func (i *Inventory) mayChangeResult(p *placement, c clusterChange) bool {
-	return p.mayMatch(c.id, c.flipped) || p.hasCEL() || p.readsRejected() || i.isOnlyCluster(p, c.id)
+// mayChangeResult reports whether the result of a subscriber may change when the cluster enters or leaves its scope. A cluster that matches
+// no predicate counts only if the predicates have CEL, if the subscriber reads rejected clusters, or if it is the only cluster in the scope.
+func (i *Inventory) mayChangeResult(s *subscriber, c clusterChange) bool {
+	return s.mayMatch(c.id, c.flipped) || s.hasCEL() || s.readsRejected() || i.isOnlyCluster(s, c.id)
 }
 
-// isOnlyCluster reports whether the scope of a placement contains no other cluster that is not terminating.
-func (i *Inventory) isOnlyCluster(p *placement, id uint) bool {
-	for _, set := range i.bindings.live[p.key.Namespace] {
+// isOnlyCluster reports whether the scope of a subscriber contains no other cluster that is not terminating.
+func (i *Inventory) isOnlyCluster(s *subscriber, id uint) bool {
+	for _, set := range i.bindings.live[s.key.Namespace] {
 		members := i.members[set]
-		if members == nil || !p.dependencies.includes(set) {
+		if members == nil || !s.dependencies.includes(set) {
 			continue
 		}
 
@@ -270,28 +265,28 @@ func (i *Inventory) otherMembers(members *view, id uint) uint {
 	return others
 }
 
-// eachAvailabilityReader visits the placements that read availability and have decisions for the cluster, whatever their scope is, if the
+// eachAvailabilityReader visits the subscribers that read availability and have decisions for the cluster, whatever their scope is, if the
 // availability may have changed.
-func (i *Inventory) eachAvailabilityReader(c clusterChange, visit func(*placement)) {
+func (i *Inventory) eachAvailabilityReader(c clusterChange, visit func(*subscriber)) {
 	availability := clusterinfo.Property{Kind: clusterinfo.Availability}
 	if !c.existenceChanged() && !slices.Contains(c.changes, availability) || i.decisions.totals.get(c.id) == 0 {
 		return
 	}
 
-	for _, readers := range []map[*placement]struct{}{i.placements.scopeReaders[availability], i.placements.matchReaders[availability]} {
-		for p := range readers {
-			if i.decisions.contains(p.key, c.id) {
-				visit(p)
+	for _, readers := range []map[*subscriber]struct{}{i.subscribers.scopeReaders[availability], i.subscribers.matchReaders[availability]} {
+		for s := range readers {
+			if i.decisions.contains(s.key, c.id) {
+				visit(s)
 			}
 		}
 	}
 }
 
 func (i *Inventory) affectedBySet(name string, cause Cause) Affected {
-	return newAffected(cause, func(yield func(*placement) bool) {
+	return newAffected(cause, func(yield func(*subscriber) bool) {
 		for namespace := range i.boundIn[name] {
-			for p := range i.boundPlacements(namespace, name) {
-				if !yield(p) {
+			for s := range i.boundSubscribers(namespace, name) {
+				if !yield(s) {
 					return
 				}
 			}
@@ -304,18 +299,18 @@ func (i *Inventory) affectedByBinding(namespace, name string) Affected {
 		return Affected{Cause: CauseBinding} // A binding to a set that does not exist has no effect.
 	}
 
-	return newAffected(CauseBinding, i.boundPlacements(namespace, name))
+	return newAffected(CauseBinding, i.boundSubscribers(namespace, name))
 }
 
-// boundPlacements returns the placements of a namespace that a set bound there concerns. If it is the only existing set that is bound, it
-// also concerns the placements that name other sets, because the status distinguishes "nothing is bound" from "nothing that is named is
+// boundSubscribers returns the subscribers of a namespace that a set bound there concerns. If it is the only existing set that is bound, it
+// also concerns the subscribers that name other sets, because a status distinguishes "nothing is bound" from "nothing that is named is
 // bound".
-func (i *Inventory) boundPlacements(namespace, name string) iter.Seq[*placement] {
+func (i *Inventory) boundSubscribers(namespace, name string) iter.Seq[*subscriber] {
 	onlyBound := !slices.ContainsFunc(i.bindings.live[namespace], func(other string) bool { return other != name && i.sets.live[other] != nil })
 
-	return func(yield func(*placement) bool) {
-		for p := range i.placements.inNamespace[namespace] {
-			if (onlyBound || p.dependencies.includes(name)) && !yield(p) {
+	return func(yield func(*subscriber) bool) {
+		for s := range i.subscribers.inNamespace[namespace] {
+			if (onlyBound || s.dependencies.includes(name)) && !yield(s) {
 				return
 			}
 		}

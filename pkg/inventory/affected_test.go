@@ -161,7 +161,7 @@ func TestAffected(t *testing.T) {
 			affected := tc.event(world())
 
 			var got []string
-			for _, key := range affected.Placements {
+			for _, key := range affected.Subscribers {
 				got = append(got, key.String())
 			}
 
@@ -192,7 +192,7 @@ func TestAffectedByMovedProfile(t *testing.T) {
 	i.SetProfile("a1", profile)
 
 	var got []string
-	for _, key := range i.SetProfile("b1", profile).Placements {
+	for _, key := range i.SetProfile("b1", profile).Subscribers {
 		got = append(got, key.String())
 	}
 

@@ -3,7 +3,7 @@ package inventory
 // Assume replaces the decisions of a placement in the counts with these clusters, whatever its pages contain, until ForgetAssumed or the
 // next Assume. The caller assumes a result before it writes the pages, so that evaluations which read the decisions of others see it at
 // once (docs/spec/differences.md B9). A cluster that is listed twice counts twice.
-func (i *Inventory) Assume(owner PlacementKey, clusters []string) {
+func (i *Inventory) Assume(owner Key, clusters []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -21,7 +21,7 @@ func (i *Inventory) Assume(owner PlacementKey, clusters []string) {
 }
 
 // Assumed reports whether the counts contain an assumed result of the placement.
-func (i *Inventory) Assumed(owner PlacementKey) bool {
+func (i *Inventory) Assumed(owner Key) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -29,7 +29,7 @@ func (i *Inventory) Assumed(owner PlacementKey) bool {
 }
 
 // ForgetAssumed counts the pages of a placement again instead of its assumed result. It does nothing if no result is assumed.
-func (i *Inventory) ForgetAssumed(owner PlacementKey) {
+func (i *Inventory) ForgetAssumed(owner Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 

@@ -50,7 +50,7 @@ func benchHub(
 		i.SetCluster(benchCluster(n, 0))
 	}
 
-	keys := make([]PlacementKey, 0, placements)
+	keys := make([]Key, 0, placements)
 
 	for n := range placements {
 		key := NewPlacementKey(V1beta1, fmt.Sprintf("ns%d", n%100), fmt.Sprintf("p%d", n))
@@ -98,7 +98,7 @@ func eachSizeOf(b *testing.B, dependencies func(b *testing.B, compiler *selector
 			b.ReportAllocs()
 
 			for n := 0; b.Loop(); n++ {
-				if got := len(event(i, n).Placements); got != affected {
+				if got := len(event(i, n).Subscribers); got != affected {
 					b.Fatalf("%d placements are affected, want %d", got, affected)
 				}
 			}

@@ -15,9 +15,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// placements returns placements that read everything that is derived: a view, a cached verdict of CEL, single clauses, taints, and the
+// subscribers returns placements that read everything that is derived: a view, a cached verdict of CEL, single clauses, taints, and the
 // counts of decisions.
-func placements() []*clusterv1beta1.Placement {
+func subscribers() []*clusterv1beta1.Placement {
 	named := func(name string, spec clusterv1beta1.PlacementSpec) *clusterv1beta1.Placement {
 		return &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Spec: spec}
 	}
@@ -42,7 +42,7 @@ func placements() []*clusterv1beta1.Placement {
 func differences(i *inventory.Inventory) map[string]string {
 	found := map[string]string{}
 
-	for _, placement := range placements() {
+	for _, placement := range subscribers() {
 		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
 		snapshot := i.SnapshotFor(request.Key)
 		now := time.Unix(0, 0)
@@ -110,7 +110,7 @@ func smallHub() *inventory.Inventory {
 	owner := inventory.NewPlacementKey(inventory.V1beta1, "other", "p")
 	i.SetDecision(inventory.Page{Key: owner.Decision("d"), Owner: owner, Clusters: []string{"us", "eu"}})
 
-	for _, placement := range placements() {
+	for _, placement := range subscribers() {
 		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
 		i.Subscribe(request.Key, request.Dependencies())
 	}

@@ -2,7 +2,7 @@ package inventory
 
 // NamespaceDecisionCounts returns the number of decisions per cluster name of the other placements in the namespace of the placement, of
 // every API. It ignores PlacementDecisions that name no placement.
-func (s *Snapshot) NamespaceDecisionCounts(key PlacementKey) map[string]int {
+func (s *Snapshot) NamespaceDecisionCounts(key Key) map[string]int {
 	counts := map[string]int{}
 
 	s.pages.Root().WalkPrefix([]byte(ownersIn(key.Namespace)), func(_ []byte, pages []*page) bool {
@@ -20,7 +20,7 @@ func (s *Snapshot) NamespaceDecisionCounts(key PlacementKey) map[string]int {
 
 // DecisionCounts returns the number of decisions per cluster name of all other placements. It visits every page; CountsOfOthers returns the
 // same counts from the totals.
-func (s *Snapshot) DecisionCounts(key PlacementKey) map[string]int {
+func (s *Snapshot) DecisionCounts(key Key) map[string]int {
 	counts := map[string]int{}
 
 	s.pages.Root().Walk(func(_ []byte, pages []*page) bool {
@@ -56,7 +56,7 @@ func (l CountsOfOthers) Of(id uint) int { return int(l.totals.get(id) - l.own[id
 
 // CountsOfOthers returns the number of decisions per cluster without those of the placement. It costs as much as the placement has
 // decisions.
-func (s *Snapshot) CountsOfOthers(key PlacementKey) CountsOfOthers {
+func (s *Snapshot) CountsOfOthers(key Key) CountsOfOthers {
 	load := CountsOfOthers{totals: s.totals, own: map[uint]int32{}}
 	pages, _ := s.pages.Get([]byte(ownerName(key)))
 

@@ -8,14 +8,14 @@ import (
 // Page is the content of a PlacementDecision that counts: its owner, and the names of its clusters.
 type Page struct {
 	Key      DecisionKey
-	Owner    PlacementKey
+	Owner    Key
 	Clusters []string
 }
 
 // page is a Page with the ids of the clusters. It is immutable.
 type page struct {
 	key   DecisionKey
-	owner PlacementKey
+	owner Key
 	ids   []uint32
 }
 
@@ -23,8 +23,8 @@ type page struct {
 type decisions struct {
 	pages map[DecisionKey]*page
 	// byOwner has the pages of each placement, and assumed a page with all clusters of a result that is about to be written (see Assume).
-	byOwner map[PlacementKey][]*page
-	assumed map[PlacementKey]*page
+	byOwner map[Key][]*page
+	assumed map[Key]*page
 	// counted has the pages of each placement that count: the assumed one, or the written ones sorted by name.
 	counted *table[[]*page]
 	// totals has the number of decisions per cluster, and frequencies the number of clusters per total. highest is the greatest total.
@@ -36,13 +36,13 @@ type decisions struct {
 
 func newDecisions() *decisions {
 	return &decisions{
-		pages: map[DecisionKey]*page{}, byOwner: map[PlacementKey][]*page{}, assumed: map[PlacementKey]*page{}, counted: newTable[[]*page](),
+		pages: map[DecisionKey]*page{}, byOwner: map[Key][]*page{}, assumed: map[Key]*page{}, counted: newTable[[]*page](),
 	}
 }
 
 // ownerName returns a key that sorts placements by namespace, so that those of a namespace have a common prefix.
-func ownerName(key PlacementKey) string {
-	return ownersIn(key.Namespace) + string(key.API) + "\x00" + key.Name
+func ownerName(key Key) string {
+	return ownersIn(key.Namespace) + string(key.API()) + "\x00" + key.Name
 }
 
 func ownersIn(namespace string) string { return namespace + "\x00" }
@@ -129,7 +129,7 @@ func without(pages []*page, gone *page) []*page {
 }
 
 // setPages replaces the pages of a placement, and reports whether they count, which they do unless a result is assumed.
-func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
+func (d *decisions) setPages(owner Key, pages []*page) bool {
 	if len(pages) == 0 {
 		delete(d.byOwner, owner)
 	} else {
@@ -146,7 +146,7 @@ func (d *decisions) setPages(owner PlacementKey, pages []*page) bool {
 }
 
 // setCounted replaces the pages of a placement that count, and updates the totals by the difference.
-func (d *decisions) setCounted(owner PlacementKey, pages []*page) {
+func (d *decisions) setCounted(owner Key, pages []*page) {
 	name := ownerName(owner)
 	before := d.counted.live[name]
 
@@ -185,7 +185,7 @@ func (d *decisions) count(p *page, step int32) {
 }
 
 // contains reports whether the pages of a placement, or its assumed result, contain a cluster.
-func (d *decisions) contains(owner PlacementKey, id uint) bool {
+func (d *decisions) contains(owner Key, id uint) bool {
 	stands := func(p *page) bool { return slices.Contains(p.ids, uint32(id)) }
 	assumed := d.assumed[owner]
 

@@ -7,7 +7,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Dependencies are the inputs that the evaluation of a placement reads. They must not be changed once passed to an Inventory.
+// Dependencies are the inputs that the evaluation of a subscriber reads. They must not be changed once passed to an Inventory.
 type Dependencies struct {
 	// ClusterSets are its spec.clusterSets; empty means every set bound to its namespace.
 	ClusterSets []string
@@ -28,186 +28,186 @@ func (i Dependencies) includes(set string) bool {
 	return len(i.ClusterSets) == 0 || slices.Contains(i.ClusterSets, set)
 }
 
-// placement has the dependencies of one placement. It is indexed, and can be affected, only once it is subscribed.
-type placement struct {
-	key          PlacementKey
+// subscriber is an object that has declared its dependencies. It is indexed, and can be affected, only after the first SnapshotFor.
+type subscriber struct {
+	key          Key
 	dependencies Dependencies
-	subscribed   bool
-	identity     string // of its request, once it is subscribed
+	indexed      bool
+	identity     string // of its request, once it is indexed
 	predicates   []*view
 	clauses      [][]*view
 }
 
-// placements has all placements, and indexes of the subscribed ones by namespace and by the properties that they read.
-type placements struct {
-	byKey       map[PlacementKey]*placement
-	inNamespace map[string]map[*placement]struct{}
-	// unfiltered has, by namespace, the placements that may read clusters which match no predicate.
-	unfiltered map[string]map[*placement]struct{}
+// subscribers has all subscribers by key, and indexes of them by namespace and by the properties that they read.
+type subscribers struct {
+	byKey       map[Key]*subscriber
+	inNamespace map[string]map[*subscriber]struct{}
+	// unfiltered has, by namespace, the subscribers that may read clusters which match no predicate.
+	unfiltered map[string]map[*subscriber]struct{}
 	// scopeReaders read a property of every cluster in their scope, and matchReaders only of clusters that match their predicates.
-	scopeReaders, matchReaders map[clusterinfo.Property]map[*placement]struct{}
+	scopeReaders, matchReaders map[clusterinfo.Property]map[*subscriber]struct{}
 }
 
 // readsUnfiltered reports whether a cluster may count that matches no predicate.
-func (p *placement) readsUnfiltered() bool {
-	return len(p.dependencies.Predicates) == 0 || p.readsRejected()
+func (s *subscriber) readsUnfiltered() bool {
+	return len(s.dependencies.Predicates) == 0 || s.readsRejected()
 }
 
 // readsRejected reports whether the result depends on clusters that match no predicate.
-func (p *placement) readsRejected() bool {
-	return len(p.dependencies.ScopeReads) > 0 || p.dependencies.WatchRejected
+func (s *subscriber) readsRejected() bool {
+	return len(s.dependencies.ScopeReads) > 0 || s.dependencies.WatchRejected
 }
 
-func newPlacements() *placements {
-	return &placements{
-		byKey: map[PlacementKey]*placement{}, inNamespace: map[string]map[*placement]struct{}{},
-		unfiltered:   map[string]map[*placement]struct{}{},
-		scopeReaders: map[clusterinfo.Property]map[*placement]struct{}{}, matchReaders: map[clusterinfo.Property]map[*placement]struct{}{},
+func newSubscribers() *subscribers {
+	return &subscribers{
+		byKey: map[Key]*subscriber{}, inNamespace: map[string]map[*subscriber]struct{}{},
+		unfiltered:   map[string]map[*subscriber]struct{}{},
+		scopeReaders: map[clusterinfo.Property]map[*subscriber]struct{}{}, matchReaders: map[clusterinfo.Property]map[*subscriber]struct{}{},
 	}
 }
 
-// Subscribe declares the dependencies of a placement, and replaces the former ones. Affected returns the placement only after the next
+// Subscribe declares the dependencies of an object, and replaces the former ones. Affected returns the object only after the next
 // SnapshotFor, with which it has to be evaluated.
-func (i *Inventory) Subscribe(key PlacementKey, dependencies Dependencies) {
+func (i *Inventory) Subscribe(key Key, dependencies Dependencies) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.unsubscribe(i.placements.byKey[key])
-	i.placements.byKey[key] = &placement{key: key, dependencies: dependencies}
+	i.unindex(i.subscribers.byKey[key])
+	i.subscribers.byKey[key] = &subscriber{key: key, dependencies: dependencies}
 }
 
-// UpdateDependencies replaces the dependencies of a subscribed placement, and returns the generation after which they apply: for changes up
-// to that generation, Affected has used the old ones. It keeps the cached verdicts of predicates in both, and ignores a placement that
+// UpdateDependencies replaces the dependencies of a subscriber, and returns the generation after which they apply: for changes up
+// to that generation, Affected has used the old ones. It keeps the cached verdicts of predicates in both, and ignores an object that
 // never subscribed.
-func (i *Inventory) UpdateDependencies(key PlacementKey, dependencies Dependencies) (generation uint64) {
+func (i *Inventory) UpdateDependencies(key Key, dependencies Dependencies) (generation uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	before := i.placements.byKey[key]
+	before := i.subscribers.byKey[key]
 	if before == nil {
 		return i.generation
 	}
 
-	after := &placement{key: key, dependencies: dependencies}
-	i.placements.byKey[key] = after
+	after := &subscriber{key: key, dependencies: dependencies}
+	i.subscribers.byKey[key] = after
 
-	if before.subscribed {
-		i.subscribe(after)
+	if before.indexed {
+		i.index(after)
 	}
 
-	i.unsubscribe(before) // After subscribe, so that views of both keep a reference.
+	i.unindex(before) // After index, so that views of both keep a reference.
 
 	return i.generation
 }
 
-// Unsubscribe removes the dependencies of a placement, which is never affected any more.
-func (i *Inventory) Unsubscribe(key PlacementKey) {
+// Unsubscribe removes an object, which is never affected any more.
+func (i *Inventory) Unsubscribe(key Key) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	i.unsubscribe(i.placements.byKey[key])
-	delete(i.placements.byKey, key)
+	i.unindex(i.subscribers.byKey[key])
+	delete(i.subscribers.byKey, key)
 }
 
-// subscribe adds a placement to the indexes. It does nothing if the placement is nil or already subscribed.
-func (i *Inventory) subscribe(p *placement) {
-	if p == nil || p.subscribed {
+// index adds a subscriber to the indexes. It does nothing if the subscriber is nil or already indexed.
+func (i *Inventory) index(s *subscriber) {
+	if s == nil || s.indexed {
 		return
 	}
 
-	p.subscribed = true
+	s.indexed = true
 	dynamic := 0
 
-	for _, predicate := range p.dependencies.Predicates {
+	for _, predicate := range s.dependencies.Predicates {
 		used := i.views.acquire(predicate)
-		used.dependents[p] = struct{}{}
-		p.predicates = append(p.predicates, used)
+		used.dependents[s] = struct{}{}
+		s.predicates = append(s.predicates, used)
 
 		if used.celCache != nil {
 			dynamic++
 		}
 	}
 
-	for _, used := range p.predicates {
+	for _, used := range s.predicates {
 		if used.celCache != nil {
 			used.celCache.limitFreeCost(dynamic)
 		}
 	}
 
-	for _, clauses := range p.dependencies.Clauses {
+	for _, clauses := range s.dependencies.Clauses {
 		views := make([]*view, 0, len(clauses))
 
 		for _, clause := range clauses {
 			used := i.views.acquire(clause)
 			if used.clauseDependents == nil {
-				used.clauseDependents = map[*placement]struct{}{}
+				used.clauseDependents = map[*subscriber]struct{}{}
 			}
 
-			used.clauseDependents[p] = struct{}{}
+			used.clauseDependents[s] = struct{}{}
 			views = append(views, used)
 		}
 
-		p.clauses = append(p.clauses, views)
+		s.clauses = append(s.clauses, views)
 	}
 
-	p.eachEntry(i.placements, func(in map[*placement]struct{}) { in[p] = struct{}{} })
+	s.eachEntry(i.subscribers, func(in map[*subscriber]struct{}) { in[s] = struct{}{} })
 
-	p.identity = RequestIdentity(p.dependencies.ClusterSets, p.dependencies.Predicates)
-	i.subscribers.add(p.identity)
+	s.identity = RequestIdentity(s.dependencies.ClusterSets, s.dependencies.Predicates)
+	i.requestCounts.add(s.identity)
 }
 
-// unsubscribe removes a placement from the indexes.
-func (i *Inventory) unsubscribe(p *placement) {
-	if p == nil || !p.subscribed {
+// unindex removes a subscriber from the indexes, if it is in them.
+func (i *Inventory) unindex(s *subscriber) {
+	if s == nil || !s.indexed {
 		return
 	}
 
-	for _, used := range p.predicates {
-		delete(used.dependents, p) // Two predicates may be equal, and share the view.
+	for _, used := range s.predicates {
+		delete(used.dependents, s) // Two predicates may be equal, and share the view.
 		i.views.release(used)
 	}
 
-	for _, used := range slices.Concat(p.clauses...) {
-		delete(used.clauseDependents, p)
+	for _, used := range slices.Concat(s.clauses...) {
+		delete(used.clauseDependents, s)
 		i.views.release(used)
 	}
 
-	p.eachEntry(i.placements, func(in map[*placement]struct{}) { delete(in, p) })
-	deleteEmpty(i.placements.inNamespace, p.key.Namespace)
-	deleteEmpty(i.placements.unfiltered, p.key.Namespace)
+	s.eachEntry(i.subscribers, func(in map[*subscriber]struct{}) { delete(in, s) })
+	deleteEmpty(i.subscribers.inNamespace, s.key.Namespace)
+	deleteEmpty(i.subscribers.unfiltered, s.key.Namespace)
 
-	for _, read := range slices.Concat(p.dependencies.Reads, p.dependencies.ScopeReads) {
-		deleteEmpty(i.placements.scopeReaders, read)
-		deleteEmpty(i.placements.matchReaders, read)
+	for _, read := range slices.Concat(s.dependencies.Reads, s.dependencies.ScopeReads) {
+		deleteEmpty(i.subscribers.scopeReaders, read)
+		deleteEmpty(i.subscribers.matchReaders, read)
 	}
 
-	i.subscribers.remove(p.identity, i.results)
+	i.requestCounts.remove(s.identity, i.results)
 }
 
-func (p *placement) eachEntry(all *placements, visit func(map[*placement]struct{})) {
-	visit(setAt(all.inNamespace, p.key.Namespace))
+func (s *subscriber) eachEntry(all *subscribers, visit func(map[*subscriber]struct{})) {
+	visit(setAt(all.inNamespace, s.key.Namespace))
 
-	if p.readsUnfiltered() {
-		visit(setAt(all.unfiltered, p.key.Namespace))
+	if s.readsUnfiltered() {
+		visit(setAt(all.unfiltered, s.key.Namespace))
 	}
 
 	readers := all.scopeReaders
-	if len(p.dependencies.Predicates) > 0 {
+	if len(s.dependencies.Predicates) > 0 {
 		readers = all.matchReaders
 	}
 
-	for _, read := range p.dependencies.Reads {
+	for _, read := range s.dependencies.Reads {
 		visit(setAt(readers, read))
 	}
 
-	for _, read := range p.dependencies.ScopeReads {
+	for _, read := range s.dependencies.ScopeReads {
 		visit(setAt(all.scopeReaders, read))
 	}
 }
 
 // mayMatch reports whether a cluster may have matched the predicates before the change, or may match them now.
-func (p *placement) mayMatch(id uint, flipped map[*view]struct{}) bool {
-	return len(p.predicates) == 0 || slices.ContainsFunc(p.predicates, func(v *view) bool {
+func (s *subscriber) mayMatch(id uint, flipped map[*view]struct{}) bool {
+	return len(s.predicates) == 0 || slices.ContainsFunc(s.predicates, func(v *view) bool {
 		_, is := flipped[v]
 
 		return is || v.matchesOrUnknown(id)
@@ -215,8 +215,8 @@ func (p *placement) mayMatch(id uint, flipped map[*view]struct{}) bool {
 }
 
 // predicateFlipped reports whether a predicate flipped before which none matches. Only predicates without CEL are known to match.
-func (p *placement) predicateFlipped(id uint, flipped map[*view]struct{}) bool {
-	for _, v := range p.predicates {
+func (s *subscriber) predicateFlipped(id uint, flipped map[*view]struct{}) bool {
+	for _, v := range s.predicates {
 		if _, is := flipped[v]; is {
 			return true
 		}
@@ -230,8 +230,8 @@ func (p *placement) predicateFlipped(id uint, flipped map[*view]struct{}) bool {
 }
 
 // failedClauseChanged reports whether the first clause that a cluster fails has changed, in any predicate.
-func (p *placement) failedClauseChanged(id uint, flipped map[*view]struct{}) bool {
-	return slices.ContainsFunc(p.clauses, func(clauses []*view) bool {
+func (s *subscriber) failedClauseChanged(id uint, flipped map[*view]struct{}) bool {
+	return slices.ContainsFunc(s.clauses, func(clauses []*view) bool {
 		for _, v := range clauses {
 			if _, is := flipped[v]; is {
 				return true
@@ -247,8 +247,8 @@ func (p *placement) failedClauseChanged(id uint, flipped map[*view]struct{}) boo
 }
 
 // hasCEL reports whether a predicate has CEL. Its errors and costs are a part of the result, also those of clusters that do not match.
-func (p *placement) hasCEL() bool {
-	return slices.ContainsFunc(p.predicates, func(v *view) bool { return v.celCache != nil })
+func (s *subscriber) hasCEL() bool {
+	return slices.ContainsFunc(s.predicates, func(v *view) bool { return v.celCache != nil })
 }
 
 func (v *view) matchesOrUnknown(id uint) bool {

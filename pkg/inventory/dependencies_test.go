@@ -64,7 +64,7 @@ func TestUpdateDependencies(t *testing.T) {
 				i.UpdateDependencies(key, plain)
 			}
 
-			if got := len(tc.event(i).Placements) > 0; got != (tc.affects && watching) {
+			if got := len(tc.event(i).Subscribers) > 0; got != (tc.affects && watching) {
 				t.Errorf("%s: affected %v while rejection reasons are listed %v, want %v", tc.reason, got, watching, tc.affects && watching)
 			}
 		}
@@ -105,8 +105,8 @@ func TestUpdateDependenciesKeepsViews(t *testing.T) {
 
 	i.Unsubscribe(key)
 
-	if len(i.views.byIdentity) != 0 || len(i.placements.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
+	if len(i.views.byIdentity) != 0 || len(i.subscribers.unfiltered) != 0 || len(i.views.index.byKey) != 0 {
 		t.Errorf("an unsubscribed placement leaves %d views, %d namespaces, %d indexed properties",
-			len(i.views.byIdentity), len(i.placements.unfiltered), len(i.views.index.byKey))
+			len(i.views.byIdentity), len(i.subscribers.unfiltered), len(i.views.index.byKey))
 	}
 }

@@ -19,10 +19,10 @@ import (
 func TestCorruptViewCountsAsDivergence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := smallHub()
-		requests := map[inventory.PlacementKey]*scheduling.Request{}
-		var keys []inventory.PlacementKey
+		requests := map[inventory.Key]*scheduling.Request{}
+		var keys []inventory.Key
 
-		for _, placement := range placements() {
+		for _, placement := range subscribers() {
 			request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
 			requests[request.Key], keys = request, append(keys, request.Key)
 		}
@@ -31,14 +31,14 @@ func TestCorruptViewCountsAsDivergence(t *testing.T) {
 
 		before := divergences(t)
 		compare := &comparer.Comparer{
-			Placements: func() []inventory.PlacementKey { return keys },
-			Compare: func(_ context.Context, key inventory.PlacementKey) (string, bool, error) {
+			Placements: func() []inventory.Key { return keys },
+			Compare: func(_ context.Context, key inventory.Key) (string, bool, error) {
 				snapshot, now := i.SnapshotFor(key), time.Unix(0, 0)
 
 				return scheduling.Difference(scheduling.Schedule(requests[key], snapshot, nil, now),
 					scheduling.Reference(requests[key], snapshot, nil, now)), true, nil
 			},
-			Diverged: func(inventory.PlacementKey) { i.Rebuild() },
+			Diverged: func(inventory.Key) { i.Rebuild() },
 			Busy:     func() bool { return false },
 		}
 		rotation := func() float64 {

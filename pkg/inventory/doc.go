@@ -1,8 +1,8 @@
 // Package inventory has the ClusterInfos of all clusters, the cluster sets, the bindings and the existing decisions. A Snapshot is the
-// state at one time, and Affected are the placements whose result one change may have changed.
+// state at one time, and Affected are the subscribers whose result one change may have changed.
 //
 // Each method that changes the inventory takes one object and compares it with the former state, so that every change is handled with the
-// old and the new object. Affected may contain too many placements, never too few. A Snapshot is immutable and numbered; two calls without
+// old and the new object. Affected may contain too many subscribers, never too few. A Snapshot is immutable and numbered; two calls without
 // a change between them return the same one. An Inventory is safe for concurrent use.
 //
 // Work is proportional to the change. Every distinct selector in use has one view, a bitset of the clusters that match, and the views are
@@ -11,6 +11,7 @@
 // cluster on which they were evaluated. Snapshots share everything that has not changed: clusters and counts are in chunks, views in
 // bitsets, names in radix trees, and all of these are copied on write.
 //
-// A placement subscribes to what it reads by Subscribe, which declares its dependencies, and SnapshotFor, which returns the Snapshot for
-// its first evaluation. Before that it is never affected: it has no result yet, and waits to be evaluated anyway.
+// An object of any kind, such as a Placement, subscribes to what it reads by Subscribe, which declares its dependencies, and SnapshotFor,
+// which returns the Snapshot for its first evaluation. Before that it is never affected: it has no result yet, and waits to be evaluated
+// anyway.
 package inventory

@@ -34,9 +34,9 @@ type Inventory struct {
 	bindings           *table[[]string]
 	boundIn            map[string]map[string]struct{}
 
-	views      *views
-	decisions  *decisions
-	placements *placements
+	views       *views
+	decisions   *decisions
+	subscribers *subscribers
 
 	generation uint64
 	snapshot   *Snapshot
@@ -44,32 +44,32 @@ type Inventory struct {
 	order   func() *order
 	orderOf *iradix.Tree[uint]
 	// results are shared by all snapshots since the last change of anything but decisions.
-	results     *resultCache
-	subscribers *subscribers
+	results       *resultCache
+	requestCounts *requestCounts
 }
 
 // New returns an empty Inventory. The compiler compiles the selectors of sets.
 func New(compiler *selector.Compiler) *Inventory {
 	i := &Inventory{
-		compiler:   compiler,
-		ids:        newClusterIDs(),
-		clusters:   newTable[uint](),
-		alive:      newFlags(),
-		tainted:    newFlags(),
-		unreadable: newFlags(),
-		scores:     map[string]map[string]clusterinfo.ScoreSet{},
-		profiles:   map[string][]clusterinfo.Profile{},
-		profileOf:  map[clusterinfo.Profile]string{},
-		sets:       newTable[*ClusterSet](),
-		members:    map[string]*view{},
-		selecting:  map[string]*view{},
-		bindings:   newTable[[]string](),
-		boundIn:    map[string]map[string]struct{}{},
-		decisions:  newDecisions(),
-		placements: newPlacements(),
+		compiler:    compiler,
+		ids:         newClusterIDs(),
+		clusters:    newTable[uint](),
+		alive:       newFlags(),
+		tainted:     newFlags(),
+		unreadable:  newFlags(),
+		scores:      map[string]map[string]clusterinfo.ScoreSet{},
+		profiles:    map[string][]clusterinfo.Profile{},
+		profileOf:   map[clusterinfo.Profile]string{},
+		sets:        newTable[*ClusterSet](),
+		members:     map[string]*view{},
+		selecting:   map[string]*view{},
+		bindings:    newTable[[]string](),
+		boundIn:     map[string]map[string]struct{}{},
+		decisions:   newDecisions(),
+		subscribers: newSubscribers(),
 	}
-	i.subscribers = newSubscribers()
-	i.results = newResultCache(i.subscribers, maxResultBytes)
+	i.requestCounts = newRequestCounts()
+	i.results = newResultCache(i.requestCounts, maxResultBytes)
 	i.views = newViews(clusterSource{each: i.eachCluster, info: i.infos.get, id: i.idOf})
 
 	return i
@@ -90,7 +90,7 @@ func (i *Inventory) changed(what changeKind) {
 		i.decisions.generation++
 	} else {
 		i.generation++
-		i.results = newResultCache(i.subscribers, maxResultBytes)
+		i.results = newResultCache(i.requestCounts, maxResultBytes)
 	}
 }
 

@@ -164,7 +164,7 @@ func TestDecisionCounts(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason string
-		key    PlacementKey
+		key    Key
 		want   map[string]int
 	}{
 		{"1.8: all decisions hub-wide but its own; pages without a label count too",
@@ -212,7 +212,7 @@ func TestNamespaceDecisionCounts(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason string
-		key    PlacementKey
+		key    Key
 		want   map[string]int
 	}{
 		{"its own do not count, nor those of other namespaces or of no placement", NewPlacementKey(V1beta1, "ns", "p"),

@@ -1,6 +1,9 @@
 package inventory
 
 import (
+	"cmp"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -13,20 +16,70 @@ const (
 	V1alpha1 API = "placement.open-cluster-management.io"
 )
 
-// PlacementKey identifies a placement.
-type PlacementKey struct {
+// GroupKind is a kind with its API group, in the form of schema.GroupKind.String. It is a single string to keep a Key small, because there
+// are several for each placement.
+type GroupKind string
+
+// The kinds of placements are this prefix and an API.
+const (
+	placementPrefix             = "Placement."
+	placementV1beta1  GroupKind = placementPrefix + GroupKind(V1beta1)
+	placementV1alpha1 GroupKind = placementPrefix + GroupKind(V1alpha1)
+)
+
+// Key identifies an object that subscribes. Only placements own decisions.
+type Key struct {
 	types.NamespacedName
 
-	API API
+	GroupKind GroupKind
 }
 
-// String returns "namespace/name", followed by the API group if it is not V1beta1.
-func (k PlacementKey) String() string {
-	if k.API == V1beta1 {
-		return k.NamespacedName.String()
+// NewPlacementKey returns the key of a placement.
+func NewPlacementKey(api API, namespace, name string) Key {
+	key := Key{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+
+	switch api {
+	case V1beta1:
+		key.GroupKind = placementV1beta1
+	case V1alpha1:
+		key.GroupKind = placementV1alpha1
+	default:
+		key.GroupKind = placementPrefix + GroupKind(api)
 	}
 
-	return k.NamespacedName.String() + " (" + string(k.API) + ")"
+	return key
+}
+
+// API returns the API of a placement; empty for any other object.
+func (k Key) API() API {
+	group, isPlacement := strings.CutPrefix(string(k.GroupKind), placementPrefix)
+	if !isPlacement {
+		return ""
+	}
+
+	return API(group)
+}
+
+// String returns "namespace/name", followed by the API group of a placement that is not of V1beta1, or by the kind of any other object.
+func (k Key) String() string {
+	switch api := k.API(); api {
+	case V1beta1:
+		return k.NamespacedName.String()
+	case "":
+		return k.NamespacedName.String() + " (" + string(k.GroupKind) + ")"
+	default:
+		return k.NamespacedName.String() + " (" + string(api) + ")"
+	}
+}
+
+// Decision returns the key of a PlacementDecision of the placement's API and namespace.
+func (k Key) Decision(name string) DecisionKey {
+	return DecisionKey{API: k.API(), NamespacedName: types.NamespacedName{Namespace: k.Namespace, Name: name}}
+}
+
+// Compare orders keys by namespace, name and kind.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Namespace, other.Namespace), cmp.Compare(k.Name, other.Name), cmp.Compare(k.GroupKind, other.GroupKind))
 }
 
 // DecisionKey identifies a PlacementDecision.
@@ -34,14 +87,4 @@ type DecisionKey struct {
 	types.NamespacedName
 
 	API API
-}
-
-// NewPlacementKey returns the key of a placement.
-func NewPlacementKey(api API, namespace, name string) PlacementKey {
-	return PlacementKey{API: api, NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
-}
-
-// Decision returns the key of a PlacementDecision of the placement's API and namespace.
-func (k PlacementKey) Decision(name string) DecisionKey {
-	return DecisionKey{API: k.API, NamespacedName: types.NamespacedName{Namespace: k.Namespace, Name: name}}
 }

@@ -11,7 +11,7 @@ import (
 const (
 	// maxResultBytes limits the total size of the results for one state: about 400 results that name each of 10,000 clusters.
 	maxResultBytes = 64 << 20
-	// minSubscribers is how many placements must have the same request before its results are kept: a single placement needs each result
+	// minSubscribers is how many subscribers must have the same request before its results are kept: a single subscriber needs each result
 	// once per state.
 	minSubscribers = 2
 )
@@ -34,43 +34,43 @@ func RequestIdentity(clusterSets []string, predicates []*selector.Selector) stri
 	return identity.String()
 }
 
-// subscribers counts the subscribed placements by the identity of their request. Its mutex also guards every resultCache that refers to it,
-// so that no result is kept after its subscribers have gone. It is safe for concurrent use.
-type subscribers struct {
+// requestCounts counts the indexed subscribers by the identity of their request. Its mutex also guards every resultCache that refers to
+// it, so that no result is kept after its subscribers have gone. It is safe for concurrent use.
+type requestCounts struct {
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-func newSubscribers() *subscribers { return &subscribers{counts: map[string]int{}} }
+func newRequestCounts() *requestCounts { return &requestCounts{counts: map[string]int{}} }
 
-// add counts a placement whose request has the identity.
-func (s *subscribers) add(identity string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// add counts a subscriber whose request has the identity.
+func (r *requestCounts) add(identity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 
-	s.counts[identity]++
+	r.counts[identity]++
 }
 
 // remove undoes add, and drops the results of the identity if fewer than minSubscribers are left.
-func (s *subscribers) remove(identity string, answers *resultCache) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (r *requestCounts) remove(identity string, answers *resultCache) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 
-	s.counts[identity]--
+	r.counts[identity]--
 
-	if s.counts[identity] < minSubscribers {
+	if r.counts[identity] < minSubscribers {
 		answers.drop(identity)
 	}
 
-	if s.counts[identity] == 0 {
-		delete(s.counts, identity)
+	if r.counts[identity] == 0 {
+		delete(r.counts, identity)
 	}
 }
 
-// resultCache keeps results that several placements share, for one state. If they exceed the limit, it drops the least recently used ones.
+// resultCache keeps results that several subscribers share, for one state. If they exceed the limit, it drops the least recently used ones.
 type resultCache struct {
-	subscribers *subscribers
-	limit       int
+	requests *requestCounts
+	limit    int
 
 	// The mutex of subscribers guards the fields below.
 	results map[string]map[string]*list.Element // by the identity of the request, and by the rest of the key
@@ -85,11 +85,11 @@ type resultEntry struct {
 	bytes          int
 }
 
-func newResultCache(s *subscribers, limit int) *resultCache {
-	return &resultCache{subscribers: s, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
+func newResultCache(s *requestCounts, limit int) *resultCache {
+	return &resultCache{requests: s, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
 }
 
-// Memoize returns the result of find for a request in the snapshot. While at least two subscribed placements have a request of that
+// Memoize returns the result of find for a request in the snapshot. While at least two indexed subscribers have a request of that
 // identity, it keeps the result and calls find once until anything but decisions changes; otherwise it calls find each time.
 //
 // The rest distinguishes the results of requests with the same identity, and size returns the approximate size of a result in bytes.
@@ -112,10 +112,10 @@ func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func
 
 // entry returns the function that computes a result, and makes it with newFind if there is none; nil if the result is not to be kept.
 func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) any) any {
-	c.subscribers.mu.Lock()
-	defer c.subscribers.mu.Unlock()
+	c.requests.mu.Lock()
+	defer c.requests.mu.Unlock()
 
-	if c.subscribers.counts[identity] < minSubscribers {
+	if c.requests.counts[identity] < minSubscribers {
 		return nil
 	}
 
@@ -139,8 +139,8 @@ func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) an
 
 // setSize sets the size of a result, and drops others if the total exceeds the limit.
 func (c *resultCache) setSize(entry *resultEntry, bytes int) {
-	c.subscribers.mu.Lock()
-	defer c.subscribers.mu.Unlock()
+	c.requests.mu.Lock()
+	defer c.requests.mu.Unlock()
 
 	if known := c.results[entry.identity][entry.rest]; known == nil || entryOf(known) != entry {
 		return // It has been dropped.

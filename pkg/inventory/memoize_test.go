@@ -12,7 +12,7 @@ import (
 )
 
 // regional returns a placement of ns that selects a region.
-func regional(t *testing.T, name, region string) (PlacementKey, Dependencies) {
+func regional(t *testing.T, name, region string) (Key, Dependencies) {
 	t.Helper()
 
 	predicate, errs := selector.NewCompiler().Compile(selector.Paths{}, selector.Spec{
@@ -26,7 +26,7 @@ func regional(t *testing.T, name, region string) (PlacementKey, Dependencies) {
 }
 
 // subscribeRegion subscribes a placement and takes a snapshot for it.
-func (i *Inventory) subscribeRegion(t *testing.T, name, region string) (key PlacementKey, identity string) {
+func (i *Inventory) subscribeRegion(t *testing.T, name, region string) (key Key, identity string) {
 	t.Helper()
 
 	key, dependencies := regional(t, name, region)
@@ -102,13 +102,13 @@ func TestMemoize(t *testing.T) {
 func TestMemoizeDropsResults(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
-		happen func(i *Inventory, one PlacementKey)
+		happen func(i *Inventory, one Key)
 		kept   int
 	}{
-		{"nothing", func(*Inventory, PlacementKey) {}, 2},
-		{"decisions change", func(i *Inventory, _ PlacementKey) { i.SetDecision(decided("ns", "p-1", "p", "c1")) }, 2},
-		{"a cluster comes", func(i *Inventory, _ PlacementKey) { i.SetCluster(managed("c1", "a")) }, 0},
-		{"one placement goes", func(i *Inventory, one PlacementKey) { i.Unsubscribe(one) }, 0},
+		{"nothing", func(*Inventory, Key) {}, 2},
+		{"decisions change", func(i *Inventory, _ Key) { i.SetDecision(decided("ns", "p-1", "p", "c1")) }, 2},
+		{"a cluster comes", func(i *Inventory, _ Key) { i.SetCluster(managed("c1", "a")) }, 0},
+		{"one placement goes", func(i *Inventory, one Key) { i.Unsubscribe(one) }, 0},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			i := New(selector.NewCompiler())
@@ -132,7 +132,7 @@ func TestMemoizeDropsResults(t *testing.T) {
 // entries, and returns the right results.
 func TestResultCacheStaysWithinTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newSubscribers()
+		s := newRequestCounts()
 		snapshot := &Snapshot{results: newResultCache(s, 1000)}
 
 		t.Repeat(map[string]func(*rapid.T){

@@ -29,10 +29,10 @@ func (i *Inventory) SetProfile(cluster string, profile clusterinfo.Profile) Affe
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 
-	concerned := slices.Concat(affected.Placements, i.replaceProfiles(cluster, profiles).Placements)
-	slices.SortFunc(concerned, comparePlacements)
+	concerned := slices.Concat(affected.Subscribers, i.replaceProfiles(cluster, profiles).Subscribers)
+	slices.SortFunc(concerned, Key.Compare)
 
-	return Affected{Cause: CauseCluster, Placements: slices.Compact(concerned)}
+	return Affected{Cause: CauseCluster, Subscribers: slices.Compact(concerned)}
 }
 
 // DeleteProfile removes a ClusterProfile, or one that no longer represents a cluster of the hub.

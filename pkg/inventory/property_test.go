@@ -27,7 +27,7 @@ type objects struct {
 	bindings  map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding
 	decisions map[DecisionKey]Page
 	// assumed has the clusters of the assumed result of each placement.
-	assumed  map[PlacementKey][]string
+	assumed  map[Key][]string
 	profiles map[clusterinfo.Profile]string
 }
 
@@ -35,7 +35,7 @@ func noObjects() *objects {
 	return &objects{
 		clusters: map[string]*clusterv1.ManagedCluster{}, scores: map[types.NamespacedName]*clusterv1alpha1.AddOnPlacementScore{},
 		sets: map[string]*clusterv1beta2.ManagedClusterSet{}, bindings: map[types.NamespacedName]*clusterv1beta2.ManagedClusterSetBinding{},
-		decisions: map[DecisionKey]Page{}, assumed: map[PlacementKey][]string{}, profiles: map[clusterinfo.Profile]string{},
+		decisions: map[DecisionKey]Page{}, assumed: map[Key][]string{}, profiles: map[clusterinfo.Profile]string{},
 	}
 }
 
@@ -175,22 +175,22 @@ func (o *objects) fresh(compiler *selector.Compiler) *Inventory {
 type contents struct {
 	Clusters, Sets []string
 	Bindings       map[string][]string
-	Counts         map[PlacementKey]map[string]int
-	Highest        map[PlacementKey]int
+	Counts         map[Key]map[string]int
+	Highest        map[Key]int
 	Members        map[string][]string
 	Candidates     map[string][]string
 	Tainted        []string
 }
 
 // owners are the placements to which decisions of the test may belong, and one without decisions.
-var owners = []PlacementKey{
+var owners = []Key{
 	NewPlacementKey(V1beta1, "ns1", "p"), NewPlacementKey(V1beta1, "ns1", "q"), NewPlacementKey(V1beta1, "ns1", ""),
 	NewPlacementKey(V1beta1, "ns2", "p"), NewPlacementKey(V1beta1, "ns2", "none"),
 }
 
 func viewOf(s *Snapshot) contents {
 	v := contents{
-		Bindings: map[string][]string{}, Counts: map[PlacementKey]map[string]int{}, Highest: map[PlacementKey]int{},
+		Bindings: map[string][]string{}, Counts: map[Key]map[string]int{}, Highest: map[Key]int{},
 		Members: map[string][]string{}, Candidates: map[string][]string{}, Tainted: s.namesOf(s.Tainted(s.alive)),
 	}
 

@@ -43,14 +43,14 @@ func (i *Inventory) Snapshot() *Snapshot {
 	return i.current()
 }
 
-// SnapshotFor returns a Snapshot for the evaluation of Placements: it contains the matches of their predicates, if their dependencies are
+// SnapshotFor returns a Snapshot for the evaluation of subscribers: it contains the matches of their predicates, if their dependencies are
 // known, and from now on Affected returns them. Keys that never subscribed are ignored.
-func (i *Inventory) SnapshotFor(keys ...PlacementKey) *Snapshot {
+func (i *Inventory) SnapshotFor(keys ...Key) *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	for _, key := range keys {
-		i.subscribe(i.placements.byKey[key])
+		i.index(i.subscribers.byKey[key])
 	}
 
 	return i.current()
@@ -134,11 +134,11 @@ func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
 	return s.infos.get(id)
 }
 
-// Scope is the cluster sets from which a placement may select.
+// Scope is the cluster sets from which a subscriber may select.
 type Scope struct {
 	// Bound are the names of the existing sets that are bound to the namespace, sorted.
 	Bound []string
-	// Eligible are those of them that the placement names, sorted by name.
+	// Eligible are those of them that the subscriber names, sorted by name.
 	Eligible []*ClusterSet
 }
 
@@ -191,7 +191,7 @@ func (s *Snapshot) Candidates(scope Scope) (candidates Members, terminating int)
 	return candidates, terminating
 }
 
-// Match returns the candidates that a selector without CEL matches. It uses the view of the selector if a placement subscribed with it
+// Match returns the candidates that a selector without CEL matches. It uses the view of the selector if a subscriber subscribed with it
 // before the snapshot, and evaluates it on every candidate otherwise. The caller owns the set.
 func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 	if v, known := s.views.Get([]byte(by.Identity())); known {
@@ -211,7 +211,7 @@ func (s *Snapshot) Match(by *selector.Selector, candidates Members) Members {
 }
 
 // MatchCEL returns the candidates that a selector with CEL matches, charges the evaluation, and calls failed for every candidate on which
-// an expression could not be evaluated. It caches the verdicts if a placement subscribed with the selector before the snapshot, and stops
+// an expression could not be evaluated. It caches the verdicts if a subscriber subscribed with the selector before the snapshot, and stops
 // when the evaluation is exhausted. The caller owns the set.
 func (s *Snapshot) MatchCEL(
 	by *selector.Selector, candidates Members, evaluation *selector.EvalContext, failed func(*clusterinfo.ClusterInfo, selector.Verdict),

@@ -9,12 +9,12 @@ import (
 type view struct {
 	selector *selector.Selector
 	identity string
-	// references is the number of sets and placements that use the view. dependents are the placements that have it as a predicate.
+	// references is the number of sets and subscribers that use the view. dependents are the subscribers that have it as a predicate.
 	references int
-	dependents map[*placement]struct{}
-	// clauseDependents are the placements whose result depends on whether it is the first clause that a cluster fails; nil if there was
+	dependents map[*subscriber]struct{}
+	// clauseDependents are the subscribers whose result depends on whether it is the first clause that a cluster fails; nil if there was
 	// none yet.
-	clauseDependents map[*placement]struct{}
+	clauseDependents map[*subscriber]struct{}
 	// matches are the clusters that static matches, which is the selector without CEL; celCache has the verdicts of a selector with CEL,
 	// and is nil for any other.
 	static   *selector.Selector
@@ -67,7 +67,7 @@ func (v *views) acquire(s *selector.Selector) *view {
 
 	known := v.byIdentity[identity]
 	if known == nil {
-		known = &view{selector: s, static: s.WithoutCEL(), identity: identity, dependents: map[*placement]struct{}{}}
+		known = &view{selector: s, static: s.WithoutCEL(), identity: identity, dependents: map[*subscriber]struct{}{}}
 		v.byIdentity[identity] = known
 		v.eachEntry(known, func(in map[*view]struct{}) { in[known] = struct{}{} })
 

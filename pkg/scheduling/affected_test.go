@@ -183,7 +183,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 
 	rapid.Check(t, func(t *rapid.T) {
 		i := inventory.New(compiler)
-		requests, keys := make([]*Request, 0, 5), make([]inventory.PlacementKey, 0, 5)
+		requests, keys := make([]*Request, 0, 5), make([]inventory.Key, 0, 5)
 
 		for n := range rapid.IntRange(1, 5).Draw(t, "placements") {
 			request := drawRequest(t, compiler, pick(t, "namespace", "ns1", "ns2"), fmt.Sprintf("p%d", n))
@@ -216,9 +216,9 @@ func TestAffectedMissesNobody(t *testing.T) {
 
 			for n, request := range requests {
 				after := told(same(t, request, snapshot, incumbents))
-				if after != before[n] && !slices.Contains(affected.Placements, request.Key) {
+				if after != before[n] && !slices.Contains(affected.Subscribers, request.Key) {
 					t.Fatalf("%v is not among %v (%s), but its result was\n%s\nand is\n%s",
-						request.Key, affected.Placements, affected.Cause, before[n], after)
+						request.Key, affected.Subscribers, affected.Cause, before[n], after)
 				}
 			}
 		}

@@ -262,10 +262,10 @@ func TestAvailabilityWakesOlderPlacements(t *testing.T) {
 		cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: status}}
 
 		affected := w.inventory.SetCluster(cluster)
-		expect(t, "woken by "+string(status), []inventory.PlacementKey{older.Key}, affected.Placements)
+		expect(t, "woken by "+string(status), []inventory.Key{older.Key}, affected.Subscribers)
 	}
 
 	cluster := named("c1")
 	cluster.Status.Conditions = []metav1.Condition{{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionFalse}}
-	expect(t, "woken by a change that does not flip it", nil, w.inventory.SetCluster(cluster).Placements)
+	expect(t, "woken by a change that does not flip it", nil, w.inventory.SetCluster(cluster).Subscribers)
 }

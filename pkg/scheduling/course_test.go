@@ -20,7 +20,7 @@ type course struct {
 	inventory *inventory.Inventory
 	// objects have for each object that exists what tells an inventory of it.
 	objects  map[string]func(*inventory.Inventory) inventory.Affected
-	requests map[inventory.PlacementKey]*Request
+	requests map[inventory.Key]*Request
 	pages    map[inventory.DecisionKey]inventory.Page
 	now      time.Time
 }
@@ -34,7 +34,7 @@ type happening struct {
 func newCourse(compiler *selector.Compiler) *course {
 	return &course{
 		compiler: compiler, inventory: inventory.New(compiler), objects: map[string]func(*inventory.Inventory) inventory.Affected{},
-		requests: map[inventory.PlacementKey]*Request{}, pages: map[inventory.DecisionKey]inventory.Page{}, now: now,
+		requests: map[inventory.Key]*Request{}, pages: map[inventory.DecisionKey]inventory.Page{}, now: now,
 	}
 }
 
@@ -215,7 +215,7 @@ func (c *course) resync(t *rapid.T) inventory.Affected {
 	var affected inventory.Affected
 
 	for _, name := range rapid.Permutation(slices.Sorted(maps.Keys(c.objects))).Draw(t, "order") {
-		affected.Placements = append(affected.Placements, c.objects[name](c.inventory).Placements...)
+		affected.Subscribers = append(affected.Subscribers, c.objects[name](c.inventory).Subscribers...)
 	}
 
 	for _, page := range c.pages {
@@ -249,10 +249,10 @@ func (c *course) fresh(t *rapid.T) *inventory.Inventory {
 	return i
 }
 
-func (c *course) keys() []inventory.PlacementKey { return slices.Collect(maps.Keys(c.requests)) }
+func (c *course) keys() []inventory.Key { return slices.Collect(maps.Keys(c.requests)) }
 
 // incumbents returns the clusters in the decisions of a Placement.
-func (c *course) incumbents(key inventory.PlacementKey) map[string]bool {
+func (c *course) incumbents(key inventory.Key) map[string]bool {
 	incumbents := map[string]bool{}
 
 	for _, page := range c.pages {

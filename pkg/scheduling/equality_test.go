@@ -17,18 +17,18 @@ import (
 // moment is a Snapshot with its results.
 type moment struct {
 	snapshot   *inventory.Snapshot
-	requests   map[inventory.PlacementKey]*Request
-	incumbents map[inventory.PlacementKey]map[string]bool
+	requests   map[inventory.Key]*Request
+	incumbents map[inventory.Key]map[string]bool
 	now        time.Time
-	answers    map[inventory.PlacementKey]string
-	written    map[inventory.PlacementKey]string
+	answers    map[inventory.Key]string
+	written    map[inventory.Key]string
 }
 
 // look takes a Snapshot and evaluates all Requests on it; Schedule must return the result of Reference.
 func (c *course) look(t rapid.TB, snapshot *inventory.Snapshot) *moment {
 	m := &moment{
-		snapshot: snapshot, requests: maps.Clone(c.requests), incumbents: map[inventory.PlacementKey]map[string]bool{}, now: c.now,
-		answers: map[inventory.PlacementKey]string{}, written: map[inventory.PlacementKey]string{},
+		snapshot: snapshot, requests: maps.Clone(c.requests), incumbents: map[inventory.Key]map[string]bool{}, now: c.now,
+		answers: map[inventory.Key]string{}, written: map[inventory.Key]string{},
 	}
 
 	for key, request := range m.requests {
@@ -83,7 +83,7 @@ func TestIndexedIsReference(t *testing.T) {
 			c.checkDuplicate(t)
 
 			// Without the names, those that are new are asked without an index.
-			after := c.look(t, c.inventory.SnapshotFor(rapid.SampledFrom([][]inventory.PlacementKey{nil, c.keys()}).Draw(t, "enrolled")...))
+			after := c.look(t, c.inventory.SnapshotFor(rapid.SampledFrom([][]inventory.Key{nil, c.keys()}).Draw(t, "enrolled")...))
 
 			if !happened.silent {
 				checkAffected(t, before, after, happened.affected)
@@ -124,15 +124,15 @@ func (c *course) checkDuplicate(t *rapid.T) {
 	}
 
 	name := rapid.SampledFrom(slices.Sorted(maps.Keys(c.objects))).Draw(t, "again")
-	if affected := c.objects[name](c.inventory); len(affected.Placements) > 0 {
-		t.Fatalf("%s as it is already affects %v", name, affected.Placements)
+	if affected := c.objects[name](c.inventory); len(affected.Subscribers) > 0 {
+		t.Fatalf("%s as it is already affects %v", name, affected.Subscribers)
 	}
 }
 
 func checkAffected(t *rapid.T, before, after *moment, affected inventory.Affected) {
 	for key, is := range after.written {
-		if was := before.written[key]; was != is && !slices.Contains(affected.Placements, key) {
-			t.Fatalf("%v is not among %v (%s), but its answer was\n%s\nand is\n%s", key, affected.Placements, affected.Cause, was, is)
+		if was := before.written[key]; was != is && !slices.Contains(affected.Subscribers, key) {
+			t.Fatalf("%v is not among %v (%s), but its answer was\n%s\nand is\n%s", key, affected.Subscribers, affected.Cause, was, is)
 		}
 	}
 }

@@ -30,8 +30,8 @@ type hub struct {
 	inventory *inventory.Inventory
 	random    *rand.Rand
 	clusters  map[string]*clusterv1.ManagedCluster
-	requests  map[inventory.PlacementKey]*Request
-	answers   map[inventory.PlacementKey]string
+	requests  map[inventory.Key]*Request
+	answers   map[inventory.Key]string
 }
 
 const (
@@ -45,7 +45,7 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 	h := &hub{
 		t:         t,
 		inventory: inventory.New(selector.NewCompiler()), random: random, clusters: map[string]*clusterv1.ManagedCluster{},
-		requests: map[inventory.PlacementKey]*Request{}, answers: map[inventory.PlacementKey]string{},
+		requests: map[inventory.Key]*Request{}, answers: map[inventory.Key]string{},
 	}
 
 	for _, set := range []string{"prod", "test"} {
@@ -124,7 +124,7 @@ func (h *hub) place(request *Request) {
 	h.inventory.Subscribe(request.Key, request.Dependencies())
 }
 
-func (h *hub) ask(key inventory.PlacementKey) string {
+func (h *hub) ask(key inventory.Key) string {
 	result := Schedule(h.requests[key], h.inventory.SnapshotFor(key), nil, now)
 	h.inventory.UpdateDependencies(key, result.Dependencies())
 
@@ -264,9 +264,9 @@ func TestFalseWakeUpsAreBounded(t *testing.T) {
 		}
 
 		count.events++
-		count.wakes += len(affected.Placements)
+		count.wakes += len(affected.Subscribers)
 
-		for _, key := range affected.Placements {
+		for _, key := range affected.Subscribers {
 			if is := h.ask(key); is != h.answers[key] {
 				count.changed++
 				h.answers[key] = is

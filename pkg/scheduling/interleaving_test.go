@@ -47,7 +47,7 @@ func TestWhatChangesUnderAnEvaluationWakesThePlacement(t *testing.T) {
 
 			is := Schedule(request, w.inventory.SnapshotFor(request.Key), nil, until.Add(1))
 			expect(t, "selected on the new one", tc.is, len(is.Selected))
-			expect(t, "woken", true, slices.Contains(affected.Placements, request.Key))
+			expect(t, "woken", true, slices.Contains(affected.Subscribers, request.Key))
 		})
 	}
 }

@@ -53,7 +53,7 @@ func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 		i.SetCluster(fleetCluster(n))
 	}
 
-	evaluate := func(n int) inventory.PlacementKey {
+	evaluate := func(n int) inventory.Key {
 		request := broad(compiler, n, fmt.Sprintf("nobody-%d", n))
 		i.Subscribe(request.Key, request.Dependencies())
 
@@ -64,7 +64,7 @@ func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
 		return request.Key
 	}
 
-	keys := make([]inventory.PlacementKey, 0, placements)
+	keys := make([]inventory.Key, 0, placements)
 
 	i.Unsubscribe(evaluate(0))
 

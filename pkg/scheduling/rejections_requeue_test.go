@@ -57,7 +57,7 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 			after := same(t, request, i.SnapshotFor(request.Key), nil)
 
 			expect(t, tc.reason+": satisfied", satisfied, after.Satisfied())
-			expect(t, tc.reason+": woken", tc.wakes && !satisfied, slices.Contains(affected.Placements, request.Key))
+			expect(t, tc.reason+": woken", tc.wakes && !satisfied, slices.Contains(affected.Subscribers, request.Key))
 			expect(t, tc.reason+": told otherwise", tc.wakes && !satisfied, told(before) != told(after))
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // it afterwards.
 type Request struct {
 	// Key identifies the Placement.
-	Key inventory.PlacementKey
+	Key inventory.Key
 	// ClusterSets limits the scope to these ManagedClusterSets; empty means every set that is bound to the namespace.
 	ClusterSets []string
 	// Wanted is the requested number of clusters, 0 or more; nil means all feasible clusters.

@@ -85,7 +85,7 @@ func TestListOverlaysWrites(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			for _, w := range tc.writes {
 				c.assume(owner, w.page, w.deleted)
 			}
@@ -123,7 +123,7 @@ func TestObserveTellsOwnEvents(t *testing.T) {
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			if tc.written != nil {
 				c.assume(owner, tc.written, tc.deletedByUs)
 			}
@@ -142,9 +142,9 @@ func TestObserveTellsOwnEvents(t *testing.T) {
 // A write whose event is lost with the watch is looked for again and again, the oldest first, and believed until the answer is in.
 func TestExpiredReturnsWritesWhoseEventsAreLost(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
-	c := New[inventory.PlacementKey, *record.Page](clock)
+	c := New[inventory.Key, *record.Page](clock)
 	after := func(d time.Duration) { clock.SetTime(time.Unix(0, 0).Add(d)) }
-	expect := func(limit int, want ...string) []Write[inventory.PlacementKey, *record.Page] {
+	expect := func(limit int, want ...string) []Write[inventory.Key, *record.Page] {
 		t.Helper()
 
 		expired, names := c.Expired(limit), []string{}
@@ -202,7 +202,7 @@ func TestShownBy(t *testing.T) {
 		{reason: "a deleted page is still there", deleted: true, cached: state("a", "1", "9"), found: true},
 		{reason: "a deleted page was made again", deleted: true, cached: state("a", "2", "12"), found: true, wanted: true},
 	} {
-		m := Write[inventory.PlacementKey, *record.Page]{Owner: owner, Object: state("a", "1", "9"), Deleted: tc.deleted}
+		m := Write[inventory.Key, *record.Page]{Owner: owner, Object: state("a", "1", "9"), Deleted: tc.deleted}
 		if got := m.ShownBy(tc.cached, tc.found); got != tc.wanted {
 			t.Errorf("%s: ShownBy = %v, want %v", tc.reason, got, tc.wanted)
 		}
@@ -223,7 +223,7 @@ func TestPauseDefersEvents(t *testing.T) {
 		{"nothing", nil, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			c.Pause(owner)
 
 			for _, event := range tc.events {

@@ -85,7 +85,7 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.PlacementKey, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 
 			for _, w := range tc.writes {
 				c.assume(owner, w.page, w.deleted)

@@ -21,16 +21,16 @@ const (
 // Comparer compares the results of all Placements in rotation. All fields are required.
 type Comparer struct {
 	// Placements returns the keys of all Placements in any order.
-	Placements func() []inventory.PlacementKey
+	Placements func() []inventory.Key
 	// Compare schedules a Placement with both schedulers. It returns a description of the difference, which is empty for equal results, and
 	// whether the Placement could be compared.
-	Compare func(context.Context, inventory.PlacementKey) (difference string, compared bool, err error)
+	Compare func(context.Context, inventory.Key) (difference string, compared bool, err error)
 	// Diverged is called for a Placement with different results, after the difference was logged and counted.
-	Diverged func(inventory.PlacementKey)
+	Diverged func(inventory.Key)
 	// Busy reports that Placements wait to be reconciled. No comparison starts meanwhile.
 	Busy func() bool
 
-	rotation []inventory.PlacementKey
+	rotation []inventory.Key
 }
 
 var _ manager.LeaderElectionRunnable = (*Comparer)(nil)
@@ -67,7 +67,7 @@ func (c *Comparer) step(ctx context.Context) {
 		return
 	}
 
-	log := klog.FromContext(ctx).WithValues("placement", klog.KRef(key.Namespace, key.Name), "api", key.API)
+	log := klog.FromContext(ctx).WithValues("placement", klog.KRef(key.Namespace, key.Name), "api", key.API())
 
 	difference, compared, err := c.Compare(ctx, key)
 	if err != nil {
@@ -93,13 +93,13 @@ func (c *Comparer) step(ctx context.Context) {
 }
 
 // next returns the next Placement of the rotation. A new rotation starts with the Placements that exist then.
-func (c *Comparer) next() (inventory.PlacementKey, bool) {
+func (c *Comparer) next() (inventory.Key, bool) {
 	if len(c.rotation) == 0 {
 		c.rotation = c.Placements()
 	}
 
 	if len(c.rotation) == 0 {
-		return inventory.PlacementKey{}, false
+		return inventory.Key{}, false
 	}
 
 	key := c.rotation[0]

@@ -29,28 +29,28 @@ type hub struct {
 	seen, diverged, lines []string
 }
 
-func key(name string) inventory.PlacementKey { return inventory.NewPlacementKey("example", "ns", name) }
+func key(name string) inventory.Key { return inventory.NewPlacementKey("example", "ns", name) }
 
 func newHub(placements ...string) *hub {
 	h := &hub{placements: placements, compare: func(string) (string, bool, error) { return "", true, nil }}
 	start := time.Now()
 	h.Comparer = Comparer{
-		Placements: func() []inventory.PlacementKey {
-			var keys []inventory.PlacementKey
+		Placements: func() []inventory.Key {
+			var keys []inventory.Key
 			for _, name := range h.placements {
 				keys = append(keys, key(name))
 			}
 
 			return keys
 		},
-		Compare: func(_ context.Context, key inventory.PlacementKey) (string, bool, error) {
+		Compare: func(_ context.Context, key inventory.Key) (string, bool, error) {
 			h.seen = append(h.seen, fmt.Sprintf("%s %v", key.Name, time.Since(start)))
 
 			time.Sleep(h.takes)
 
 			return h.compare(key.Name)
 		},
-		Diverged: func(key inventory.PlacementKey) { h.diverged = append(h.diverged, key.Name) },
+		Diverged: func(key inventory.Key) { h.diverged = append(h.diverged, key.Name) },
 		Busy:     func() bool { return time.Now().Before(h.busyUntil) },
 	}
 

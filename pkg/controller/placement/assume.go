@@ -16,7 +16,7 @@ import (
 // decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
 // snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
 func (r *reconciler) decide(
-	request *scheduling.Request, key inventory.PlacementKey, incumbents map[string]bool, now time.Time,
+	request *scheduling.Request, key inventory.Key, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
 	schedule := func() (result *scheduling.Result, counts uint64) {
 		snapshot := r.inventory.SnapshotFor(key)
@@ -42,7 +42,7 @@ func (r *reconciler) decide(
 
 // assume counts a result before it is written; of a stalled result it counts the existing decisions. A result that changes nothing is
 // assumed only to replace an earlier one.
-func (r *reconciler) assume(key inventory.PlacementKey, result *scheduling.Result, incumbents map[string]bool) {
+func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
 	changes := result.Outcome() == scheduling.Decided && len(result.Selected) != len(incumbents)
 	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
 
@@ -88,6 +88,6 @@ func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 
 // countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
 // reconciled.
-func (m *state) countWritten(key inventory.PlacementKey) {
+func (m *state) countWritten(key inventory.Key) {
 	m.pages[m.api(key).Form()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }

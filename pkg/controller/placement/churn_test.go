@@ -32,10 +32,10 @@ type churn struct {
 
 // nowhere is a queue that takes keys and keeps none.
 type nowhere struct {
-	priorityqueue.PriorityQueue[inventory.PlacementKey]
+	priorityqueue.PriorityQueue[inventory.Key]
 }
 
-func (nowhere) AddWithOpts(priorityqueue.AddOpts, ...inventory.PlacementKey) {}
+func (nowhere) AddWithOpts(priorityqueue.AddOpts, ...inventory.Key) {}
 
 func newChurn(t *testing.T) *churn {
 	t.Helper()

@@ -44,7 +44,7 @@ func (r *reconciler) comparer() *comparer.Comparer {
 }
 
 // compare evaluates a Placement with both schedulers, and writes nothing.
-func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (difference string, compared bool, err error) {
+func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference string, compared bool, err error) {
 	if !r.synced.Load() {
 		return "", false, nil
 	}
@@ -80,10 +80,10 @@ func (r *reconciler) compare(ctx context.Context, key inventory.PlacementKey) (d
 }
 
 // diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.
-func (r *reconciler) diverged(key inventory.PlacementKey) {
+func (r *reconciler) diverged(key inventory.Key) {
 	r.engine.rebuild()
 	r.enqueue(queue.PriorityUser, "divergence", key)
 
-	others := slices.DeleteFunc(r.requests.keys(), func(other inventory.PlacementKey) bool { return other == key })
+	others := slices.DeleteFunc(r.requests.keys(), func(other inventory.Key) bool { return other == key })
 	r.enqueue(queue.PriorityRecheck, "divergence", others...)
 }

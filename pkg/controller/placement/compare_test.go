@@ -80,12 +80,12 @@ func settled(t *testing.T, names ...string) *reconciler {
 	return r
 }
 
-func placementKey(name string) inventory.PlacementKey {
+func placementKey(name string) inventory.Key {
 	return inventory.NewPlacementKey(inventory.V1beta1, "ns", name)
 }
 
 // drained are the names and priorities of the keys in a queue.
-func drained(q priorityqueue.PriorityQueue[inventory.PlacementKey]) map[string]int {
+func drained(q priorityqueue.PriorityQueue[inventory.Key]) map[string]int {
 	found := map[string]int{}
 
 	for q.Len() > 0 {
@@ -102,7 +102,7 @@ func drained(q priorityqueue.PriorityQueue[inventory.PlacementKey]) map[string]i
 func TestACorruptViewIsFoundAndMended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := settled(t, "p", "q")
-		q := priorityqueue.New[inventory.PlacementKey]("compare")
+		q := priorityqueue.New[inventory.Key]("compare")
 		r.queue.SetQueue(q)
 
 		corrupt, right := false, r.engine.schedule
@@ -191,7 +191,7 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 // A placement that is gone is not compared, and what is remembered of it goes too; one that has changed since is left to its evaluation.
 func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 	r := settled(t, "gone", "changed", "same")
-	q := priorityqueue.New[inventory.PlacementKey]("compare")
+	q := priorityqueue.New[inventory.Key]("compare")
 
 	defer q.ShutDown()
 

@@ -14,11 +14,11 @@ type contents struct {
 	seed maphash.Seed
 
 	mu     sync.Mutex
-	hashes map[inventory.PlacementKey]map[string]uint64
+	hashes map[inventory.Key]map[string]uint64
 }
 
 func newContents() *contents {
-	return &contents{seed: maphash.MakeSeed(), hashes: map[inventory.PlacementKey]map[string]uint64{}}
+	return &contents{seed: maphash.MakeSeed(), hashes: map[inventory.Key]map[string]uint64{}}
 }
 
 func (c *contents) hash(page *record.Page) uint64 {
@@ -35,7 +35,7 @@ func (c *contents) hash(page *record.Page) uint64 {
 }
 
 // wrote records the response to a write or deletion of a page.
-func (c *contents) wrote(owner inventory.PlacementKey, page *record.Page, deleted bool) {
+func (c *contents) wrote(owner inventory.Key, page *record.Page, deleted bool) {
 	hash := c.hash(page)
 
 	c.mu.Lock()
@@ -52,7 +52,7 @@ func (c *contents) wrote(owner inventory.PlacementKey, page *record.Page, delete
 }
 
 // edited returns the names of the pages that hold other clusters than this process has written.
-func (c *contents) edited(owner inventory.PlacementKey, pages []*record.Page) map[string]bool {
+func (c *contents) edited(owner inventory.Key, pages []*record.Page) map[string]bool {
 	edited := map[string]bool{}
 
 	c.mu.Lock()
@@ -68,7 +68,7 @@ func (c *contents) edited(owner inventory.PlacementKey, pages []*record.Page) ma
 }
 
 // forget drops the hashes of a Placement.
-func (c *contents) forget(owner inventory.PlacementKey) {
+func (c *contents) forget(owner inventory.Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 

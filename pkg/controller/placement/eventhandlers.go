@@ -30,7 +30,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
-type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.PlacementKey]
+type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.Key]
 
 // eventHandlers is the source of the controller: it updates the inventory with the events of all kinds, and enqueues the Placements that
 // they concern. Changes of a Placement or its decisions have the highest priority, then changes of clusters, sets and bindings, then the
@@ -52,7 +52,7 @@ type eventHandlers struct {
 
 // Start registers the event handlers and returns. WaitForSync waits for the initial lists.
 func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
-	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.PlacementKey])
+	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.Key])
 	if !ok {
 		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
 	}
@@ -74,7 +74,7 @@ func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
 
 // open enables the queue at the election, and then enqueues every Placement that is known: on a standby no worker takes keys from the
 // queue. A Placement that appears meanwhile is either among them or enqueued by its own event, because it is known before it is enqueued.
-func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.PlacementKey]) {
+func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.Key]) {
 	select {
 	case <-f.elected:
 		f.checker.RequireAll() // The watches of a standby may have been broken.
@@ -343,8 +343,8 @@ func (f *eventHandlers) countDecisions(form record.Form, page *record.Page) {
 	}
 }
 
-func (f *eventHandlers) enqueueOwners(form record.Form, keys []inventory.PlacementKey, page *record.Page, deleted, initial bool) {
-	at, expected := time.Now(), map[inventory.PlacementKey]bool{}
+func (f *eventHandlers) enqueueOwners(form record.Form, keys []inventory.Key, page *record.Page, deleted, initial bool) {
+	at, expected := time.Now(), map[inventory.Key]bool{}
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
@@ -361,9 +361,9 @@ func (f *eventHandlers) enqueueOwners(form record.Form, keys []inventory.Placeme
 	}
 }
 
-func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
+func owners(form record.Form, page *record.Page) []inventory.Key {
 	names := decision.PlacementsOf(form, page)
-	keys := make([]inventory.PlacementKey, 0, len(names))
+	keys := make([]inventory.Key, 0, len(names))
 
 	for _, name := range names {
 		keys = append(keys, inventory.NewPlacementKey(inventory.API(form.Owner().Group), page.Namespace, name))
@@ -376,12 +376,12 @@ func owners(form record.Form, page *record.Page) []inventory.PlacementKey {
 // Placement is enqueued by its initial list.
 func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
 	if f.synced.Load() {
-		f.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Placements...)
+		f.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Subscribers...)
 	}
 }
 
 // enqueueChanged enqueues a Placement for a change of itself or its decisions, or for an event of the initial list.
-func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.PlacementKey) {
+func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.Key) {
 	if initial {
 		f.enqueue(queue.PriorityInitial, cause, key)
 	} else {

@@ -48,7 +48,7 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	form := record.V1beta1.Form()
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(form.Write(known)).
 		WithIndex(form.Empty(), metav1.ObjectNameField, nameOf).Build()
-	q := priorityqueue.New[inventory.PlacementKey]("sweep")
+	q := priorityqueue.New[inventory.Key]("sweep")
 	f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, clock), cache: storeCache{store: store}, live: store}
 
 	defer q.ShutDown()
@@ -126,7 +126,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		{"a binding that goes", func(f *eventHandlers) { f.deleteBinding(binding) }, queue.PriorityFleet},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			q := priorityqueue.New[inventory.PlacementKey]("priorities")
+			q := priorityqueue.New[inventory.Key]("priorities")
 			defer q.ShutDown()
 
 			f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
@@ -147,7 +147,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 
 // Until the initial lists are in, every placement is woken once, by being in them, however many clusters there are.
 func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
-	q := priorityqueue.New[inventory.PlacementKey]("initial")
+	q := priorityqueue.New[inventory.Key]("initial")
 	defer q.ShutDown()
 
 	f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
@@ -170,7 +170,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 
 // A thousand cluster changes at once are one wake-up for each placement that they concern; the rest are counted as coalesced.
 func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
-	q := priorityqueue.New[inventory.PlacementKey]("burst")
+	q := priorityqueue.New[inventory.Key]("burst")
 	defer q.ShutDown()
 
 	m := newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
@@ -194,7 +194,7 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 func TestAQueueWithoutPrioritiesIsRefused(t *testing.T) {
 	f := &eventHandlers{state: newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 
-	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.PlacementKey]())
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.Key]())
 	defer q.ShutDown()
 
 	if err := f.Start(t.Context(), q); err == nil {

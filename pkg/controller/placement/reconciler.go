@@ -49,7 +49,7 @@ type reconciler struct {
 	reporter  recorders
 	tracer    tracer
 	clock     clock.PassiveClock
-	conflicts queue.ConflictBackoff[inventory.PlacementKey]
+	conflicts queue.ConflictBackoff[inventory.Key]
 	removals  removals
 }
 
@@ -91,7 +91,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		reporter:  recorders{recorder: recorder},
 		tracer:    newTracer(settings.Tracing),
 		clock:     settings.Clock,
-		conflicts: queue.NewConflictBackoff[inventory.PlacementKey](),
+		conflicts: queue.NewConflictBackoff[inventory.Key](),
 	}
 
 	if err := r.index(context.Background(), mgr); err != nil {
@@ -100,10 +100,10 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 
 	s.view.connect(r)
 
-	typed := queue.Options[inventory.PlacementKey](settings)
+	typed := queue.Options[inventory.Key](settings)
 	typed.Reconciler = r
-	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.PlacementKey) []any {
-		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API}
+	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.Key) []any {
+		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API()}
 	})
 
 	controller, err := ctrlcontroller.NewTyped(Name, mgr, typed)
@@ -139,7 +139,7 @@ func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
 }
 
 // Reconcile evaluates one placement and has the answer written.
-func (r *reconciler) Reconcile(ctx context.Context, key inventory.PlacementKey) (reconcile.Result, error) {
+func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcile.Result, error) {
 	change := r.queue.Get(key)
 
 	if !r.synced.Load() {
@@ -329,7 +329,7 @@ func (r *reconciler) schedule(
 }
 
 // placement returns a Placement with the last status that was written, or nil if there is none.
-func (r *reconciler) placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*record.Placement, error) {
 	api := r.api(key)
 	cached := api.Empty()
 

@@ -46,7 +46,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	api, shared := store.Build(), newState(o, clock.RealClock{})
 	r := &reconciler{
 		state: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
-		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.PlacementKey](),
+		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
 		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
 	}
 	r.synced.Store(true)

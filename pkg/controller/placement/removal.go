@@ -32,13 +32,13 @@ const (
 // removals proves that the view is fresh before a result removes clusters (docs/spec/differences.md B10).
 type removals struct {
 	checker *freshness.Checker
-	backoff workqueue.TypedRateLimiter[inventory.PlacementKey]
+	backoff workqueue.TypedRateLimiter[inventory.Key]
 }
 
 func newRemovals(checker *freshness.Checker) removals {
 	return removals{
 		checker: checker,
-		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.PlacementKey](firstPostponed, longestPostponed),
+		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.Key](firstPostponed, longestPostponed),
 	}
 }
 

@@ -22,7 +22,7 @@ type requests struct {
 	served    servedAPIs
 
 	mu        sync.Mutex
-	converted map[inventory.PlacementKey]convertedRequest
+	converted map[inventory.Key]convertedRequest
 }
 
 type convertedRequest struct {
@@ -34,7 +34,7 @@ type convertedRequest struct {
 }
 
 func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o servedAPIs) *requests {
-	return &requests{compiler: compiler, inventory: inv, served: o, converted: map[inventory.PlacementKey]convertedRequest{}}
+	return &requests{compiler: compiler, inventory: inv, served: o, converted: map[inventory.Key]convertedRequest{}}
 }
 
 // of returns the Request of a Placement. A Request of an older generation does not replace the known one.
@@ -61,7 +61,7 @@ func (r *requests) of(placement *record.Placement) *scheduling.Request {
 }
 
 // withProfiles adds ClusterProfiles to the dependencies of a Placement whose decisions are mirrored as references to them.
-func (r *requests) withProfiles(key inventory.PlacementKey, interest inventory.Dependencies) inventory.Dependencies {
+func (r *requests) withProfiles(key inventory.Key, interest inventory.Dependencies) inventory.Dependencies {
 	if r.served.writesProfiles(key) {
 		interest.Reads = append(interest.Reads, clusterinfo.Property{Kind: clusterinfo.ClusterProfile})
 	}
@@ -71,7 +71,7 @@ func (r *requests) withProfiles(key inventory.PlacementKey, interest inventory.D
 
 // updateDependencies subscribes the Placement to what the status of a result depends on. It returns true if an event may have been missed
 // between the snapshot of the result and the subscription.
-func (r *requests) updateDependencies(key inventory.PlacementKey, answer *scheduling.Result) (missed bool) {
+func (r *requests) updateDependencies(key inventory.Key, answer *scheduling.Result) (missed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -100,7 +100,7 @@ func (r *requests) known(placement *record.Placement) *scheduling.Request {
 }
 
 // keys returns the known Placements in any order.
-func (r *requests) keys() []inventory.PlacementKey {
+func (r *requests) keys() []inventory.Key {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -108,7 +108,7 @@ func (r *requests) keys() []inventory.PlacementKey {
 }
 
 // remembers reports whether a Placement is known.
-func (r *requests) remembers(key inventory.PlacementKey) bool {
+func (r *requests) remembers(key inventory.Key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -118,7 +118,7 @@ func (r *requests) remembers(key inventory.PlacementKey) bool {
 }
 
 // forget unsubscribes a Placement that is gone or not managed.
-func (r *requests) forget(key inventory.PlacementKey) {
+func (r *requests) forget(key inventory.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

@@ -73,7 +73,7 @@ func TestCausesMissNothing(t *testing.T) {
 		}
 	}
 	comes := func(name string) bool {
-		return slices.Contains(r.inventory.SetCluster(inSet(name, "region", "us")).Placements, key)
+		return slices.Contains(r.inventory.SetCluster(inSet(name, "region", "us")).Subscribers, key)
 	}
 
 	r.inventory.SetCluster(inSet("c1", "region", "eu"))
@@ -152,7 +152,7 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 	r.inventory.SetCluster(inSet("c1", "region", "us"))
 	expect("a label changes", "causes: predicate 1 label region In [eu] (1).")
 
-	if woken := r.inventory.DeleteCluster("c1").Placements; !slices.Contains(woken, key) {
+	if woken := r.inventory.DeleteCluster("c1").Subscribers; !slices.Contains(woken, key) {
 		t.Error("the placement is not told that the cluster which it holds is deleted")
 	}
 
@@ -160,7 +160,7 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 	r.inventory.SetCluster(inSet("c1", "region", "eu"))
 	expect("it is back", "none may leave")
 
-	if woken := r.inventory.SetCluster(inSet("c3", "region", "us")).Placements; slices.Contains(woken, key) {
+	if woken := r.inventory.SetCluster(inSet("c3", "region", "us")).Subscribers; slices.Contains(woken, key) {
 		t.Error("a satisfied placement is told of a cluster that does not match")
 	}
 }

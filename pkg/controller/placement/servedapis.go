@@ -45,13 +45,13 @@ func (o servedAPIs) forms() []record.Form {
 }
 
 // api returns the API of a Placement.
-func (o servedAPIs) api(key inventory.PlacementKey) record.API {
-	i := slices.IndexFunc(o.apis, func(api record.API) bool { return api.Name() == key.API })
+func (o servedAPIs) api(key inventory.Key) record.API {
+	i := slices.IndexFunc(o.apis, func(api record.API) bool { return api.Name() == key.API() })
 
 	return o.apis[i]
 }
 
 // writesProfiles reports whether the decisions of the Placement are mirrored as references to ClusterProfiles.
-func (o servedAPIs) writesProfiles(key inventory.PlacementKey) bool {
-	return o.profiles && key.API == record.V1beta1.Name()
+func (o servedAPIs) writesProfiles(key inventory.Key) bool {
+	return o.profiles && key.API() == record.V1beta1.Name()
 }

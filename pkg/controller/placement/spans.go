@@ -33,7 +33,7 @@ type span struct {
 }
 
 // reconcile starts the span of a reconcile, which begins with the change that caused it.
-func (t tracer) reconcile(ctx context.Context, key inventory.PlacementKey, change queue.Change) (context.Context, span) {
+func (t tracer) reconcile(ctx context.Context, key inventory.Key, change queue.Change) (context.Context, span) {
 	if t.spans == nil {
 		return ctx, span{}
 	}
@@ -57,7 +57,7 @@ func (t tracer) reconcile(ctx context.Context, key inventory.PlacementKey, chang
 }
 
 // begin starts the span of a part of a reconcile.
-func (t tracer) begin(ctx context.Context, name string, key inventory.PlacementKey) (context.Context, span) {
+func (t tracer) begin(ctx context.Context, name string, key inventory.Key) (context.Context, span) {
 	if t.spans == nil || !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, span{}
 	}
@@ -67,10 +67,10 @@ func (t tracer) begin(ctx context.Context, name string, key inventory.PlacementK
 	return ctx, span{part} //nolint:spancheck // As above.
 }
 
-func of(key inventory.PlacementKey) []attribute.KeyValue {
+func of(key inventory.Key) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String("placement.namespace", key.Namespace), attribute.String("placement.name", key.Name),
-		attribute.String("placement.api", string(key.API)),
+		attribute.String("placement.api", string(key.API())),
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // standby is a feed whose queue nobody works on until elect is called.
-func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inventory.PlacementKey], elect func()) {
+func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inventory.Key], elect func()) {
 	t.Helper()
 
 	elected := make(chan struct{})
@@ -31,7 +31,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 	}
 	f.synced.Store(true)
 
-	q = priorityqueue.New[inventory.PlacementKey]("standby")
+	q = priorityqueue.New[inventory.Key]("standby")
 	ctx, cancel := context.WithCancel(t.Context())
 
 	t.Cleanup(func() {

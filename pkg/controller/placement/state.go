@@ -22,11 +22,11 @@ type state struct {
 
 	inventory *inventory.Inventory
 	requests  *requests
-	pages     map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]
-	statuses  *assumecache.Cache[inventory.PlacementKey, *record.Placement]
-	queue     *queue.PriorityQueue[inventory.PlacementKey]
+	pages     map[record.Form]*assumecache.Cache[inventory.Key, *record.Page]
+	statuses  *assumecache.Cache[inventory.Key, *record.Placement]
+	queue     *queue.PriorityQueue[inventory.Key]
 	// standings are the states of the Placements for the gauges.
-	standings *metrics.Standings[inventory.PlacementKey]
+	standings *metrics.Standings[inventory.Key]
 	// observed has the resourceVersions of the objects in the inventory.
 	observed *freshness.Observed
 	// unreadables are the objects with fields that could not be decoded.
@@ -44,10 +44,10 @@ type state struct {
 func newState(o servedAPIs, c clock.PassiveClock) *state {
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
-	pages := map[record.Form]*assumecache.Cache[inventory.PlacementKey, *record.Page]{}
+	pages := map[record.Form]*assumecache.Cache[inventory.Key, *record.Page]{}
 
 	for _, form := range o.forms() {
-		pages[form] = assumecache.New[inventory.PlacementKey, *record.Page](c)
+		pages[form] = assumecache.New[inventory.Key, *record.Page](c)
 	}
 
 	return &state{
@@ -55,9 +55,9 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 		inventory:  inv,
 		requests:   newRequests(compiler, inv, o),
 		pages:      pages,
-		statuses:   assumecache.New[inventory.PlacementKey, *record.Placement](c),
-		queue:      queue.NewPriorityQueue[inventory.PlacementKey](),
-		standings:  metrics.NewStandings[inventory.PlacementKey](),
+		statuses:   assumecache.New[inventory.Key, *record.Placement](c),
+		queue:      queue.NewPriorityQueue[inventory.Key](),
+		standings:  metrics.NewStandings[inventory.Key](),
 		observed:   freshness.NewObserved(),
 		contents:   newContents(),
 
@@ -66,7 +66,7 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 }
 
 // forget drops the state of a Placement that is gone or not managed.
-func (m *state) forget(key inventory.PlacementKey) {
+func (m *state) forget(key inventory.Key) {
 	m.requests.forget(key)
 	m.forgetWrites(key)
 	m.queue.Forget(key)
@@ -86,13 +86,13 @@ func (m *state) skip(placement *record.Placement) {
 }
 
 // enqueue enqueues Placements for a cause that is not a change of an object.
-func (m *state) enqueue(priority int, cause string, keys ...inventory.PlacementKey) {
+func (m *state) enqueue(priority int, cause string, keys ...inventory.Key) {
 	m.enqueueFor(priority, cause, time.Time{}, keys...)
 }
 
 // enqueueFor enqueues Placements for a change that arrived at a time; the zero time is for objects of the initial lists. It does nothing
 // before the election.
-func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inventory.PlacementKey) {
+func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inventory.Key) {
 	if len(keys) == 0 || !m.queue.Open() {
 		return
 	}
@@ -104,7 +104,7 @@ func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inv
 
 // pause defers the handling of events of own objects while a Placement is reconciled, because an event may arrive before the response to
 // the write.
-func (m *state) pause(key inventory.PlacementKey) {
+func (m *state) pause(key inventory.Key) {
 	for _, pages := range m.pages {
 		pages.Pause(key)
 	}
@@ -113,7 +113,7 @@ func (m *state) pause(key inventory.PlacementKey) {
 }
 
 // resume ends pause, and enqueues the Placement if others have changed its objects meanwhile.
-func (m *state) resume(key inventory.PlacementKey) {
+func (m *state) resume(key inventory.Key) {
 	for _, pages := range m.pages {
 		if pages.Resume(key) {
 			m.enqueueFor(queue.PriorityUser, "decision", time.Now(), key)
@@ -128,7 +128,7 @@ func (m *state) resume(key inventory.PlacementKey) {
 }
 
 // forgetWrites drops the assumed writes of a Placement.
-func (m *state) forgetWrites(key inventory.PlacementKey) {
+func (m *state) forgetWrites(key inventory.Key) {
 	for _, pages := range m.pages {
 		pages.Forget(key)
 	}

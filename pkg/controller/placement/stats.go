@@ -141,7 +141,7 @@ func (s *stepTimer) End(step scheduling.Step) {
 }
 
 // fail counts a failed reconcile, keeps its change for the retry, and returns the error.
-func (r *reconciler) fail(key inventory.PlacementKey, change queue.Change, span span, err error) error {
+func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err error) error {
 	r.queue.Requeue(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
 	span.failed(err)
@@ -222,7 +222,7 @@ func standing(result *scheduling.Result, status record.Status) metrics.Standing 
 
 // leading enables the gauges of Placements while the manager leads.
 type leading struct {
-	standings *metrics.Standings[inventory.PlacementKey]
+	standings *metrics.Standings[inventory.Key]
 }
 
 var _ manager.LeaderElectionRunnable = leading{}

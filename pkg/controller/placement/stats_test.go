@@ -83,7 +83,7 @@ var standingSeries = []string{
 
 // What is told of the placements follows them, from the first evaluation on until they are gone.
 func TestStandingsFollowThePlacements(t *testing.T) {
-	q := priorityqueue.New[inventory.PlacementKey]("standings")
+	q := priorityqueue.New[inventory.Key]("standings")
 	defer q.ShutDown()
 
 	since := scraped(t)
@@ -168,7 +168,7 @@ func TestDisabledPlacementsAreTold(t *testing.T) {
 
 // What an evaluation is for, what came of it, and how long that took.
 func TestEvaluationsAreCountedByCause(t *testing.T) {
-	q := priorityqueue.New[inventory.PlacementKey]("causes")
+	q := priorityqueue.New[inventory.Key]("causes")
 	defer q.ShutDown()
 
 	r := settled(t, "p")
@@ -219,7 +219,7 @@ func TestWhatFailsIsOwed(t *testing.T) {
 		{"a failure", errors.New("no answer"), "error"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			q := priorityqueue.New[inventory.PlacementKey]("owed")
+			q := priorityqueue.New[inventory.Key]("owed")
 			defer q.ShutDown()
 
 			r := settled(t, "p")

@@ -43,7 +43,7 @@ func (f *eventHandlers) sweep(ctx context.Context) {
 }
 
 func sweep[T metav1.Object](
-	ctx context.Context, f *eventHandlers, writes *assumecache.Cache[inventory.PlacementKey, T],
+	ctx context.Context, f *eventHandlers, writes *assumecache.Cache[inventory.Key, T],
 	empty func(T) client.Object, read func(runtime.Object) T,
 ) {
 	for _, write := range writes.Expired(maxConfirmed) {

@@ -36,7 +36,7 @@ func (v *View) Serves(api record.API) bool {
 func (v *View) Synced() bool { return v.known != nil && v.known.synced.Load() }
 
 // Placement returns a Placement, or nil if there is none. It is shared and must not be changed.
-func (v *View) Placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+func (v *View) Placement(ctx context.Context, key inventory.Key) (*record.Placement, error) {
 	return v.known.placement(ctx, key)
 }
 

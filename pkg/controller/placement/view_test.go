@@ -88,8 +88,8 @@ func TestViewChangesNothing(t *testing.T) {
 	affected := r.inventory.SetCluster(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
-	if len(affected.Placements) > 0 || len(r.requests.keys()) > 0 {
-		t.Errorf("%v are concerned, %v remembered, because somebody looked", affected.Placements, r.requests.keys())
+	if len(affected.Subscribers) > 0 || len(r.requests.keys()) > 0 {
+		t.Errorf("%v are concerned, %v remembered, because somebody looked", affected.Subscribers, r.requests.keys())
 	}
 }
 

@@ -31,7 +31,7 @@ type Placement struct {
 }
 
 // Key returns the key of the Placement in the inventory.
-func (p *Placement) Key() inventory.PlacementKey {
+func (p *Placement) Key() inventory.Key {
 	return inventory.NewPlacementKey(p.API.Name(), p.Namespace, p.Name)
 }
 

@@ -79,7 +79,7 @@ func addPoints(cluster string, points int64) candidate {
 }
 
 // addClusterSet adds a set to spec.clusterSets of the Placement.
-func addClusterSet(key inventory.PlacementKey, set string) candidate {
+func addClusterSet(key inventory.Key, set string) candidate {
 	return candidate{
 		kind: kindClusterSets, target: set, text: fmt.Sprintf("set %s in spec.clusterSets", set), cost: costUnusual,
 		apply: changePlacement(key, func(object record.Object) {
@@ -94,7 +94,7 @@ func addClusterSet(key inventory.PlacementKey, set string) candidate {
 }
 
 // dropExpression removes a CEL expression from a predicate, as if it were true.
-func dropExpression(key inventory.PlacementKey, predicate int, expression string) candidate {
+func dropExpression(key inventory.Key, predicate int, expression string) candidate {
 	return candidate{
 		kind: kindCEL, target: expression, text: fmt.Sprintf("CEL %s of predicate %d were true", expression, predicate+1), cost: costRare,
 		apply: changePlacement(key, func(object record.Object) {
@@ -106,7 +106,7 @@ func dropExpression(key inventory.PlacementKey, predicate int, expression string
 	}
 }
 
-func changePlacement(key inventory.PlacementKey, change func(record.Object)) func(*explain.State, time.Time) (*explain.State, error) {
+func changePlacement(key inventory.Key, change func(record.Object)) func(*explain.State, time.Time) (*explain.State, error) {
 	return func(state *explain.State, _ time.Time) (*explain.State, error) {
 		after := *state
 		after.Placements = slices.Clone(state.Placements)

@@ -96,7 +96,7 @@ func (s *search) taintCandidates(result *scheduling.Result, verdict scheduling.V
 			continue
 		}
 
-		if s.key.API != inventory.V1beta1 {
+		if s.key.API() != inventory.V1beta1 {
 			return []candidate{s.newCandidate(kindTaint, tolerance.Text, costUsual, "taint "+tolerance.Text+" were taken away",
 				whatif.Untaint{Cluster: s.cluster, Key: taint.Key, Effect: taint.Effect})}
 		}

@@ -71,15 +71,15 @@ func testState(tb testing.TB, more ...string) *explain.State {
 	return readTestState(tb, contents...)
 }
 
-func newer(namespace, name string) inventory.PlacementKey {
+func newer(namespace, name string) inventory.Key {
 	return inventory.NewPlacementKey(inventory.V1beta1, namespace, name)
 }
 
 // explainPlacement explains one Placement for some clusters.
-func explainPlacement(tb testing.TB, state *explain.State, key inventory.PlacementKey, clusters ...string) Explanation {
+func explainPlacement(tb testing.TB, state *explain.State, key inventory.Key, clusters ...string) Explanation {
 	tb.Helper()
 
-	evaluations := state.Evaluate(noon, func(other inventory.PlacementKey) bool { return other == key })
+	evaluations := state.Evaluate(noon, func(other inventory.Key) bool { return other == key })
 	if len(evaluations) != 1 {
 		tb.Fatalf("%d placements %s", len(evaluations), key)
 	}

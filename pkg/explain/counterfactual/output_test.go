@@ -25,7 +25,7 @@ func TestOutputIsGolden(t *testing.T) {
 	for _, tc := range []struct {
 		golden, reason string
 		format         explain.Format
-		key            inventory.PlacementKey
+		key            inventory.Key
 		clusters       []string
 		color          bool
 	}{

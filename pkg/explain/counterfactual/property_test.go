@@ -108,7 +108,7 @@ func drawNewer(t *rapid.T) *clusterv1beta1.Placement {
 }
 
 // drawWorld has one placement, of either API.
-func drawState(t *rapid.T) (*explain.State, inventory.PlacementKey) {
+func drawState(t *rapid.T) (*explain.State, inventory.Key) {
 	state := &explain.State{}
 
 	for _, set := range drawnSets {
@@ -188,7 +188,7 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 }
 
 // carryOut applies the changes. Added points become a prioritizer of the Placement.
-func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, candidates []candidate) *explain.State {
+func carryOut(t *rapid.T, state *explain.State, key inventory.Key, candidates []candidate) *explain.State {
 	for _, change := range candidates {
 		var err error
 		if state, err = change.apply(state, noon); err != nil {
@@ -215,10 +215,10 @@ func carryOut(t *rapid.T, state *explain.State, key inventory.PlacementKey, cand
 }
 
 // selects reports whether a Placement selects a cluster after the candidates are applied.
-func selects(t *rapid.T, state *explain.State, key inventory.PlacementKey, cluster string, candidates []candidate) bool {
+func selects(t *rapid.T, state *explain.State, key inventory.Key, cluster string, candidates []candidate) bool {
 	state = carryOut(t, state, key, candidates)
 
-	if key.API == inventory.V1alpha1 && len(state.Scores) > 0 {
+	if key.API() == inventory.V1alpha1 && len(state.Scores) > 0 {
 		// Placements of the older API have no prioritizers to carry points out with; a fresh trial has no history.
 		var more []scheduling.Prioritizer
 		for _, change := range candidates {

@@ -22,7 +22,7 @@ const (
 // search finds the counterfactuals of one cluster.
 type search struct {
 	state     *explain.State
-	key       inventory.PlacementKey
+	key       inventory.Key
 	cluster   string
 	now       time.Time
 	evaluator *explain.Evaluator
@@ -40,7 +40,7 @@ type step struct {
 
 // Search returns at most three counterfactuals of a cluster that a Placement does not select, the nearest first; each was confirmed by the
 // scheduler. It returns none when the cluster is selected, when the Placement has no valid result, or when no one or two changes help.
-func Search(state *explain.State, key inventory.PlacementKey, cluster string, now time.Time) []Counterfactual {
+func Search(state *explain.State, key inventory.Key, cluster string, now time.Time) []Counterfactual {
 	s := &search{state: state, key: key, cluster: cluster, now: now, evaluator: state.NewEvaluator(key, now), budget: maxEvaluations}
 	if s.evaluator == nil {
 		return nil

@@ -149,7 +149,7 @@ func TestSearchFindsTheNearest(t *testing.T) {
 				}
 
 				if _, isOlder := placement.(*placementv1alpha1.Placement); isOlder && placement.GetName() == key.Name {
-					key.API = inventory.V1alpha1
+					key = inventory.NewPlacementKey(inventory.V1alpha1, key.Namespace, key.Name)
 				}
 			}
 

@@ -41,7 +41,7 @@ type Hub interface {
 	// Synced reports whether the caches are in sync; until then no other method but Serves is called.
 	Synced() bool
 	// Placement returns the Placement of a key; nil when there is none.
-	Placement(ctx context.Context, key inventory.PlacementKey) (*record.Placement, error)
+	Placement(ctx context.Context, key inventory.Key) (*record.Placement, error)
 	// Present returns the existing decisions of a Placement, which may differ from the one on the hub.
 	Present(ctx context.Context, placement *record.Placement) (decision.Present, error)
 	// Snapshot returns the current snapshot of the inventory.
@@ -192,7 +192,7 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 	}
 
 	// Authorization of a create has no name.
-	if err := h.authorize(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API, proposed.key.Namespace, "")); err != nil {
+	if err := h.authorize(ctx, caller, "create", inventory.NewPlacementKey(proposed.key.API(), proposed.key.Namespace, "")); err != nil {
 		return nil, err
 	}
 
@@ -302,12 +302,12 @@ func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placem
 }
 
 // authorize returns an error with status 403 when the caller may not use the verb on Placements.
-func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, key inventory.PlacementKey) error {
-	api := apiByName(key.API)
+func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, key inventory.Key) error {
+	api := apiByName(key.API())
 
 	allowed, reason, err := h.access.Authorize(ctx, authorizer.AttributesRecord{
 		User: caller, Verb: verb, Namespace: key.Namespace, Name: key.Name, ResourceRequest: true,
-		APIGroup: string(key.API), APIVersion: api.Form().Owner().Version, Resource: "placements",
+		APIGroup: string(key.API()), APIVersion: api.Form().Owner().Version, Resource: "placements",
 	})
 	if err != nil {
 		return fmt.Errorf("asking the API server whether %s may %s placements in namespace %s: %w", caller.GetName(), verb, key.Namespace, err)
@@ -327,7 +327,7 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, 
 
 	return newStatusError(http.StatusForbidden,
 		"user %q does not have permission to %s placements%s of %s in namespace %s; a Role with that verb grants it",
-		caller.GetName(), verb, named, key.API, key.Namespace)
+		caller.GetName(), verb, named, key.API(), key.Namespace)
 }
 
 // checkReady returns an error while no result is available.

@@ -125,7 +125,7 @@ func (h *hub) Snapshot() *inventory.Snapshot {
 
 func (h *hub) Options() decision.Options { return h.options }
 
-func (h *hub) Placement(_ context.Context, key inventory.PlacementKey) (*record.Placement, error) {
+func (h *hub) Placement(_ context.Context, key inventory.Key) (*record.Placement, error) {
 	h.lookups++
 
 	for _, object := range h.state.Placements {

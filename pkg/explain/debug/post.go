@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/json"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/record"
@@ -55,15 +54,15 @@ func apiOf(request *http.Request) (record.API, error) {
 }
 
 // keyOf returns the Placement key in the path of a GET.
-func keyOf(api record.API, path string) (inventory.PlacementKey, error) {
+func keyOf(api record.API, path string) (inventory.Key, error) {
 	namespace, name, found := strings.Cut(strings.TrimPrefix(path, Path), "/")
 
 	switch {
 	case found && namespace != "" && name == "":
-		return inventory.PlacementKey{}, newStatusError(http.StatusNotFound, "there is no Placement without a name in namespace %s: name one as "+
+		return inventory.Key{}, newStatusError(http.StatusNotFound, "there is no Placement without a name in namespace %s: name one as "+
 			"%s<namespace>/<name>, or send one by POST to %s", namespace, Path, Path)
 	case !found, namespace == "", strings.Contains(name, "/"):
-		return inventory.PlacementKey{}, newStatusError(http.StatusBadRequest,
+		return inventory.Key{}, newStatusError(http.StatusBadRequest,
 			"path %q: name one placement as %s<namespace>/<name>, or send one by POST to %s", path, Path, Path)
 	}
 
@@ -75,7 +74,7 @@ type postedPlacement struct {
 	object map[string]any
 	api    record.API
 	// key may lack a name: a posted Placement need not have one.
-	key inventory.PlacementKey
+	key inventory.Key
 }
 
 // readPosted reads from the body of a POST the fields that authorization needs. As upstream, it ignores the path below Path.
@@ -168,7 +167,7 @@ func (p *postedPlacement) setKey() error {
 		return newStatusError(http.StatusBadRequest, "metadata.namespace: is required, as a string: the cluster sets that are bound there decide")
 	}
 
-	p.key = inventory.PlacementKey{API: p.api.Name(), NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+	p.key = inventory.NewPlacementKey(p.api.Name(), namespace, name)
 
 	return nil
 }

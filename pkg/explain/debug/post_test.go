@@ -159,7 +159,7 @@ type slowHub struct {
 	proceed chan struct{}
 }
 
-func (h *slowHub) Placement(context.Context, inventory.PlacementKey) (*record.Placement, error) {
+func (h *slowHub) Placement(context.Context, inventory.Key) (*record.Placement, error) {
 	h.arrived <- struct{}{}
 	<-h.proceed
 

@@ -39,7 +39,7 @@ func Scheme() (*runtime.Scheme, error) {
 // FromCluster reads the State that is needed to evaluate the given Placements, whether they exist or not: bindings, and Placements of the same
 // API, of their namespaces, and all other objects of the hub. These include the decisions of every API, because the prioritizers Balance
 // and Spread count them. State.Uncounted names an API without a given Placement whose decisions may not be listed.
-func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.PlacementKey) (*explain.State, error) {
+func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.Key) (*explain.State, error) {
 	r := &reader{hub: hub}
 	state := &explain.State{
 		Clusters:    read[*clusterv1.ManagedCluster](ctx, r, "ManagedClusters", "", &clusterv1.ManagedClusterList{}),
@@ -64,11 +64,11 @@ func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.
 }
 
 // namespacesOf returns the namespaces of the Placements of some APIs, sorted and without duplicates.
-func namespacesOf(placements []inventory.PlacementKey, apis ...record.API) []string {
+func namespacesOf(placements []inventory.Key, apis ...record.API) []string {
 	var namespaces []string
 
 	for _, key := range placements {
-		if slices.ContainsFunc(apis, func(api record.API) bool { return api.Name() == key.API }) {
+		if slices.ContainsFunc(apis, func(api record.API) bool { return api.Name() == key.API() }) {
 			namespaces = append(namespaces, key.Namespace)
 		}
 	}

@@ -147,8 +147,8 @@ func TestReadAsksInChunksAndOnlyForWhatIsNeeded(t *testing.T) {
 }
 
 // keys are placements of an API in namespaces.
-func keys(api inventory.API, namespaces ...string) []inventory.PlacementKey {
-	placements := make([]inventory.PlacementKey, 0, len(namespaces))
+func keys(api inventory.API, namespaces ...string) []inventory.Key {
+	placements := make([]inventory.Key, 0, len(namespaces))
 	for i, namespace := range namespaces {
 		placements = append(placements, inventory.NewPlacementKey(api, namespace, strconv.Itoa(i)))
 	}
@@ -163,7 +163,7 @@ func forbidden(resource string) error {
 func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
-		placements     []inventory.PlacementKey
+		placements     []inventory.Key
 		refuse         map[string]error
 		wantPlacements []string
 		wantDecisions  int
@@ -207,7 +207,7 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 
 			for _, object := range state.Placements {
 				key := record.Read(object).Key()
-				placements = append(placements, string(key.API)+" "+key.NamespacedName.String())
+				placements = append(placements, string(key.API())+" "+key.NamespacedName.String())
 			}
 
 			if diff := cmp.Diff(tc.wantPlacements, placements); diff != "" {
@@ -225,7 +225,7 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 func TestReadSaysWhatIsMissing(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
-		older  []inventory.PlacementKey
+		older  []inventory.Key
 		refuse map[string]error
 		want   []string
 	}{

@@ -21,10 +21,10 @@ const nameField = "metadata.name"
 
 // Find returns the keys whose Placements exist, in their order. APIs that the hub does not serve are skipped, and so are those that the
 // user may not list, unless no Placement is found.
-func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey) ([]inventory.PlacementKey, error) {
+func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inventory.Key, error) {
 	r := &reader{hub: hub}
 
-	var found []inventory.PlacementKey
+	var found []inventory.Key
 
 	for _, key := range keys {
 		placement, err := get(ctx, hub, key)
@@ -46,7 +46,7 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey)
 }
 
 // get returns a Placement, or nil when there is none. It lists, because a user with the verb list may lack the verb get.
-func get(ctx context.Context, hub client.Reader, key inventory.PlacementKey) (*record.Placement, error) {
+func get(ctx context.Context, hub client.Reader, key inventory.Key) (*record.Placement, error) {
 	objects, err := listByName(ctx, hub, key.Namespace, key)
 	if err != nil || len(objects) == 0 {
 		return nil, err
@@ -55,7 +55,7 @@ func get(ctx context.Context, hub client.Reader, key inventory.PlacementKey) (*r
 	return record.Read(objects[0]), nil
 }
 
-func listByName(ctx context.Context, hub client.Reader, namespace string, key inventory.PlacementKey) ([]record.Object, error) {
+func listByName(ctx context.Context, hub client.Reader, namespace string, key inventory.Key) ([]record.Object, error) {
 	page, isList := apiOf(key).EmptyList().(client.ObjectList)
 	if !isList {
 		return nil, fmt.Errorf("%T is no list", apiOf(key).EmptyList())
@@ -68,9 +68,9 @@ func listByName(ctx context.Context, hub client.Reader, namespace string, key in
 	return appendItems[record.Object](nil, page)
 }
 
-func apiOf(key inventory.PlacementKey) record.API {
+func apiOf(key inventory.Key) record.API {
 	for _, api := range record.APIs() {
-		if api.Name() == key.API {
+		if api.Name() == key.API() {
 			return api
 		}
 	}
@@ -79,7 +79,7 @@ func apiOf(key inventory.PlacementKey) record.API {
 }
 
 // Namespaces returns the namespaces with a Placement of the same API and name as one of the keys, sorted, as far as the user may list them.
-func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey) []string {
+func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.Key) []string {
 	var namespaces []string
 
 	for _, key := range keys {
@@ -100,7 +100,7 @@ func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.Placeme
 
 // Written reports the status, decision groups and decisions that the hub has written, as far as the user may list them, without an
 // evaluation; because is the reason for that.
-func Written(ctx context.Context, hub client.Reader, keys []inventory.PlacementKey, because string) ([]explain.Report, error) {
+func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, because string) ([]explain.Report, error) {
 	var (
 		reports []explain.Report
 		errs    []error

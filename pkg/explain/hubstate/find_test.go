@@ -12,7 +12,7 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	both := []inventory.PlacementKey{
+	both := []inventory.Key{
 		inventory.NewPlacementKey(inventory.V1beta1, "a", "p"), inventory.NewPlacementKey(inventory.V1alpha1, "a", "p"),
 	}
 

@@ -184,7 +184,7 @@ func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 func (w *Watcher) Failed() <-chan error { return w.failed }
 
 // Read returns the State from the caches, as FromCluster does from a hub.
-func (w *Watcher) Read(ctx context.Context, placements []inventory.PlacementKey) (*explain.State, error) {
+func (w *Watcher) Read(ctx context.Context, placements []inventory.Key) (*explain.State, error) {
 	return FromCluster(ctx, watchedReader{Watcher: w}, placements)
 }
 

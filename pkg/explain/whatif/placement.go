@@ -17,7 +17,7 @@ import (
 
 // Toleration adds a toleration to a Placement of v1beta1; Placements of v1alpha1 have none.
 type Toleration struct {
-	Placement  inventory.PlacementKey
+	Placement  inventory.Key
 	Toleration clusterv1beta1.Toleration
 }
 
@@ -50,7 +50,7 @@ func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, er
 	return withPlacement(state, t.Placement, func(object record.Object) error {
 		placement, is := object.(*clusterv1beta1.Placement)
 		if !is {
-			return fmt.Errorf("placements of %s have no tolerations: use one of %s", t.Placement.API, clusterv1.GroupName)
+			return fmt.Errorf("placements of %s have no tolerations: use one of %s", t.Placement.API(), clusterv1.GroupName)
 		}
 
 		placement.Spec.Tolerations = append(placement.Spec.Tolerations, *t.Toleration.DeepCopy())
@@ -61,7 +61,7 @@ func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, er
 
 // NumberOfClusters sets spec.numberOfClusters; nil asks for all feasible clusters.
 type NumberOfClusters struct {
-	Placement inventory.PlacementKey
+	Placement inventory.Key
 	Clusters  *int32
 }
 
@@ -101,12 +101,12 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 }
 
 // withPlacement returns the State with a modified copy of a Placement.
-func withPlacement(state *explain.State, key inventory.PlacementKey, change func(record.Object) error) (*explain.State, error) {
+func withPlacement(state *explain.State, key inventory.Key, change func(record.Object) error) (*explain.State, error) {
 	at := slices.IndexFunc(state.Placements, func(object record.Object) bool { return record.Read(object).Key() == key })
 	if at < 0 {
 		return nil, unknown("Placement", key.NamespacedName.String(), func(yield func(string) bool) {
 			for _, object := range state.Placements {
-				if other := record.Read(object).Key(); other.API == key.API && !yield(other.NamespacedName.String()) {
+				if other := record.Read(object).Key(); other.API() == key.API() && !yield(other.NamespacedName.String()) {
 					return
 				}
 			}

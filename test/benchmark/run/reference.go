@@ -31,7 +31,7 @@ type reference struct {
 	snapshot   *inventory.Snapshot
 	bindings   map[string][]string // sets by namespace
 	placements []clusterv1beta1.Placement
-	pages      map[inventory.PlacementKey][]*record.Page
+	pages      map[inventory.Key][]*record.Page
 	now        time.Time
 }
 
@@ -51,7 +51,7 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 	}
 	r := &reference{
 		compiler: selector.NewCompiler(), bindings: map[string][]string{}, placements: all.Items, now: time.Now(),
-		pages: map[inventory.PlacementKey][]*record.Page{},
+		pages: map[inventory.Key][]*record.Page{},
 	}
 	inv := inventory.New(r.compiler)
 	for i := range scores.Items {

@@ -302,11 +302,11 @@ func sizes(pages history.State) string {
 }
 
 // decisions are the clusters of every placement as they are recorded.
-func (r *recorder) decisions() map[inventory.PlacementKey]map[string]bool {
+func (r *recorder) decisions() map[inventory.Key]map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	decisions := map[inventory.PlacementKey]map[string]bool{}
+	decisions := map[inventory.Key]map[string]bool{}
 	for key, recorded := range r.recordings {
 		decisions[key] = recorded.now().Union()
 	}

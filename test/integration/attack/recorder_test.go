@@ -27,7 +27,7 @@ type recorder struct {
 	api client.WithWatch
 
 	mu         sync.Mutex
-	recordings map[inventory.PlacementKey]*recording
+	recordings map[inventory.Key]*recording
 	// last is when the last event came.
 	last time.Time
 	// err says why nothing is recorded any more.
@@ -47,7 +47,7 @@ func (r *recording) now() history.State { return history.StateOf(slices.Collect(
 
 // newRecorder starts to record until the context ends.
 func newRecorder(ctx context.Context, api client.WithWatch) (*recorder, error) {
-	r := &recorder{api: api, recordings: map[inventory.PlacementKey]*recording{}, last: time.Now()}
+	r := &recorder{api: api, recordings: map[inventory.Key]*recording{}, last: time.Now()}
 
 	for _, of := range record.APIs() {
 		version, err := r.relist(ctx, of)
@@ -119,7 +119,7 @@ func (r *recorder) relist(ctx context.Context, of record.API) (version string, e
 	defer r.mu.Unlock()
 
 	listed := map[types.UID]bool{}
-	changed := map[inventory.PlacementKey]history.Event{}
+	changed := map[inventory.Key]history.Event{}
 
 	err = meta.EachListItem(list, func(object runtime.Object) error {
 		page := pageOf(of, object)
@@ -140,7 +140,7 @@ func (r *recorder) relist(ctx context.Context, of record.API) (version string, e
 
 	for owner, recorded := range r.recordings {
 		for uid, page := range recorded.pages {
-			if owner.API == of.Name() && !listed[uid] {
+			if owner.API() == of.Name() && !listed[uid] {
 				delete(recorded.pages, uid)
 				changed[owner] = history.Event{Type: watch.Deleted, Page: &page}
 			}
@@ -175,7 +175,7 @@ func (r *recording) add(frame history.Event) {
 	r.times = append(r.times, time.Now())
 }
 
-func (r *recorder) recorded(owner inventory.PlacementKey) *recording {
+func (r *recorder) recorded(owner inventory.Key) *recording {
 	if r.recordings[owner] == nil {
 		r.recordings[owner] = &recording{pages: map[types.UID]clusterv1beta1.PlacementDecision{}}
 	}
@@ -200,7 +200,7 @@ func (r *recorder) cut() {
 }
 
 // shows says which of these pages are not recorded as they are yet.
-func (r *recorder) shows(of record.API, owner inventory.PlacementKey, pages []*record.Page) error {
+func (r *recorder) shows(of record.API, owner inventory.Key, pages []*record.Page) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -268,6 +268,6 @@ func pageOf(of record.API, object runtime.Object) *clusterv1beta1.PlacementDecis
 }
 
 // ownerOf is the placement that a page is labeled with.
-func ownerOf(of record.API, page *clusterv1beta1.PlacementDecision) inventory.PlacementKey {
+func ownerOf(of record.API, page *clusterv1beta1.PlacementDecision) inventory.Key {
 	return inventory.NewPlacementKey(of.Name(), page.Namespace, page.Labels[clusterv1beta1.PlacementLabel])
 }

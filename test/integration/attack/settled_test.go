@@ -103,12 +103,12 @@ type reference struct {
 	compiler   *selector.Compiler
 	snapshot   *inventory.Snapshot
 	placements []*record.Placement
-	pages      map[inventory.PlacementKey][]*record.Page
+	pages      map[inventory.Key][]*record.Page
 	now        time.Time
 }
 
 func (a *arena) newReference(ctx context.Context, namespace string) (*reference, error) {
-	r := &reference{compiler: selector.NewCompiler(), pages: map[inventory.PlacementKey][]*record.Page{}, now: a.clock.Now()}
+	r := &reference{compiler: selector.NewCompiler(), pages: map[inventory.Key][]*record.Page{}, now: a.clock.Now()}
 	inv := inventory.New(r.compiler)
 
 	lists := []client.ObjectList{

@@ -23,18 +23,18 @@ import (
 type truth struct {
 	compiler   *selector.Compiler
 	inventory  *inventory.Inventory
-	placements map[inventory.PlacementKey]*record.Placement
-	staying    map[inventory.PlacementKey]map[string]bool
+	placements map[inventory.Key]*record.Placement
+	staying    map[inventory.Key]map[string]bool
 	// removed are the placements that were deleted in the batch. The garbage collector deletes their pages in any order.
-	removed map[inventory.PlacementKey]bool
+	removed map[inventory.Key]bool
 }
 
 func newTruth() *truth {
 	compiler := selector.NewCompiler()
 
 	return &truth{
-		compiler: compiler, inventory: inventory.New(compiler), placements: map[inventory.PlacementKey]*record.Placement{},
-		staying: map[inventory.PlacementKey]map[string]bool{}, removed: map[inventory.PlacementKey]bool{},
+		compiler: compiler, inventory: inventory.New(compiler), placements: map[inventory.Key]*record.Placement{},
+		staying: map[inventory.Key]map[string]bool{}, removed: map[inventory.Key]bool{},
 	}
 }
 
@@ -83,8 +83,8 @@ func (t *truth) remove(object client.Object) {
 }
 
 // begin starts a batch with the decisions of a quiet state.
-func (t *truth) begin(decisions map[inventory.PlacementKey]map[string]bool) {
-	t.staying, t.removed = map[inventory.PlacementKey]map[string]bool{}, map[inventory.PlacementKey]bool{}
+func (t *truth) begin(decisions map[inventory.Key]map[string]bool) {
+	t.staying, t.removed = map[inventory.Key]map[string]bool{}, map[inventory.Key]bool{}
 	for key, clusters := range decisions {
 		t.staying[key] = maps.Clone(clusters)
 	}
@@ -130,7 +130,7 @@ func (t *truth) keep(staying map[string]bool, result *scheduling.Result) {
 }
 
 // stays are the clusters that were selected in every state of the batch, sorted.
-func (t *truth) stays(key inventory.PlacementKey) []string {
+func (t *truth) stays(key inventory.Key) []string {
 	return slices.Sorted(maps.Keys(t.staying[key]))
 }
 

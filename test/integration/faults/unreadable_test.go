@@ -200,7 +200,7 @@ func expectNamed(world *explain.State, err error) {
 	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())
 
-	evaluations := world.Evaluate(time.Now(), func(key inventory.PlacementKey) bool { return key.Name == "best" })
+	evaluations := world.Evaluate(time.Now(), func(key inventory.Key) bool { return key.Name == "best" })
 	Expect(evaluations).To(HaveLen(1))
 	Expect(explain.NewReport(evaluations[0], false).Warnings).To(ConsistOf(
 		And(HavePrefix("AddOnPlacementScore "), ContainSubstring("status.validUntil")),
@@ -263,7 +263,7 @@ var _ = Describe("An object that Go cannot decode", func() {
 		reader, err := lenient.NewClient(suite.ControlPlane.AdminConfig(), client.Options{Scheme: suite.Client.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
 
-		wanted := []inventory.PlacementKey{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "best")}
+		wanted := []inventory.Key{inventory.NewPlacementKey(inventory.V1beta1, f.Namespace, "best")}
 		expectNamed(hubstate.FromCluster(ctx, reader, wanted))
 
 		By("following it as the command explain does")

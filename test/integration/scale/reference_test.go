@@ -26,7 +26,7 @@ type reference struct {
 	compiler   *selector.Compiler
 	snapshot   *inventory.Snapshot
 	placements []clusterv1beta1.Placement
-	pages      map[inventory.PlacementKey][]*record.Page
+	pages      map[inventory.Key][]*record.Page
 	now        time.Time
 }
 
@@ -47,7 +47,7 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 
 	r := &reference{
 		compiler: selector.NewCompiler(), placements: all.Items, now: time.Now(),
-		pages: map[inventory.PlacementKey][]*record.Page{},
+		pages: map[inventory.Key][]*record.Page{},
 	}
 	inv := inventory.New(r.compiler)
 

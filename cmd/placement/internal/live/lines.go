@@ -19,12 +19,12 @@ type lineDisplay struct {
 	begin   time.Time // of the first table
 	started bool      // the header was printed
 	standby bool
-	shown   map[inventory.PlacementKey]string
-	waiting map[inventory.PlacementKey]time.Time
+	shown   map[inventory.Key]string
+	waiting map[inventory.Key]time.Time
 }
 
 func newLineDisplay(out io.Writer) *lineDisplay {
-	return &lineDisplay{out: out, shown: map[inventory.PlacementKey]string{}, waiting: map[inventory.PlacementKey]time.Time{}}
+	return &lineDisplay{out: out, shown: map[inventory.Key]string{}, waiting: map[inventory.Key]time.Time{}}
 }
 
 func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Duration, err error) {
@@ -39,7 +39,7 @@ func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Durati
 		d.started, d.standby = true, h.standby
 		lines = h.lines(b)
 	}
-	present := map[inventory.PlacementKey]bool{}
+	present := map[inventory.Key]bool{}
 	for _, row := range b.rows {
 		present[row.key] = true
 		line := changeLine(row)
@@ -56,13 +56,13 @@ func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Durati
 		d.shown[row.key] = line
 		lines = append(lines, line)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(d.shown), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(d.shown), inventory.Key.Compare) {
 		if !present[key] {
 			delete(d.shown, key)
 			lines = append(lines, title(key)+columnGap+"deleted")
 		}
 	}
-	maps.DeleteFunc(d.waiting, func(key inventory.PlacementKey, _ time.Time) bool { return !present[key] })
+	maps.DeleteFunc(d.waiting, func(key inventory.Key, _ time.Time) bool { return !present[key] })
 	if len(lines) == 0 {
 		return again, nil
 	}

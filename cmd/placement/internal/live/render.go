@@ -43,7 +43,7 @@ func ofOtherAPIs(b *table) string {
 	for _, api := range record.APIs() {
 		of := 0
 		for _, row := range b.rows {
-			if row.key.API == api.Name() {
+			if row.key.API() == api.Name() {
 				of++
 			}
 		}
@@ -55,9 +55,9 @@ func ofOtherAPIs(b *table) string {
 }
 
 // title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
-func title(key inventory.PlacementKey) string {
+func title(key inventory.Key) string {
 	for _, api := range record.APIs() {
-		if api != record.V1beta1 && api.Name() == key.API {
+		if api != record.V1beta1 && api.Name() == key.API() {
 			return fmt.Sprintf("%s (%s)", key.NamespacedName, api.Form().Owner().Version)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 )
 
-func key(name string) inventory.PlacementKey {
+func key(name string) inventory.Key {
 	return inventory.NewPlacementKey(inventory.V1beta1, "team", name)
 }
 

@@ -19,7 +19,7 @@ import (
 // hubState has the objects that a table shows.
 type hubState struct {
 	placements []*record.Placement
-	pages      map[inventory.PlacementKey][]*record.Page // by the placements they may belong to
+	pages      map[inventory.Key][]*record.Page // by the placements they may belong to
 	sets       []clusterv1beta2.ManagedClusterSet
 	bindings   []clusterv1beta2.ManagedClusterSetBinding
 	clusters   int
@@ -28,7 +28,7 @@ type hubState struct {
 // addPage adds a page to every Placement that it may belong to.
 func (w *hubState) addPage(api record.API, page *record.Page) {
 	if w.pages == nil {
-		w.pages = map[inventory.PlacementKey][]*record.Page{}
+		w.pages = map[inventory.Key][]*record.Page{}
 	}
 	for _, name := range decision.PlacementsOf(api.Form(), page) {
 		key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
@@ -46,7 +46,7 @@ type table struct {
 
 // tableRow is a Placement.
 type tableRow struct {
-	key       inventory.PlacementKey
+	key       inventory.Key
 	selected  string // "3/5", "3/all"
 	status    string // "Satisfied", "Misconfigured", or the reason why it is not satisfied
 	decisions string
@@ -80,15 +80,11 @@ func newTable(w hubState) *table {
 		b.expectCondition("ManagedClusterSetBinding "+w.bindings[i].Namespace+"/"+w.bindings[i].Name,
 			w.bindings[i].Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
 	}
-	slices.SortFunc(b.rows, func(x, y tableRow) int { return compareKeys(x.key, y.key) })
+	slices.SortFunc(b.rows, func(x, y tableRow) int { return x.key.Compare(y.key) })
 	slices.Sort(b.unsettled)
 	slices.Sort(versions)
 	b.versions = strings.Join(versions, " ")
 	return b
-}
-
-func compareKeys(x, y inventory.PlacementKey) int {
-	return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name), cmp.Compare(x.API, y.API))
 }
 
 // expectCondition records an object that lacks a condition, whatever its status.

@@ -30,7 +30,7 @@ type ChangeReader struct {
 // Applied is a Placement of the files that was applied to a State.
 type Applied struct {
 	// Placement is its key.
-	Placement inventory.PlacementKey
+	Placement inventory.Key
 	// Kept are the spec fields of the live Placement that the file does not set and that applying it keeps.
 	Kept []string
 }
