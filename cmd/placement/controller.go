@@ -33,8 +33,8 @@ func newControllerCommand(stop context.CancelFunc) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "controller",
 		Short: "Run the controllers against a hub",
-		Long: "Run the controllers of the hub: one leader at a time, any number of standbys with warm caches.\n" +
-			"SIGTERM and SIGINT stop it cleanly and hand the lease over; a second signal ends it at once with code 1.",
+		Long: "controller runs the controllers of the hub: one leader at a time, and any number of standbys with warm caches.\n" +
+			"SIGTERM and SIGINT stop the process cleanly and release the lease; a second signal ends it at once with code 1.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.complete(cmd.Flags().Changed, processEnvironment()); err != nil {

@@ -60,7 +60,7 @@ func newControllerOptions() *controllerOptions {
 
 func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.configFile, "config", o.configFile,
-		"File of kind "+operatorConfigKind+" ("+operatorConfigAPIVersion+"). A flag on the command line wins over it.")
+		"File of kind "+operatorConfigKind+" ("+operatorConfigAPIVersion+"). Flags on the command line override it.")
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"Kubeconfig of the hub. By default $KUBECONFIG, then the pod's service account, then ~/.kube/config.")
 	fs.StringVar(&o.namespace, "namespace", o.namespace,
@@ -69,14 +69,14 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&o.terminateOnFiles, "terminate-on-files", o.terminateOnFiles,
 		"End with code 0 when one of these files is created, changed or removed.")
 	fs.Float32Var(&o.qps, "kube-api-qps", o.qps,
-		"Requests per second to the API server that the client allows itself; 0 is no limit, which leaves fairness to the server.")
+		"Maximal number of requests per second to the API server; 0 is no limit, so that the API server alone limits requests.")
 	fs.IntVar(&o.burst, "kube-api-burst", o.burst,
-		"Requests above --kube-api-qps allowed at once; 0 is twice --kube-api-qps. Without effect while that is 0.")
+		"Maximal number of requests at once above --kube-api-qps; 0 is twice --kube-api-qps. No effect if --kube-api-qps is 0.")
 
 	fs.StringSliceVar(&o.controllers.Controllers, "controllers", o.controllers.Controllers,
-		"Controllers to run: '*' all, 'name' that one, '-name' not that one. Known: "+strings.Join(controller.Names(), ", ")+".")
+		"Controllers to run: '*' is all, 'name' adds one, '-name' removes one. Names: "+strings.Join(controller.Names(), ", ")+".")
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
-		"Placements worked on at the same time; 0 is four for each CPU, since they mostly wait for the API server.")
+		"Number of Placements to reconcile at the same time; 0 is four for each CPU, because workers mostly wait for the API server.")
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
 	addRemovalFlags(fs, &o.controllers)
@@ -84,21 +84,21 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	addTracingFlag(fs, &o.tracingFile)
 
 	fs.BoolVar(&o.election.Disable, "disable-leader-election", o.election.Disable,
-		"Run without a lease. Only one process may then run against the hub.")
+		"Run without a lease. Then only one process may run against the hub.")
 	fs.DurationVar(&o.election.LeaseDuration, "leader-election-lease-duration", o.election.LeaseDuration,
-		"How long a standby waits, after the last renewal it saw, before it takes the lease of a leader that died.")
+		"Time after the last renewal of the lease after which a standby takes the lease over.")
 	fs.DurationVar(&o.election.RenewDeadline, "leader-election-renew-deadline", o.election.RenewDeadline,
-		"How long the leader tries to renew the lease before it gives up and ends.")
+		"Time for which the leader tries to renew the lease before the process ends.")
 	fs.DurationVar(&o.election.RetryPeriod, "leader-election-retry-period", o.election.RetryPeriod,
-		"Time between two renewals of the lease. Standbys look every second, so a released lease does not wait for this.")
+		"Time between two renewals of the lease. Standbys check every second, so they take a released lease over earlier.")
 
 	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
-		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez and /readyz; port 0 picks a free one.")
+		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez and /readyz; port 0 selects a free port.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
-		"Address at which the controller "+webhookconfig.Defaults+" answers API servers, over HTTPS; port 0 picks a free one. "+
-			"Its certificate has the host names that the configurations in manifests/webhook lead to.")
+		"HTTPS address of the webhook of the controller "+webhookconfig.Defaults+"; port 0 selects a free port. "+
+			"The certificate has the host names in the configurations of manifests/webhook.")
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
-		"Minimum TLS version served; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
+		"Minimum TLS version of the endpoints; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
 		"Cipher suites served up to TLS 1.2; by default Go's choice. Preferred: "+strings.Join(cliflag.PreferredTLSCipherNames(), ", ")+".")
 	addLoggingFlags(fs)
@@ -106,14 +106,14 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 
 func addProfileDecisionsFlag(fs *pflag.FlagSet, value *bool) {
 	fs.BoolVar(value, "sig-placement-decisions", *value,
-		"Write the decisions of "+clusterv1beta1.GroupName+"/v1beta1 Placements as PlacementDecisions of multicluster.x-k8s.io too, "+
+		"Also write the decisions of "+clusterv1beta1.GroupName+"/v1beta1 Placements as PlacementDecisions of multicluster.x-k8s.io, "+
 			"which refer to ClusterProfiles.")
 }
 
 func addTracingFlag(fs *pflag.FlagSet, file *string) {
 	fs.StringVar(file, tracing.Flag, *file,
-		"File of kind TracingConfiguration (apiserver.config.k8s.io/v1), as kube-apiserver takes it: where traces are sent, and of how many "+
-			"evaluations in a million. By default there are none.")
+		"File of kind TracingConfiguration (apiserver.config.k8s.io/v1), as for kube-apiserver: the collector of the traces, and the number of "+
+			"evaluations to trace in a million. By default the hub sends no traces.")
 }
 
 // environment are the parts of the process environment that complete reads.

@@ -19,22 +19,23 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
 
-const debugLong = `debug answers over HTTPS what placements select and why. It reads the hub, takes no lease and writes nothing, so it
-may run beside "placement controller", which answers the same on its own port, on leader and standby.
+const debugLong = `debug serves the debug endpoint over HTTPS: it evaluates a Placement and returns the selected clusters and the
+reasons. It reads the hub, takes no lease and writes nothing, so it may run beside "placement controller", which serves
+the same endpoint on its own port, on leader and standby.
 
-  GET  /debug/placements/NAMESPACE/NAME   a Placement as it is on the hub
-  POST /debug/placements/                 the Placement in the body, in JSON, as if it were on the hub
+  GET  /debug/placements/NAMESPACE/NAME   evaluates a Placement on the hub
+  POST /debug/placements/                 evaluates the Placement in the body, in JSON, as if it were on the hub
 
-A caller needs two rights: the non-resource URL (the ClusterRole open-cluster-management:placement-hub:debug), and to get or
-to create placements in the namespace.
+A caller needs two rights: one on the non-resource URL (the ClusterRole open-cluster-management:placement-hub:debug), and
+one to get or to create placements in the namespace.
 
-It takes the flags of "placement controller", so that the two may share a manifest. Those about what is written, traces, leader
-election and the webhook have no effect.`
+The command accepts the flags of "placement controller", so that the two can share a manifest. The flags for writing,
+traces, leader election and the webhook have no effect.`
 
 const debugExample = `  # Beside the controller, as the container debug-server of Open Cluster Management
   placement debug --listen=0.0.0.0:9443 --disable-leader-election
 
-  # Ask it
+  # Send a request
   token=$(kubectl create token -n team-a asker)
   curl -k -H "Authorization: Bearer $token" https://localhost:9443/debug/placements/team-a/rollout`
 
@@ -51,7 +52,7 @@ func newDebugCommand(stop context.CancelFunc) *cobra.Command {
 	o := newDebugOptions()
 	cmd := &cobra.Command{
 		Use:     "debug",
-		Short:   "Answer over HTTPS what placements select and why",
+		Short:   "Serve the debug endpoint, which evaluates placements over HTTPS",
 		Long:    debugLong,
 		Example: debugExample,
 		Args:    cobra.NoArgs,
@@ -80,9 +81,9 @@ func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 		flag := fs.Lookup(name)
 		flag.Usage, flag.DefValue = hubLimitUsage, ""
 	}
-	fs.Lookup("controllers").Usage = "Controllers whose placements can be asked about: " + strings.Join(observed, ", ") +
-		"; '*' is both. Others are left out."
-	fs.Lookup("namespace").Usage = "Without effect: nothing is kept in a namespace."
+	fs.Lookup("controllers").Usage = "Controllers whose placements the endpoint evaluates: " + strings.Join(observed, ", ") +
+		"; '*' is both. Other names have no effect."
+	fs.Lookup("namespace").Usage = "No effect: the process stores nothing in a namespace."
 	for _, name := range ineffective {
 		fs.Lookup(name).Hidden = true
 	}

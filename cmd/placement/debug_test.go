@@ -84,7 +84,7 @@ func TestDebugFlags(t *testing.T) {
 	if share := fs.Lookup(maxRemovalFlag).DefValue; share != "" {
 		t.Errorf("--%s claims that the hub holds removals above %q by default, which is not known", maxRemovalFlag, share)
 	}
-	if usage := fs.Lookup("listen").DefValue; usage != "0.0.0.0:9443" || !strings.Contains(fs.Lookup("controllers").Usage, "asked about") {
+	if usage := fs.Lookup("listen").DefValue; usage != "0.0.0.0:9443" || !strings.Contains(fs.Lookup("controllers").Usage, "endpoint evaluates") {
 		t.Errorf("--listen defaults to %s; --controllers: %s", usage, fs.Lookup("controllers").Usage)
 	}
 }

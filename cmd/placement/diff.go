@@ -25,40 +25,40 @@ const (
 	exitNotCompared = 2
 )
 
-const diffLong = `diff says which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
-which clusters would change their decision group. It evaluates with the very code of the controller, and changes
-nothing: it only reads from the hub.
+const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
+which clusters would change their decision group. It runs the code of the controller, and changes nothing: it only
+reads from the hub.
 
-What is compared with what:
-  - Before: the PlacementDecisions that are written on the hub, which is what consumers act on.
+The report compares:
+  - Before: the PlacementDecisions that are written on the hub, on which consumers act.
   - After: what the hub would write after kubectl apply. As there, fields of the live Placement that the file does
     not set stay, unless the last kubectl apply set them; a note names them.
-  - When the written decisions are behind the hub's present state, a part of the difference comes without the file
-    too: such lines say "due anyway".
-  - A cluster in the written decisions stays an incumbent, as the prioritizer Steady has it.
-  - Each Placement is answered on its own: the prioritizer Balance counts the decisions that are written now, for
-    other Placements in the same files too. Changes of Placements that are not in the files are not told.
+  - If the written decisions are behind the hub's present state, a part of the difference comes without the file
+    too: such lines have "due anyway".
+  - The clusters in the written decisions are the previous decisions that the prioritizer Steady prefers.
+  - Each Placement is evaluated separately: the prioritizer Balance counts the decisions that are written now, also
+    for other Placements in the same files. The report has no changes of Placements that are not in the files.
 
-Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 can stand in
-the same files.
+Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 may be in the
+same files.
 
-The hub is found as kubectl finds it; the user needs the verb list on managedclusters, managedclustersets,
-addonplacementscores and placementdecisions, and on placements and managedclustersetbindings in the namespaces of
-the files; of placements and placementdecisions, those of the APIs in the files are enough, though Balance and Spread
-then leave the decisions of the other API out, and a note says so. With --hub it is read from files instead, such as
-placement simulate reads.
+The command finds the hub as kubectl does. The user needs the verb list on managedclusters, managedclustersets,
+addonplacementscores and placementdecisions, and on placements and managedclustersetbindings in the namespaces of the
+files. Of placements and placementdecisions, those of the APIs in the files are enough; then Balance and Spread do not
+count the decisions of the other API, and a note reports that. With --hub the command reads the hub from files, as
+placement simulate does.
 
-The exit code is 0 without a difference, 1 with one, and 2 for an error, as that of kubectl diff. A Placement that
-the hub could not answer, because it has a mistake or a cluster set is broken, is an error: it would keep its last
-decisions. What is said of the others is still printed.`
+The exit code is 0 without a difference, 1 with one, and 2 for an error, as that of kubectl diff. A Placement without a
+result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. The command
+still prints the report of the other Placements.`
 
-const diffExample = `  # Before it is applied, on the hub of the current context
+const diffExample = `  # Before kubectl apply, on the hub of the current context
   placement diff -f new-placement.yaml
 
   # A directory, another context, the names of the clusters that stay
   placement diff -f placements/ --context prod --show-kept
 
-  # Does a change take a cluster away from anybody? Exit code 2 means that there is no answer
+  # Does a Placement lose a cluster? Exit code 2 means that there is no result
   placement diff -f placements/ -o name > changes || [ $? = 1 ]
   grep ' -' changes
 
@@ -83,7 +83,7 @@ func newDiffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
 		Use:     "diff -f FILE",
-		Short:   "Say what would change if placements were applied, without applying them",
+		Short:   "Report which decisions would change if placements were applied",
 		Long:    diffLong,
 		Example: diffExample,
 		Args:    onlyFlags,
@@ -104,8 +104,8 @@ func newDiffCommand() *cobra.Command {
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with Placements, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil,
-		"File or directory with what the hub holds, or - for standard input, instead of a live hub. May be repeated.")
-	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
+		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API).")

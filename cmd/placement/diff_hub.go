@@ -32,7 +32,7 @@ func (f *hubFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub. Default: $KUBECONFIG, ~/.kube/config, or the pod's service account.")
 	flags.StringVar(&f.context, "context", "", "Context of the kubeconfig to use. Default: its current context.")
 	flags.StringVarP(&f.namespace, "namespace", "n", "",
-		"Namespace of placements that name none; those that name another are refused. Default: the namespace of the context.")
+		"Namespace of placements without one; a placement with another namespace is an error. Default: the namespace of the context.")
 }
 
 func (f *hubFlags) clientConfig() clientcmd.ClientConfig {

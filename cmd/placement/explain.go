@@ -19,37 +19,37 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-const explainLong = `explain says why a Placement selects these clusters and not those: a summary, what stands out, and a table of the
-clusters with the verdict, the exact clause, the rank, the score, and what each prioritizer gives. It evaluates with
-the very code of the controller on what the hub holds now, and changes nothing: it only reads.
+const explainLong = `explain shows why a Placement selects certain clusters: a summary, notable findings, and a table of the clusters
+with the verdict, the exact clause, the rank, the score, and the score of each prioritizer. It runs the code of the
+controller on the current objects of the hub, and changes nothing: it only reads.
 
-A Placement is named as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl names it:
-placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. NAME@GROUP or --api
-choose the API group when both have a Placement of that name; otherwise both are explained.
+Name a Placement as NAMESPACE/NAME, as NAME with -n or the namespace of the context, or as kubectl does:
+placement/NAME, placements/NAME, placement NAME, or with the API group, placements.GROUP/NAME. If both API groups have
+a Placement of that name, the command explains both; NAME@GROUP or --api selects one.
 
   --cluster  explains one cluster in full: sets, each clause of each predicate, taints and tolerations,
-             scores, and what would have to be otherwise for it to be selected. Each such counterfactual was put to
-             the engine; one change is tried before two.
+             scores, and the changes that would select it. The command evaluates the Placement with each of
+             these changes; it tries one change before two.
   --all      lists the unsatisfied Placements of the namespace, or with -A of all, with their main cause.
-  --watch    prints again whenever the answer or the written decisions change.
+  --watch    prints again whenever the result or the written decisions change.
 
-"decisions are behind" tells what the hub has still to write: the table is what the engine answers now. Every
-Placement is answered on its own against the decisions that are written.
+"decisions are behind" lists the clusters that the hub has still to write: the table is the result for the current
+objects. The command evaluates every Placement separately, with the decisions that are written.
 
 The user needs the verb list on managedclusters, managedclustersets, addonplacementscores and placementdecisions, and on
-placements and managedclustersetbindings in the namespace; watch as well for --watch. Who may not read the clusters is
-told what the hub has written about the Placement, which right is missing, and gets exit code 1. With -f the hub is
-read from files, as placement simulate does.
+placements and managedclustersetbindings in the namespace; watch as well for --watch. For a user who may not read the
+clusters, the command prints what the hub has written about the Placement and the missing right, and exits with
+code 1. With -f the command reads the hub from files, as placement simulate does.
 
-The exit code is 0 when the question was answered: unsatisfied and misconfigured are answers too.`
+The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured.`
 
 const explainExample = `  # Why these clusters?
   placement explain team-a/standby
 
-  # Why not this one, and what would it take?
+  # Why not this cluster, and which changes would select it?
   placement explain standby -n team-a --cluster eu1
 
-  # Which Placements do not get what they ask for?
+  # Which Placements are unsatisfied?
   placement explain --all -A
 
   # All columns, the clusters out of scope too; follow every change
@@ -77,7 +77,7 @@ func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:               "explain NAMESPACE/NAME",
-		Short:             "Say why a placement selects these clusters and not those",
+		Short:             "Explain why a placement selects certain clusters",
 		Long:              explainLong,
 		Example:           explainExample,
 		ValidArgsFunction: o.completePlacements,
@@ -87,18 +87,18 @@ func newExplainCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
-	flags.Lookup("namespace").Usage = "Namespace of placements that name none. Default: the namespace of the context."
+	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one. Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
-		"File or directory with what the hub holds, or - for standard input, instead of a live hub. May be repeated.")
+		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to explain in full. May be repeated.")
 	flags.StringVar(&o.api, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
-	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster).")
 	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "With --all, which it implies: of all namespaces.")
-	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the answer or the written decisions change, until Ctrl-C.")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the result or the written decisions change, until Ctrl-C.")
 	o.registerCompletions(cmd)
 	return cmd
 }

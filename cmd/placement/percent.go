@@ -75,19 +75,19 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 	held, warned, replaced := guard.Off, placement.DefaultWarnRemovalPercent, false
 	o.RemovalLimit, o.WarnRemovalPercent = guard.Limit{Percent: &held, CountReplaced: &replaced}, &warned
 	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
-		"Share of the clusters in a Placement's decisions that may leave them within ten minutes for causes outside of the Placement; "+
-			"more is held, and its condition "+guard.Condition+" says how to let it go. The annotation "+guard.PercentAnnotation+
-			" of a Placement wins over it; 100 is no bound.")
+		"Removal budget: the percentage of the clusters in a Placement's decisions that may leave within ten minutes for causes outside "+
+			"of the Placement. The hub blocks the removal of more; the condition "+guard.Condition+" describes how to release it. The annotation "+
+			guard.PercentAnnotation+" of a Placement overrides the flag; 100 is no limit.")
 	fs.Var(boolean{&o.RemovalLimit.CountReplaced}, countReplacedFlag,
-		"Whether a cluster counts for --"+maxRemovalFlag+" too whose place in the decisions another one takes. The annotation "+
-			guard.CountReplacedAnnotation+" of a Placement wins over it.")
+		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+guard.CountReplacedAnnotation+
+			" of a Placement overrides the flag.")
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
-		"Share of its clusters above which a Placement that loses them at once, for whatever cause, gets a Warning event; 100 is never.")
+		"Percentage of the clusters of a Placement. If more leave in one evaluation, for any cause, the hub sends a Warning event; 100 is never.")
 }
 
 // hubLimitUsage is the usage of these flags for commands that read a hub.
-const hubLimitUsage = "What the hub was started with, if it holds removals. Default: what it says in the status of each Placement."
+const hubLimitUsage = "The value of this flag that the hub was started with. Default: the value in the status of each Placement."
 
 // addHubLimitFlags adds the flags for the removal budget of a hub that is read.
 func addHubLimitFlags(fs *pflag.FlagSet, to *guard.Limit) {

@@ -46,9 +46,9 @@ func (e *exitError) Unwrap() error { return e.err }
 func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 	root := &cobra.Command{
 		Use:   programName,
-		Short: "Decide which clusters of a fleet a workload goes to",
-		Long: "placement selects ManagedClusters for Placements and records the choice in PlacementDecisions.\n" +
-			"It takes the place of the Open Cluster Management placement controller.",
+		Short: "Select the clusters that a workload runs on",
+		Long: "placement selects ManagedClusters for Placements and writes PlacementDecisions.\n" +
+			"It replaces the placement controller of Open Cluster Management.",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

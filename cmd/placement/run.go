@@ -24,30 +24,30 @@ const (
 	defaultSettleTimeout  = 3 * time.Minute
 )
 
-const runLong = `run starts a hub on this machine and shows what it decides: a control plane (etcd, kube-apiserver and
-kube-controller-manager), the hub's CustomResourceDefinitions and RBAC, a sample world of twenty clusters, and every
-controller of the hub in this process. The table of placements follows what you change with kubectl in another
-terminal; when the output is no terminal, each change of a placement is one line.
+const runLong = `run starts a hub on this machine and shows its decisions: a control plane (etcd, kube-apiserver and
+kube-controller-manager), the hub's CustomResourceDefinitions and RBAC, twenty sample clusters, and every controller of
+the hub in this process. The table of placements follows the changes that you make with kubectl in another terminal; if
+the output is not a terminal, the command prints one line for each change of a placement.
 
-Without --data-dir everything is gone after Ctrl-C. With it, the objects are kept, and the samples are applied only
-when the directory is new, so that they do not undo your edits; --samples applies them again.
+Without --data-dir, Ctrl-C removes everything. With it, the objects stay, and the command applies the samples only if
+the directory is new, so that they do not overwrite your edits; --samples applies them again.
 
-With --kubeconfig no control plane is started: the controllers run against that cluster, as the user of the
-kubeconfig, and take part in the leader election of 'placement controller'. The manifests are applied unless
---no-install is given, the samples only with --samples. Two controllers are left out: managedcluster-defaults, whose
-webhook the API server of another cluster would hardly reach on this machine, and managedcluster-taints, which takes
-clusters for unreachable of which nobody reports whether they are available.
+With --kubeconfig the command starts no control plane: the controllers run against that cluster, as the user of the
+kubeconfig, and take part in the leader election of 'placement controller'. The command applies the manifests unless
+--no-install is given, and the samples only with --samples. Two controllers do not run: managedcluster-defaults, because
+the API server of another cluster can rarely reach a webhook on this machine, and managedcluster-taints, which adds the
+taint unreachable to every cluster without a reported availability.
 
-With --sig-placement-decisions the definitions of multicluster.x-k8s.io are installed as well, and decisions are
-also written as references to the ClusterProfiles that exist.`
+With --sig-placement-decisions the command also installs the definitions of multicluster.x-k8s.io, and the hub also
+writes decisions as references to the ClusterProfiles that exist.`
 
 const runExample = `  # A hub to try things out; Ctrl-C ends it and removes everything
   placement run
 
-  # What the samples decide, and nothing else
+  # Print the decisions of the samples and end
   placement run --once
 
-  # Keep the objects for the next time
+  # Keep the objects for the next run
   placement run --data-dir ~/hub`
 
 // runOptions are the flags of `placement run`.
@@ -71,7 +71,7 @@ func newRunCommand() *cobra.Command {
 	o := &runOptions{timeout: defaultSettleTimeout}
 	cmd := &cobra.Command{
 		Use:     "run",
-		Short:   "Run a hub with its control plane on this machine, and watch its decisions",
+		Short:   "Run a hub with its control plane on this machine, and show its decisions",
 		Long:    runLong,
 		Example: runExample,
 		Args:    cobra.NoArgs,
@@ -88,16 +88,17 @@ func newRunCommand() *cobra.Command {
 
 func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.kubeconfig, "kubeconfig", "", "Kubeconfig of an existing cluster to use instead of starting a control plane.")
-	fs.StringVar(&o.dataDir, "data-dir", "", "Directory that keeps the objects from one run to the next. Default: a temporary one.")
+	fs.StringVar(&o.dataDir, "data-dir", "", "Directory in which the objects stay for the next run. Default: a temporary one.")
 	fs.StringVar(&o.kubeconfigFile, "write-kubeconfig", "",
 		"Kubeconfig to write for the started control plane. Default: "+defaultKubeconfigFile+", or kubeconfig in --data-dir.")
 	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
-	fs.BoolVar(&o.samples, "samples", false, "Apply the sample world. Default: true for a new control plane, false otherwise.")
-	fs.BoolVar(&o.once, "once", false, "Print the placements once they have settled, and end: with code 1 when they do not in time.")
+	fs.BoolVar(&o.samples, "samples", false, "Apply the sample objects. Default: true for a new control plane, false otherwise.")
+	fs.BoolVar(&o.once, "once", false,
+		"Print the placements when their decisions no longer change, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
 	addTracingFlag(fs, &o.tracingFile)
 	addRemovalFlags(fs, &o.removal)
-	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: how long the placements may take to settle.")
+	fs.DurationVar(&o.timeout, "timeout", o.timeout, "With --once: the longest time to wait until the decisions no longer change.")
 	addLoggingFlags(fs)
 }
 

@@ -14,17 +14,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 )
 
-const setsLong = `sets lists the ManagedClusterSets that you may bind, and those that are bound to the namespace: the clusters that its
-Placements choose among are the ones of the sets that are bound.
+const setsLong = `sets lists the ManagedClusterSets that you may bind, and those that are bound to the namespace. The Placements of a
+namespace select from the clusters of the bound sets.
 
-Whether you may bind a set is asked of the API server, for each set (create on managedclustersets/bind). To bind one also
-takes the right to create managedclustersetbindings in the namespace. "by RBAC" says that the hub keeps the binding, for the
-ServiceAccount placement of the namespace.
+The command asks the API server for each set whether you may bind it (create on managedclustersets/bind). To bind a set,
+you also need the right to create managedclustersetbindings in the namespace. "by RBAC" means that the hub maintains the
+binding, for the ServiceAccount placement of the namespace.
 
-The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace. Who may not list the
-sets is told which right is missing and shown those that are bound, and gets exit code 1.`
+The user needs the verb list on managedclustersets, and on managedclustersetbindings in the namespace. For a user who may
+not list the sets, the command prints the bound sets and the missing right, and exits with code 1.`
 
-const setsExample = `  # What may the Placements of this namespace use, and what could be bound?
+const setsExample = `  # Which sets can the Placements of this namespace use, and which could be bound?
   placement sets -n team-a
 
   # Names only
@@ -41,7 +41,7 @@ func newSetsCommand() *cobra.Command {
 	var o setsOptions
 	cmd := &cobra.Command{
 		Use:     "sets",
-		Short:   "List the cluster sets that you may bind, and those that a namespace has",
+		Short:   "List the cluster sets that you may bind, and those that are bound to a namespace",
 		Long:    setsLong,
 		Example: setsExample,
 		Args:    cobra.NoArgs,
@@ -49,7 +49,7 @@ func newSetsCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
-	flags.Lookup("namespace").Usage = "Namespace whose bindings are listed. Default: the namespace of the context."
+	flags.Lookup("namespace").Usage = "Namespace of the bindings to list. Default: the namespace of the context."
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable), "Output format: table, json, yaml, or name (one set per line).")
 	o.registerCompletions(cmd, setlist.Formats())
 	return cmd

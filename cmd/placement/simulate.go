@@ -21,63 +21,65 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-const simulateLong = `simulate evaluates every Placement of a hub, live or in files, with the very code of the controller, and says for
-every cluster why it is selected or what keeps it out. With changes such as --drain it says instead which clusters the
-Placements would gain, lose or keep if these changes were made. It never changes anything: of a hub it only reads.
+const simulateLong = `simulate evaluates every Placement of a hub, live or in files, with the code of the controller, and reports for every
+cluster why it is selected or which stage rejects it. With changes such as --drain it reports instead which clusters the
+Placements would gain, lose or keep if these changes were made. It changes nothing: it only reads from a hub.
 
-The live hub is found as kubectl finds it. With -f the world is in files: ManagedClusters, ManagedClusterSets,
-ManagedClusterSetBindings, AddOnPlacementScores, Placements and PlacementDecisions, and ServiceAccounts named
-placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller clustersetbinding-rbac does.
+The command finds the live hub as kubectl does. With -f it reads the objects from files: ManagedClusters,
+ManagedClusterSets, ManagedClusterSetBindings, AddOnPlacementScores, Placements and PlacementDecisions, and
+ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller
+clustersetbinding-rbac does.
 
-The files hold YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. They are read
-as strictly as an API server would: unknown fields, wrong types and values that the CustomResourceDefinitions do
-not allow are mistakes, and defaults are filled in. Namespaces, Roles and RoleBindings are ignored.
+The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
+them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
+permit are mistakes, and defaults are set. It ignores Namespaces, Roles and RoleBindings.
 
-What simulate takes for granted of files:
+Assumptions about files:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.
-  - A cluster is in an exclusive set by its label cluster.open-cluster-management.io/clusterset only. On a hub,
+  - A cluster is in an exclusive set only by its label cluster.open-cluster-management.io/clusterset. On a hub,
     admission puts clusters without that label into the set "default"; simulate does not: write the label.
-  - A ClusterRole grants what its rules say; an aggregationRule in a file is not carried out.
+  - A ClusterRole grants what its rules contain; simulate does not evaluate an aggregationRule.
   - PlacementDecisions in the files are the present decisions. Steady, NoSelectIfNew and misconfigured placements
-    look at those of the placement itself, Balance at those of the others. Every placement sees the decisions as
-    they are in the files, not what this run answers for other placements.
+    depend on those of the placement itself, Balance on those of other placements. Every evaluation uses the
+    decisions in the files, not the results of this run for other placements.
 
-What if (--label, --claim, --taint, --drain, --remove, --add, --without-binding, in the order of the command line):
-  - Before: the PlacementDecisions that are written, which is what consumers act on. A Placement that has none yet
-    is taken to have those that it is answered without the changes.
-  - After: what the hub would write. Those that lose most come first; what does not differ is counted. Where the
-    written decisions are behind the present state, lines that come without the changes too say "due anyway".
-  - Each Placement is answered on its own: Balance and Spread count the decisions that are written now, whatever
-    the changes make of other Placements.
-  - Placements that have a mistake, or whose cluster set is broken, have no answer; they keep their decisions.
-  - A cluster that is added without a set, or loses the label of its set, is in the set "default", and a taint bears
-    the time of the evaluation, as admission has it. Clusters are taken for as available as they say: no taint
-    unavailable or unreachable is added. A binding that follows from RBAC goes as if the right was taken away.
-  - --add takes -f for what is added, so the world is the live hub, or with --hub in files.
+Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding, in the order of the command line):
+  - Before: the PlacementDecisions that are written, on which consumers act. For a Placement that has none yet, the
+    report uses the result without the changes.
+  - After: what the hub would write. The Placements that lose most come first; those without a difference are
+    counted. If the written decisions are behind the present state, lines that come without the changes too have
+    "due anyway".
+  - Each Placement is evaluated separately: Balance and Spread count the decisions that are written now, whatever
+    the effect of the changes on other Placements.
+  - Placements that have a mistake, or whose cluster set is broken, have no result; they keep their decisions.
+  - A cluster that is added without a set, or loses the label of its set, is in the set "default", and a new taint
+    has the time of the evaluation, as after admission. The command uses the reported availability of clusters and
+    adds no taint unavailable or unreachable. Without a binding that follows from RBAC means without its right.
+  - --add uses -f for the added objects, so the hub is the live one, or with --hub in files.
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
 --namespace a RoleBinding in that namespace is enough for placements and managedclustersetbindings.
 
-The exit code is 0 when everything was evaluated: unsatisfied and misconfigured are answers too. It is 1 when the
-files have mistakes; all of them are listed, with file and line. With --exit-code it is 1 if the changes make a
+The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured. It is 1 when the
+files have mistakes; the command lists all of them, with file and line. With --exit-code it is 1 if the changes make a
 difference, and 2 for an error.`
 
-const simulateExample = `  # Who loses what if a cluster is drained, or goes, on the hub of the current context?
+const simulateExample = `  # Which Placements lose clusters if a cluster is drained or removed, on the hub of the current context?
   placement simulate --drain c7
   placement simulate --remove c7 --remove c8 -o name
 
-  # Another label, a taint, fewer bindings, all at once; --label c7:region- and --taint c7:gpu- take away
+  # Another label, a taint and fewer bindings at once; --label c7:region- and --taint c7:gpu- remove them
   placement simulate --label c7:region=eu --taint c7:gpu=a100:NoSelect --without-binding team-a/edge
 
-  # Who would take new clusters?
+  # Which Placements would select new clusters?
   placement simulate --add -f clusters.yaml
 
-  # The same of a hub in files
+  # The same for a hub in files
   placement simulate -f deploy/samples --drain eu1
   placement simulate --hub deploy/samples --add -f clusters.yaml
 
-  # Does anything change? 0 is no, 1 is yes, 2 is an error
+  # Does a decision change? Exit code 0 is no, 1 is yes, 2 is an error
   placement simulate --without-binding edge --exit-code
 
   # Every placement of a live hub, or in a file or directory (*.yaml, *.yml and *.json, not in its subdirectories)
@@ -88,7 +90,7 @@ const simulateExample = `  # Who loses what if a cluster is drained, or goes, on
   kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placementdecisions \
     -A -o yaml | placement simulate -f - -f new-placement.yaml --placement team-a/rollout
 
-  # The same answer today and tomorrow
+  # The same result today and tomorrow
   placement simulate -f world.yaml --now 2026-01-31T12:00:00Z -o json`
 
 // simulateOptions are the flags of the command.
@@ -111,7 +113,7 @@ func newSimulateCommand() *cobra.Command {
 	var o simulateOptions
 	cmd := &cobra.Command{
 		Use:     "simulate [-f FILE]",
-		Short:   "Say what the placements of a hub or in files select and why, and what if something changed",
+		Short:   "Report which clusters placements select and why, also after simulated changes",
 		Long:    simulateLong,
 		Example: simulateExample,
 		Args:    onlyFlags,
@@ -129,20 +131,20 @@ func newSimulateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.hubFlags.add(flags)
-	flags.Lookup("namespace").Usage = "Placements of this namespace only, and of a live hub no bindings of others. Default: all namespaces."
+	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
 	o.changeFlags.add(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
-		"File or directory with what the hub holds, or with --add what is added to it, or - for standard input. May be repeated. "+
+		"File or directory with the objects of the hub, or with --add the objects to add, or - for standard input. May be repeated. "+
 			"Default: the live hub.")
 	flags.StringArrayVar(&o.hub, "hub", nil,
-		"File or directory with what the hub holds, or - for standard input, where -f names what is added. May be repeated.")
+		"File or directory with the objects of the hub, or - for standard input, if -f names the objects to add. May be repeated.")
 	flags.StringArrayVar(&o.placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
-	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the present time.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	addHubLimitFlags(flags, &o.hubLimit)
-	flags.BoolVar(&o.all, "all", false, "List clusters out of scope too, instead of counting them.")
+	flags.BoolVar(&o.all, "all", false, "Also list clusters out of scope, instead of counting them.")
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")

@@ -50,16 +50,17 @@ func (c *changeFlags) add(flags *pflag.FlagSet) {
 	flag := func(name, form, usage string, parse func(string) (whatif.Change, error)) {
 		flags.Var(&change{flags: c, form: form, parse: parse}, name, usage+" May be repeated.")
 	}
-	flag("label", "CLUSTER:KEY=VALUE", "What if the cluster had this label, or with CLUSTER:KEY- none of this key.", parseLabel)
-	flag("claim", "CLUSTER:NAME=VALUE", "What if the cluster had this claim, or with CLUSTER:NAME- none of this name.", parseClaim)
+	flag("label", "CLUSTER:KEY=VALUE", "Simulate that the cluster has this label, or with CLUSTER:KEY- no label with this key.", parseLabel)
+	flag("claim", "CLUSTER:NAME=VALUE", "Simulate that the cluster has this claim, or with CLUSTER:NAME- no claim of this name.", parseClaim)
 	flag("taint", "CLUSTER:KEY[=VALUE]:EFFECT",
-		"What if the cluster had this taint, or with CLUSTER:KEY- or CLUSTER:KEY:EFFECT- none of this key.", parseTaint)
-	flag("drain", "CLUSTER", "What if the cluster had the taint "+whatif.DrainKey+":NoSelect, which nobody tolerates who does not tolerate all.",
+		"Simulate that the cluster has this taint, or with CLUSTER:KEY- or CLUSTER:KEY:EFFECT- no taint with this key (and effect).",
+		parseTaint)
+	flag("drain", "CLUSTER", "Simulate that the cluster has the taint "+whatif.DrainKey+":NoSelect. Placements that tolerate it keep the cluster.",
 		func(cluster string) (whatif.Change, error) { return whatif.Drain{Cluster: cluster}, named(cluster) })
-	flag("remove", "CLUSTER", "What if there was no such cluster.",
+	flag("remove", "CLUSTER", "Simulate that the cluster does not exist.",
 		func(cluster string) (whatif.Change, error) { return whatif.Remove{Cluster: cluster}, named(cluster) })
-	flag("without-binding", "[NAMESPACE/]SET", "What if the set was not bound to the namespace, or to none.", parseBinding)
-	flags.BoolFunc("add", "What if there were the ManagedClusters and AddOnPlacementScores that -f names, beside what the live hub or --hub has.",
+	flag("without-binding", "[NAMESPACE/]SET", "Simulate that the set is not bound to the namespace, or to none.", parseBinding)
+	flags.BoolFunc("add", "Simulate that the ManagedClusters and AddOnPlacementScores of -f exist too, on the live hub or that of --hub.",
 		func(text string) error {
 			if text != "true" {
 				return errors.New("means yes by itself: write --add, or leave it out")
