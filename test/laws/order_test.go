@@ -9,20 +9,21 @@ import (
 
 // layers has the layer of each directory of pkg/. A directory may depend on lower layers and on itself, never on its own or a higher layer.
 var layers = map[string]int{
-	"apis":        0, // types only
-	"quantity":    0,
-	"unreadable":  0,
-	"clusterinfo": 1,
-	"lenient":     1,
-	"scope":       1,
-	"selector":    2,
-	"inventory":   3,
-	"scheduling":  4,
-	"decision":    5,
-	"metrics":     6,
-	"webhook":     6, // the controllers keep its certificates
-	"controller":  7,
-	"explain":     7,
+	"apis":           0, // types only
+	"quantity":       0,
+	"unreadable":     0,
+	"clusterinfo":    1,
+	"lenient":        1,
+	"scope":          1,
+	"selector":       2,
+	"podconstraints": 1,
+	"inventory":      3,
+	"scheduling":     4,
+	"decision":       5,
+	"metrics":        6,
+	"webhook":        6, // the controllers keep its certificates
+	"controller":     7,
+	"explain":        7,
 }
 
 // outsidePkg are the directories outside pkg/ that pkg/ may not depend on; cmd may depend on any of them.

@@ -15,7 +15,7 @@ import (
 )
 
 // pureDirs are the directories of pkg/ whose results depend only on their arguments.
-var pureDirs = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision"}
+var pureDirs = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision", "podconstraints"}
 
 // forbiddenImports are packages that files of the core may not import, nor anything below them. klog is not in forbiddenDependencies
 // because k8s.io/apimachinery, whose types the core reads, logs with it.

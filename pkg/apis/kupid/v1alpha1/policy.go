@@ -21,11 +21,11 @@ type PodSchedulingPolicy struct {
 
 // PodSchedulingPolicySpec selects Pods and has the constraints that are injected into them.
 type PodSchedulingPolicySpec struct {
+	PodSchedulingPolicyConstraints `json:",inline"`
+
 	// podSelector selects Pods by their labels, and controllers by the labels of their pod template. Absent selects no Pods, {} all.
 	// +optional
 	PodSelector *metav1.LabelSelector `json:"podSelector,omitempty"`
-
-	PodSchedulingPolicyConstraints `json:",inline"`
 }
 
 // ClusterPodSchedulingPolicy constrains on which nodes the Pods of selected namespaces may run. Its constraints come before those of
@@ -44,11 +44,11 @@ type ClusterPodSchedulingPolicy struct {
 
 // ClusterPodSchedulingPolicySpec selects namespaces and Pods and has the constraints that are injected into the Pods.
 type ClusterPodSchedulingPolicySpec struct {
+	PodSchedulingPolicySpec `json:",inline"`
+
 	// namespaceSelector selects namespaces by their labels. Absent selects no namespaces, {} all.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
-
-	PodSchedulingPolicySpec `json:",inline"`
 }
 
 // PodSchedulingPolicyConstraints are injected into a pod spec. They are added to what the workload has, and never remove or overwrite

@@ -16,9 +16,9 @@ func TestRoundTrip(t *testing.T) {
 			`"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone"}]}},` +
 			`"schedulerName":"custom","tolerations":[{"key":"pool","operator":"Exists"}]`
 		policy = `{"kind":"PodSchedulingPolicy","apiVersion":"kupid.gardener.cloud/v1alpha1",` +
-			`"metadata":{"name":"p","namespace":"a"},"spec":{"podSelector":{},` + constraints + `}}`
+			`"metadata":{"name":"p","namespace":"a"},"spec":{` + constraints + `,"podSelector":{}}}`
 		cluster = `{"kind":"ClusterPodSchedulingPolicy","apiVersion":"kupid.gardener.cloud/v1alpha1","metadata":{"name":"p"},` +
-			`"spec":{"namespaceSelector":{"matchLabels":{"role":"shoot"}},"podSelector":{"matchLabels":{"app":"etcd"}},` + constraints + `}}`
+			`"spec":{` + constraints + `,"podSelector":{"matchLabels":{"app":"etcd"}},"namespaceSelector":{"matchLabels":{"role":"shoot"}}}}`
 		empty = `{"kind":"PodSchedulingPolicy","apiVersion":"kupid.gardener.cloud/v1alpha1","metadata":{"name":"p"},"spec":{}}`
 	)
 	scheme := runtime.NewScheme()

@@ -1,0 +1,43 @@
+package podconstraints
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Policies are all policies of a hub in the order of their application: docs/spec/pod-scheduling-policy.md 2.1.3. The value is immutable.
+type Policies struct {
+	cluster    []*Policy
+	namespaced map[string][]*Policy
+}
+
+// NewPolicies arranges policies, whose order does not matter.
+func NewPolicies(policies []*Policy) *Policies {
+	arranged := &Policies{namespaced: map[string][]*Policy{}}
+	for _, policy := range slices.SortedFunc(slices.Values(policies), func(a, b *Policy) int { return cmp.Compare(a.Name, b.Name) }) {
+		if policy.Namespace == "" {
+			arranged.cluster = append(arranged.cluster, policy)
+		} else {
+			arranged.namespaced[policy.Namespace] = append(arranged.namespaced[policy.Namespace], policy)
+		}
+	}
+
+	return arranged
+}
+
+// Matching returns the policies that apply to pods with these labels in a namespace: cluster policies by name, then those of the namespace
+// by name. Among them are invalid ones, which Inject reports and skips.
+func (p *Policies) Matching(namespace string, namespaceLabels, podLabels map[string]string) []*Policy {
+	var matching []*Policy
+	for _, policies := range [][]*Policy{p.cluster, p.namespaced[namespace]} {
+		for _, policy := range policies {
+			if policy.matches(labels.Set(namespaceLabels), labels.Set(podLabels)) {
+				matching = append(matching, policy)
+			}
+		}
+	}
+
+	return matching
+}
