@@ -14,7 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
@@ -76,7 +76,7 @@ func newDebugOptions() *controllerOptions {
 
 func (o *controllerOptions) addDebugFlags(fs *pflag.FlagSet) {
 	o.addFlags(fs)
-	o.controllers.RemovalLimit = guard.Limit{} // What the hub was started with is not known.
+	o.controllers.RemovalLimit = removalbudget.Limit{} // What the hub was started with is not known.
 	for _, name := range []string{maxRemovalFlag, countReplacedFlag} {
 		flag := fs.Lookup(name)
 		flag.Usage, flag.DefValue = hubLimitUsage, ""

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -70,7 +70,7 @@ type explainOptions struct {
 	all           bool
 	allNamespaces bool
 	watch         bool
-	hubLimit      guard.Limit
+	hubLimit      removalbudget.Limit
 }
 
 func newExplainCommand() *cobra.Command {
@@ -246,7 +246,7 @@ func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, n
 
 // unknownCluster returns the error for a cluster that does not exist. Existing decisions may still have it.
 func unknownCluster(evaluation explain.Evaluation, cluster string) error {
-	if evaluation.Present.Incumbents()[cluster] {
+	if evaluation.Existing.Incumbents()[cluster] {
 		return fmt.Errorf("--cluster: there is no ManagedCluster %s any more, though the decisions of Placement %s have it; "+
 			"leave --cluster out to see what becomes of them", cluster, evaluation.Placement.Key())
 	}

@@ -13,7 +13,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -27,9 +27,9 @@ const completionPage = 500
 
 func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
 	o.hubFlags.registerCompletions(cmd, counterfactual.Formats())
-	apis := make([]string, 0, len(record.APIs()))
-	for _, api := range record.APIs() {
-		apis = append(apis, api.Form().Owner().Version)
+	apis := make([]string, 0, len(api.Adapters()))
+	for _, adapter := range api.Adapters() {
+		apis = append(apis, adapter.Codec().Owner().Version)
 	}
 	complete(cmd, "api", cobra.FixedCompletions(apis, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "cluster", o.completeClusters)
@@ -85,8 +85,8 @@ func (o *explainOptions) completePlacements(cmd *cobra.Command, _ []string, begu
 		namespace, name, prefix = o.currentNamespace(), begun, ""
 	}
 	var offered []string
-	for _, api := range record.APIs() {
-		if list, is := api.EmptyList().(client.ObjectList); is {
+	for _, adapter := range api.Adapters() {
+		if list, is := adapter.EmptyList().(client.ObjectList); is {
 			for _, found := range o.names(cmd.Context(), namespace, name, list) {
 				offered = append(offered, prefix+found)
 			}

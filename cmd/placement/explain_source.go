@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -107,9 +107,9 @@ func resolveInFiles(state *explain.State, targets []target) ([]inventory.Key, er
 		var found []inventory.Key
 		var elsewhere []string
 		for _, object := range state.Placements {
-			key := record.Read(object).Key()
+			key := api.Read(object).Key()
 			switch {
-			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(api record.API) bool { return api.Name() == key.API() }):
+			case key.Name != target.name || !slices.ContainsFunc(target.apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() }):
 			case target.namespace == "" || target.namespace == key.Namespace:
 				found = append(found, key)
 			default:

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -13,14 +13,14 @@ import (
 type target struct {
 	namespace, name string
 	// apis are the APIs that it may belong to.
-	apis []record.API
+	apis []api.Adapter
 }
 
 // keys returns the possible keys of the target.
 func (t target) keys() []inventory.Key {
 	keys := make([]inventory.Key, 0, len(t.apis))
-	for _, api := range t.apis {
-		keys = append(keys, inventory.NewPlacementKey(api.Name(), t.namespace, t.name))
+	for _, adapter := range t.apis {
+		keys = append(keys, inventory.NewPlacementKey(adapter.Name(), t.namespace, t.name))
 	}
 	return keys
 }
@@ -35,14 +35,14 @@ func (t target) String() string {
 
 // parseTargets parses names of Placements: NAMESPACE/NAME, NAME, and the forms of kubectl, TYPE/NAME and TYPE NAME; "@GROUP" may follow
 // each.
-func parseTargets(args []string, namespace, api string) ([]target, error) {
-	apis := record.APIs()
-	if api != "" {
-		named, err := apiNamed(api)
+func parseTargets(args []string, namespace, apiName string) ([]target, error) {
+	apis := api.Adapters()
+	if apiName != "" {
+		named, err := apiNamed(apiName)
 		if err != nil {
 			return nil, fmt.Errorf("--api: %w", err)
 		}
-		apis = []record.API{named}
+		apis = []api.Adapter{named}
 	}
 	if len(args) > 1 {
 		if typed, is := placementType(args[0]); is {
@@ -62,15 +62,15 @@ func parseTargets(args []string, namespace, api string) ([]target, error) {
 	return targets, nil
 }
 
-func parseTarget(arg, namespace string, apis []record.API) (target, error) {
+func parseTarget(arg, namespace string, apis []api.Adapter) (target, error) {
 	named := target{namespace: namespace, apis: apis}
 	text, group, grouped := strings.Cut(arg, "@")
 	if grouped {
-		api, err := apiNamed(group)
+		adapter, err := apiNamed(group)
 		if err != nil {
 			return named, fmt.Errorf("%q: %w", arg, err)
 		}
-		named.apis = []record.API{api}
+		named.apis = []api.Adapter{adapter}
 	}
 	first, rest, slashed := strings.Cut(text, "/")
 	typed, isType := placementType(first)
@@ -93,28 +93,28 @@ func parseTarget(arg, namespace string, apis []record.API) (target, error) {
 }
 
 // placementType parses the type as kubectl does: placement or placements, with or without ".GROUP" or ".VERSION.GROUP".
-func placementType(text string) (apis []record.API, is bool) {
+func placementType(text string) (apis []api.Adapter, is bool) {
 	kind, of, qualified := strings.Cut(strings.ToLower(text), ".")
 	if kind != "placement" && kind != "placements" {
 		return nil, false
 	}
 	if !qualified {
-		return record.APIs(), true
+		return api.Adapters(), true
 	}
-	api, err := apiNamed(of)
+	adapter, err := apiNamed(of)
 	if err != nil {
 		return nil, false
 	}
-	return []record.API{api}, true
+	return []api.Adapter{adapter}, true
 }
 
 // apiNamed returns the API of a group, a version, "group/version" or "version.group".
-func apiNamed(text string) (record.API, error) {
-	known := make([]string, 0, len(record.APIs()))
-	for _, api := range record.APIs() {
-		version := api.Form().Owner().GroupVersion()
+func apiNamed(text string) (api.Adapter, error) {
+	known := make([]string, 0, len(api.Adapters()))
+	for _, adapter := range api.Adapters() {
+		version := adapter.Codec().Owner().GroupVersion()
 		if slices.Contains([]string{version.Group, version.Version, version.String(), version.Version + "." + version.Group}, text) {
-			return api, nil
+			return adapter, nil
 		}
 		known = append(known, version.String())
 	}

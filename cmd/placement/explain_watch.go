@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -86,16 +86,16 @@ func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []ta
 }
 
 // watchScope returns the APIs whose Placements have to be watched, and the namespaces, none for all.
-func (f *changePrinter) watchScope() (apis []record.API, namespaces []string) {
+func (f *changePrinter) watchScope() (apis []api.Adapter, namespaces []string) {
 	if f.all {
 		if f.namespace != "" {
 			namespaces = []string{f.namespace}
 		}
-		return record.APIs(), namespaces
+		return api.Adapters(), namespaces
 	}
-	for _, api := range record.APIs() {
-		if slices.ContainsFunc(f.keys, func(key inventory.Key) bool { return key.API() == api.Name() }) {
-			apis = append(apis, api)
+	for _, adapter := range api.Adapters() {
+		if slices.ContainsFunc(f.keys, func(key inventory.Key) bool { return key.API() == adapter.Name() }) {
+			apis = append(apis, adapter)
 		}
 	}
 	for _, key := range f.keys {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // percent is a flag value for a whole number from 0 to 100; nil means not set.
@@ -72,14 +72,14 @@ const (
 
 // addRemovalFlags adds the flags of the removal budget of the controllers.
 func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
-	held, warned, replaced := guard.Off, placement.DefaultWarnRemovalPercent, false
-	o.RemovalLimit, o.WarnRemovalPercent = guard.Limit{Percent: &held, CountReplaced: &replaced}, &warned
+	held, warned, replaced := removalbudget.NoLimit, placement.DefaultWarnRemovalPercent, false
+	o.RemovalLimit, o.WarnRemovalPercent = removalbudget.Limit{Percent: &held, CountReplaced: &replaced}, &warned
 	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
 		"Removal budget: the percentage of the clusters in a Placement's decisions that may leave within ten minutes for causes outside "+
-			"of the Placement. The hub blocks the removal of more; the condition "+guard.Condition+" describes how to release it. The annotation "+
-			guard.PercentAnnotation+" of a Placement overrides the flag; 100 is no limit.")
+			"of the Placement. The hub blocks the removal of more; the condition "+removalbudget.Condition+" describes how to release it. The annotation "+
+			removalbudget.PercentAnnotation+" of a Placement overrides the flag; 100 is no limit.")
 	fs.Var(boolean{&o.RemovalLimit.CountReplaced}, countReplacedFlag,
-		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+guard.CountReplacedAnnotation+
+		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+removalbudget.CountReplacedAnnotation+
 			" of a Placement overrides the flag.")
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"
 	fs.Var(percent{&o.WarnRemovalPercent}, "warn-removal-percent",
@@ -90,7 +90,7 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 const hubLimitUsage = "The value of this flag that the hub was started with. Default: the value in the status of each Placement."
 
 // addHubLimitFlags adds the flags for the removal budget of a hub that is read.
-func addHubLimitFlags(fs *pflag.FlagSet, to *guard.Limit) {
+func addHubLimitFlags(fs *pflag.FlagSet, to *removalbudget.Limit) {
 	fs.Var(percent{&to.Percent}, maxRemovalFlag, hubLimitUsage)
 	fs.Var(boolean{&to.CountReplaced}, countReplacedFlag, hubLimitUsage)
 	fs.Lookup(countReplacedFlag).NoOptDefVal = "true"

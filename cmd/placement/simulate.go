@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -106,7 +106,7 @@ type simulateOptions struct {
 	all        bool
 	showKept   bool
 	exitCode   bool
-	hubLimit   guard.Limit
+	hubLimit   removalbudget.Limit
 }
 
 func newSimulateCommand() *cobra.Command {

@@ -25,7 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
@@ -48,7 +48,7 @@ type Options struct {
 	ProfileDecisions bool
 	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
 	// the Placement; its annotations win over it. A larger removal is blocked. Nil is off for Setup, and unknown for Observe.
-	RemovalLimit guard.Limit
+	RemovalLimit removalbudget.Limit
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int

@@ -8,12 +8,12 @@ import (
 
 // AffectedByRemoval returns the names of the clusters that affect which clusters a result removes from the existing decisions, sorted: the
 // removed clusters and, when the result depends on ranks, the added ones. It returns nil when no cluster is removed.
-func AffectedByRemoval(result *scheduling.Result, present Present) []string {
+func AffectedByRemoval(result *scheduling.Result, existing Existing) []string {
 	if result.Outcome() != scheduling.Decided {
 		return nil
 	}
 
-	leaving := present.writableClusters()
+	leaving := existing.writableClusters()
 
 	var deciding []string
 

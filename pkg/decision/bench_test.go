@@ -9,23 +9,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // replan runs the planner as one reconcile does.
-func (s *store) replan(result *scheduling.Result, candidates []*record.Page) (Present, Plan) {
-	present := NewPresent(s.form(), s.placement, candidates)
-	present.Incumbents()
+func (s *store) replan(result *scheduling.Result, candidates []*api.Page) (Existing, Plan) {
+	existing := NewExisting(s.codec(), s.placement, candidates)
+	existing.Incumbents()
 
-	return present, NewPlan(result, present, s.now)
+	return existing, NewPlan(result, existing, s.now)
 }
 
 // benchmark measures the plan of a result over the pages of the store, and expects that number of writes.
 func (s *store) benchmark(b *testing.B, result *scheduling.Result, writes int) {
 	b.Helper()
 
-	candidates := s.present().Pages
+	candidates := s.existing().Pages
 
 	b.ReportAllocs()
 
@@ -117,19 +117,19 @@ func BenchmarkPlanByScore(b *testing.B) {
 
 // BenchmarkRead measures the conversion of API objects to pages.
 func BenchmarkRead(b *testing.B) {
-	form := record.V1beta1.Form()
+	codec := api.V1beta1.Codec()
 
-	var objects []record.Object
+	var objects []api.Object
 
 	for n := range 9 {
-		objects = append(objects, form.Write(page(n+1, 0, "", numbered(93)...)))
+		objects = append(objects, codec.Write(page(n+1, 0, "", numbered(93)...)))
 	}
 
 	b.ReportAllocs()
 
 	for b.Loop() {
 		for _, object := range objects {
-			form.Read(object)
+			codec.Read(object)
 		}
 	}
 }

@@ -16,14 +16,14 @@ import (
 	sdkv1beta1 "open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // consumer reads the pages of a store as consumers do, after every request (docs/spec/differences.md B5).
 type consumer struct {
 	store *store
-	seen  map[types.UID]*record.Page
+	seen  map[types.UID]*api.Page
 }
 
 func (s *store) consumer() *consumer {
@@ -33,8 +33,8 @@ func (s *store) consumer() *consumer {
 	return c
 }
 
-func (c *consumer) pages() map[types.UID]*record.Page {
-	pages := map[types.UID]*record.Page{}
+func (c *consumer) pages() map[types.UID]*api.Page {
+	pages := map[types.UID]*api.Page{}
 	for _, page := range c.store.pages {
 		pages[page.UID] = page
 	}
@@ -47,7 +47,7 @@ func (c *consumer) List(apilabels.Selector, string) ([]*clusterv1beta1.Placement
 	var list []*clusterv1beta1.PlacementDecision
 
 	for _, page := range c.store.pages {
-		if written, ok := record.V1beta1.Form().Write(page).(*clusterv1beta1.PlacementDecision); ok {
+		if written, ok := api.V1beta1.Codec().Write(page).(*clusterv1beta1.PlacementDecision); ok {
 			list = append(list, written)
 		}
 	}
@@ -62,7 +62,7 @@ func (c *consumer) look(t rapid.TB) {
 	before := c.seen
 	c.seen = c.pages()
 
-	if c.store.placement.API != record.V1beta1 {
+	if c.store.placement.API != api.V1beta1 {
 		return // The API has no groups.
 	}
 
@@ -101,7 +101,7 @@ func (c *consumer) look(t rapid.TB) {
 }
 
 // changed checks a change of a page.
-func (c *consumer) changed(t rapid.TB, before, after *record.Page) {
+func (c *consumer) changed(t rapid.TB, before, after *api.Page) {
 	t.Helper()
 
 	was, is := c.store.groupOf(t, before), c.store.groupOf(t, after)
@@ -118,7 +118,7 @@ func (c *consumer) changed(t rapid.TB, before, after *record.Page) {
 // lines returns the pages sorted by number, as text.
 func (s *store) lines() []string {
 	var lines []string
-	for _, page := range s.present().Pages {
+	for _, page := range s.existing().Pages {
 		lines = append(lines, fmt.Sprintf("%s %s/%q: %s", page.Name, page.Labels[clusterv1beta1.DecisionGroupIndexLabel],
 			page.Labels[clusterv1beta1.DecisionGroupNameLabel], clustersOf(page)))
 	}
@@ -130,7 +130,7 @@ func (s *store) lines() []string {
 func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 	t.Helper()
 
-	if s.placement.API != record.V1beta1 {
+	if s.placement.API != api.V1beta1 {
 		return
 	}
 
@@ -299,7 +299,7 @@ func (s *store) portrait(t rapid.TB) []string {
 	sizes := s.sizes(t, Plan{})
 
 	var lines []string
-	for _, group := range slices.SortedFunc(maps.Keys(sizes), func(a, b record.Group) int { return a.Index - b.Index }) {
+	for _, group := range slices.SortedFunc(maps.Keys(sizes), func(a, b api.Group) int { return a.Index - b.Index }) {
 		lines = append(lines, strconv.Itoa(group.Index)+" "+group.Name+" "+strconv.Itoa(sizes[group]))
 	}
 

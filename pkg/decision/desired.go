@@ -6,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Desired has the desired decisions of a Placement and an index of the existing pages. Clusters are ids of that index.
 type Desired struct {
-	*existing
+	*pageIndex
 
 	// keep reports whether the existing decisions are kept, because there is no result to apply.
 	keep bool
@@ -25,7 +25,7 @@ type Desired struct {
 
 	// scores are the desired scores by id; nil when the decisions are sorted by name.
 	scores []int64
-	decide func(id int32) record.Decision
+	decide func(id int32) api.Decision
 }
 
 // partition has the desired clusters of a group rule.
@@ -38,45 +38,45 @@ type partition struct {
 
 // NewDesired returns the desired decisions for a result, given the existing decisions and the time of the evaluation. A stalled result
 // keeps the existing decisions.
-func NewDesired(result *scheduling.Result, present Present, now time.Time) Desired {
+func NewDesired(result *scheduling.Result, existing Existing, now time.Time) Desired {
 	if result.Outcome() != scheduling.Decided {
-		return keepDecisions(present, func(existing *record.Decision) record.Decision { return keptDecision(result, present.Form, existing) })
+		return keepDecisions(existing, func(d *api.Decision) api.Decision { return keptDecision(result, existing.Codec, d) })
 	}
 
-	sorted, _ := scoreUpdate(result, present, now)
+	sorted, _ := scoreUpdate(result, existing, now)
 
-	return newSelection(result, present).desired(sorted)
+	return newSelection(result, existing).desired(sorted)
 }
 
 // keepDecisions returns the Desired that keeps the existing decisions, each as decide returns it.
-func keepDecisions(present Present, decide func(*record.Decision) record.Decision) Desired {
-	e := newExisting(present, clusterNames{names: present.clusters()})
+func keepDecisions(existing Existing, decide func(*api.Decision) api.Decision) Desired {
+	e := newPageIndex(existing, clusterNames{names: existing.clusters()})
 	decisions := e.decisions()
 
 	return Desired{
-		existing: e, keep: true, groupLength: math.MaxInt,
-		decide: func(id int32) record.Decision { return decide(decisions[id]) },
+		pageIndex: e, keep: true, groupLength: math.MaxInt,
+		decide: func(id int32) api.Decision { return decide(decisions[id]) },
 	}
 }
 
 // keptDecision returns an existing decision for a stalled result, with the current availability of its cluster.
-func keptDecision(result *scheduling.Result, form record.Form, existing *record.Decision) record.Decision {
+func keptDecision(result *scheduling.Result, codec api.Codec, existing *api.Decision) api.Decision {
 	decision := *existing
 	known := result.Cluster(decision.Cluster)
 	decision.Available = known != nil && known.Available
 
-	return form.Normalize(decision)
+	return codec.Normalize(decision)
 }
 
 // scoreUpdate reports whether the scores may be updated now (docs/spec/differences.md B7), so that clusters may change their pages to
 // follow them, and when the update is due. It reads the time of the last update from the status of the Placement, so that an interrupted
 // update continues.
-func scoreUpdate(result *scheduling.Result, present Present, now time.Time) (sorted bool, due time.Time) {
+func scoreUpdate(result *scheduling.Result, existing Existing, now time.Time) (sorted bool, due time.Time) {
 	if result.Outcome() != scheduling.Decided || result.Request.Order != scheduling.ByScore {
 		return false, time.Time{}
 	}
 
-	last := present.Placement.Status.LastScoreUpdate
+	last := existing.Placement.Status.LastScoreUpdate
 	if last == nil {
 		return true, time.Time{}
 	}
@@ -89,7 +89,7 @@ func scoreUpdate(result *scheduling.Result, present Present, now time.Time) (sor
 
 // selection is a result with an index of the existing pages. It returns the Desired with updated scores or without.
 type selection struct {
-	*existing
+	*pageIndex
 
 	result *scheduling.Result
 	// rules has by id the index of the group rule that each selected cluster matches; nil when there are no rules.
@@ -97,8 +97,8 @@ type selection struct {
 }
 
 // newSelection numbers the selected clusters of a result that is not stalled.
-func newSelection(result *scheduling.Result, present Present) *selection {
-	s := &selection{existing: newExisting(present, clusterNames{facts: result.Selected}), result: result}
+func newSelection(result *scheduling.Result, existing Existing) *selection {
+	s := &selection{pageIndex: newPageIndex(existing, clusterNames{infos: result.Selected}), result: result}
 
 	rules := result.Request.Groups
 	if len(rules) == 0 {
@@ -122,7 +122,7 @@ func newSelection(result *scheduling.Result, present Present) *selection {
 
 // desired returns the desired decisions: with the scores of the result if sorted, and otherwise with the scores of the existing decisions.
 func (s *selection) desired(sorted bool) Desired {
-	d := Desired{existing: s.existing, sorted: sorted, groupLength: s.result.Request.GroupLength.Of(len(s.result.Selected))}
+	d := Desired{pageIndex: s.pageIndex, sorted: sorted, groupLength: s.result.Request.GroupLength.Of(len(s.result.Selected))}
 
 	var scores []int64
 	if s.result.Request.Order == scheduling.ByScore {
@@ -131,15 +131,15 @@ func (s *selection) desired(sorted bool) Desired {
 
 	d.scores = scores
 	d.partitions = s.partitions(s.order(scores))
-	d.decide = func(id int32) record.Decision {
+	d.decide = func(id int32) api.Decision {
 		f := s.result.Selected[id]
-		decision := record.Decision{Cluster: f.Name, Available: f.Available}
+		decision := api.Decision{Cluster: f.Name, Available: f.Available}
 
 		if scores != nil {
 			decision.Score = scores[id]
 		}
 
-		return s.Form.Normalize(decision)
+		return s.Codec.Normalize(decision)
 	}
 
 	return d
@@ -247,8 +247,8 @@ func (s *selection) partitions(order []int32) []partition {
 }
 
 // decisionsOf returns the decisions of clusters, in their order.
-func (d *Desired) decisionsOf(clusters []int32) []record.Decision {
-	decisions := make([]record.Decision, 0, len(clusters))
+func (d *Desired) decisionsOf(clusters []int32) []api.Decision {
+	decisions := make([]api.Decision, 0, len(clusters))
 	for _, id := range clusters {
 		decisions = append(decisions, d.decide(id))
 	}

@@ -2,8 +2,8 @@
 //
 // The planner is pure. Desired has the desired decisions: the selected clusters, divided by the group rules. NewPlan assigns a group and a
 // page to every cluster, compares the pages with the existing pages, and returns the writes in a safe order; NewStatus returns the status
-// of the Placement. Evaluate runs the removal budget (package guard) and the planner. Writer applies a Plan. None of them depends on the
-// API of the Placement, which package record represents.
+// of the Placement. Evaluate runs the removal budget (package removalbudget) and the planner. Writer applies a Plan. None of them depends on the
+// API of the Placement, which package api adapts.
 //
 // The planner numbers the clusters in the order of their names and compares ids: pages list clusters by name in the common case, so that
 // finding their ids merges two sorted lists, and a plan costs little more than reading the pages once. Writes cost as much as they change:
@@ -30,5 +30,5 @@
 //   - With sortBy: Score pages follow the scores. A cluster keeps its place and its score until the scores may be updated again
 //     (docs/spec/differences.md B7); then clusters move between the pages of their group, by the same safe order.
 //   - For a stalled result, whose Outcome is Invalid or Blocked, the existing decisions stay, and only a Placement without decisions gets an
-//     empty page (docs/spec/differences.md A1). A result that exceeds the removal budget is Blocked: see package guard.
+//     empty page (docs/spec/differences.md A1). A result that exceeds the removal budget is Blocked: see package removalbudget.
 package decision

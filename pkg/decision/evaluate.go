@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // Options are the options of the hub that affect decisions. An observer of a hub leaves unknown options nil.
 type Options struct {
 	// Limit is the removal limit of the hub.
-	Limit guard.Limit
+	Limit removalbudget.Limit
 	// ProfileDecisions reports whether the decisions of v1beta1 are also written as references to ClusterProfiles. If it is nil, the status
 	// keeps its condition about them.
 	ProfileDecisions *bool
@@ -27,7 +27,7 @@ type Evaluation struct {
 	// Result is the Result to apply. If the removal budget blocks it, it selects nothing.
 	Result *scheduling.Result
 	// Removal is the result of the removal budget.
-	Removal guard.Removal
+	Removal removalbudget.Result
 	// Plan has the writes.
 	Plan Plan
 	// LimitUnknown reports whether the result depends on an option of the hub that is not known.
@@ -38,24 +38,24 @@ type Evaluation struct {
 }
 
 // Evaluate runs the removal budget and the planner on a Result and the existing decisions. It is a pure function.
-func Evaluate(result *scheduling.Result, present Present, options Options, now time.Time) Evaluation {
+func Evaluate(result *scheduling.Result, existing Existing, options Options, now time.Time) Evaluation {
 	e := Evaluation{}
-	budget := guard.NewBudget(present.Placement, options.Limit)
+	budget := removalbudget.NewBudget(existing.Placement, options.Limit)
 	e.LimitUnknown = budget.Unknown
-	e.Result, e.Removal = applyBudget(budget, result, present, now)
+	e.Result, e.Removal = applyBudget(budget, result, existing, now)
 
 	if stricter, unknown := budget.Stricter(); unknown {
-		_, removal := applyBudget(stricter, result, present, now)
-		e.LimitUnknown = e.LimitUnknown || removal.Held != e.Removal.Held
+		_, removal := applyBudget(stricter, result, existing, now)
+		e.LimitUnknown = e.LimitUnknown || removal.Blocked != e.Removal.Blocked
 	}
 
-	e.Plan = NewPlan(e.Result, present, metav1.Time{Time: now})
+	e.Plan = NewPlan(e.Result, existing, metav1.Time{Time: now})
 
-	if present.Placement.API == record.V1beta1 {
+	if existing.Placement.API == api.V1beta1 {
 		e.profiles = options.ProfileDecisions
 
 		if e.profiles != nil && *e.profiles && e.Result.Outcome() == scheduling.Decided {
-			e.missing = withoutProfile(e.Result, present)
+			e.missing = withoutProfile(e.Result, existing)
 		}
 	}
 
@@ -63,8 +63,8 @@ func Evaluate(result *scheduling.Result, present Present, options Options, now t
 }
 
 // Status returns the status of the Placement after the plan was applied; written reports whether it was applied completely. It returns the
-// existing status if that differs only by recorded removals that count no more (see guard.Removal.Recorded).
-func (e Evaluation) Status(placement *record.Placement, now metav1.Time, written bool) record.Status {
+// existing status if that differs only by recorded removals that count no more (see removalbudget.Removal.Recorded).
+func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bool) api.Status {
 	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Recorded(true), written)...)
 	if sameStatus(placement.API, placement.Status, status) {
 		return status
@@ -73,14 +73,14 @@ func (e Evaluation) Status(placement *record.Placement, now metav1.Time, written
 	return NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Record(true), written)...)
 }
 
-// FailedStatus returns the status after the plan could not be applied. Present has the decisions that exist then (see NewFailedStatus).
-func (e Evaluation) FailedStatus(present Present, cause string, now metav1.Time) record.Status {
-	return NewFailedStatus(e.Result, present, cause, now, slices.Concat(e.Removal.Recorded(false), e.Removal.Conditions(false))...)
+// FailedStatus returns the status after the plan could not be applied. Existing has the decisions after the failure (see NewFailedStatus).
+func (e Evaluation) FailedStatus(existing Existing, cause string, now metav1.Time) api.Status {
+	return NewFailedStatus(e.Result, existing, cause, now, slices.Concat(e.Removal.Recorded(false), e.Removal.Conditions(false))...)
 }
 
 // Reserve returns the existing status with a record of the clusters that the plan removes. It must be written before the plan is applied,
 // so that the removals count even if the process ends meanwhile. It returns false when there is nothing to record.
-func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (record.Status, bool) {
+func (e Evaluation) Reserve(placement *api.Placement, now metav1.Time) (api.Status, bool) {
 	condition, needed := e.Removal.Reserve()
 	if !needed {
 		return placement.Status, false
@@ -95,7 +95,7 @@ func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (recor
 
 	status := placement.Status
 	status.Conditions = slices.Clone(status.Conditions)
-	at := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == guard.RecordCondition })
+	at := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == removalbudget.RecordCondition })
 
 	if at < 0 {
 		status.Conditions = append(status.Conditions, condition)
@@ -108,7 +108,7 @@ func (e Evaluation) Reserve(placement *record.Placement, now metav1.Time) (recor
 }
 
 // conditions returns the conditions that not every Placement has.
-func (e Evaluation) conditions(placement *record.Placement, recorded []metav1.Condition, written bool) []metav1.Condition {
+func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condition, written bool) []metav1.Condition {
 	var found []metav1.Condition
 
 	switch {
@@ -122,13 +122,13 @@ func (e Evaluation) conditions(placement *record.Placement, recorded []metav1.Co
 }
 
 // applyBudget checks a result against the removal budget, and returns the result to apply: blocked when the budget is exceeded.
-func applyBudget(budget guard.Budget, result *scheduling.Result, present Present, now time.Time) (*scheduling.Result, guard.Removal) {
+func applyBudget(budget removalbudget.Budget, result *scheduling.Result, existing Existing, now time.Time) (*scheduling.Result, removalbudget.Result) {
 	if !budget.Enabled() {
-		return result, guard.Removal{}
+		return result, removalbudget.Result{}
 	}
 
-	removal := budget.Check(result, present.writableClusters(), now)
-	if removal.Held {
+	removal := budget.Check(result, existing.writableClusters(), now)
+	if removal.Blocked {
 		result = result.Block(removal.RequeueAt)
 	}
 
@@ -137,10 +137,10 @@ func applyBudget(budget guard.Budget, result *scheduling.Result, present Present
 
 // writableClusters returns the clusters in the pages that can be written. A cluster that only a terminating page has is lost with that
 // page, whatever the result.
-func (p Present) writableClusters() map[string]bool {
-	decided := make(map[string]bool, p.count())
+func (e Existing) writableClusters() map[string]bool {
+	decided := make(map[string]bool, e.count())
 
-	for _, page := range p.Pages {
+	for _, page := range e.Pages {
 		for i := range page.Decisions {
 			decided[page.Decisions[i].Cluster] = true
 		}

@@ -7,29 +7,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // thirty are the options of a hub with a removal limit of 30 %.
-var thirty = Options{Limit: guard.Limit{Percent: new(30)}}
+var thirty = Options{Limit: removalbudget.Limit{Percent: new(30)}}
 
 // guardedCase returns a Placement whose decisions have ten clusters.
-func guardedCase() (*clusterv1beta1.Placement, Present) {
+func guardedCase() (*clusterv1beta1.Placement, Existing) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.Conditions = []metav1.Condition{
 		{Type: "Other", Status: metav1.ConditionTrue}, {Type: ConditionSatisfied, ObservedGeneration: placement.Generation},
 	}
 
-	return placement, presentOf(placement, page(1, 0, "", fleet(10)...))
+	return placement, existingOf(placement, page(1, 0, "", fleet(10)...))
 }
 
 // A blocked result changes only the conditions: those of the hub come first, in their order and with one generation
 // (docs/spec/differences.md A5), and the status describes the existing decisions.
 func TestHeldRemovals(t *testing.T) {
-	placement, present := guardedCase()
-	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
-	status := evaluation.Status(record.V1beta1.Read(placement), now, true)
+	placement, existing := guardedCase()
+	evaluation := Evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
+	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
 
 	expect(t, "steps", []string{}, steps(evaluation.Plan))
 	expect(t, "groups", []string{`0 "" [p-decision-1] 10`}, told(status.Groups))
@@ -57,10 +57,10 @@ func TestHeldRemovals(t *testing.T) {
 
 // The references to ClusterProfiles of a Placement with a blocked result stay, like its decisions.
 func TestHeldProfiles(t *testing.T) {
-	placement, present := guardedCase()
-	evaluation := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time)
+	placement, existing := guardedCase()
+	evaluation := Evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 
-	answer, missing := Profiles(evaluation.Result, present, present)
+	answer, missing := Profiles(evaluation.Result, existing, existing)
 	if plan := answer.Plan(); !plan.Empty() || len(missing) > 0 {
 		t.Errorf("got %v and missing %v", steps(plan), missing)
 	}
@@ -68,19 +68,19 @@ func TestHeldProfiles(t *testing.T) {
 
 // Without a removal limit the result is not changed, and an existing condition is removed.
 func TestNothingIsGuardedUnasked(t *testing.T) {
-	placement, present := guardedCase()
-	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: guard.Condition, Status: metav1.ConditionFalse})
+	placement, existing := guardedCase()
+	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: removalbudget.Condition, Status: metav1.ConditionFalse})
 
-	for _, share := range []*int{nil, new(guard.Off)} {
+	for _, share := range []*int{nil, new(removalbudget.NoLimit)} {
 		answer := selecting(placement, fleet(2)...)
 
-		evaluation := Evaluate(answer, present, Options{Limit: guard.Limit{Percent: share}}, now.Time)
+		evaluation := Evaluate(answer, existing, Options{Limit: removalbudget.Limit{Percent: share}}, now.Time)
 		if evaluation.Result != answer || len(evaluation.Removal.Conditions(true)) > 0 {
 			t.Errorf("got %+v", evaluation.Removal)
 		}
 
-		for _, c := range evaluation.Status(record.V1beta1.Read(placement), now, true).Conditions {
-			if c.Type == guard.Condition {
+		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
+			if c.Type == removalbudget.Condition {
 				t.Errorf("the condition is still there: %+v", c)
 			}
 		}
@@ -90,10 +90,10 @@ func TestNothingIsGuardedUnasked(t *testing.T) {
 // A cluster that only a terminating page has is lost with it, and cannot be kept.
 func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	placement, _ := guardedCase()
-	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *record.Page) { p.DeletionTimestamp = &now })
+	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
 
-	present := presentOf(placement, page(1, 0, "", fleet(2)...), leaving)
-	if ruling := Evaluate(selecting(placement, fleet(2)...), present, thirty, now.Time).Removal; ruling.Held {
+	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
+	if ruling := Evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Blocked {
 		t.Errorf("got %+v", ruling)
 	}
 }
@@ -104,7 +104,7 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	before := metav1.Condition{Type: ConditionProfilesFound, Status: metav1.ConditionTrue, Reason: ReasonProfilesFound, Message: "as it was"}
 	placement.Status.Conditions = []metav1.Condition{before}
-	present := presentOf(placement, page(1, 0, "", fleet(2)...))
+	existing := existingOf(placement, page(1, 0, "", fleet(2)...))
 
 	for _, tc := range []struct {
 		reason string
@@ -119,10 +119,10 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 		},
 		{reason: "it writes none", known: new(false)},
 	} {
-		evaluation := Evaluate(selecting(placement, fleet(2)...), present, Options{ProfileDecisions: tc.known}, now.Time)
+		evaluation := Evaluate(selecting(placement, fleet(2)...), existing, Options{ProfileDecisions: tc.known}, now.Time)
 		got := ""
 
-		for _, c := range evaluation.Status(record.V1beta1.Read(placement), now, true).Conditions {
+		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
 			if c.Type == ConditionProfilesFound {
 				got = string(c.Status) + " " + c.Message
 			}
@@ -134,9 +134,9 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 
 // Removals are recorded before they happen, beside the existing conditions and with their generation (docs/spec/differences.md A5).
 func TestReserve(t *testing.T) {
-	placement, present := guardedCase()
-	read := record.V1beta1.Read(placement)
-	evaluation := Evaluate(selecting(placement, fleet(8)...), present, thirty, now.Time)
+	placement, existing := guardedCase()
+	read := api.V1beta1.Read(placement)
+	evaluation := Evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
 
 	status, needed := evaluation.Reserve(read, now)
 	if !needed || len(status.Conditions) != 3 || len(read.Status.Conditions) != 2 {
@@ -144,15 +144,15 @@ func TestReserve(t *testing.T) {
 	}
 
 	recorded := status.Conditions[2]
-	if recorded.ObservedGeneration != placement.Generation || recorded.Type != guard.RecordCondition ||
+	if recorded.ObservedGeneration != placement.Generation || recorded.Type != removalbudget.RecordCondition ||
 		!strings.HasSuffix(recorded.Message, `"clusters":["c-009","c-010"]}]`) {
 		t.Errorf("got %+v", recorded)
 	}
 
 	read.Status = status
-	present.Placement = read
+	existing.Placement = read
 
-	again := Evaluate(selecting(placement, fleet(8)...), present, thirty, now.Time)
+	again := Evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
 	if _, needed := again.Reserve(read, now); needed {
 		t.Error("what is recorded is to be recorded again")
 	}

@@ -2,238 +2,184 @@ package decision
 
 import (
 	"cmp"
+	"math"
 	"slices"
-	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-// existing indexes the existing pages for one plan. It numbers the clusters, so that the plan compares ids instead of names and stores data
-// of clusters in slices: the desired clusters come first, sorted by name, then the other clusters of the pages.
-type existing struct {
-	Present
+// Existing has the existing pages of a Placement when a plan is made.
+type Existing struct {
+	// Codec is the format of the pages.
+	Codec api.Codec
+	// Placement is the Placement with its existing status.
+	Placement *api.Placement
+	// Pages are the PlacementDecisions of the Placement, by number; pages with other names come last, by name.
+	Pages []*api.Page
+	// Taken has the page names that other objects use (docs/spec/differences.md B4).
+	Taken map[string]bool
 
-	// desired are the desired clusters; others are the names of the ids after them.
-	desired  clusterNames
-	others   []string
-	otherIDs map[string]int32
-
-	// pages has the pages in the order of Present.Pages; terminating pages come last.
-	pages []existingPage
-	// sites has the group indices that have pages, in their order.
-	sites []site
-	// scratch is scratch memory by id, which is zero between two uses.
-	scratch []int32
+	// terminating are the pages of the Placement that are being deleted: they have decisions, but cannot be written.
+	terminating []*api.Page
+	// statusGroups has the groups that the status of the Placement lists, by the names of their pages.
+	statusGroups map[string]api.Group
 }
 
-// clusterNames are distinct names of clusters, sorted. They are those of the ClusterInfos if there are any, which saves a copy.
-type clusterNames struct {
-	facts []*clusterinfo.ClusterInfo
-	names []string
-}
-
-func (n *clusterNames) count() int { return max(len(n.facts), len(n.names)) }
-
-func (n *clusterNames) at(i int) string {
-	if n.facts != nil {
-		return n.facts[i].Name
+// NewExisting selects the pages of a Placement from the pages of its namespace that may belong to it (see PlacementsOf). The pages are not
+// copied.
+func NewExisting(codec api.Codec, placement *api.Placement, candidates []*api.Page) Existing {
+	existing := Existing{Codec: codec, Placement: placement, Taken: map[string]bool{}}
+	if codec == placement.API.Codec() {
+		existing.statusGroups = groupsByPage(placement.Status.Groups)
 	}
 
-	return n.names[i]
-}
-
-// find returns the index of a name, searching from low to high.
-func (n *clusterNames) find(name string, low, high int) (at int, found bool) {
-	for low < high {
-		middle := (low + high) / 2
-		if n.at(middle) < name {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-
-	return low, low < n.count() && n.at(low) == name
-}
-
-// existingPage is a page with the data that a plan derives from it.
-type existingPage struct {
-	*record.Page
-
-	at       int // its place among the pages
-	number   int
-	group    record.Group
-	deleting bool
-	// clusters are the ids of its decisions, in their order.
-	clusters []int32
-}
-
-// wellNamed reports whether the page has a name as PageName returns it.
-func (p *existingPage) wellNamed() bool { return p.number != unnumbered }
-
-// newExisting indexes the pages and numbers the desired clusters.
-func newExisting(present Present, desired clusterNames) *existing {
-	e := &existing{Present: present, desired: desired, pages: make([]existingPage, 0, len(present.Pages)+len(present.terminating))}
-
-	for i, pages := range [][]*record.Page{present.Pages, present.terminating} {
-		for _, page := range pages {
-			e.pages = append(e.pages, existingPage{
-				Page: page, at: len(e.pages), number: present.number(page.Name), group: present.groupOf(page), deleting: i > 0,
-			})
-		}
-	}
-
-	grouped := e.byGroup()
-	ids := make([]int32, 0, present.count())
-
-	for _, page := range grouped {
-		start := len(ids)
-		ids = e.appendIDs(ids, page.Decisions)
-		page.clusters = ids[start:len(ids):len(ids)]
-	}
-
-	e.sites = newSites(grouped, ids)
-	e.scratch = make([]int32, e.ids())
-
-	return e
-}
-
-// byGroup returns the pages sorted by group index and name, so that the ids of a group are adjacent. Pages without an existing group come
-// last: terminating pages, and pages whose names are not those of PageName.
-func (e *existing) byGroup() []*existingPage {
-	grouped := make([]*existingPage, len(e.pages))
-	for i := range e.pages {
-		grouped[i] = &e.pages[i]
-	}
-
-	byGroup := func(a, b *existingPage) int {
-		if a.group == b.group && a.grouped() == b.grouped() {
-			return cmp.Compare(a.at, b.at)
-		}
-
-		return cmp.Or(-compareBools(a.grouped(), b.grouped()), cmp.Compare(a.group.Index, b.group.Index), strings.Compare(a.group.Name, b.group.Name))
-	}
-
-	if !slices.IsSortedFunc(grouped, byGroup) {
-		slices.SortFunc(grouped, byGroup)
-	}
-
-	return grouped
-}
-
-// grouped reports whether the group of the page exists because of it.
-func (p *existingPage) grouped() bool { return !p.deleting && p.wellNamed() }
-
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
-}
-
-// appendIDs appends the ids of the clusters of decisions.
-func (e *existing) appendIDs(ids []int32, decisions []record.Decision) []int32 {
-	next := 0
-
-	for i := range decisions {
-		name := decisions[i].Cluster
-
-		if at, found := e.search(name, next); found {
-			ids = append(ids, int32(at))
-			next = at + 1
+	for _, page := range candidates {
+		owned := Owns(codec, placement, page)
+		if owned && page.DeletionTimestamp.IsZero() {
+			existing.Pages = append(existing.Pages, page)
 
 			continue
 		}
 
-		ids = append(ids, e.otherID(name))
+		existing.Taken[page.Name] = true
+
+		if owned {
+			existing.terminating = append(existing.terminating, page)
+		}
 	}
 
-	return ids
+	slices.SortFunc(existing.Pages, func(a, b *api.Page) int { return existing.compareNames(a.Name, b.Name) })
+
+	return existing
 }
 
-// search returns the id of a name among the desired clusters. Pages list clusters by name in the common case, so the search begins after
-// the last found cluster and doubles its steps, which merges the two lists.
-func (e *existing) search(name string, next int) (at int, found bool) {
-	count := e.desired.count()
-	if next < count && e.desired.at(next) == name {
-		return next, true
+// groupsByPage returns the groups of a status by page name. A page that is listed twice belongs to the first group.
+func groupsByPage(groups []api.GroupStatus) map[string]api.Group {
+	pages := 0
+	for _, group := range groups {
+		pages += len(group.Pages)
 	}
 
-	low, high := next, next
+	byPage := make(map[string]api.Group, pages)
 
-	for step := 1; high < count && e.desired.at(high) < name; step *= 2 {
-		low, high = high+1, high+step
+	for _, group := range slices.Backward(groups) {
+		for _, page := range group.Pages {
+			byPage[page] = group.Group
+		}
 	}
 
-	if high == next {
-		low = 0 // The cluster comes before the last one.
-	}
-
-	return e.desired.find(name, low, min(high+1, count))
+	return byPage
 }
 
-// otherID returns the id of a cluster that is not desired, and assigns it if needed.
-func (e *existing) otherID(name string) int32 {
-	id, known := e.otherIDs[name]
+// unnumbered is the number of a page whose name PageName does not return.
+const unnumbered = math.MaxInt
+
+// number returns the number of a page name; names without a number are unnumbered.
+func (e Existing) number(name string) int {
+	if n, ok := PageNumber(e.Placement.Name, name); ok {
+		return n
+	}
+
+	return unnumbered
+}
+
+// compareNames orders pages by their numbers, then by name.
+func (e Existing) compareNames(a, b string) int {
+	return cmp.Or(cmp.Compare(e.number(a), e.number(b)), cmp.Compare(a, b))
+}
+
+// AllPages returns all pages of the Placement, including those that are being deleted.
+func (e Existing) AllPages() []*api.Page { return slices.Concat(e.Pages, e.terminating) }
+
+// Incumbents returns the names of the clusters in the existing decisions.
+func (e Existing) Incumbents() map[string]bool {
+	incumbents := make(map[string]bool, e.count())
+
+	for _, pages := range [][]*api.Page{e.Pages, e.terminating} {
+		for _, page := range pages {
+			for i := range page.Decisions {
+				incumbents[page.Decisions[i].Cluster] = true
+			}
+		}
+	}
+
+	return incumbents
+}
+
+// clusters returns the names of the clusters in the existing decisions, sorted.
+func (e Existing) clusters() []string {
+	names := make([]string, 0, e.count())
+
+	for _, pages := range [][]*api.Page{e.Pages, e.terminating} {
+		for _, page := range pages {
+			for i := range page.Decisions {
+				names = append(names, page.Decisions[i].Cluster)
+			}
+		}
+	}
+
+	slices.Sort(names)
+
+	return slices.Compact(names)
+}
+
+// count returns the number of existing decisions.
+func (e Existing) count() int {
+	count := 0
+	for _, page := range e.Pages {
+		count += len(page.Decisions)
+	}
+
+	for _, page := range e.terminating {
+		count += len(page.Decisions)
+	}
+
+	return count
+}
+
+// Groups returns the status of the groups that the existing pages form, in the order of the group indices.
+func (e Existing) Groups() []api.GroupStatus {
+	groups, _ := e.describe()
+
+	return groups
+}
+
+// describe returns the groups that the existing pages form, and the number of their clusters.
+func (e Existing) describe() (groups []api.GroupStatus, selected int) {
+	pages := slices.Clone(e.Pages)
+	slices.SortStableFunc(pages, func(a, b *api.Page) int { return compareGroups(e.groupOf(a), e.groupOf(b)) })
+
+	return describe(len(pages), func(i int) (api.Group, string, int) {
+		return e.groupOf(pages[i]), pages[i].Name, len(pages[i].Decisions)
+	})
+}
+
+// highestTerminating returns the highest group index of a terminating page; -1 when there is none.
+func (e Existing) highestTerminating() int {
+	highest := -1
+	for _, page := range e.terminating {
+		highest = max(highest, e.groupOf(page).Index)
+	}
+
+	return highest
+}
+
+// groupOf returns the group of a page. Its name is that of the annotation of the last change, if any. Otherwise the group is that of the
+// status of the Placement, of the labels, or else the first group without a name. Labels come late because others lose and change them
+// (docs/spec/differences.md B4).
+func (e Existing) groupOf(page *api.Page) api.Group {
+	group, known := e.statusGroups[page.Name]
 	if !known {
-		if e.otherIDs == nil {
-			e.otherIDs = map[string]int32{}
-		}
-
-		id = int32(e.ids())
-		e.otherIDs[name], e.others = id, append(e.others, name)
+		group, known = e.Codec.Group(page)
 	}
 
-	return id
-}
-
-// ids returns the number of clusters with ids, which count from 0.
-func (e *existing) ids() int { return e.desired.count() + len(e.others) }
-
-// isDesired reports whether a cluster is desired.
-func (e *existing) isDesired(id int32) bool { return int(id) < e.desired.count() }
-
-// writable returns the pages that are not terminating.
-func (e *existing) writable() []existingPage { return e.pages[:len(e.Pages)] }
-
-// holdsDesired reports whether the writable pages have all desired clusters and no others.
-func (e *existing) holdsDesired() bool {
-	defer clear(e.scratch)
-
-	found := 0
-
-	for i := range e.writable() {
-		for _, id := range e.pages[i].clusters {
-			if !e.isDesired(id) {
-				return false
-			}
-
-			if e.scratch[id] == 0 {
-				e.scratch[id] = 1
-				found++
-			}
-		}
+	if !known {
+		group = api.Group{}
 	}
 
-	return found == e.desired.count()
-}
-
-// decisions returns the existing decisions by id; nil for a cluster without one. Of two pages with the same cluster the first page takes
-// precedence, and terminating pages come last.
-func (e *existing) decisions() []*record.Decision {
-	decisions := make([]*record.Decision, e.ids())
-
-	for i := range slices.Backward(e.pages) {
-		page := &e.pages[i]
-		for n, id := range page.clusters {
-			decisions[id] = &page.Decisions[n]
-		}
+	if name, renamed := page.Annotations[groupNameAnnotation]; renamed {
+		group.Name = name
 	}
 
-	return decisions
+	return group
 }

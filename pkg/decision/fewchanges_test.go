@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // An unchanged result has an empty plan, and a cluster that was added or removed needs one write.
@@ -68,6 +68,6 @@ func TestNothingSelectedIsOneEmptyPage(t *testing.T) {
 
 		plan := s.plan(none)
 		expect(t, k.name+": empty", true, plan.Empty())
-		expect(t, k.name+": groups", []record.GroupStatus{{Pages: []string{"p-decision-1"}}}, plan.Groups)
+		expect(t, k.name+": groups", []api.GroupStatus{{Pages: []string{"p-decision-1"}}}, plan.Groups)
 	}
 }

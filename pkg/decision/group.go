@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // desiredGroup is a desired decision group.
 type desiredGroup struct {
 	// Group is its index, which counts from 0 without gaps, and the name of its partition. Several groups may have the same name.
-	record.Group
+	api.Group
 
 	// clusters are the members in the order of the partition.
 	clusters []int32
@@ -28,7 +28,7 @@ type desiredGroup struct {
 //
 // An index that a page in deletion keeps for another name is passed over. It gets an empty group of that name, because consumers expect
 // one name at each index and no gap (docs/spec/differences.md B5), until the page is gone.
-func (e *existing) groups(partitions []partition, length int) []desiredGroup {
+func (e *pageIndex) groups(partitions []partition, length int) []desiredGroup {
 	groups := e.emptyGroups(partitions, length)
 	movers := e.movers(groups)
 	left := groups
@@ -40,7 +40,7 @@ func (e *existing) groups(partitions []partition, length int) []desiredGroup {
 	}
 
 	if len(groups) == 0 {
-		groups = []desiredGroup{{Group: record.Group{Index: e.next(0, "")}}}
+		groups = []desiredGroup{{Group: api.Group{Index: e.next(0, "")}}}
 	}
 
 	groups = e.withPlaceholders(groups)
@@ -52,7 +52,7 @@ func (e *existing) groups(partitions []partition, length int) []desiredGroup {
 }
 
 // fill divides the clusters of a partition among its groups.
-func (e *existing) fill(groups []desiredGroup, partition partition, length int, movers map[string][]*existingGroup) {
+func (e *pageIndex) fill(groups []desiredGroup, partition partition, length int, movers map[string][]*existingGroup) {
 	if len(groups) == 1 && movers == nil {
 		groups[0].clusters = partition.clusters
 
@@ -68,7 +68,7 @@ func (e *existing) fill(groups []desiredGroup, partition partition, length int, 
 func divideUp(n, by int) int { return (n + by - 1) / by }
 
 // emptyGroups returns the groups that the partitions need, without clusters, at increasing indices.
-func (e *existing) emptyGroups(partitions []partition, length int) []desiredGroup {
+func (e *pageIndex) emptyGroups(partitions []partition, length int) []desiredGroup {
 	needed := 0
 	for _, partition := range partitions {
 		needed += divideUp(len(partition.clusters), length)
@@ -80,7 +80,7 @@ func (e *existing) emptyGroups(partitions []partition, length int) []desiredGrou
 	for _, partition := range partitions {
 		for range divideUp(len(partition.clusters), length) {
 			index = e.next(index, partition.name)
-			groups = append(groups, desiredGroup{Group: record.Group{Index: index, Name: partition.name}})
+			groups = append(groups, desiredGroup{Group: api.Group{Index: index, Name: partition.name}})
 			index++
 		}
 	}
@@ -89,8 +89,8 @@ func (e *existing) emptyGroups(partitions []partition, length int) []desiredGrou
 }
 
 // next returns the first index from index on that can have a group with the name.
-func (e *existing) next(index int, name string) int {
-	for e.site(index).blocks(name) {
+func (e *pageIndex) next(index int, name string) int {
+	for e.groupIndex(index).blocks(name) {
 		index++
 	}
 
@@ -99,17 +99,17 @@ func (e *existing) next(index int, name string) int {
 
 // movers returns, by name, the existing groups whose index does not belong to their partition, in the order of the indices. The groups are
 // sorted by index.
-func (e *existing) movers(groups []desiredGroup) map[string][]*existingGroup {
+func (e *pageIndex) movers(groups []desiredGroup) map[string][]*existingGroup {
 	var movers map[string][]*existingGroup
 
-	for i := range e.sites {
-		site := &e.sites[i]
-		for len(groups) > 0 && groups[0].Index < site.index {
+	for i := range e.groupIndices {
+		at := &e.groupIndices[i]
+		for len(groups) > 0 && groups[0].Index < at.index {
 			groups = groups[1:]
 		}
 
-		for n := range site.groups {
-			group := &site.groups[n]
+		for n := range at.groups {
+			group := &at.groups[n]
 			if len(groups) > 0 && groups[0].Group == group.Group {
 				continue
 			}
@@ -126,11 +126,11 @@ func (e *existing) movers(groups []desiredGroup) map[string][]*existingGroup {
 }
 
 // members returns the existing clusters of each group of a partition: its own, or those of a group that moves there.
-func (e *existing) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
+func (e *pageIndex) members(groups []desiredGroup, partition partition, movers map[string][]*existingGroup) [][]int32 {
 	members := make([][]int32, len(groups))
 
 	for i := range groups {
-		if own := e.site(groups[i].Index).group(groups[i].Name); own != nil {
+		if own := e.groupIndex(groups[i].Index).group(groups[i].Name); own != nil {
 			members[i] = own.clusters
 		}
 	}
@@ -169,12 +169,12 @@ func (e *existing) members(groups []desiredGroup, partition partition, movers ma
 }
 
 // withPlaceholders adds empty groups at the skipped indices, and at those below a terminating page, which would leave a gap.
-func (e *existing) withPlaceholders(groups []desiredGroup) []desiredGroup {
+func (e *pageIndex) withPlaceholders(groups []desiredGroup) []desiredGroup {
 	end := groups[len(groups)-1].Index + 1
 
-	for i := range e.sites {
-		if len(e.sites[i].deleting) > 0 {
-			end = max(end, e.sites[i].index)
+	for i := range e.groupIndices {
+		if len(e.groupIndices[i].deleting) > 0 {
+			end = max(end, e.groupIndices[i].index)
 		}
 	}
 
@@ -187,10 +187,10 @@ func (e *existing) withPlaceholders(groups []desiredGroup) []desiredGroup {
 		taken[groups[i].Index] = true
 	}
 
-	for i := range e.sites {
-		site := &e.sites[i]
-		if site.index >= 0 && site.index < end && !taken[site.index] {
-			groups = append(groups, desiredGroup{Group: record.Group{Index: site.index, Name: site.name()}})
+	for i := range e.groupIndices {
+		at := &e.groupIndices[i]
+		if at.index >= 0 && at.index < end && !taken[at.index] {
+			groups = append(groups, desiredGroup{Group: api.Group{Index: at.index, Name: at.name()}})
 		}
 	}
 
@@ -203,7 +203,7 @@ func (e *existing) withPlaceholders(groups []desiredGroup) []desiredGroup {
 // excess of what the members need are given up from the last one; what they held, what is over the size, and what is new takes free
 // places, in the order of the members, the first container first. The result has the members of the containers that stay and then
 // those of new ones, each in the order of the members.
-func (e *existing) allot(members []int32, containers [][]int32, size int) [][]int32 {
+func (e *pageIndex) allot(members []int32, containers [][]int32, size int) [][]int32 {
 	needed := divideUp(len(members), size)
 
 	switch needed {

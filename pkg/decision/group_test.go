@@ -48,8 +48,8 @@ func TestGroups(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: tc.strategy, NumberOfClusters: tc.wanted})
-			present := presentOf(placement)
-			desired := NewDesired(selecting(placement, tc.clusters...), present, now.Time)
+			existing := existingOf(placement)
+			desired := NewDesired(selecting(placement, tc.clusters...), existing, now.Time)
 			got := []string{}
 
 			for _, group := range desired.groups(desired.partitions, desired.groupLength) {

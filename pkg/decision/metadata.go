@@ -6,34 +6,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // metadata computes the labels and owners of the pages of a Placement.
 type metadata struct {
-	present Present
-	owner   metav1.OwnerReference
+	existing Existing
+	owner    metav1.OwnerReference
 	// labels are those of group, the last group that was asked for.
-	group  record.Group
+	group  api.Group
 	labels map[string]string
 }
 
-func newMetadata(present Present) metadata {
-	return metadata{present: present, owner: *metav1.NewControllerRef(present.Placement, present.Form.Owner())}
+func newMetadata(existing Existing) metadata {
+	return metadata{existing: existing, owner: *metav1.NewControllerRef(existing.Placement, existing.Codec.Owner())}
 }
 
-func (m *metadata) labelsOf(group record.Group) map[string]string {
+func (m *metadata) labelsOf(group api.Group) map[string]string {
 	if m.labels == nil || m.group != group {
-		m.group, m.labels = group, m.present.Form.Labels(m.present.Placement.Name, group)
+		m.group, m.labels = group, m.existing.Codec.Labels(m.existing.Placement.Name, group)
 	}
 
 	return m.labels
 }
 
 // matches reports whether a page of a group has the labels and owners that apply returns.
-func (m *metadata) matches(page *record.Page, group record.Group) bool {
+func (m *metadata) matches(page *api.Page, group api.Group) bool {
 	for key, value := range m.labelsOf(group) {
-		if present, is := page.Labels[key]; !is || present != value {
+		if current, is := page.Labels[key]; !is || current != value {
 			return false
 		}
 	}
@@ -44,13 +44,13 @@ func (m *metadata) matches(page *record.Page, group record.Group) bool {
 	}
 
 	return !slices.ContainsFunc(references[1:], func(other metav1.OwnerReference) bool {
-		return isPlacement(m.present.Form, other) || ptr.Deref(other.Controller, false)
+		return isPlacement(m.existing.Codec, other) || ptr.Deref(other.Controller, false)
 	})
 }
 
 // apply returns the metadata of a page of a group. It keeps the labels and owners of others.
-func (m *metadata) apply(name string, group record.Group, current metav1.ObjectMeta) metav1.ObjectMeta {
-	labels := m.present.Form.Labels(m.present.Placement.Name, group)
+func (m *metadata) apply(name string, group api.Group, current metav1.ObjectMeta) metav1.ObjectMeta {
+	labels := m.existing.Codec.Labels(m.existing.Placement.Name, group)
 
 	for key, value := range current.Labels {
 		if _, ours := labels[key]; !ours {
@@ -59,18 +59,18 @@ func (m *metadata) apply(name string, group record.Group, current metav1.ObjectM
 	}
 
 	return metav1.ObjectMeta{
-		Namespace: m.present.Placement.Namespace, Name: name, UID: current.UID, ResourceVersion: current.ResourceVersion,
+		Namespace: m.existing.Placement.Namespace, Name: name, UID: current.UID, ResourceVersion: current.ResourceVersion,
 		Labels: labels, OwnerReferences: m.owners(current.OwnerReferences),
 	}
 }
 
 // owners puts the reference to the Placement first, keeps those of others, and drops those to an older Placement with the same name. An API
 // server accepts only one controller, which is the Placement.
-func (m *metadata) owners(present []metav1.OwnerReference) []metav1.OwnerReference {
-	result := []metav1.OwnerReference{*metav1.NewControllerRef(m.present.Placement, m.present.Form.Owner())}
+func (m *metadata) owners(current []metav1.OwnerReference) []metav1.OwnerReference {
+	result := []metav1.OwnerReference{*metav1.NewControllerRef(m.existing.Placement, m.existing.Codec.Owner())}
 
-	for _, owner := range present {
-		if isPlacement(m.present.Form, owner) {
+	for _, owner := range current {
+		if isPlacement(m.existing.Codec, owner) {
 			continue
 		}
 

@@ -34,14 +34,14 @@ type member struct{ group, cluster int32 }
 func (o *occupant) stays() bool { return o.to != nil }
 
 // newOccupancy follows the clusters that the pages lose and gain.
-func newOccupancy(e *existing, states []*pageState) occupancy {
+func newOccupancy(e *pageIndex, states []*pageState) occupancy {
 	o := occupancy{followed: make([]int32, e.ids())}
 
 	for _, p := range states {
 		o.follow(p.lost)
 		o.follow(p.gained)
 
-		if p.goes { // The cluster may be in another page already.
+		if p.surplus { // The cluster may be in another page already.
 			o.follow(p.holds)
 		}
 	}
@@ -93,7 +93,7 @@ func (o *occupancy) watch(states []*pageState) {
 	)
 
 	for _, p := range states {
-		if p.goes {
+		if p.surplus {
 			continue
 		}
 
@@ -110,7 +110,7 @@ func (o *occupancy) watch(states []*pageState) {
 	}
 
 	for _, p := range states {
-		if !p.goes && len(p.within.open) > 0 {
+		if !p.surplus && len(p.within.open) > 0 {
 			o.join(p)
 		}
 	}
@@ -150,7 +150,7 @@ func (o *occupancy) measure(p *pageState) {
 			p.lacks++
 		}
 
-		if p.goes {
+		if p.surplus {
 			continue
 		}
 
@@ -180,7 +180,7 @@ func (o *occupancy) enter(p *pageState, id int32) {
 		}
 	}
 
-	if p.goes {
+	if p.surplus {
 		return
 	}
 
@@ -208,7 +208,7 @@ func (o *occupancy) leave(p *pageState, id int32) {
 		}
 	}
 
-	if p.goes {
+	if p.surplus {
 		return
 	}
 

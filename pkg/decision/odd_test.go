@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // Pages that others have filled beyond PageSize, with duplicate clusters, are corrected: there is a plan, and no staying cluster is ever
@@ -16,20 +16,20 @@ import (
 func TestOverfullPagesArePutRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := fleet(200)
-		placement := record.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
+		placement := api.V1beta1.Read(placementOf(clusterv1beta1.PlacementSpec{}))
 
-		var pages []*record.Page
+		var pages []*api.Page
 		for n := range rapid.IntRange(1, 4).Draw(t, "pages") {
 			holds := rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 150, rapid.ID[string]).Draw(t, "holds")
 			pages = append(pages, page(n+1, 0, "", holds...))
 		}
 
-		present := NewPresent(placement.API.Form(), placement, pages)
+		existing := NewExisting(placement.API.Codec(), placement, pages)
 		result := selecting(placementOf(clusterv1beta1.PlacementSpec{}), names[:rapid.IntRange(1, 200).Draw(t, "selected")]...)
-		plan := NewPlan(result, present, now)
-		before := present.Incumbents()
+		plan := NewPlan(result, existing, now)
+		before := existing.Incumbents()
 
-		now := map[string]*record.Page{}
+		now := map[string]*api.Page{}
 		for _, page := range pages {
 			now[page.Name] = page
 		}
@@ -74,8 +74,8 @@ func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
 	leaving := page(1, 0, "", "c-1", "c-2")
 	leaving.DeletionTimestamp = &now
 
-	asked := record.V1beta1.Read(placement)
-	plan := NewPlan(resultOf(placement, worldOf("c-1", "c-2")), NewPresent(asked.API.Form(), asked, []*record.Page{leaving}), now)
+	asked := api.V1beta1.Read(placement)
+	plan := NewPlan(resultOf(placement, worldOf("c-1", "c-2")), NewExisting(asked.API.Codec(), asked, []*api.Page{leaving}), now)
 
 	expect(t, "steps", []string{`create and fill p-decision-2 group 0 "": c-1 c-2`}, steps(plan))
 	expect(t, "selected", 2, plan.Selected)
@@ -88,10 +88,10 @@ func TestProfilesOfALongName(t *testing.T) {
 	world := worldOf("c-1")
 	world.SetProfile("c-1", clusterinfo.Profile{Namespace: "ns", Name: "c-1"})
 
-	asked := record.V1beta1.Read(placement)
-	none := NewPresent(references{record.V1beta1.Form()}, asked, nil)
+	asked := api.V1beta1.Read(placement)
+	none := NewExisting(references{api.V1beta1.Codec()}, asked, nil)
 
-	answer, _ := Profiles(resultOf(placement, world), NewPresent(asked.API.Form(), asked, nil), none)
+	answer, _ := Profiles(resultOf(placement, world), NewExisting(asked.API.Codec(), asked, nil), none)
 	if plan := answer.Plan(); !plan.Empty() {
 		t.Errorf("writes %v", referencesOf(plan))
 	}

@@ -10,53 +10,53 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // oddities are states of a page, some of which only others can write.
-var oddities = map[string]func(*rapid.T, *store, *record.Page){
-	"a cluster of another page": func(t *rapid.T, s *store, p *record.Page) {
+var oddities = map[string]func(*rapid.T, *store, *api.Page){
+	"a cluster of another page": func(t *rapid.T, s *store, p *api.Page) {
 		other := s.pages[rapid.SampledFrom(slices.Sorted(maps.Keys(s.pages))).Draw(t, "other")]
 		p.Decisions = append(p.Decisions, other.Decisions[:min(1, len(other.Decisions))]...)
 	},
-	"a stranger, twice": func(_ *rapid.T, _ *store, p *record.Page) {
-		p.Decisions = append(p.Decisions, record.Decision{Cluster: "zz"}, record.Decision{Cluster: "zz"})
+	"a stranger, twice": func(_ *rapid.T, _ *store, p *api.Page) {
+		p.Decisions = append(p.Decisions, api.Decision{Cluster: "zz"}, api.Decision{Cluster: "zz"})
 	},
-	"another order": func(_ *rapid.T, _ *store, p *record.Page) { slices.Reverse(p.Decisions) },
-	"a reason": func(_ *rapid.T, _ *store, p *record.Page) {
+	"another order": func(_ *rapid.T, _ *store, p *api.Page) { slices.Reverse(p.Decisions) },
+	"a reason": func(_ *rapid.T, _ *store, p *api.Page) {
 		for i := range p.Decisions {
 			p.Decisions[i].Reason = "because"
 		}
 	},
-	"other scores, and another availability": func(_ *rapid.T, _ *store, p *record.Page) {
+	"other scores, and another availability": func(_ *rapid.T, _ *store, p *api.Page) {
 		for i := range p.Decisions[len(p.Decisions)/2:] {
 			p.Decisions[i].Score++
 			p.Decisions[i].Available = !p.Decisions[i].Available
 		}
 	},
-	"one less":  func(_ *rapid.T, _ *store, p *record.Page) { p.Decisions = p.Decisions[min(1, len(p.Decisions)):] },
-	"no list":   func(_ *rapid.T, _ *store, p *record.Page) { p.Decisions = nil },
-	"no labels": func(_ *rapid.T, _ *store, p *record.Page) { p.Labels = map[string]string{"team": "a"} },
-	"another controller": func(_ *rapid.T, _ *store, p *record.Page) {
+	"one less":  func(_ *rapid.T, _ *store, p *api.Page) { p.Decisions = p.Decisions[min(1, len(p.Decisions)):] },
+	"no list":   func(_ *rapid.T, _ *store, p *api.Page) { p.Decisions = nil },
+	"no labels": func(_ *rapid.T, _ *store, p *api.Page) { p.Labels = map[string]string{"team": "a"} },
+	"another controller": func(_ *rapid.T, _ *store, p *api.Page) {
 		p.OwnerReferences = append(p.OwnerReferences, metav1.OwnerReference{APIVersion: "v1", Kind: "Other", UID: "o", Controller: ptr.To(true)})
 	},
-	"an owner in front": func(_ *rapid.T, _ *store, p *record.Page) {
+	"an owner in front": func(_ *rapid.T, _ *store, p *api.Page) {
 		p.OwnerReferences = append([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Other", UID: "o"}}, p.OwnerReferences...)
 	},
-	"another name": func(t *rapid.T, s *store, p *record.Page) {
+	"another name": func(t *rapid.T, s *store, p *api.Page) {
 		delete(s.pages, p.Name)
 		p.Name = rapid.SampledFrom([]string{"p-decision-9", "p-decision-01", "other"}).Draw(t, "name")
 	},
-	"its end": func(_ *rapid.T, _ *store, p *record.Page) { p.DeletionTimestamp = &now },
-	"another index in the status": func(t *rapid.T, s *store, _ *record.Page) {
+	"its end": func(_ *rapid.T, _ *store, p *api.Page) { p.DeletionTimestamp = &now },
+	"another index in the status": func(t *rapid.T, s *store, _ *api.Page) {
 		status := s.placement.Status
 		if status.Groups = slices.Clone(status.Groups); len(status.Groups) > 0 {
 			status.Groups[0].Index = rapid.IntRange(-1, 2).Draw(t, "index")
 		}
 		s.say(status)
 	},
-	"no groups in the status": func(_ *rapid.T, s *store, _ *record.Page) {
+	"no groups in the status": func(_ *rapid.T, s *store, _ *api.Page) {
 		status := s.placement.Status
 		status.Groups = nil
 		s.say(status)
@@ -115,7 +115,7 @@ func (s *store) putRight(t rapid.TB, result *scheduling.Result) {
 		}
 
 		if plan.Empty() {
-			decided := s.present().writableClusters()
+			decided := s.existing().writableClusters()
 			for _, f := range result.Selected {
 				if !decided[f.Name] {
 					t.Fatalf("%s is in no page that can be written", f.Name)

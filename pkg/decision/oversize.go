@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // ConditionGroupsListed is False while status.decisionGroups lists only the first of the decision groups, and is absent otherwise.
@@ -37,7 +37,7 @@ const (
 // The list is truncated instead of rejecting the Placement, because the fleet may grow to that size without a change of the Placement, and
 // outdated decisions would be worse than a short list. Consumers that roll out by group read the labels of the PlacementDecisions, which
 // are complete, and the first group stays in the list for consumers that read only that.
-func truncateGroups(placement *record.Placement, status record.Status, ours []metav1.Condition, now metav1.Time) record.Status {
+func truncateGroups(placement *api.Placement, status api.Status, ours []metav1.Condition, now metav1.Time) api.Status {
 	status.Conditions = conditions(placement, ours, now)
 
 	if groupsBytes(status.Groups) <= smallGroupBytes {
@@ -68,7 +68,7 @@ func truncateGroups(placement *record.Placement, status record.Status, ours []me
 }
 
 // countFitting returns how many of the groups fit into room bytes, at least 1.
-func countFitting(groups []record.GroupStatus, room int) int {
+func countFitting(groups []api.GroupStatus, room int) int {
 	for i := range groups {
 		room -= groupsBytes(groups[i : i+1])
 		if room < 0 {
@@ -80,7 +80,7 @@ func countFitting(groups []record.GroupStatus, room int) int {
 }
 
 // groupsBytes returns an upper bound of the size of encoded groups.
-func groupsBytes(groups []record.GroupStatus) int {
+func groupsBytes(groups []api.GroupStatus) int {
 	bytes := 0
 
 	for _, group := range groups {

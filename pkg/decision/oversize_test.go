@@ -11,15 +11,15 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // groupsOf returns groups of one page each.
-func groupsOf(placement string, count int) []record.GroupStatus {
-	groups := make([]record.GroupStatus, 0, count)
+func groupsOf(placement string, count int) []api.GroupStatus {
+	groups := make([]api.GroupStatus, 0, count)
 	for n := range count {
-		groups = append(groups, record.GroupStatus{
-			Group: record.Group{Index: n, Name: "rest"}, Pages: []string{PageName(placement, n+1)}, Clusters: 1,
+		groups = append(groups, api.GroupStatus{
+			Group: api.Group{Index: n, Name: "rest"}, Pages: []string{PageName(placement, n+1)}, Clusters: 1,
 		})
 	}
 
@@ -27,7 +27,7 @@ func groupsOf(placement string, count int) []record.GroupStatus {
 }
 
 // stored returns the size of a Placement with a status as an API server stores it.
-func stored(t interface{ Fatal(args ...any) }, placement *clusterv1beta1.Placement, status record.Status) int {
+func stored(t interface{ Fatal(args ...any) }, placement *clusterv1beta1.Placement, status api.Status) int {
 	written := placement.DeepCopy()
 	put(written, status)
 
@@ -62,7 +62,7 @@ func TestOversizeStatus(t *testing.T) {
 			all := groupsOf(tc.placement, tc.groups)
 			placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{strings.Repeat("y", 1<<20)}}}
 			placement.Status.Conditions = []metav1.Condition{{Type: ConditionGroupsListed, Status: metav1.ConditionFalse}}
-			status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all, Selected: tc.groups}, record.V1beta1.Read(placement), now)
+			status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all, Selected: tc.groups}, api.V1beta1.Read(placement), now)
 
 			if got := len(status.Groups); got < tc.listed[0] || got > tc.listed[1] {
 				t.Errorf("%d groups are listed, want %d to %d", got, tc.listed[0], tc.listed[1])
@@ -90,12 +90,12 @@ func TestOversizeFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Annotations = map[string]string{"notes": strings.Repeat("n", 1240<<10)}
 
-	candidates := make([]*record.Page, 0, 2000)
+	candidates := make([]*api.Page, 0, 2000)
 	for n := range cap(candidates) {
 		candidates = append(candidates, page(n+1, n, "", fmt.Sprintf("c-%d", n)))
 	}
 
-	status := NewFailedStatus(selecting(placement, "c-1"), presentOf(placement, candidates...), "Forbidden", now)
+	status := NewFailedStatus(selecting(placement, "c-1"), existingOf(placement, candidates...), "Forbidden", now)
 
 	if size := stored(t, placement, status); size > maxObjectBytes || len(status.Groups)+len(status.Unlisted) != len(candidates) {
 		t.Errorf("the placement has %d bytes with %d groups", size, len(status.Groups))
@@ -109,7 +109,7 @@ func TestOversizeStatusUsesItsRoom(t *testing.T) {
 		placement.Name = strings.Repeat("n", rapid.IntRange(1, 63).Draw(t, "name"))
 		placement.Annotations = map[string]string{"notes": strings.Repeat("n", rapid.IntRange(0, 1<<20).Draw(t, "notes"))}
 		all := groupsOf(placement.Name, rapid.IntRange(1, 15_000).Draw(t, "groups"))
-		status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all}, record.V1beta1.Read(placement), now)
+		status := NewStatus(selecting(placement, "c-1"), Plan{Groups: all}, api.V1beta1.Read(placement), now)
 
 		switch size := stored(t, placement, status); {
 		case size > maxObjectBytes:

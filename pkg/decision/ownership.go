@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // PageName returns the name of page n of a Placement; n counts from 1.
@@ -31,7 +31,7 @@ func PageNumber(placement, name string) (int, bool) {
 
 // PlacementsOf returns the names of the Placements that a page may belong to, or whose page names it uses: by label, by owner, and by its
 // own name.
-func PlacementsOf(form record.Form, page *record.Page) []string {
+func PlacementsOf(codec api.Codec, page *api.Page) []string {
 	var names []string
 
 	add := func(name string) {
@@ -40,10 +40,10 @@ func PlacementsOf(form record.Form, page *record.Page) []string {
 		}
 	}
 
-	add(form.Placement(page))
+	add(codec.Placement(page))
 
 	for _, owner := range page.OwnerReferences {
-		if isPlacement(form, owner) {
+		if isPlacement(codec, owner) {
 			add(owner.Name)
 		}
 	}
@@ -63,19 +63,19 @@ func PlacementsOf(form record.Form, page *record.Page) []string {
 // In formats with a scheduler name, a page without it belongs to the Placement only if the Placement owns it, and a page with another one
 // only if the Placement owns it and the page has its label too. The name is not protected, so others may change it on a page of the hub; to
 // disown the page then would leave it behind beside a second page of the same group.
-func Owns(form record.Form, placement *record.Placement, page *record.Page) bool {
-	if form.Foreign(page) || page.Namespace != placement.Namespace {
+func Owns(codec api.Codec, placement *api.Placement, page *api.Page) bool {
+	if codec.Foreign(page) || page.Namespace != placement.Namespace {
 		return false
 	}
 
-	named, labelled := page.Scheduler == form.Scheduler(), form.Placement(page) == placement.Name
+	named, labelled := page.Scheduler == codec.Scheduler(), codec.Placement(page) == placement.Name
 
 	for _, owner := range page.OwnerReferences {
-		if isPlacement(form, owner) && owner.UID == placement.UID {
+		if isPlacement(codec, owner) && owner.UID == placement.UID {
 			return named || page.Scheduler == "" || labelled
 		}
 
-		if isPlacement(form, owner) && owner.Name != placement.Name {
+		if isPlacement(codec, owner) && owner.Name != placement.Name {
 			return false
 		}
 	}
@@ -83,8 +83,8 @@ func Owns(form record.Form, placement *record.Placement, page *record.Page) bool
 	return named && labelled
 }
 
-func isPlacement(form record.Form, owner metav1.OwnerReference) bool {
+func isPlacement(codec api.Codec, owner metav1.OwnerReference) bool {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 
-	return owner.Kind == form.Owner().Kind && group == form.Owner().Group
+	return owner.Kind == codec.Owner().Kind && group == codec.Owner().Group
 }

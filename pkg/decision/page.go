@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // PageSize is the maximal number of decisions in a PlacementDecision.
@@ -14,7 +14,7 @@ const PageSize = 100
 type desiredPage struct {
 	name   string
 	number int
-	group  record.Group
+	group  api.Group
 	// clusters are the ids of its clusters, in their order.
 	clusters []int32
 	// absent reports whether the page has no list of clusters at all, and keeps none.
@@ -39,7 +39,7 @@ func (p *desiredPage) holdsItsClusters() bool {
 //
 // A single page is called "-1", because that name is written in many places: if it has another number and the first one is free, it
 // is made anew. A page that changes its group has to do that first.
-func (e *existing) paginate(groups []desiredGroup, sorted bool) []desiredPage {
+func (e *pageIndex) paginate(groups []desiredGroup, sorted bool) []desiredPage {
 	names := e.unusedNames()
 	pages := make([]desiredPage, 0, max(len(groups), len(e.pages)))
 
@@ -59,7 +59,7 @@ func (e *existing) paginate(groups []desiredGroup, sorted bool) []desiredPage {
 }
 
 // appendPages appends the pages of a group, in the order of their numbers.
-func (e *existing) appendPages(pages []desiredPage, group *desiredGroup, names *pageNames, sorted bool) []desiredPage {
+func (e *pageIndex) appendPages(pages []desiredPage, group *desiredGroup, names *pageNames, sorted bool) []desiredPage {
 	cut := e.cut(group, sorted)
 	start := len(pages)
 
@@ -98,7 +98,7 @@ func (e *existing) appendPages(pages []desiredPage, group *desiredGroup, names *
 }
 
 // cut divides the clusters of a group among its pages; nil when one page holds them all.
-func (e *existing) cut(group *desiredGroup, sorted bool) [][]int32 {
+func (e *pageIndex) cut(group *desiredGroup, sorted bool) [][]int32 {
 	if len(group.clusters) <= PageSize {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (e *existing) cut(group *desiredGroup, sorted bool) [][]int32 {
 }
 
 // kept returns all existing writable pages unchanged.
-func (e *existing) kept() []desiredPage {
+func (e *pageIndex) kept() []desiredPage {
 	pages := make([]desiredPage, 0, len(e.Pages))
 
 	for i := range e.writable() {
@@ -135,30 +135,30 @@ func (e *existing) kept() []desiredPage {
 	return pages
 }
 
-func compareGroups(a, b record.Group) int {
+func compareGroups(a, b api.Group) int {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 }
 
 // pageNames allocates the lowest unused page names. Existing pages, pages of others, and pages that the status of the Placement lists in
 // another group use their names.
 type pageNames struct {
-	present Present
-	used    map[string]bool // filled when it is needed
-	low     int             // The names of all numbers up to it are used.
+	existing Existing
+	used     map[string]bool // filled when it is needed
+	low      int             // The names of all numbers up to it are used.
 }
 
-func (p Present) unusedNames() pageNames { return pageNames{present: p} }
+func (e Existing) unusedNames() pageNames { return pageNames{existing: e} }
 
 // taken reports whether a name is used.
 func (n *pageNames) taken(name string) bool {
 	if n.used == nil {
-		n.used = make(map[string]bool, len(n.present.Pages)+len(n.present.Taken))
+		n.used = make(map[string]bool, len(n.existing.Pages)+len(n.existing.Taken))
 
-		for name := range n.present.Taken {
+		for name := range n.existing.Taken {
 			n.used[name] = true
 		}
 
-		for _, page := range n.present.Pages {
+		for _, page := range n.existing.Pages {
 			n.used[page.Name] = true
 		}
 	}
@@ -174,16 +174,16 @@ func (n *pageNames) take(name string) {
 }
 
 // next allocates the lowest unused name for a page of a group.
-func (n *pageNames) next(group record.Group) string {
+func (n *pageNames) next(group api.Group) string {
 	for number := n.low + 1; ; number++ {
-		name := PageName(n.present.Placement.Name, number)
+		name := PageName(n.existing.Placement.Name, number)
 		taken := n.taken(name)
 
 		if taken && number == n.low+1 {
 			n.low = number
 		}
 
-		if recorded, is := n.present.statusGroups[name]; taken || is && recorded != group {
+		if recorded, is := n.existing.statusGroups[name]; taken || is && recorded != group {
 			continue
 		}
 

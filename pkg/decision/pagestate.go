@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // pageState is the transition of a page from its existing to its desired clusters. A page that changes its group has two states, one for
 // each group.
 type pageState struct {
 	name    string
-	group   record.Group
+	group   api.Group
 	number  int
 	current *existingPage // nil: to be created
 	// page is the desired page; nil when the page is deleted.
 	page *desiredPage
-	// goes reports whether the group does not need the page any more. The page keeps its clusters until it is deleted at the end, unless it
+	// surplus reports whether the group does not need the page any more. The page keeps its clusters until it is deleted at the end, unless it
 	// makes room.
-	goes bool
+	surplus bool
 	// makesRoom reports whether the page is removed before its index can get its new group: consumers expect one name at an index, also on
 	// empty pages (docs/spec/differences.md B5). The last such page of an index is emptied instead of deleted, because there must be no gap
 	// either.
@@ -48,7 +48,7 @@ type room struct {
 }
 
 // newPageStates returns the states of the desired pages and of the existing pages that are deleted, by group index and number.
-func newPageStates(e *existing, pages []desiredPage) []*pageState {
+func newPageStates(e *pageIndex, pages []desiredPage) []*pageState {
 	count := len(pages) + len(e.Pages)
 
 	for i := range pages {
@@ -76,7 +76,7 @@ func newPageStates(e *existing, pages []desiredPage) []*pageState {
 		renames := page.renamed()
 		if renames {
 			add(pageState{
-				name: page.name, group: current.group, number: page.number, current: current, goes: true, makesRoom: true, last: true,
+				name: page.name, group: current.group, number: page.number, current: current, surplus: true, makesRoom: true, last: true,
 			})
 
 			current = nil
@@ -87,7 +87,7 @@ func newPageStates(e *existing, pages []desiredPage) []*pageState {
 
 	for i := range e.writable() {
 		if page := &e.pages[i]; !stays[i] {
-			add(pageState{name: page.Name, group: page.group, number: page.number, current: page, goes: true})
+			add(pageState{name: page.Name, group: page.group, number: page.number, current: page, surplus: true})
 		}
 	}
 
@@ -118,7 +118,7 @@ func (p *pageState) compare() {
 		p.target = set(p.page.clusters)
 	}
 
-	if !p.goes || p.makesRoom {
+	if !p.surplus || p.makesRoom {
 		p.lost, p.gained = without(p.holds, p.target), without(p.target, p.holds)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // The response to a patch of a page has only metadata, and the Writer still returns the page as the API server has it.
@@ -54,12 +54,12 @@ func TestPatchesAreAnsweredWithMetadata(t *testing.T) {
 	expect(t, "pages", 3, len(written))
 
 	for name, page := range written {
-		stored := plan.Form.Empty()
+		stored := plan.Codec.Empty()
 		if err := server.Get(t.Context(), client.ObjectKey{Namespace: page.Namespace, Name: name}, stored); err != nil {
 			t.Fatal(err)
 		}
 
-		want := plan.Form.Read(stored)
+		want := plan.Codec.Read(stored)
 		expect(t, name+": decisions", want.Decisions, page.Decisions)
 		expect(t, name+": metadata", []any{want.UID, want.ResourceVersion, want.Labels, want.OwnerReferences},
 			[]any{page.UID, page.ResourceVersion, page.Labels, page.OwnerReferences})
@@ -68,13 +68,13 @@ func TestPatchesAreAnsweredWithMetadata(t *testing.T) {
 
 // The scheduler name of a page is the one that was sent, and stays when only labels were updated.
 func TestPatchedPagesSayWhoTheyAreFrom(t *testing.T) {
-	form := record.V1beta1.Form()
-	current := edited(page(1, 0, "", "c-1"), func(p *record.Page) { p.Scheduler = "somebody" })
+	codec := api.V1beta1.Codec()
+	current := edited(page(1, 0, "", "c-1"), func(p *api.Page) { p.Scheduler = "somebody" })
 	desired := page(1, 0, "", "c-2")
 
-	mended := patched(form, request{action: ActionUpdateMetadata}, current, desired, desired.ObjectMeta)
+	mended := patched(codec, request{action: ActionUpdateMetadata}, current, desired, desired.ObjectMeta)
 	expect(t, "mended", []string{"somebody", "c-1"}, []string{mended.Scheduler, clustersOf(mended)})
 
-	filled := patched(form, request{action: ActionUpdateDecisions}, current, desired, desired.ObjectMeta)
+	filled := patched(codec, request{action: ActionUpdateDecisions}, current, desired, desired.ObjectMeta)
 	expect(t, "filled", []string{"", "c-2"}, []string{filled.Scheduler, clustersOf(filled)})
 }

@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -18,9 +18,9 @@ const groupNameAnnotation = "placement-hub.open-cluster-management.io/group-name
 type Write struct {
 	// Current is the PlacementDecision before this write: as it was when the plan was made, or empty after the plan has emptied it. It is
 	// nil when the plan creates the page.
-	Current *record.Page
+	Current *api.Page
 	// Desired is the PlacementDecision after this write.
-	Desired *record.Page
+	Desired *api.Page
 	// Create reports whether the page does not exist, UpdateMetadata whether labels or owners differ, and UpdateDecisions whether the
 	// decisions differ.
 	Create, UpdateMetadata, UpdateDecisions bool
@@ -32,14 +32,14 @@ type Write struct {
 
 // Plan has the writes for a Placement in a safe order: all Writes, then the status of the Placement, then all Deletes.
 type Plan struct {
-	// Form is the format of the pages.
-	Form record.Form
+	// Codec is the format of the pages.
+	Codec api.Codec
 	// Writes are in an order in which no staying cluster is ever missing from all pages (see writeOrder).
 	Writes []Write
 	// Deletes are surplus pages in a safe order. A page that the plan itself creates has a name and no uid.
-	Deletes []*record.Page
+	Deletes []*api.Page
 	// Groups are the groups of the remaining pages, in the order of their indices; Selected is the number of their decisions.
-	Groups   []record.GroupStatus
+	Groups   []api.GroupStatus
 	Selected int
 	// ScoresAt is the time of the last update of the scores; nil when the decisions have none.
 	ScoresAt *metav1.Time
@@ -53,19 +53,19 @@ type Plan struct {
 func (p Plan) Empty() bool { return len(p.Writes) == 0 && len(p.Deletes) == 0 }
 
 // NewPlan returns the plan from the existing pages to the desired decisions of a Result at a time.
-func NewPlan(result *scheduling.Result, present Present, now metav1.Time) Plan {
-	last := present.Placement.Status.LastScoreUpdate
+func NewPlan(result *scheduling.Result, existing Existing, now metav1.Time) Plan {
+	last := existing.Placement.Status.LastScoreUpdate
 
 	if result.Outcome() != scheduling.Decided {
-		desired := NewDesired(result, present, now.Time)
+		desired := NewDesired(result, existing, now.Time)
 		plan := desired.Plan()
 		plan.ScoresAt = last
 
 		return plan
 	}
 
-	selection := newSelection(result, present)
-	sorted, due := scoreUpdate(result, present, now.Time)
+	selection := newSelection(result, existing)
+	sorted, due := scoreUpdate(result, existing, now.Time)
 	desired := selection.desired(sorted)
 	plan := desired.Plan()
 
@@ -120,8 +120,8 @@ func wholeSecond(t metav1.Time) *metav1.Time {
 // there is none, and no page for a Placement whose name is no label value (docs/spec/differences.md A1, A2).
 func (d *Desired) Plan() Plan {
 	pages := d.layout()
-	plan := Plan{Form: d.Form}
-	plan.Groups, plan.Selected = describe(len(pages), func(i int) (record.Group, string, int) {
+	plan := Plan{Codec: d.Codec}
+	plan.Groups, plan.Selected = describe(len(pages), func(i int) (api.Group, string, int) {
 		return pages[i].group, pages[i].name, len(pages[i].clusters)
 	})
 	plan.Writes, plan.Deletes = d.writes(pages)
@@ -152,19 +152,19 @@ func (d *Desired) layout() []desiredPage {
 
 // exists reports whether there is nothing to write.
 func (d *Desired) exists() bool {
-	pages, metadata := d.layout(), newMetadata(d.Present)
+	pages, metadata := d.layout(), newMetadata(d.Existing)
 
-	return hold(d.existing, pages) && !slices.ContainsFunc(pages, func(page desiredPage) bool { return !d.upToDate(&page, &metadata) })
+	return unchanged(d.pageIndex, pages) && !slices.ContainsFunc(pages, func(page desiredPage) bool { return !d.upToDate(&page, &metadata) })
 }
 
 // upToDate reports whether a page exists and need not be written. A page with the right clusters may still lack a label, or differ in its
 // list: no list at all, another order, a reason.
 func (d *Desired) upToDate(page *desiredPage, metadata *metadata) bool {
-	return page.current != nil && page.current.Scheduler == d.Form.Scheduler() && metadata.matches(page.current.Page, page.group) && d.says(page)
+	return page.current != nil && page.current.Scheduler == d.Codec.Scheduler() && metadata.matches(page.current.Page, page.group) && d.hasDecisions(page)
 }
 
-// says reports whether an existing page has the desired decisions.
-func (d *Desired) says(page *desiredPage) bool {
+// hasDecisions reports whether an existing page has the desired decisions.
+func (d *Desired) hasDecisions(page *desiredPage) bool {
 	decisions := page.current.Decisions
 
 	// An absent list differs from an empty list: consumers rely on its presence.
@@ -192,10 +192,10 @@ type plannedWrite struct {
 }
 
 // writes returns the writes and deletions that lead to the desired pages.
-func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*record.Page) {
+func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*api.Page) {
 	var planned []plannedWrite
 
-	metadata, order := newMetadata(d.Present), newWriteOrder(d.existing, pages, d.groupLength)
+	metadata, order := newMetadata(d.Existing), newWriteOrder(d.pageIndex, pages, d.groupLength)
 
 	if order != nil {
 		for _, step := range order.run() {
@@ -216,7 +216,7 @@ func (d *Desired) writes(pages []desiredPage) (writes []Write, deletes []*record
 	gone := order.deletes()
 
 	for _, p := range gone {
-		page := &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: d.Placement.Namespace, Name: p.name}}
+		page := &api.Page{ObjectMeta: metav1.ObjectMeta{Namespace: d.Placement.Namespace, Name: p.name}}
 		if p.current != nil {
 			page = p.current.Page
 		}
@@ -257,15 +257,15 @@ func (d *Desired) write(step step, metadata *metadata) plannedWrite {
 }
 
 // emptied returns a copy of a page without its decisions.
-func emptied(page *record.Page) *record.Page {
+func emptied(page *api.Page) *api.Page {
 	empty := *page
-	empty.Decisions = []record.Decision{}
+	empty.Decisions = []api.Decision{}
 
 	return &empty
 }
 
 // decisionsIn returns the desired decisions of a page; nil when it has no list.
-func (d *Desired) decisionsIn(page *desiredPage) []record.Decision {
+func (d *Desired) decisionsIn(page *desiredPage) []api.Decision {
 	if page.absent {
 		return nil
 	}
@@ -274,15 +274,15 @@ func (d *Desired) decisionsIn(page *desiredPage) []record.Decision {
 }
 
 // newWrite returns the write that gives a page these decisions and its metadata.
-func (d *Desired) newWrite(page *desiredPage, decisions []record.Decision, metadata *metadata) Write {
+func (d *Desired) newWrite(page *desiredPage, decisions []api.Decision, metadata *metadata) Write {
 	if page.current == nil {
-		desired := &record.Page{ObjectMeta: metadata.apply(page.name, page.group, metav1.ObjectMeta{}), Decisions: decisions}
+		desired := &api.Page{ObjectMeta: metadata.apply(page.name, page.group, metav1.ObjectMeta{}), Decisions: decisions}
 
 		return Write{Desired: desired, Create: true, UpdateDecisions: decisions != nil}
 	}
 
 	current, renamed := page.current.Page, page.renamed()
-	desired := &record.Page{ObjectMeta: metadata.apply(page.name, page.group, current.ObjectMeta), Decisions: decisions}
+	desired := &api.Page{ObjectMeta: metadata.apply(page.name, page.group, current.ObjectMeta), Decisions: decisions}
 
 	if renamed {
 		desired.Annotations = map[string]string{groupNameAnnotation: page.group.Name}
@@ -291,13 +291,13 @@ func (d *Desired) newWrite(page *desiredPage, decisions []record.Decision, metad
 	return Write{
 		Current: current, Desired: desired, UpdateMetadata: renamed || !metadata.matches(current, page.group),
 		UpdateDecisions: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
-			current.Scheduler != d.Form.Scheduler(),
+			current.Scheduler != d.Codec.Scheduler(),
 	}
 }
 
 // describe returns the groups of pages that are sorted by group, and the number of their clusters. The function returns the group, the name
 // and the number of clusters of each page.
-func describe(pages int, page func(i int) (group record.Group, name string, clusters int)) (groups []record.GroupStatus, selected int) {
+func describe(pages int, page func(i int) (group api.Group, name string, clusters int)) (groups []api.GroupStatus, selected int) {
 	names := make([]string, 0, pages)
 	start := 0
 
@@ -307,7 +307,7 @@ func describe(pages int, page func(i int) (group record.Group, name string, clus
 
 		last := len(groups) - 1
 		if last < 0 || groups[last].Group != group {
-			groups = append(groups, record.GroupStatus{Group: group})
+			groups = append(groups, api.GroupStatus{Group: group})
 			last, start = last+1, len(names)
 		}
 

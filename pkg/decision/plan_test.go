@@ -10,11 +10,11 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // pages are existing PlacementDecisions.
-type pages = []*record.Page
+type pages = []*api.Page
 
 func TestPlan(t *testing.T) {
 	hundred, more := fleet(100), fleet(101)
@@ -49,8 +49,8 @@ func TestPlan(t *testing.T) {
 		{"law 4: nothing changed", canaries, pages{page(1, 0, "canary", "canary-1"), page(2, 1, "", "c-1", "c-2"), page(3, 2, "", "c-3")},
 			[]string{"canary-1", "c-1", "c-2", "c-3"}, []string{},
 			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`, `2 "" [p-decision-3] 1`}},
-		{"law 4: still nothing selected", clusterv1beta1.DecisionStrategy{}, pages{edited(page(1, 0, ""), func(p *record.Page) {
-			p.Decisions = []record.Decision{}
+		{"law 4: still nothing selected", clusterv1beta1.DecisionStrategy{}, pages{edited(page(1, 0, ""), func(p *api.Page) {
+			p.Decisions = []api.Decision{}
 		})}, nil, []string{}, []string{`0 "" [p-decision-1] 0`}},
 		{"an absent list is made an empty one", clusterv1beta1.DecisionStrategy{}, pages{page(1, 0, "")}, nil,
 			[]string{`fill p-decision-1 group 0 "": `}, []string{`0 "" [p-decision-1] 0`}},
@@ -58,7 +58,7 @@ func TestPlan(t *testing.T) {
 			[]string{"canary-1", "c-1", "c-2", "c-4"}, []string{`fill p-decision-3 group 2 "": c-4`},
 			[]string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`, `2 "" [p-decision-3] 1`}},
 		{"B7: the reason is empty", clusterv1beta1.DecisionStrategy{},
-			pages{edited(page(1, 0, "", "c-1"), func(p *record.Page) {
+			pages{edited(page(1, 0, "", "c-1"), func(p *api.Page) {
 				p.Decisions[0].Reason = "because"
 			})}, []string{"c-1"}, []string{`fill p-decision-1 group 0 "": c-1`}, []string{`0 "" [p-decision-1] 1`}},
 		{"delete the redundant, from the highest index", canaries, pages{
@@ -115,7 +115,7 @@ func TestPlan(t *testing.T) {
 				`create and fill p-decision-1 group 0 "": c-1`, "delete p-decision-2",
 			}, []string{`0 "" [p-decision-1] 1`}},
 		{"a page of ours whose name is none of ours is surplus", clusterv1beta1.DecisionStrategy{}, pages{
-			edited(page(1, 0, "", "c-1"), func(p *record.Page) { p.Name = "by-hand" }),
+			edited(page(1, 0, "", "c-1"), func(p *api.Page) { p.Name = "by-hand" }),
 		}, []string{"c-1"}, []string{`create and fill p-decision-1 group 0 "": c-1`, "delete by-hand"}, []string{`0 "" [p-decision-1] 1`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestPlan(t *testing.T) {
 			result := selecting(placement, tc.clusters...)
 
 			for _, present := range []pages{tc.present, reversed(tc.present)} {
-				plan := planOf(result, presentOf(placement, present...))
+				plan := planOf(result, existingOf(placement, present...))
 				expect(t, "steps", tc.want, steps(plan))
 				expect(t, "groups", tc.groups, told(plan.Groups))
 				expect(t, "selected", len(result.Selected), plan.Selected)
@@ -160,55 +160,55 @@ func TestPlanAmongOthers(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason string
-		change func(*record.Page)
+		change func(*api.Page)
 		want   []string
 		labels map[string]string
 		owners []metav1.OwnerReference
 	}{
-		{"labels of others stay", func(p *record.Page) { p.Labels["team"] = "a" }, []string{}, nil, nil},
-		{"labels of others stay when ours are mended", func(p *record.Page) {
+		{"labels of others stay", func(p *api.Page) { p.Labels["team"] = "a" }, []string{}, nil, nil},
+		{"labels of others stay when ours are mended", func(p *api.Page) {
 			p.Labels["team"] = "a"
 			delete(p.Labels, clusterv1beta1.DecisionGroupNameLabel)
 		}, []string{`mend p-decision-1 group 0 "": c-1`}, map[string]string{
 			clusterv1beta1.PlacementLabel: "p", clusterv1beta1.DecisionGroupIndexLabel: "0", clusterv1beta1.DecisionGroupNameLabel: "", "team": "a",
 		}, []metav1.OwnerReference{ours}},
-		{"a lost owner comes back", func(p *record.Page) { p.OwnerReferences = nil },
+		{"a lost owner comes back", func(p *api.Page) { p.OwnerReferences = nil },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"ours comes first, and others stay", func(p *record.Page) { p.OwnerReferences = []metav1.OwnerReference{other, ours} },
+		{"ours comes first, and others stay", func(p *api.Page) { p.OwnerReferences = []metav1.OwnerReference{other, ours} },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, other}},
-		{"others behind ours are nobody's business", func(p *record.Page) {
+		{"others behind ours are nobody's business", func(p *api.Page) {
 			p.OwnerReferences = []metav1.OwnerReference{ours, other}
 		}, []string{}, nil, nil},
-		{"the controller is the placement", func(p *record.Page) { p.OwnerReferences = []metav1.OwnerReference{controller} },
+		{"the controller is the placement", func(p *api.Page) { p.OwnerReferences = []metav1.OwnerReference{controller} },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, demoted}},
-		{"all labels lost, still owned", func(p *record.Page) { p.Labels = nil },
+		{"all labels lost, still owned", func(p *api.Page) { p.Labels = nil },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"a backup was restored: an old uid and no status", func(p *record.Page) {
+		{"a backup was restored: an old uid and no status", func(p *api.Page) {
 			p.OwnerReferences, p.Decisions = []metav1.OwnerReference{restored, other}, nil
 		}, []string{`mend and fill p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours, other}},
-		{"the label of another placement, but our owner", func(p *record.Page) { p.Labels[clusterv1beta1.PlacementLabel] = "q" },
+		{"the label of another placement, but our owner", func(p *api.Page) { p.Labels[clusterv1beta1.PlacementLabel] = "q" },
 			[]string{`mend p-decision-1 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"a page of somebody else: the next free number", func(p *record.Page) {
+		{"a page of somebody else: the next free number", func(p *api.Page) {
 			p.Labels[clusterv1beta1.PlacementLabel], p.OwnerReferences = "q", []metav1.OwnerReference{stranger}
 		}, []string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"our label, but another placement owns it", func(p *record.Page) {
+		{"our label, but another placement owns it", func(p *api.Page) {
 			p.OwnerReferences = []metav1.OwnerReference{stranger}
 		},
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"neither label nor owner", func(p *record.Page) { p.Labels, p.OwnerReferences = nil, nil },
+		{"neither label nor owner", func(p *api.Page) { p.Labels, p.OwnerReferences = nil, nil },
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"a page of the PlacementRule API is never touched", func(p *record.Page) {
+		{"a page of the PlacementRule API is never touched", func(p *api.Page) {
 			p.Labels["cluster.open-cluster-management.io/placementrule"] = "p"
 		}, []string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 		{"a page that is being deleted is not there any more, but its name is",
-			func(p *record.Page) { p.DeletionTimestamp = &now },
+			func(p *api.Page) { p.DeletionTimestamp = &now },
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
-		{"another namespace", func(p *record.Page) { p.Namespace = "elsewhere" },
+		{"another namespace", func(p *api.Page) { p.Namespace = "elsewhere" },
 			[]string{`create and fill p-decision-2 group 0 "": c-1`}, nil, []metav1.OwnerReference{ours}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{})
-			plan := planOf(selecting(placement, "c-1"), presentOf(placement, edited(page(1, 0, "", "c-1"), tc.change)))
+			plan := planOf(selecting(placement, "c-1"), existingOf(placement, edited(page(1, 0, "", "c-1"), tc.change)))
 			expect(t, "steps", tc.want, steps(plan))
 
 			if len(plan.Writes) != 1 {
@@ -233,14 +233,14 @@ func TestGroupLabelsNeverChange(t *testing.T) {
 		{DecisionGroupIndex: 1, Decisions: []string{"p-decision-2"}},
 	}
 	relabelled := pages{page(1, 1, "", "canary-1"), page(2, 0, "canary", "c-1")}
-	plan := planOf(selecting(placement, "canary-1", "c-1"), presentOf(placement, relabelled...))
+	plan := planOf(selecting(placement, "canary-1", "c-1"), existingOf(placement, relabelled...))
 	expect(t, "steps", []string{`mend p-decision-1 group 0 "canary": canary-1`, `mend p-decision-2 group 1 "": c-1`}, steps(plan))
 
-	nonsense := pages{edited(page(1, 0, "", "c-1"), func(p *record.Page) {
+	nonsense := pages{edited(page(1, 0, "", "c-1"), func(p *api.Page) {
 		p.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "first"
 	})}
 	placement = placementOf(clusterv1beta1.PlacementSpec{})
-	plan = planOf(selecting(placement, "c-1"), presentOf(placement, nonsense...))
+	plan = planOf(selecting(placement, "c-1"), existingOf(placement, nonsense...))
 	expect(t, "steps", []string{`mend p-decision-1 group 0 "": c-1`}, steps(plan))
 }
 
@@ -263,10 +263,10 @@ func TestHeldPlan(t *testing.T) {
 			[]string{`0 "canary" [p-decision-1] 2`, `1 "" [p-decision-2] 1`}, 3},
 		{"keeps, whatever the order of the numbers", mistaken, pages{page(2, 0, "canary", "c-8"), page(1, 1, "", "c-9")}, []string{},
 			[]string{`0 "canary" [p-decision-2] 1`, `1 "" [p-decision-1] 1`}, 2},
-		{"keeps, and mends what is known", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
+		{"keeps, and mends what is known", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *api.Page) {
 			p.OwnerReferences = nil
 		})}, []string{`mend p-decision-1 group 0 "": c-9`}, []string{`0 "" [p-decision-1] 1`}, 1},
-		{"B7: keeps, without a reason", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *record.Page) {
+		{"B7: keeps, without a reason", mistaken, pages{edited(page(1, 0, "", "c-9"), func(p *api.Page) {
 			p.Decisions[0].Reason = "because"
 		})}, []string{`fill p-decision-1 group 0 "": c-9`}, []string{`0 "" [p-decision-1] 1`}, 1},
 		{"keeps a page that says nothing as it is", mistaken, pages{page(1, 0, "")}, []string{}, []string{`0 "" [p-decision-1] 0`}, 0},
@@ -274,7 +274,7 @@ func TestHeldPlan(t *testing.T) {
 		{"a name that is too long: nothing", long, nil, []string{}, []string{}, 0},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			plan := planOf(selecting(tc.placement, "c-1"), presentOf(tc.placement, tc.present...))
+			plan := planOf(selecting(tc.placement, "c-1"), existingOf(tc.placement, tc.present...))
 			expect(t, "steps", tc.want, steps(plan))
 			expect(t, "groups", tc.groups, told(plan.Groups))
 			expect(t, "selected", tc.selected, plan.Selected)
@@ -284,49 +284,49 @@ func TestHeldPlan(t *testing.T) {
 	}
 }
 
-func TestPresent(t *testing.T) {
+func TestNewExisting(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
-	stray := edited(page(3, 0, "", "c-3"), func(p *record.Page) { p.Name = "a-stray" })
-	foreign := edited(page(4, 0, "", "c-4"), func(p *record.Page) { p.Labels, p.OwnerReferences = nil, nil })
-	present := presentOf(placement, stray, page(10, 1, "", "c-2"), foreign, page(2, 0, "", "c-1", "c-2"))
+	stray := edited(page(3, 0, "", "c-3"), func(p *api.Page) { p.Name = "a-stray" })
+	foreign := edited(page(4, 0, "", "c-4"), func(p *api.Page) { p.Labels, p.OwnerReferences = nil, nil })
+	existing := existingOf(placement, stray, page(10, 1, "", "c-2"), foreign, page(2, 0, "", "c-1", "c-2"))
 
 	names := []string{}
-	for _, p := range present.Pages {
+	for _, p := range existing.Pages {
 		names = append(names, p.Name)
 	}
 
 	expect(t, "pages by number, strays last", []string{"p-decision-2", "p-decision-10", "a-stray"}, names)
-	expect(t, "taken", map[string]bool{"p-decision-4": true}, present.Taken)
-	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true, "c-3": true}, present.Incumbents())
+	expect(t, "taken", map[string]bool{"p-decision-4": true}, existing.Taken)
+	expect(t, "incumbents", map[string]bool{"c-1": true, "c-2": true, "c-3": true}, existing.Incumbents())
 }
 
 func TestPlacementsOf(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
-		page   *record.Page
+		page   *api.Page
 		want   []string
 	}{
 		{"label, owner and name agree", page(1, 0, ""), []string{"p"}},
 		{"nothing is known but the name", edited(page(1, 0, ""),
-			func(p *record.Page) { p.Labels, p.OwnerReferences = nil, nil }),
+			func(p *api.Page) { p.Labels, p.OwnerReferences = nil, nil }),
 			[]string{"p"}},
-		{"all three differ", edited(page(1, 0, ""), func(p *record.Page) {
+		{"all three differ", edited(page(1, 0, ""), func(p *api.Page) {
 			p.Labels[clusterv1beta1.PlacementLabel], p.Name = "q", "r-decision-1-decision-12"
 		}), []string{"q", "p", "r-decision-1"}},
-		{"an owner of another kind or group says nothing", edited(page(1, 0, ""), func(p *record.Page) {
+		{"an owner of another kind or group says nothing", edited(page(1, 0, ""), func(p *api.Page) {
 			p.Labels, p.Name = nil, "by-hand"
 			p.OwnerReferences = []metav1.OwnerReference{
 				{APIVersion: "example.com/v1", Kind: "Placement", Name: "x"}, {APIVersion: "cluster.open-cluster-management.io/v1",
 					Kind: "ManagedCluster", Name: "y"},
 			}
 		}), nil},
-		{"an older version of the API is still a Placement", edited(page(1, 0, ""), func(p *record.Page) {
+		{"an older version of the API is still a Placement", edited(page(1, 0, ""), func(p *api.Page) {
 			p.Labels, p.Name = nil, "by-hand"
 			p.OwnerReferences[0].APIVersion = "cluster.open-cluster-management.io/v1alpha1"
 		}), []string{"p"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			expect(t, "placements", tc.want, PlacementsOf(record.V1beta1.Form(), tc.page))
+			expect(t, "placements", tc.want, PlacementsOf(api.V1beta1.Codec(), tc.page))
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -30,31 +30,31 @@ const maxListedMissing = 10
 // or else its first profile by namespace and name. Clusters without a profile are left out and returned, sorted by name.
 //
 // A stalled result keeps the existing references. Without any, they are those of the clusters in the existing decisions of the Placement.
-func Profiles(result *scheduling.Result, own, present Present) (desired Desired, missing []string) {
-	if result.Outcome() != scheduling.Decided && (len(present.Pages) > 0 || !isLabelValue(present.Placement.Name)) {
-		return keepDecisions(present, func(existing *record.Decision) record.Decision { return *existing }), nil
+func Profiles(result *scheduling.Result, own, existing Existing) (desired Desired, missing []string) {
+	if result.Outcome() != scheduling.Decided && (len(existing.Pages) > 0 || !isLabelValue(existing.Placement.Name)) {
+		return keepDecisions(existing, func(existing *api.Decision) api.Decision { return *existing }), nil
 	}
 
-	var decisions []record.Decision
+	var decisions []api.Decision
 
 	for _, cluster := range decidedClusters(result, own) {
-		profile, found := profileFor(result.Cluster(cluster), present.Placement.Namespace)
+		profile, found := profileFor(result.Cluster(cluster), existing.Placement.Namespace)
 		if !found {
 			missing = append(missing, cluster)
 
 			continue
 		}
 
-		decisions = append(decisions, present.Form.Normalize(record.Decision{Cluster: cluster, Profile: profile}))
+		decisions = append(decisions, existing.Codec.Normalize(api.Decision{Cluster: cluster, Profile: profile}))
 	}
 
-	return profileDecisions(present, decisions), missing
+	return profileDecisions(existing, decisions), missing
 }
 
 // profileDecisions returns the Desired of given decisions.
-func profileDecisions(present Present, decisions []record.Decision) Desired {
-	slices.SortFunc(decisions, func(a, b record.Decision) int { return strings.Compare(a.Cluster, b.Cluster) })
-	decisions = slices.CompactFunc(decisions, func(a, b record.Decision) bool { return a.Cluster == b.Cluster })
+func profileDecisions(existing Existing, decisions []api.Decision) Desired {
+	slices.SortFunc(decisions, func(a, b api.Decision) int { return strings.Compare(a.Cluster, b.Cluster) })
+	decisions = slices.CompactFunc(decisions, func(a, b api.Decision) bool { return a.Cluster == b.Cluster })
 
 	names, all := make([]string, len(decisions)), make([]int32, len(decisions))
 	for id := range decisions {
@@ -62,13 +62,13 @@ func profileDecisions(present Present, decisions []record.Decision) Desired {
 	}
 
 	return Desired{
-		existing: newExisting(present, clusterNames{names: names}), partitions: []partition{{clusters: all}}, groupLength: PageSize,
-		decide: func(id int32) record.Decision { return decisions[id] },
+		pageIndex: newPageIndex(existing, clusterNames{names: names}), partitions: []partition{{clusters: all}}, groupLength: PageSize,
+		decide: func(id int32) api.Decision { return decisions[id] },
 	}
 }
 
 // withoutProfile returns the clusters without a ClusterProfile that the decisions of the Placement will have, sorted by name.
-func withoutProfile(result *scheduling.Result, own Present) []string {
+func withoutProfile(result *scheduling.Result, own Existing) []string {
 	return slices.DeleteFunc(decidedClusters(result, own), func(cluster string) bool {
 		_, found := profileFor(result.Cluster(cluster), own.Placement.Namespace)
 
@@ -77,7 +77,7 @@ func withoutProfile(result *scheduling.Result, own Present) []string {
 }
 
 // decidedClusters returns the clusters that the decisions of the Placement will have, sorted by name.
-func decidedClusters(result *scheduling.Result, own Present) []string {
+func decidedClusters(result *scheduling.Result, own Existing) []string {
 	if result.Outcome() != scheduling.Decided {
 		return slices.Sorted(maps.Keys(own.Incumbents()))
 	}
@@ -103,7 +103,7 @@ func profileFor(f *clusterinfo.ClusterInfo, namespace string) (clusterinfo.Profi
 }
 
 // ProfilesFound returns the condition ProfilesFound; a stalled result keeps the existing condition.
-func ProfilesFound(result *scheduling.Result, missing []string, placement *record.Placement) []metav1.Condition {
+func ProfilesFound(result *scheduling.Result, missing []string, placement *api.Placement) []metav1.Condition {
 	if result.Outcome() != scheduling.Decided {
 		return existingCondition(placement, ConditionProfilesFound)
 	}

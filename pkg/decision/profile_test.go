@@ -8,26 +8,26 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // references is a format with the names of ClusterProfiles, in slices whose labels have their index.
-type references struct{ record.Form }
+type references struct{ api.Codec }
 
-func (references) Labels(placement string, group record.Group) map[string]string {
+func (references) Labels(placement string, group api.Group) map[string]string {
 	return map[string]string{"placement": placement, "index": strconv.Itoa(group.Index)}
 }
 
-func (references) Placement(page *record.Page) string { return page.Labels["placement"] }
+func (references) Placement(page *api.Page) string { return page.Labels["placement"] }
 
-func (references) Group(page *record.Page) (record.Group, bool) {
+func (references) Group(page *api.Page) (api.Group, bool) {
 	index, err := strconv.Atoi(page.Labels["index"])
 
-	return record.Group{Index: index}, err == nil
+	return api.Group{Index: index}, err == nil
 }
 
-func (references) Normalize(d record.Decision) record.Decision {
-	return record.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
+func (references) Normalize(d api.Decision) api.Decision {
+	return api.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
 }
 
 func referencesOf(plan Plan) [][]string {
@@ -50,10 +50,10 @@ func TestProfiles(t *testing.T) {
 	}
 
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
-	asked := record.V1beta1.Read(placement)
-	form := references{record.V1beta1.Form()}
-	none := NewPresent(form, asked, nil)
-	own := NewPresent(asked.API.Form(), asked, []*record.Page{page(1, 0, "", "c-2", "c-3")})
+	asked := api.V1beta1.Read(placement)
+	codec := references{api.V1beta1.Codec()}
+	none := NewExisting(codec, asked, nil)
+	own := NewExisting(asked.API.Codec(), asked, []*api.Page{page(1, 0, "", "c-2", "c-3")})
 
 	result := resultOf(placement, world)
 	answer, missing := Profiles(result, own, none)
@@ -79,9 +79,9 @@ func TestProfiles(t *testing.T) {
 	expect(t, "A1: references to what is kept", [][]string{{"b/c-2", "ns/c-3"}}, referencesOf(answer.Plan()))
 
 	slice := page(1, 0, "")
-	slice.Labels = form.Labels("p", record.Group{})
-	slice.Decisions = []record.Decision{form.Normalize(record.Decision{Profile: clusterinfo.Profile{Namespace: "ns", Name: "c-9"}})}
-	some := NewPresent(form, asked, []*record.Page{slice})
+	slice.Labels = codec.Labels("p", api.Group{})
+	slice.Decisions = []api.Decision{codec.Normalize(api.Decision{Profile: clusterinfo.Profile{Namespace: "ns", Name: "c-9"}})}
+	some := NewExisting(codec, asked, []*api.Page{slice})
 
 	answer, _ = Profiles(held, own, some)
 	if plan := answer.Plan(); !plan.Empty() {

@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -92,14 +92,14 @@ func TestDeterminism(t *testing.T) {
 
 	ofEachKind(t, func(t *rapid.T, k kind) {
 		placement := k.api.Read(k.drawQuestion(t))
-		present, feeds := drawFeeds(t, k.api.Form())
+		present, feeds := drawFeeds(t, k.api.Codec())
 		outcome := func(present pages, feeds []func(*inventory.Inventory)) string {
 			i := inventory.New(compiler)
 			for _, feed := range feeds {
 				feed(i)
 			}
 
-			there := NewPresent(k.api.Form(), placement, present)
+			there := NewExisting(k.api.Codec(), placement, present)
 			result := scheduling.Schedule(placement.Request(compiler), i.Snapshot(), there.Incumbents(), now.Time)
 			plan := NewPlan(result, there, now)
 
@@ -115,10 +115,10 @@ func TestDeterminism(t *testing.T) {
 }
 
 // drawQuestion draws a Placement with many requirements.
-func (k kind) drawQuestion(t *rapid.T) record.Object {
+func (k kind) drawQuestion(t *rapid.T) api.Object {
 	wanted := ptr.To(rapid.Int32Range(0, 8).Draw(t, "wanted"))
 
-	if k.api == record.V1alpha1 {
+	if k.api == api.V1alpha1 {
 		placement := &placementv1alpha1.Placement{ObjectMeta: placementOf(clusterv1beta1.PlacementSpec{}).ObjectMeta}
 		placement.Spec.NumberOfClusters = wanted
 		placement.Spec.Predicates = rapid.SliceOfN(rapid.SampledFrom([]placementv1alpha1.ClusterPredicate{
@@ -149,9 +149,9 @@ func (k kind) drawQuestion(t *rapid.T) record.Object {
 }
 
 // written returns the objects after the plan.
-func written(plan Plan) (objects []record.Object) {
+func written(plan Plan) (objects []api.Object) {
 	for _, write := range plan.Writes {
-		objects = append(objects, plan.Form.Write(write.Desired))
+		objects = append(objects, plan.Codec.Write(write.Desired))
 	}
 
 	return objects
@@ -175,16 +175,16 @@ func asText(value any) string {
 }
 
 // drawFeeds draws pages of the placement, and a world in which every object comes once.
-func drawFeeds(t *rapid.T, form record.Form) (present pages, feeds []func(*inventory.Inventory)) {
+func drawFeeds(t *rapid.T, codec api.Codec) (present pages, feeds []func(*inventory.Inventory)) {
 	for n := range rapid.IntRange(0, 3).Draw(t, "pages") {
-		decision := record.Decision{Cluster: fmt.Sprintf("c-%d", n), Available: n == 1, Score: int64(n)}
+		decision := api.Decision{Cluster: fmt.Sprintf("c-%d", n), Available: n == 1, Score: int64(n)}
 		existing := older(n+1, decision)
 
-		if form == record.V1beta1.Form() {
-			existing = edited(page(n+1, n, ""), func(p *record.Page) { p.Decisions = []record.Decision{decision} })
+		if codec == api.V1beta1.Codec() {
+			existing = edited(page(n+1, n, ""), func(p *api.Page) { p.Decisions = []api.Decision{decision} })
 		}
 
-		present = append(present, form.Read(form.Write(existing)))
+		present = append(present, codec.Read(codec.Write(existing)))
 	}
 
 	for n := range rapid.IntRange(0, 8).Draw(t, "clusters") {

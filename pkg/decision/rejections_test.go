@@ -17,7 +17,7 @@ func messageOf(spec clusterv1beta1.PlacementSpec, i *inventory.Inventory) string
 	placement := placementOf(spec)
 	result := resultOf(placement, i)
 
-	return statusOf(result, planOf(result, presentOf(placement)), placement).Conditions[1].Message
+	return statusOf(result, planOf(result, existingOf(placement)), placement).Conditions[1].Message
 }
 
 // docs/spec/differences.md E2: the message begins with the text of upstream, and at most three rejections follow.

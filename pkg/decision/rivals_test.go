@@ -14,7 +14,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -27,14 +27,14 @@ type rival struct {
 }
 
 // begin plans on the current view, or on an old one.
-func (r *rival) begin(t rapid.TB, api, seen *store) {
-	plan := NewPlan(r.result, seen.present(), seen.now)
-	answered := map[string]*record.Page{}
+func (r *rival) begin(t rapid.TB, server, seen *store) {
+	plan := NewPlan(r.result, seen.existing(), seen.now)
+	answered := map[string]*api.Page{}
 	r.left = nil
 
 	// A request is sent with the last answer, or with what the plan was made on.
-	upToDate := func(name string, planned *record.Page) bool {
-		based, there := cmp.Or(answered[name], planned), api.pages[name]
+	upToDate := func(name string, planned *api.Page) bool {
+		based, there := cmp.Or(answered[name], planned), server.pages[name]
 		if based == nil || there == nil {
 			return based == there
 		}
@@ -47,7 +47,7 @@ func (r *rival) begin(t rapid.TB, api, seen *store) {
 			r.left = append(r.left, func() bool {
 				there := upToDate(write.Desired.Name, write.Current)
 				if there {
-					delete(api.pages, write.Desired.Name)
+					delete(server.pages, write.Desired.Name)
 				}
 
 				return there
@@ -56,14 +56,14 @@ func (r *rival) begin(t rapid.TB, api, seen *store) {
 			continue
 		}
 
-		for _, request := range requests(plan.Form, write) {
+		for _, request := range requests(plan.Codec, write) {
 			r.left = append(r.left, func() bool {
 				if !upToDate(write.Desired.Name, write.Current) {
 					return false
 				}
 
-				api.serve(t, request, write.Desired)
-				answered[write.Desired.Name] = api.pages[write.Desired.Name]
+				server.serve(t, request, write.Desired)
+				answered[write.Desired.Name] = server.pages[write.Desired.Name]
 
 				return true
 			})
@@ -76,7 +76,7 @@ func (r *rival) begin(t rapid.TB, api, seen *store) {
 				return false
 			}
 
-			delete(api.pages, gone.Name)
+			delete(server.pages, gone.Name)
 
 			return true
 		})
@@ -111,42 +111,42 @@ func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 func TestRivalsTakeNothingAway(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strategy := byPrefix(intstr.FromInt32(rapid.Int32Range(2, 5).Draw(t, "length")), "canary", "x")
-		api := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: strategy}))
+		server := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: strategy}))
 		clusters := fleet(rapid.IntRange(3, 14).Draw(t, "clusters"))
-		api.settle(t, regrouped(api, 0, clusters))
+		server.settle(t, regrouped(server, 0, clusters))
 
 		rivals := make([]*rival, rapid.IntRange(2, 3).Draw(t, "rivals"))
 		for n := range rivals {
-			rivals[n] = &rival{name: fmt.Sprintf("rival %d", n), result: regrouped(api, n, clusters)}
+			rivals[n] = &rival{name: fmt.Sprintf("rival %d", n), result: regrouped(server, n, clusters)}
 		}
 
-		past := []*store{api.clone()}
+		past := []*store{server.clone()}
 		told := []string{}
 
 		for range rapid.IntRange(10, 60).Draw(t, "steps") {
 			r := rivals[rapid.IntRange(0, len(rivals)-1).Draw(t, "who")]
 
 			if len(r.left) == 0 {
-				r.result = regrouped(api, rapid.IntRange(0, 5).Draw(t, "view of the clusters"), clusters)
+				r.result = regrouped(server, rapid.IntRange(0, 5).Draw(t, "view of the clusters"), clusters)
 				seen := past[max(0, len(past)-1-rapid.IntRange(0, 3).Draw(t, "age of the view"))]
-				r.begin(t, api, seen)
+				r.begin(t, server, seen)
 				told = append(told, r.name+" has a view of "+fmt.Sprint(seen.tell()))
 
 				continue
 			}
 
 			r.step()
-			past = append(past, api.clone())
-			told = append(told, r.name+" leaves "+fmt.Sprint(api.tell()))
+			past = append(past, server.clone())
+			told = append(told, r.name+" leaves "+fmt.Sprint(server.tell()))
 
 			for _, name := range clusters {
-				if !api.union()[name] {
+				if !server.union()[name] {
 					t.Fatalf("%s is in no page:\n%s", name, strings.Join(told, "\n"))
 				}
 			}
 		}
 
-		api.settle(t, rivals[0].result)
+		server.settle(t, rivals[0].result)
 	})
 }
 
@@ -154,7 +154,7 @@ func TestRivalsTakeNothingAway(t *testing.T) {
 // is on an old version.
 func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(5), "canary")})
-	api := newStore(placement)
+	server := newStore(placement)
 	clusters := []string{"c-1", "c-2", "c-3"}
 	labelled := func(canaries ...string) *scheduling.Result {
 		i := worldOf()
@@ -168,36 +168,36 @@ func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
 			i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": prefix}}})
 		}
 
-		return api.schedule(i)
+		return server.schedule(i)
 	}
 
-	api.settle(t, labelled("c-1", "c-2"))
+	server.settle(t, labelled("c-1", "c-2"))
 
 	one, other := &rival{result: labelled("c-1")}, &rival{result: labelled("c-1", "c-2")}
-	one.begin(t, api, api.clone())
+	one.begin(t, server, server.clone())
 	one.step()
-	expect(t, "c-2 comes into the other group first", []string{"c-1 c-2", "c-2 c-3"}, api.contents())
+	expect(t, "c-2 comes into the other group first", []string{"c-1 c-2", "c-2 c-3"}, server.contents())
 
-	other.begin(t, api, api.clone())
+	other.begin(t, server, server.clone())
 
 	for len(other.left) > 0 {
 		other.step()
 	}
 
-	expect(t, "who knows nothing of the change undoes it", []string{"c-1 c-2", "c-3"}, api.contents())
+	expect(t, "who knows nothing of the change undoes it", []string{"c-1 c-2", "c-3"}, server.contents())
 
 	one.step()
-	expect(t, "the rest of the plan is refused", []string{"c-1 c-2", "c-3"}, api.contents())
+	expect(t, "the rest of the plan is refused", []string{"c-1 c-2", "c-3"}, server.contents())
 
 	for range 2 {
-		one.begin(t, api, api.clone())
+		one.begin(t, server, server.clone())
 
 		for len(one.left) > 0 {
 			one.step()
 		}
 	}
 
-	expect(t, "it is made again", []string{"c-1", "c-2 c-3"}, api.contents())
+	expect(t, "it is made again", []string{"c-1", "c-2 c-3"}, server.contents())
 }
 
 // contents returns the clusters of every page by name.
@@ -214,12 +214,12 @@ func (s *store) contents() []string {
 func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	first, second := page(1, 0, "", "c-1", "c-2"), page(2, 1, "old", "c-1")
-	form := record.V1beta1.Form()
-	s := newServer(t, form.Write(first), form.Write(second))
+	codec := api.V1beta1.Codec()
+	s := newServer(t, codec.Write(first), codec.Write(second))
 
 	var told []string
 
-	plan := planOf(selecting(placement, "c-1", "c-2"), presentOf(placement, first, second))
+	plan := planOf(selecting(placement, "c-1", "c-2"), existingOf(placement, first, second))
 
 	written, err := Writer{Client: s}.Write(t.Context(), plan, observer(&told))
 	if err != nil {
@@ -235,9 +235,9 @@ func TestConfirmationChangesNothingButTheVersion(t *testing.T) {
 		"patch p-decision-1 uid=uid-1 rv=1 application/merge-patch+json", "delete p-decision-2 uid=uid-2 rv=2",
 	}, s.requests)
 
-	confirmed := form.Read(s.get(t, "p-decision-1"))
+	confirmed := codec.Read(s.get(t, "p-decision-1"))
 	expect(t, "version", "2", confirmed.ResourceVersion)
 	expect(t, "labels", first.Labels, confirmed.Labels)
 	expect(t, "decisions", first.Decisions, confirmed.Decisions)
-	expect(t, "what is left", []string{}, steps(planOf(selecting(placement, "c-1", "c-2"), presentOf(placement, confirmed))))
+	expect(t, "what is left", []string{}, steps(planOf(selecting(placement, "c-1", "c-2"), existingOf(placement, confirmed))))
 }

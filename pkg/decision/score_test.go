@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -44,8 +44,8 @@ func (s *store) at(since time.Duration) { s.now = metav1.NewTime(now.Add(since))
 func (s *store) tell() []string {
 	lines := []string{}
 
-	for _, page := range s.present().Pages {
-		group, _ := s.form().Group(page)
+	for _, page := range s.existing().Pages {
+		group, _ := s.codec().Group(page)
 		words := []string{fmt.Sprintf("%s %d %q:", strings.TrimPrefix(page.Name, "p-decision-"), group.Index, group.Name)}
 
 		for _, d := range page.Decisions {
@@ -175,12 +175,12 @@ func TestScoresFillPagesInOrder(t *testing.T) {
 		s.settle(t, s.schedule(now.world()))
 
 		want := slices.SortedFunc(maps.Keys(now), func(a, b string) int {
-			return inOrder(record.Decision{Cluster: a, Score: int64(now[a])}, record.Decision{Cluster: b, Score: int64(now[b])})
+			return inOrder(api.Decision{Cluster: a, Score: int64(now[a])}, api.Decision{Cluster: b, Score: int64(now[b])})
 		})
 
 		var got []string
 
-		for n, page := range s.present().Pages {
+		for n, page := range s.existing().Pages {
 			expect(t, "the size of "+page.Name, []int{100, 100, 1}[n], len(page.Decisions))
 			got = append(got, page.Clusters()...)
 		}
@@ -281,9 +281,9 @@ func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 	s := newStore(placementOf(byScore("")))
 	s.settle(t, s.schedule(world.world()))
 
-	leaving := edited(page(7, 0, ""), func(p *record.Page) {
+	leaving := edited(page(7, 0, ""), func(p *api.Page) {
 		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
-		p.Decisions = []record.Decision{{Cluster: "a", Score: 77}}
+		p.Decisions = []api.Decision{{Cluster: "a", Score: 77}}
 	})
 	s.pages[leaving.Name] = leaving
 
@@ -299,7 +299,7 @@ func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s.settle(t, s.schedule(scores{"a": 1}.world()))
 
 	reasoned := *s.pages["p-decision-1"]
-	reasoned.Decisions = []record.Decision{{Cluster: "a", Score: 1, Reason: "because"}}
+	reasoned.Decisions = []api.Decision{{Cluster: "a", Score: 1, Reason: "because"}}
 	s.put(&reasoned)
 	s.at(time.Second)
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -25,11 +25,11 @@ func (s *store) clone() *store {
 // scoresOf are the recorded scores of all clusters.
 func (s *store) scoresOf() map[string]int64 {
 	scores := map[string]int64{}
-	present := s.present()
-	existing := newExisting(present, clusterNames{names: present.clusters()})
+	existing := s.existing()
+	index := newPageIndex(existing, clusterNames{names: existing.clusters()})
 
-	for id, decision := range existing.decisions() {
-		scores[existing.desired.at(id)] = decision.Score
+	for id, decision := range index.decisions() {
+		scores[index.desired.at(id)] = decision.Score
 	}
 
 	return scores
@@ -44,9 +44,9 @@ func (s *store) checkSorted(t rapid.TB, result *scheduling.Result) {
 		}
 	}
 
-	for _, at := range newExisting(s.present(), clusterNames{}).sites {
+	for _, at := range newPageIndex(s.existing(), clusterNames{}).groupIndices {
 		for _, group := range at.groups {
-			var all []record.Decision
+			var all []api.Decision
 			for _, page := range group.pages {
 				all = append(all, page.Decisions...)
 			}
@@ -81,7 +81,7 @@ func TestResortingMakesBeforeBreak(t *testing.T) {
 		clusters = slices.DeleteFunc(clusters, func(name string) bool { return left[name] })
 		s.settle(t, s.schedule(shuffled(drawSeed(t), clusters...)))
 
-		groups := map[string]record.Group{}
+		groups := map[string]api.Group{}
 		for cluster, at := range s.places(t) {
 			groups[cluster] = at[0].group
 		}

@@ -6,19 +6,19 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // place is where a cluster stands.
 type place struct {
 	page  string
-	group record.Group
+	group api.Group
 }
 
 // groupOf is the group that a page says it is of.
-func (s *store) groupOf(t rapid.TB, page *record.Page) record.Group {
-	group, named := s.form().Group(page)
+func (s *store) groupOf(t rapid.TB, page *api.Page) api.Group {
+	group, named := s.codec().Group(page)
 	if !named {
 		t.Fatalf("%s names no group: %v", page.Name, page.Labels)
 	}
@@ -40,11 +40,11 @@ func (s *store) places(t rapid.TB) map[string][]place {
 }
 
 // sizes are the members of every group, each counted once. Pages that are about to be deleted do not count.
-func (s *store) sizes(t rapid.TB, plan Plan) map[record.Group]int {
-	members := map[record.Group]map[string]bool{}
+func (s *store) sizes(t rapid.TB, plan Plan) map[api.Group]int {
+	members := map[api.Group]map[string]bool{}
 
 	for name, page := range s.pages {
-		if slices.ContainsFunc(plan.Deletes, func(gone *record.Page) bool { return gone.Name == name }) {
+		if slices.ContainsFunc(plan.Deletes, func(gone *api.Page) bool { return gone.Name == name }) {
 			continue
 		}
 
@@ -58,7 +58,7 @@ func (s *store) sizes(t rapid.TB, plan Plan) map[record.Group]int {
 		}
 	}
 
-	sizes := map[record.Group]int{}
+	sizes := map[api.Group]int{}
 	for key, clusters := range members {
 		sizes[key] = len(clusters)
 	}
@@ -67,7 +67,7 @@ func (s *store) sizes(t rapid.TB, plan Plan) map[record.Group]int {
 }
 
 // watch checks the state between two writes, as a consumer does.
-func (s *store) watch(t rapid.TB, plan Plan, stay []string, length int, before map[record.Group]int) {
+func (s *store) watch(t rapid.TB, plan Plan, stay []string, length int, before map[api.Group]int) {
 	union := s.union()
 	for _, cluster := range stay {
 		if !union[cluster] {
@@ -157,7 +157,7 @@ func TestStableSlots(t *testing.T) {
 		length := result.Request.GroupLength.Of(len(result.Selected))
 		before := s.places(t)
 		portions := s.portionOf(result)
-		full := map[record.Group]int{}
+		full := map[api.Group]int{}
 
 		for cluster, at := range before {
 			if name, selected := portions[cluster]; selected && name == at[0].group.Name {
@@ -188,7 +188,7 @@ func TestStableSlots(t *testing.T) {
 }
 
 // has reports whether there is a page of the group.
-func (s *store) has(t rapid.TB, group record.Group) bool {
+func (s *store) has(t rapid.TB, group api.Group) bool {
 	for _, page := range s.pages {
 		if s.groupOf(t, page) == group {
 			return true
@@ -199,7 +199,7 @@ func (s *store) has(t rapid.TB, group record.Group) bool {
 }
 
 func (s *store) desired(result *scheduling.Result) Desired {
-	return NewDesired(result, s.present(), s.now.Time)
+	return NewDesired(result, s.existing(), s.now.Time)
 }
 
 // selected returns the names of the selected clusters.

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -55,18 +55,18 @@ const (
 )
 
 var ownConditions = []string{
-	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, guard.RecordCondition, guard.Condition,
+	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, removalbudget.RecordCondition, removalbudget.Condition,
 	ConditionRemovalPostponed, ConditionGroupsListed,
 }
 
 // NewStatus returns the status of the Placement after the plan was applied, with further conditions of the hub. The transition time of a
 // condition changes to now only when its status changes, and conditions of others stay, after those of the hub.
 func NewStatus(
-	result *scheduling.Result, plan Plan, placement *record.Placement, now metav1.Time, further ...metav1.Condition,
-) record.Status {
+	result *scheduling.Result, plan Plan, placement *api.Placement, now metav1.Time, further ...metav1.Condition,
+) api.Status {
 	ours := []metav1.Condition{misconfiguredCondition(result), satisfiedCondition(result, plan, placement)}
 
-	return truncateGroups(placement, record.Status{
+	return truncateGroups(placement, api.Status{
 		Selected: plan.Selected, Groups: plan.Groups, LastScoreUpdate: plan.ScoresAt,
 	}, slices.Concat(ours, spreadCondition(result, placement), further, postponedCondition(result)), now)
 }
@@ -74,21 +74,21 @@ func NewStatus(
 // NewFailedStatus returns the status after a page could not be written, with further conditions of the hub: it describes the decisions that
 // exist, and the cause. The cause must be a stable text.
 func NewFailedStatus(
-	result *scheduling.Result, present Present, cause string, now metav1.Time, further ...metav1.Condition,
-) record.Status {
+	result *scheduling.Result, existing Existing, cause string, now metav1.Time, further ...metav1.Condition,
+) api.Status {
 	ours := []metav1.Condition{misconfiguredCondition(result), {
 		Type: ConditionSatisfied, Status: metav1.ConditionFalse, Reason: ReasonNotAllScheduled,
 		Message: "The decisions could not all be written: " + cause,
 	}}
-	status := record.Status{LastScoreUpdate: present.Placement.Status.LastScoreUpdate}
-	status.Groups, status.Selected = present.describe()
+	status := api.Status{LastScoreUpdate: existing.Placement.Status.LastScoreUpdate}
+	status.Groups, status.Selected = existing.describe()
 
-	return truncateGroups(present.Placement, status, slices.Concat(ours, existingCondition(present.Placement, ConditionSpreadSatisfied),
-		existingCondition(present.Placement, ConditionProfilesFound), further), now)
+	return truncateGroups(existing.Placement, status, slices.Concat(ours, existingCondition(existing.Placement, ConditionSpreadSatisfied),
+		existingCondition(existing.Placement, ConditionProfilesFound), further), now)
 }
 
 // conditions puts the conditions of the hub before those of others.
-func conditions(placement *record.Placement, ours []metav1.Condition, now metav1.Time) []metav1.Condition {
+func conditions(placement *api.Placement, ours []metav1.Condition, now metav1.Time) []metav1.Condition {
 	others := slices.DeleteFunc(slices.Clone(placement.Status.Conditions), func(c metav1.Condition) bool {
 		return slices.Contains(ownConditions, c.Type)
 	})
@@ -137,7 +137,7 @@ func misconfiguredCondition(result *scheduling.Result) metav1.Condition {
 
 // satisfiedCondition returns the condition with the texts of the upstream controller; when clusters are missing, the rejections follow
 // (docs/spec/differences.md E2).
-func satisfiedCondition(result *scheduling.Result, plan Plan, placement *record.Placement) metav1.Condition {
+func satisfiedCondition(result *scheduling.Result, plan Plan, placement *api.Placement) metav1.Condition {
 	condition := metav1.Condition{Type: ConditionSatisfied, Status: metav1.ConditionFalse}
 
 	switch result.Outcome() {
@@ -147,7 +147,7 @@ func satisfiedCondition(result *scheduling.Result, plan Plan, placement *record.
 		invalidCondition(&condition, result, plan)
 	case scheduling.Blocked:
 		condition.Reason = ReasonNotAllScheduled
-		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + guard.Condition
+		condition.Message = "The decisions stay as they are, because too many clusters would leave them: see the condition " + removalbudget.Condition
 
 		if result.Postponement() != nil {
 			condition.Message = "The decisions stay as they are until the hub has the latest state: see the condition " + ConditionRemovalPostponed
@@ -171,7 +171,7 @@ func invalidCondition(condition *metav1.Condition, result *scheduling.Result, pl
 	}
 }
 
-func decidedCondition(condition *metav1.Condition, result *scheduling.Result, placement *record.Placement) {
+func decidedCondition(condition *metav1.Condition, result *scheduling.Result, placement *api.Placement) {
 	switch {
 	case result.Satisfied():
 		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonAllScheduled
@@ -209,11 +209,11 @@ func brokenSets(result *scheduling.Result) string {
 func isLabelValue(name string) bool { return len(validation.IsValidLabelValue(name)) == 0 }
 
 // sameStatus compares two statuses as the API would store them. The comparison without encoding is mostly sufficient.
-func sameStatus(api record.API, a, b record.Status) bool {
+func sameStatus(adapter api.Adapter, a, b api.Status) bool {
 	same := a.Selected == b.Selected && a.LastScoreUpdate.Equal(b.LastScoreUpdate) &&
 		slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) && slices.EqualFunc(a.Groups, b.Groups, sameGroup)
 
-	return same || equality.Semantic.DeepEqual(api.Status(a), api.Status(b))
+	return same || equality.Semantic.DeepEqual(adapter.Status(a), adapter.Status(b))
 }
 
 func sameCondition(a, b metav1.Condition) bool {
@@ -223,13 +223,13 @@ func sameCondition(a, b metav1.Condition) bool {
 	return same && a == b
 }
 
-func sameGroup(a, b record.GroupStatus) bool {
+func sameGroup(a, b api.GroupStatus) bool {
 	return a.Group == b.Group && a.Clusters == b.Clusters && slices.Equal(a.Pages, b.Pages)
 }
 
 // spreadCondition returns the condition of the spread constraints with the first problem; none without constraints. A stalled result keeps
 // the existing condition.
-func spreadCondition(result *scheduling.Result, placement *record.Placement) []metav1.Condition {
+func spreadCondition(result *scheduling.Result, placement *api.Placement) []metav1.Condition {
 	switch {
 	case result.Outcome() != scheduling.Decided:
 		return existingCondition(placement, ConditionSpreadSatisfied)
@@ -253,7 +253,7 @@ func spreadCondition(result *scheduling.Result, placement *record.Placement) []m
 }
 
 // existingCondition returns an existing condition unchanged; none when it does not exist.
-func existingCondition(placement *record.Placement, conditionType string) []metav1.Condition {
+func existingCondition(placement *api.Placement, conditionType string) []metav1.Condition {
 	before := meta.FindStatusCondition(placement.Status.Conditions, conditionType)
 	if before == nil {
 		return nil

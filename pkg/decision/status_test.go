@@ -13,7 +13,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -122,7 +122,7 @@ func TestConditions(t *testing.T) {
 
 			placement := placementOf(tc.spec)
 			result := resultOf(placement, i)
-			status := statusOf(result, planOf(result, presentOf(placement, tc.present...)), placement)
+			status := statusOf(result, planOf(result, existingOf(placement, tc.present...)), placement)
 
 			if len(status.Conditions) != 2 {
 				t.Fatalf("got %d conditions, want 2", len(status.Conditions))
@@ -168,7 +168,7 @@ func TestTransitions(t *testing.T) {
 			placement := placementOf(clusterv1beta1.PlacementSpec{})
 			placement.Status.Conditions = tc.present
 			result := selecting(placement, "c-1")
-			status := statusOf(result, planOf(result, presentOf(placement)), placement)
+			status := statusOf(result, planOf(result, existingOf(placement)), placement)
 
 			got := make([]string, 0, len(status.Conditions))
 			for _, condition := range status.Conditions {
@@ -185,13 +185,13 @@ func TestTransitions(t *testing.T) {
 func TestStatusDoesNotMoveWithTime(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	result := selecting(placement, "c-1", "c-2")
-	plan := planOf(result, presentOf(placement))
+	plan := planOf(result, existingOf(placement))
 	put(placement, statusOf(result, plan, placement))
 
-	before := record.V1beta1.Read(placement)
+	before := api.V1beta1.Read(placement)
 	again := NewStatus(result, plan, before, metav1.NewTime(now.Add(time.Hour)))
 
-	if !sameStatus(record.V1beta1, before.Status, again) {
+	if !sameStatus(api.V1beta1, before.Status, again) {
 		t.Errorf("the status moved:\n%v\n%v", placement.Status, again)
 	}
 
@@ -205,7 +205,7 @@ func TestLongMessages(t *testing.T) {
 		expression := strings.Repeat("x", shift) + strings.Repeat("€", 20_000)
 		placement := placementOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{expressed(expression)}})
 		result := selecting(placement, "c-1")
-		message := statusOf(result, planOf(result, presentOf(placement)), placement).Conditions[0].Message
+		message := statusOf(result, planOf(result, existingOf(placement)), placement).Conditions[0].Message
 
 		if len(message) > 32768 || len(message) < 32000 || !utf8.ValidString(message) || !strings.HasSuffix(message, "€...") {
 			t.Errorf("got %d bytes, valid %v, that end in %q", len(message), utf8.ValidString(message), message[len(message)-6:])
@@ -217,8 +217,8 @@ func TestLongMessages(t *testing.T) {
 func TestFailedStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.LastScoreUpdateTime = &now
-	present := presentOf(placement, page(1, 0, "canary", "c-1"), page(2, 1, "", "c-2", "c-3"))
-	status := NewFailedStatus(selecting(placement, "c-7"), present, "Forbidden", now)
+	existing := existingOf(placement, page(1, 0, "canary", "c-1"), page(2, 1, "", "c-2", "c-3"))
+	status := NewFailedStatus(selecting(placement, "c-7"), existing, "Forbidden", now)
 
 	expect(t, "selected", 3, status.Selected)
 	expect(t, "groups", []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}, told(status.Groups))

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -26,11 +26,11 @@ import (
 // kind is a way to ask for clusters. What holds for one must hold for all.
 type kind struct {
 	name    string
-	api     record.API
+	api     api.Adapter
 	byScore bool
 }
 
-var kinds = []kind{{"v1beta1", record.V1beta1, false}, {"v1beta1 by score", record.V1beta1, true}, {"v1alpha1", record.V1alpha1, false}}
+var kinds = []kind{{"v1beta1", api.V1beta1, false}, {"v1beta1 by score", api.V1beta1, true}, {"v1alpha1", api.V1alpha1, false}}
 
 // ofEachKind checks a property of every kind.
 func ofEachKind(t *testing.T, property func(*rapid.T, kind)) {
@@ -42,8 +42,8 @@ func ofEachKind(t *testing.T, property func(*rapid.T, kind)) {
 }
 
 // draw draws a placement of the kind without a status.
-func (k kind) draw(t *rapid.T) record.Object {
-	if k.api == record.V1alpha1 {
+func (k kind) draw(t *rapid.T) api.Object {
+	if k.api == api.V1alpha1 {
 		placement := &placementv1alpha1.Placement{ObjectMeta: placementOf(clusterv1beta1.PlacementSpec{}).ObjectMeta}
 		placement.Spec.NumberOfClusters = rapid.SampledFrom([]*int32{nil, nil, new(int32(7)), new(int32(150))}).Draw(t, "wanted")
 
@@ -75,28 +75,28 @@ func byScore(limit string) clusterv1beta1.PlacementSpec {
 
 // store is an API server with one Placement and its pages, and a clock.
 type store struct {
-	placement *record.Placement
-	pages     map[string]*record.Page
+	placement *api.Placement
+	pages     map[string]*api.Page
 	version   int
 	now       metav1.Time
 }
 
-func newStore(placement record.Object) *store {
-	s := &store{pages: map[string]*record.Page{}, now: now}
+func newStore(placement api.Object) *store {
+	s := &store{pages: map[string]*api.Page{}, now: now}
 	s.ask(placement)
 
 	return s
 }
 
 // ask changes the spec of the Placement. Its status stays.
-func (s *store) ask(placement record.Object) {
-	status := record.Status{}
+func (s *store) ask(placement api.Object) {
+	status := api.Status{}
 	if s.placement != nil {
 		status = s.placement.Status
 	}
 
-	for _, api := range record.APIs() {
-		if read := api.Read(placement); read != nil {
+	for _, adapter := range api.Adapters() {
+		if read := adapter.Read(placement); read != nil {
 			s.placement = read
 		}
 	}
@@ -105,7 +105,7 @@ func (s *store) ask(placement record.Object) {
 }
 
 // say writes the fields of the status that its API stores.
-func (s *store) say(status record.Status) {
+func (s *store) say(status api.Status) {
 	object := s.placement.Object.DeepCopyObject()
 
 	switch said := s.placement.API.Status(status).(type) {
@@ -118,11 +118,11 @@ func (s *store) say(status record.Status) {
 	s.placement = s.placement.API.Read(object)
 }
 
-func (s *store) form() record.Form { return s.placement.API.Form() }
+func (s *store) codec() api.Codec { return s.placement.API.Codec() }
 
 // put writes the fields of a page that its API stores.
-func (s *store) put(p *record.Page) {
-	p = s.form().Read(s.form().Write(p))
+func (s *store) put(p *api.Page) {
+	p = s.codec().Read(s.codec().Write(p))
 	s.version++
 	p.ResourceVersion = strconv.Itoa(s.version)
 
@@ -133,15 +133,15 @@ func (s *store) put(p *record.Page) {
 	s.pages[p.Name] = p
 }
 
-func (s *store) present() Present {
-	return NewPresent(s.form(), s.placement, slices.Collect(maps.Values(s.pages)))
+func (s *store) existing() Existing {
+	return NewExisting(s.codec(), s.placement, slices.Collect(maps.Values(s.pages)))
 }
 
 func (s *store) schedule(i *inventory.Inventory) *scheduling.Result {
 	return scheduling.Schedule(s.placement.Request(selector.NewCompiler()), i.Snapshot(), nil, s.now.Time)
 }
 
-func (s *store) plan(result *scheduling.Result) Plan { return NewPlan(result, s.present(), s.now) }
+func (s *store) plan(result *scheduling.Result) Plan { return NewPlan(result, s.existing(), s.now) }
 
 // requests returns the requests of the Writer for the plan, one function each; the status comes before the deletions.
 func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []func() {
@@ -154,7 +154,7 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 			continue
 		}
 
-		for _, request := range requests(plan.Form, write) {
+		for _, request := range requests(plan.Codec, write) {
 			sent = append(sent, func() { s.serve(t, request, write.Desired) })
 		}
 	}
@@ -170,13 +170,13 @@ func (s *store) requests(t rapid.TB, result *scheduling.Result, plan Plan) []fun
 }
 
 // serve handles a request as an API server does.
-func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
+func (s *store) serve(t rapid.TB, request request, desired *api.Page) {
 	before := s.pages[desired.Name]
 	if (request.body == nil) != (before == nil) {
 		t.Fatalf("%s %s: it exists: %v", request.verb, desired.Name, before != nil)
 	}
 
-	after := &record.Page{ObjectMeta: *desired.ObjectMeta.DeepCopy()}
+	after := &api.Page{ObjectMeta: *desired.ObjectMeta.DeepCopy()}
 	if before != nil {
 		after.UID, after.Decisions = before.UID, before.Decisions
 	}
@@ -204,7 +204,7 @@ func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 	}
 
 	// A server drops the subresource of what is created.
-	if request.action == ActionUpdateDecisions || request.action == ActionCreate && s.form().Subresource() == "" {
+	if request.action == ActionUpdateDecisions || request.action == ActionCreate && s.codec().Subresource() == "" {
 		after.Decisions = desired.Decisions
 	}
 
@@ -212,7 +212,7 @@ func (s *store) serve(t rapid.TB, request request, desired *record.Page) {
 }
 
 // union returns the clusters of all pages.
-func (s *store) union() map[string]bool { return s.present().Incumbents() }
+func (s *store) union() map[string]bool { return s.existing().Incumbents() }
 
 // settle applies a plan, checks the pages, and that the next plan is empty.
 func (s *store) settle(t rapid.TB, result *scheduling.Result) {
@@ -277,13 +277,13 @@ func (s *store) check(t rapid.TB, result *scheduling.Result) {
 		}
 	}
 
-	if s.placement.API == record.V1beta1 {
+	if s.placement.API == api.V1beta1 {
 		s.checkStatus(t, len(result.Selected))
 	}
 }
 
 // inOrder is the order of a page: without scores only the names count.
-func inOrder(a, b record.Decision) int {
+func inOrder(a, b api.Decision) int {
 	switch {
 	case a.Score != b.Score:
 		return int(b.Score - a.Score)
@@ -296,13 +296,13 @@ func inOrder(a, b record.Decision) int {
 
 // checkDecision looks for what a decision must say, and must not say, beside its name (docs/spec/differences.md B7,
 // docs/spec/placement-v1alpha1.md P13).
-func (s *store) checkDecision(t rapid.TB, d record.Decision, result *scheduling.Result) {
+func (s *store) checkDecision(t rapid.TB, d api.Decision, result *scheduling.Result) {
 	if d.Reason != "" || d.Score != 0 && result.Request.Order != scheduling.ByScore {
 		t.Fatalf("%s has reason %q and score %d", d.Cluster, d.Reason, d.Score)
 	}
 
 	known := result.Cluster(d.Cluster)
-	if want := s.placement.API == record.V1alpha1 && known != nil && known.Available; d.Available != want {
+	if want := s.placement.API == api.V1alpha1 && known != nil && known.Available; d.Available != want {
 		t.Fatalf("%s is said to be available: %v", d.Cluster, d.Available)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // touchedForAnnotation is on a page that was touched: written only to change its resourceVersion. It has the names and versions of the
@@ -92,7 +92,7 @@ type touchPlan struct {
 	// written has the pages that the plan has written so far.
 	written map[string]bool
 	// current has the existing writable pages by name.
-	current map[string]*record.Page
+	current map[string]*api.Page
 }
 
 // newTouchPlan returns nil when no page gives away a cluster that stays.
@@ -123,11 +123,11 @@ func newTouchPlan(order *writeOrder, planned []plannedWrite, deletes []*pageStat
 	}
 
 	s := &touchPlan{
-		order: order, pages: map[int32][]string{}, written: map[string]bool{}, current: make(map[string]*record.Page, len(order.Pages)),
+		order: order, pages: map[int32][]string{}, written: map[string]bool{}, current: make(map[string]*api.Page, len(order.Pages)),
 	}
 
 	for i := range order.writable() {
-		page := &order.existing.pages[i]
+		page := &order.pageIndex.pages[i]
 		s.current[page.Name] = page.Page
 
 		for _, id := range page.clusters {
@@ -177,14 +177,14 @@ func (s *touchPlan) isTouchedFor(name, giver string) bool {
 }
 
 // touchedFor returns the pages, with their versions, for which a page was touched.
-func touchedFor(page *record.Page) []string {
+func touchedFor(page *api.Page) []string {
 	return strings.FieldsFunc(page.Annotations[touchedForAnnotation], func(r rune) bool { return r == ',' })
 }
 
-func pageVersion(page *record.Page) string { return page.Name + "@" + page.ResourceVersion }
+func pageVersion(page *api.Page) string { return page.Name + "@" + page.ResourceVersion }
 
 // touch returns a write of an otherwise unchanged page for a page that relies on it.
-func (s *touchPlan) touch(current *record.Page, giver string) Write {
+func (s *touchPlan) touch(current *api.Page, giver string) Write {
 	relying := slices.DeleteFunc(touchedFor(current), func(earlier string) bool {
 		name, _, _ := strings.Cut(earlier, "@")
 		page := s.current[name]

@@ -11,7 +11,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -22,8 +22,8 @@ func olderPlacementOf(wanted *int32) *placementv1alpha1.Placement {
 }
 
 // up and down are decisions.
-func up(cluster string) record.Decision   { return record.Decision{Cluster: cluster, Available: true} }
-func down(cluster string) record.Decision { return record.Decision{Cluster: cluster} }
+func up(cluster string) api.Decision   { return api.Decision{Cluster: cluster, Available: true} }
+func down(cluster string) api.Decision { return api.Decision{Cluster: cluster} }
 
 // conditioned is a world in which each cluster has this status of the condition ManagedClusterConditionAvailable; "" for none.
 func conditioned(clusters map[string]metav1.ConditionStatus) *inventory.Inventory {
@@ -80,7 +80,7 @@ func TestAvailability(t *testing.T) {
 			[]string{`create and fill p-decision-1 group  "": a b c d a=true b=false c=false d=false`}},
 		{"nothing changed", pages{older(1, up("a"), down("b"))}, conditioned(conditions{"a": yes, "b": no}), []string{}},
 		{"nothing selected", nil, conditioned(nil), []string{`create and fill p-decision-1 group  "": `}},
-		{"still nothing selected", pages{older(1, []record.Decision{}...)}, conditioned(nil), []string{}},
+		{"still nothing selected", pages{older(1, []api.Decision{}...)}, conditioned(nil), []string{}},
 		{"it flips, and nothing else is written", pages{older(1, up("a"), down("b"))}, conditioned(conditions{"a": no, "b": no}),
 			[]string{`fill p-decision-1 group  "": a b a=false b=false`}},
 		{"only the page of the cluster is written", pages{older(1, up("a")), older(2, up("b"))}, conditioned(conditions{"a": yes, "b": yes}),
@@ -99,7 +99,7 @@ func TestAvailability(t *testing.T) {
 			for _, present := range []pages{tc.present, reversed(tc.present)} {
 				s := newStore(olderPlacementOf(nil))
 				for _, existing := range present {
-					s.pages[existing.Name] = s.form().Read(s.form().Write(existing))
+					s.pages[existing.Name] = s.codec().Read(s.codec().Write(existing))
 				}
 
 				plan := s.plan(s.schedule(tc.world))
@@ -127,7 +127,7 @@ func TestAvailabilityOfOneCluster(t *testing.T) {
 		expect(t, d.Cluster+" is available", d.Cluster == "c-150", d.Available)
 	}
 
-	expect(t, "requests", 1, len(requests(plan.Form, plan.Writes[0])))
+	expect(t, "requests", 1, len(requests(plan.Codec, plan.Writes[0])))
 }
 
 // docs/spec/placement-v1alpha1.md P13: pages have one label of ours and one owner, no group, and one request creates them with their
@@ -141,7 +141,7 @@ func TestPagesOfTheOlderAPI(t *testing.T) {
 		expect(t, "labels", want.Labels, write.Desired.Labels)
 		expect(t, "owners", want.OwnerReferences, write.Desired.OwnerReferences)
 
-		sent := requests(plan.Form, write)
+		sent := requests(plan.Codec, write)
 		expect(t, "requests", 1, len(sent))
 		expect(t, "action", ActionCreate, sent[0].action)
 	}
@@ -154,21 +154,21 @@ func TestPagesOfTheOlderAPI(t *testing.T) {
 func TestPagesOfTheOlderAPIAmongOthers(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
-		change   func(*record.Page)
+		change   func(*api.Page)
 		want     []string
 		requests int
 	}{
-		{"a lost owner comes back", func(p *record.Page) { p.OwnerReferences = nil }, []string{`mend p-decision-1 group  "": a`}, 1},
-		{"a lost label comes back", func(p *record.Page) { p.Labels = map[string]string{"team": "a"} },
+		{"a lost owner comes back", func(p *api.Page) { p.OwnerReferences = nil }, []string{`mend p-decision-1 group  "": a`}, 1},
+		{"a lost label comes back", func(p *api.Page) { p.Labels = map[string]string{"team": "a"} },
 			[]string{`mend p-decision-1 group  "": a`}, 1},
-		{"labels of others stay", func(p *record.Page) { p.Labels["team"] = "a" }, []string{}, 0},
-		{"a label of a group is one of others", func(p *record.Page) { p.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "3" }, []string{}, 0},
-		{"owner and decisions in one request", func(p *record.Page) { p.OwnerReferences, p.Decisions = nil, []record.Decision{up("z")} },
+		{"labels of others stay", func(p *api.Page) { p.Labels["team"] = "a" }, []string{}, 0},
+		{"a label of a group is one of others", func(p *api.Page) { p.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "3" }, []string{}, 0},
+		{"owner and decisions in one request", func(p *api.Page) { p.OwnerReferences, p.Decisions = nil, []api.Decision{up("z")} },
 			[]string{`mend and fill p-decision-1 group  "": a`}, 1},
-		{"owned by a placement of v1beta1 only", func(p *record.Page) {
+		{"owned by a placement of v1beta1 only", func(p *api.Page) {
 			p.Labels, p.OwnerReferences = nil, page(1, 0, "").OwnerReferences
 		}, []string{`create and fill p-decision-2 group  "": a`}, 1},
-		{"labelled for a placement of v1beta1 only", func(p *record.Page) {
+		{"labelled for a placement of v1beta1 only", func(p *api.Page) {
 			p.Labels, p.OwnerReferences = page(1, 0, "").Labels, nil
 		}, []string{`create and fill p-decision-2 group  "": a`}, 1},
 	} {
@@ -181,7 +181,7 @@ func TestPagesOfTheOlderAPIAmongOthers(t *testing.T) {
 
 			sent := 0
 			for _, write := range plan.Writes {
-				sent += len(requests(plan.Form, write))
+				sent += len(requests(plan.Codec, write))
 			}
 
 			expect(t, "requests", tc.requests, sent)

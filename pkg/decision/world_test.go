@@ -18,7 +18,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -105,8 +105,8 @@ func ownerReference(placement *clusterv1beta1.Placement) metav1.OwnerReference {
 }
 
 // page is a PlacementDecision as the hub writes it for placement p; nil clusters leave the list absent.
-func page(n, group int, name string, clusters ...string) *record.Page {
-	p := &record.Page{
+func page(n, group int, name string, clusters ...string) *api.Page {
+	p := &api.Page{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: PageName("p", n), UID: types.UID(fmt.Sprintf("uid-%d", n)), ResourceVersion: strconv.Itoa(n),
 			Labels: map[string]string{
@@ -118,15 +118,15 @@ func page(n, group int, name string, clusters ...string) *record.Page {
 	}
 
 	for _, cluster := range clusters {
-		p.Decisions = append(p.Decisions, record.Decision{Cluster: cluster})
+		p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
 	}
 
 	return p
 }
 
 // older is a page of v1alpha1 as the hub writes it for placement p.
-func older(n int, decisions ...record.Decision) *record.Page {
-	return &record.Page{
+func older(n int, decisions ...api.Decision) *api.Page {
+	return &api.Page{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: PageName("p", n), UID: types.UID(fmt.Sprintf("uid-%d", n)), ResourceVersion: strconv.Itoa(n),
 			Labels: map[string]string{"placement.open-cluster-management.io": "p"},
@@ -140,32 +140,32 @@ func older(n int, decisions ...record.Decision) *record.Page {
 }
 
 // edited returns a changed copy of a page.
-func edited(p *record.Page, change func(*record.Page)) *record.Page {
+func edited(p *api.Page, change func(*api.Page)) *api.Page {
 	change(p)
 
 	return p
 }
 
-// presentOf is what exists for a placement of v1beta1.
-func presentOf(placement *clusterv1beta1.Placement, pages ...*record.Page) Present {
-	return NewPresent(record.V1beta1.Form(), record.V1beta1.Read(placement), pages)
+// existingOf is what exists for a placement of v1beta1.
+func existingOf(placement *clusterv1beta1.Placement, pages ...*api.Page) Existing {
+	return NewExisting(api.V1beta1.Codec(), api.V1beta1.Read(placement), pages)
 }
 
 // planOf returns the plan at the current time.
-func planOf(result *scheduling.Result, present Present) Plan { return NewPlan(result, present, now) }
+func planOf(result *scheduling.Result, existing Existing) Plan { return NewPlan(result, existing, now) }
 
 // statusOf returns the status at the current time.
-func statusOf(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement) record.Status {
-	return NewStatus(result, plan, record.V1beta1.Read(placement), now)
+func statusOf(result *scheduling.Result, plan Plan, placement *clusterv1beta1.Placement) api.Status {
+	return NewStatus(result, plan, api.V1beta1.Read(placement), now)
 }
 
 // put puts a status in a placement, as the API writes it.
-func put(placement *clusterv1beta1.Placement, status record.Status) {
-	placement.Status = record.V1beta1.Status(status).(clusterv1beta1.PlacementStatus)
+func put(placement *clusterv1beta1.Placement, status api.Status) {
+	placement.Status = api.V1beta1.Status(status).(clusterv1beta1.PlacementStatus)
 }
 
 // clustersOf is "c-001..c-100" for a long page, and all names for a short one.
-func clustersOf(page *record.Page) string {
+func clustersOf(page *api.Page) string {
 	names := page.Clusters()
 	if len(names) > 4 {
 		return fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
@@ -213,7 +213,7 @@ func steps(plan Plan) []string {
 }
 
 // told is one line for each group of a status.
-func told(groups []record.GroupStatus) []string {
+func told(groups []api.GroupStatus) []string {
 	lines := []string{}
 	for _, g := range groups {
 		lines = append(lines, fmt.Sprintf("%d %q %v %d", g.Index, g.Name, g.Pages, g.Clusters))

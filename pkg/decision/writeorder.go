@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // stepKind is the kind of a step.
@@ -38,7 +38,7 @@ type step struct {
 // being filled. Where pages exchange clusters in a cycle and there is no room for both, one side waits on a spill page behind the last
 // group, which is deleted at the end.
 type writeOrder struct {
-	*existing
+	*pageIndex
 	occupancy
 
 	length int
@@ -59,20 +59,20 @@ type writeOrder struct {
 
 // newWriteOrder returns the write order of the desired pages; length is the maximal number of clusters in a group. It is nil when every
 // existing page keeps its clusters.
-func newWriteOrder(e *existing, pages []desiredPage, length int) *writeOrder {
-	if hold(e, pages) {
+func newWriteOrder(e *pageIndex, pages []desiredPage, length int) *writeOrder {
+	if unchanged(e, pages) {
 		return nil
 	}
 
-	w := &writeOrder{existing: e, length: length, pages: pages, states: newPageStates(e, pages), highest: e.highestTerminating()}
+	w := &writeOrder{pageIndex: e, length: length, pages: pages, states: newPageStates(e, pages), highest: e.highestTerminating()}
 	w.makeRooms()
 	w.prepare()
 
 	return w
 }
 
-// hold reports whether the desired pages are the existing pages, and each keeps its clusters, their order and its group.
-func hold(e *existing, pages []desiredPage) bool {
+// unchanged reports whether the desired pages are the existing pages, and each keeps its clusters, their order and its group.
+func unchanged(e *pageIndex, pages []desiredPage) bool {
 	changes := func(page desiredPage) bool { return page.renamed() || !page.holdsItsClusters() }
 
 	return len(pages) == len(e.Pages) && !slices.ContainsFunc(pages, changes)
@@ -80,14 +80,14 @@ func hold(e *existing, pages []desiredPage) bool {
 
 // makeRooms collects the indices with pages of another than their new group.
 func (w *writeOrder) makeRooms() {
-	if !slices.ContainsFunc(w.states, func(p *pageState) bool { return p.goes }) {
+	if !slices.ContainsFunc(w.states, func(p *pageState) bool { return p.surplus }) {
 		return
 	}
 
 	names := make(map[int]string, len(w.states))
 
 	for _, p := range w.states {
-		if !p.goes {
+		if !p.surplus {
 			names[p.group.Index] = p.group.Name
 		}
 	}
@@ -96,7 +96,7 @@ func (w *writeOrder) makeRooms() {
 
 	for _, p := range w.states {
 		name, stays := names[p.group.Index]
-		if !p.goes || !stays || name == p.group.Name {
+		if !p.surplus || !stays || name == p.group.Name {
 			continue
 		}
 
@@ -110,7 +110,7 @@ func (w *writeOrder) makeRooms() {
 	}
 
 	for _, p := range w.states {
-		if at := rooms[p.group.Index]; at != nil && !p.goes {
+		if at := rooms[p.group.Index]; at != nil && !p.surplus {
 			p.room = at
 			at.waiting = append(at.waiting, p)
 		}
@@ -125,27 +125,27 @@ func (w *writeOrder) prepare() {
 		p.compare()
 		w.highest = max(w.highest, p.group.Index)
 
-		if !p.goes {
+		if !p.surplus {
 			last = max(last, p.group.Index)
 		}
 
 		if p.makesRoom {
 			p.open = !p.last || !p.room.empty
 		} else {
-			p.open = !p.goes && (p.current == nil || len(p.lost)+len(p.gained) > 0)
+			p.open = !p.surplus && (p.current == nil || len(p.lost)+len(p.gained) > 0)
 		}
 
 		if p.open {
-			p.gains = !p.goes && (p.current == nil || len(p.gained) > 0)
+			p.gains = !p.surplus && (p.current == nil || len(p.gained) > 0)
 			w.left++
 		}
 	}
 
-	w.occupancy = newOccupancy(w.existing, w.states)
+	w.occupancy = newOccupancy(w.pageIndex, w.states)
 	w.watch(w.states)
 
 	for _, p := range w.states {
-		if p.goes && !p.makesRoom && len(p.holds) == 0 && p.group.Index > last {
+		if p.surplus && !p.makesRoom && len(p.holds) == 0 && p.group.Index > last {
 			w.spares = append(w.spares, p)
 		}
 
@@ -191,7 +191,7 @@ func (w *writeOrder) next() *pageState {
 
 // may reports whether a page may be written now. Its group must not grow beyond its length; pages that go do not count.
 func (w *writeOrder) may(p *pageState) bool {
-	return p.open && p.lacks == 0 && (p.goes || !p.blocked() && (p.grows <= 0 || p.within.size+p.grows <= w.length))
+	return p.open && p.lacks == 0 && (p.surplus || !p.blocked() && (p.grows <= 0 || p.within.size+p.grows <= w.length))
 }
 
 // consider queues a page if it may be written.
@@ -238,7 +238,7 @@ func (w *writeOrder) write(p *pageState) {
 	case p.last:
 		w.steps = append(w.steps, step{kind: empty, state: p})
 		p.room.empty = true
-	case p.goes:
+	case p.surplus:
 		w.steps = append(w.steps, step{kind: drop, state: p})
 		p.room.others--
 	default:
@@ -255,7 +255,7 @@ func (w *writeOrder) write(p *pageState) {
 		}
 	}
 
-	if p.goes {
+	if p.surplus {
 		return
 	}
 
@@ -328,7 +328,7 @@ func (w *writeOrder) spillPage(name string) *pageState {
 	}
 
 	w.highest++
-	page := &pageState{group: record.Group{Index: w.highest, Name: name}, at: len(w.states), goes: true}
+	page := &pageState{group: api.Group{Index: w.highest, Name: name}, at: len(w.states), surplus: true}
 	page.name = w.names.next(page.group)
 	page.number = w.number(page.name)
 	w.states = append(w.states, page)
@@ -344,7 +344,7 @@ func (w *writeOrder) deletes() []*pageState {
 	deletes := []*pageState{}
 
 	for _, p := range w.states {
-		if p.goes && !p.makesRoom {
+		if p.surplus && !p.makesRoom {
 			deletes = append(deletes, p)
 		}
 	}

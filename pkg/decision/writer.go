@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // Action is a kind of request of the Writer.
@@ -30,7 +30,7 @@ const (
 )
 
 // Observer is called after every request. The page is the response of the API server, or the desired page when err is set.
-type Observer func(action Action, page *record.Page, err error)
+type Observer func(action Action, page *api.Page, err error)
 
 // Writer applies plans. Every request except a creation has the planned uid and resourceVersion as preconditions, so that the API server
 // rejects a plan that was made on an old view. It stops at the first error and returns it.
@@ -40,14 +40,14 @@ type Writer struct {
 }
 
 // Written has the last response for every written page, by name.
-type Written map[string]*record.Page
+type Written map[string]*api.Page
 
 // Write sends the writes of a plan in their order and returns the written pages, also with an error.
 func (w Writer) Write(ctx context.Context, plan Plan, observe Observer) (Written, error) {
 	written := Written{}
 
 	for _, write := range plan.Writes {
-		if err := w.write(ctx, plan.Form, write, written, observe); err != nil {
+		if err := w.write(ctx, plan.Codec, write, written, observe); err != nil {
 			return written, err
 		}
 	}
@@ -64,13 +64,13 @@ type request struct {
 }
 
 // requests returns the requests of a write. If the decisions are not in a subresource, there is only one.
-func requests(form record.Form, write Write) []request {
+func requests(codec api.Codec, write Write) []request {
 	metadata := map[string]any{"labels": write.Desired.Labels, "ownerReferences": write.Desired.OwnerReferences}
 	if len(write.Desired.Annotations) > 0 {
 		metadata["annotations"] = write.Desired.Annotations
 	}
 
-	inline := form.Subresource() == ""
+	inline := codec.Subresource() == ""
 
 	var requests []request
 
@@ -90,30 +90,30 @@ func requests(form record.Form, write Write) []request {
 	case !write.UpdateDecisions || inline && write.Create:
 	case inline && write.UpdateMetadata:
 		requests[0].action = ActionUpdateDecisions
-		requests[0].body = form.Body(write.Desired.Decisions)
+		requests[0].body = codec.Body(write.Desired.Decisions)
 		requests[0].body["metadata"] = metadata
 	default:
 		requests = append(requests, request{
 			action: ActionUpdateDecisions, verb: "writing the decisions of",
-			body: form.Body(write.Desired.Decisions), subresource: form.Subresource(),
+			body: codec.Body(write.Desired.Decisions), subresource: codec.Subresource(),
 		})
 	}
 
 	return requests
 }
 
-func (w Writer) write(ctx context.Context, form record.Form, write Write, written Written, observe Observer) error {
+func (w Writer) write(ctx context.Context, codec api.Codec, write Write, written Written, observe Observer) error {
 	current := write.Current
 	if last := written[write.Desired.Name]; last != nil {
 		current = last
 	}
 
 	if write.Delete {
-		return w.delete(ctx, form, current, observe)
+		return w.delete(ctx, codec, current, observe)
 	}
 
-	for _, request := range requests(form, write) {
-		page, err := w.send(ctx, form, request, current, write.Desired)
+	for _, request := range requests(codec, write) {
+		page, err := w.send(ctx, codec, request, current, write.Desired)
 		observe(request.action, page, err)
 
 		if err != nil {
@@ -128,14 +128,14 @@ func (w Writer) write(ctx context.Context, form record.Form, write Write, writte
 
 // send sends a request and returns the resulting page, or the desired page with an error. It decodes the response into an empty object, so
 // that no field of the old object stays.
-func (w Writer) send(ctx context.Context, form record.Form, request request, current, desired *record.Page) (*record.Page, error) {
+func (w Writer) send(ctx context.Context, codec api.Codec, request request, current, desired *api.Page) (*api.Page, error) {
 	if request.body == nil {
-		object := form.Write(desired)
+		object := codec.Write(desired)
 		if err := w.Client.Create(ctx, object); err != nil {
 			return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 		}
 
-		return form.Read(object), nil
+		return codec.Read(object), nil
 	}
 
 	metadata, ok := request.body["metadata"].(map[string]any)
@@ -151,9 +151,9 @@ func (w Writer) send(ctx context.Context, form record.Form, request request, cur
 		return desired, fmt.Errorf("encoding the patch: %w", err)
 	}
 
-	kind, err := w.Client.GroupVersionKindFor(form.Empty())
+	kind, err := w.Client.GroupVersionKindFor(codec.Empty())
 	if err != nil {
-		return desired, fmt.Errorf("finding the kind of %T: %w", form.Empty(), err)
+		return desired, fmt.Errorf("finding the kind of %T: %w", codec.Empty(), err)
 	}
 
 	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: current.Namespace, Name: current.Name}}
@@ -171,16 +171,16 @@ func (w Writer) send(ctx context.Context, form record.Form, request request, cur
 		return desired, err //nolint:wrapcheck // Wrapped by the caller, who knows what it was for.
 	}
 
-	return patched(form, request, current, desired, answer.ObjectMeta), nil
+	return patched(codec, request, current, desired, answer.ObjectMeta), nil
 }
 
 // patched returns a page after a patch whose response has only metadata, which saves the transfer of the decisions. If an admission webhook
 // changed the page, the watch event corrects it.
-func patched(form record.Form, request request, current, desired *record.Page, answered metav1.ObjectMeta) *record.Page {
-	page := &record.Page{ObjectMeta: answered, Scheduler: current.Scheduler, Decisions: current.Decisions}
+func patched(codec api.Codec, request request, current, desired *api.Page, answered metav1.ObjectMeta) *api.Page {
+	page := &api.Page{ObjectMeta: answered, Scheduler: current.Scheduler, Decisions: current.Decisions}
 
 	if request.action == ActionUpdateDecisions {
-		sent := form.Read(form.Write(desired))
+		sent := codec.Read(codec.Write(desired))
 		page.Scheduler, page.Decisions = sent.Scheduler, sent.Decisions
 	}
 
@@ -194,7 +194,7 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 			page = last
 		}
 
-		if err := w.delete(ctx, plan.Form, page, observe); err != nil {
+		if err := w.delete(ctx, plan.Codec, page, observe); err != nil {
 			return err
 		}
 	}
@@ -202,8 +202,8 @@ func (w Writer) Delete(ctx context.Context, plan Plan, written Written, observe 
 	return nil
 }
 
-func (w Writer) delete(ctx context.Context, form record.Form, page *record.Page, observe Observer) error {
-	err := w.Client.Delete(ctx, form.Write(page), client.Preconditions{UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion)})
+func (w Writer) delete(ctx context.Context, codec api.Codec, page *api.Page, observe Observer) error {
+	err := w.Client.Delete(ctx, codec.Write(page), client.Preconditions{UID: ptr.To(page.UID), ResourceVersion: ptr.To(page.ResourceVersion)})
 	if apierrors.IsNotFound(err) {
 		err = nil
 	}
@@ -218,7 +218,7 @@ func (w Writer) delete(ctx context.Context, form record.Form, page *record.Page,
 }
 
 // WriteStatus patches the status of the Placement if it differs, and returns the patched Placement; nil when nothing was to do.
-func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, status record.Status) (*record.Placement, error) {
+func (w Writer) WriteStatus(ctx context.Context, placement *api.Placement, status api.Status) (*api.Placement, error) {
 	if sameStatus(placement.API, placement.Status, status) {
 		return nil, nil
 	}
@@ -252,7 +252,7 @@ func (w Writer) WriteStatus(ctx context.Context, placement *record.Placement, st
 }
 
 // withStatus is a placement as it is read once its status is written.
-func withStatus(placement *record.Placement, status record.Status, resourceVersion string) (*record.Placement, error) {
+func withStatus(placement *api.Placement, status api.Status, resourceVersion string) (*api.Placement, error) {
 	fields, err := fieldsOf(placement.Object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding Placement %s/%s: %w", placement.Namespace, placement.Name, err)
@@ -278,13 +278,13 @@ func withStatus(placement *record.Placement, status record.Status, resourceVersi
 }
 
 // statusPatch returns the merge patch from one status to another, with null for removed fields.
-func statusPatch(api record.API, before, after record.Status) (map[string]json.RawMessage, error) {
-	was, err := fieldsOf(api.Status(before))
+func statusPatch(adapter api.Adapter, before, after api.Status) (map[string]json.RawMessage, error) {
+	was, err := fieldsOf(adapter.Status(before))
 	if err != nil {
 		return nil, err
 	}
 
-	is, err := fieldsOf(api.Status(after))
+	is, err := fieldsOf(adapter.Status(after))
 	if err != nil {
 		return nil, err
 	}
@@ -325,11 +325,11 @@ func Terminating(err error) bool {
 // pageError is a failed request for a page.
 type pageError struct {
 	verb string
-	page *record.Page
+	page *api.Page
 	err  error
 }
 
-func newPageError(about string, page *record.Page, err error) error {
+func newPageError(about string, page *api.Page, err error) error {
 	return &pageError{verb: about, page: page, err: err}
 }
 

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 var errRefused = errors.New("refused")
@@ -134,23 +134,23 @@ func (s *server) get(t *testing.T, name string) *clusterv1beta1.PlacementDecisio
 // four is a plan with one write of each kind, and what exists for it.
 func four() (Plan, []client.Object) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(1), "canary")})
-	stale := edited(page(2, 1, "", "c-9"), func(p *record.Page) {
+	stale := edited(page(2, 1, "", "c-9"), func(p *api.Page) {
 		p.OwnerReferences = nil
 		p.Labels["team"] = "a"
 	})
-	lost := edited(page(1, 0, "canary", "canary-1"), func(p *record.Page) { p.OwnerReferences = nil })
+	lost := edited(page(1, 0, "canary", "canary-1"), func(p *api.Page) { p.OwnerReferences = nil })
 	present := pages{lost, stale, page(4, 3, "", "c-3"), page(5, 4, "", "c-4")}
 	objects := make([]client.Object, 0, len(present))
 
 	for _, p := range present {
-		objects = append(objects, record.V1beta1.Form().Write(p))
+		objects = append(objects, api.V1beta1.Codec().Write(p))
 	}
 
-	return planOf(selecting(placement, "canary-1", "c-1", "c-2"), presentOf(placement, present...)), objects
+	return planOf(selecting(placement, "canary-1", "c-1", "c-2"), existingOf(placement, present...)), objects
 }
 
 func observer(told *[]string) Observer {
-	return func(action Action, page *record.Page, err error) {
+	return func(action Action, page *api.Page, err error) {
 		*told = append(*told, fmt.Sprintf("%s %s %v", action, page.Name, err))
 	}
 }
@@ -188,9 +188,9 @@ func TestWriter(t *testing.T) {
 
 	second := s.get(t, "p-decision-2")
 	expect(t, "labels", "a", second.Labels["team"])
-	expect(t, "decisions", "c-1", clustersOf(record.V1beta1.Form().Read(second)))
+	expect(t, "decisions", "c-1", clustersOf(api.V1beta1.Codec().Read(second)))
 	expect(t, "owners", 1, len(second.OwnerReferences))
-	expect(t, "decisions of the new one", "c-2", clustersOf(record.V1beta1.Form().Read(s.get(t, "p-decision-3"))))
+	expect(t, "decisions of the new one", "c-2", clustersOf(api.V1beta1.Codec().Read(s.get(t, "p-decision-3"))))
 }
 
 func TestWriterStopsAtTheFirstError(t *testing.T) {
@@ -249,22 +249,22 @@ func TestWriterIsRefusedOnAnOldView(t *testing.T) {
 			objects = append(objects, &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: write.Desired.Name}})
 		}
 
-		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), Plan{Form: plan.Form, Writes: []Write{write}},
-			func(Action, *record.Page, error) {})
+		_, err := Writer{Client: newServer(t, objects...)}.Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
+			func(Action, *api.Page, error) {})
 		if !Outdated(err) {
 			t.Errorf("writing %s: got %v, want a conflict", write.Desired.Name, err)
 		}
 
-		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), Plan{Form: plan.Form, Writes: []Write{write}},
-			func(Action, *record.Page, error) {}); write.Current != nil &&
+		if _, err := (Writer{Client: newServer(t)}).Write(t.Context(), Plan{Codec: plan.Codec, Writes: []Write{write}},
+			func(Action, *api.Page, error) {}); write.Current != nil &&
 			!Outdated(err) {
 			t.Errorf("writing %s that is gone: got %v, want not found", write.Desired.Name, err)
 		}
 	}
 
 	for _, surplus := range plan.Deletes {
-		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), Plan{Form: plan.Form, Deletes: pages{surplus}}, nil,
-			func(Action, *record.Page, error) {})
+		err := (Writer{Client: newServer(t, objects...)}).Delete(t.Context(), Plan{Codec: plan.Codec, Deletes: pages{surplus}}, nil,
+			func(Action, *api.Page, error) {})
 		if !Outdated(err) {
 			t.Errorf("deleting %s: got %v, want a conflict", surplus.Name, err)
 		}
@@ -289,7 +289,7 @@ func TestWriteStatus(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{DecisionGroupName: "old", Decisions: []string{"p-decision-1"}}}
 	s := newServer(t, placement.DeepCopy())
-	before := record.V1beta1.Read(placement)
+	before := api.V1beta1.Read(placement)
 	status := NewStatus(selecting(placement, "c-1"), Plan{}, before, now)
 
 	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, status)
@@ -297,7 +297,7 @@ func TestWriteStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if !sameStatus(record.V1beta1, written.Status, status) {
+	if !sameStatus(api.V1beta1, written.Status, status) {
 		t.Errorf("got %v, want %v", written.Status, status)
 	}
 
@@ -311,7 +311,7 @@ func TestWriteStatus(t *testing.T) {
 
 	expect(t, "requests", 1, len(s.requests))
 
-	_, err = (Writer{Client: s}).WriteStatus(t.Context(), before, record.Status{})
+	_, err = (Writer{Client: s}).WriteStatus(t.Context(), before, api.Status{})
 	if !Outdated(err) || !strings.HasPrefix(err.Error(), "writing the status of Placement ns/p: ") {
 		t.Errorf("got %v, want a conflict", err)
 	}
@@ -322,10 +322,10 @@ func TestWriteStatus(t *testing.T) {
 func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Status.LastScoreUpdateTime = &metav1.Time{Time: now.Time}
-	before := record.V1beta1.Read(placement)
+	before := api.V1beta1.Read(placement)
 	s := newServer(t, placement.DeepCopy())
 
-	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, record.Status{Selected: 3})
+	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, api.Status{Selected: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,7 +334,7 @@ func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 
 	later := metav1.NewTime(now.Add(time.Minute))
 
-	written, err = (Writer{Client: s}).WriteStatus(t.Context(), written, record.Status{Selected: 3, LastScoreUpdate: &later})
+	written, err = (Writer{Client: s}).WriteStatus(t.Context(), written, api.Status{Selected: 3, LastScoreUpdate: &later})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,11 +352,11 @@ func TestWriteStatusDropsTheTimeOfTheScores(t *testing.T) {
 
 // docs/spec/placement-v1alpha1.md P13: pages have no status subresource, so each write is one request.
 func TestWriterOfTheOlderAPI(t *testing.T) {
-	form := record.V1alpha1.Form()
-	lost := edited(older(1, down("a")), func(p *record.Page) { p.OwnerReferences = nil })
-	stale := edited(older(2, down("z")), func(p *record.Page) { p.Labels = map[string]string{"team": "a"} })
+	codec := api.V1alpha1.Codec()
+	lost := edited(older(1, down("a")), func(p *api.Page) { p.OwnerReferences = nil })
+	stale := edited(older(2, down("z")), func(p *api.Page) { p.Labels = map[string]string{"team": "a"} })
 	present := pages{lost, stale, older(3, down("c")), older(4, down("d"))}
-	write := func(n int, create, mend, fill bool, decisions ...record.Decision) Write {
+	write := func(n int, create, mend, fill bool, decisions ...api.Decision) Write {
 		desired := older(n, decisions...)
 		if n > len(present) {
 			desired.UID, desired.ResourceVersion = "", ""
@@ -366,15 +366,15 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 
 		return Write{Current: present[n-1], Desired: desired, Create: create, UpdateMetadata: mend, UpdateDecisions: fill}
 	}
-	plan := Plan{Form: form, Writes: []Write{
+	plan := Plan{Codec: codec, Writes: []Write{
 		write(1, false, true, false, down("a")), write(2, false, true, true, up("b")), write(3, false, false, true, up("c")),
-		write(5, true, false, true, up("e"), down("f")), write(5, false, false, true, []record.Decision{}...),
+		write(5, true, false, true, up("e"), down("f")), write(5, false, false, true, []api.Decision{}...),
 	}, Deletes: present[3:]}
 	plan.Writes[4].Current = nil
 	objects := make([]client.Object, 0, len(present))
 
 	for _, p := range present {
-		objects = append(objects, form.Write(p))
+		objects = append(objects, codec.Write(p))
 	}
 
 	s := newServer(t, objects...)
@@ -407,7 +407,7 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 	}, told)
 
 	second := written["p-decision-2"]
-	expect(t, "decisions", []record.Decision{up("b")}, second.Decisions)
+	expect(t, "decisions", []api.Decision{up("b")}, second.Decisions)
 	expect(t, "labels", map[string]string{"team": "a", placementv1alpha1.PlacementLabel: "p"}, second.Labels)
 	expect(t, "owners", older(2).OwnerReferences, second.OwnerReferences)
 
@@ -422,7 +422,7 @@ func TestWriterOfTheOlderAPI(t *testing.T) {
 // The older API has conditions only: what else there is to say is no difference.
 func TestWriteStatusOfTheOlderAPI(t *testing.T) {
 	placement := olderPlacementOf(nil)
-	before := record.V1alpha1.Read(placement)
+	before := api.V1alpha1.Read(placement)
 	s := newServer(t, placement.DeepCopy())
 	result := newStore(placement).schedule(worldOf("a"))
 	status := NewStatus(result, Plan{Selected: 1}, before, now)
@@ -433,7 +433,7 @@ func TestWriteStatusOfTheOlderAPI(t *testing.T) {
 	}
 
 	status.Selected, status.LastScoreUpdate = 9, &now
-	status.Groups = []record.GroupStatus{{Pages: []string{"p-decision-1"}}}
+	status.Groups = []api.GroupStatus{{Pages: []string{"p-decision-1"}}}
 
 	if again, err := (Writer{Client: s}).WriteStatus(t.Context(), written, status); err != nil || again != nil {
 		t.Errorf("what the API cannot say gives %v, %v, want nothing", again, err)
@@ -454,7 +454,7 @@ func TestClassification(t *testing.T) {
 	const forbidden = "Forbidden: a ResourceQuota or an admission policy is against it, or the hub lacks the right (kubectl auth can-i); " +
 		"the log of the hub has the words of the API server"
 
-	lost := &record.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1"}}
+	lost := &api.Page{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1"}}
 
 	for _, tc := range []struct {
 		reason                string

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -141,7 +141,7 @@ func newDifference(evaluation Evaluation) Difference {
 		Wanted: evaluation.Placement.Wanted,
 		Gained: []Gain{}, Lost: []Loss{}, Moved: []Move{}, Kept: []string{},
 	}
-	present := evaluation.Present.Incumbents()
+	present := evaluation.Existing.Incumbents()
 	result := evaluation.Result
 
 	if result == nil || result.Outcome() != scheduling.Decided {
@@ -223,14 +223,14 @@ func moves(kept []string, before map[string][]DecisionGroup, after map[string]De
 
 // groupsBefore returns the decision groups of the clusters on the existing pages. A cluster has none if its only page is being deleted.
 func groupsBefore(evaluation Evaluation) map[string][]DecisionGroup {
-	holds := make(map[string][]string, len(evaluation.Present.Pages))
-	for _, page := range evaluation.Present.Pages {
+	holds := make(map[string][]string, len(evaluation.Existing.Pages))
+	for _, page := range evaluation.Existing.Pages {
 		holds[page.Name] = page.Clusters()
 	}
 
 	groups := map[string][]DecisionGroup{}
 
-	eachInGroup(evaluation.Present.Groups(), holds, func(cluster string, group DecisionGroup) {
+	eachInGroup(evaluation.Existing.Groups(), holds, func(cluster string, group DecisionGroup) {
 		groups[cluster] = append(groups[cluster], group)
 	})
 
@@ -245,7 +245,7 @@ func groupsAfter(evaluation Evaluation) map[string]DecisionGroup {
 	return groups
 }
 
-func eachInGroup(groups []record.GroupStatus, pages map[string][]string, take func(string, DecisionGroup)) {
+func eachInGroup(groups []api.GroupStatus, pages map[string][]string, take func(string, DecisionGroup)) {
 	for _, status := range groups {
 		group := DecisionGroup{Index: int32(status.Index), Name: status.Name}
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -91,7 +91,7 @@ func differences(t *testing.T, hub, files string) explain.Differences {
 	wanted := map[inventory.Key]bool{}
 
 	for _, placement := range after.Placements {
-		wanted[record.Read(placement).Key()] = true
+		wanted[api.Read(placement).Key()] = true
 	}
 
 	return explain.Diff(before, &after, func(key inventory.Key) bool { return wanted[key] }, noon)
@@ -321,7 +321,7 @@ func TestDiffTellsWhatIsNotCounted(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			state := read(t, diffFleet+placementA("", "{prioritizerPolicy: "+tc.policy+"}"))
-			state.Uncounted = []record.API{record.V1alpha1}
+			state.Uncounted = []api.Adapter{api.V1alpha1}
 			notes := explain.Diff(state, state, nil, noon).Placements[0].Notes
 
 			if got := slices.ContainsFunc(notes, func(text string) bool { return strings.HasPrefix(text, tc.want) }); tc.want != "" && !got {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -25,7 +25,7 @@ func stalledMessage(evaluation Evaluation, where string) string {
 		texts = append(texts, set.Err.Error()+"; correct this set on the hub first")
 	}
 
-	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, guard.Condition); result.Outcome() != scheduling.Invalid && removal != nil {
+	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, removalbudget.Condition); result.Outcome() != scheduling.Invalid && removal != nil {
 		texts = append(texts, removal.Message)
 	}
 
@@ -79,9 +79,9 @@ func uncountedNotes(result *scheduling.Result, state *State) []string {
 	}
 
 	notes := make([]string, 0, len(state.Uncounted))
-	for _, api := range state.Uncounted {
+	for _, adapter := range state.Uncounted {
 		notes = append(notes, fmt.Sprintf("%s cannot count the placementdecisions.%s, which this user may not list: "+
-			"ranks can differ from the hub's; ask for that right if it matters", strings.Join(counting, " and "), api.Name()))
+			"ranks can differ from the hub's; ask for that right if it matters", strings.Join(counting, " and "), adapter.Name()))
 	}
 
 	return notes

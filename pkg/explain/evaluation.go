@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -14,17 +14,17 @@ import (
 // Evaluation is the scheduling result of one Placement, with the plan and the status that the controller would write.
 type Evaluation struct {
 	// Placement is the evaluated Placement.
-	Placement *record.Placement
+	Placement *api.Placement
 	// Skipped is the reason why the controller does not schedule the Placement; Result is nil then.
 	Skipped string
-	// Present are the existing decisions of the Placement.
-	Present decision.Present
+	// Existing are the existing decisions of the Placement.
+	Existing decision.Existing
 	// Result is the scheduling result.
 	Result *scheduling.Result
 	// Plan has the writes that lead from the existing decisions to those in Pages.
 	Plan decision.Plan
 	// Status is the status of the Placement after these writes.
-	Status record.Status
+	Status api.Status
 	// Pages are the clusters of each PlacementDecision after these writes, by its name.
 	Pages map[string][]string
 	// LimitUnknown reports that the removal budget of the hub is not known, so that it may stall the removals.
@@ -32,28 +32,28 @@ type Evaluation struct {
 }
 
 // Evaluate evaluates a Placement with the snapshot of a running hub, as State.Evaluate does, but without a State. The request must be that
-// of the Placement in present.
+// of the Placement in existing.
 func Evaluate(
-	request *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options, now time.Time,
+	request *scheduling.Request, snapshot *inventory.Snapshot, existing decision.Existing, options decision.Options, now time.Time,
 ) Evaluation {
-	return evaluate(func() *scheduling.Request { return request }, snapshot, present, options, now)
+	return evaluate(func() *scheduling.Request { return request }, snapshot, existing, options, now)
 }
 
 // evaluate runs the pipeline of the controller: Schedule, and then decision.Evaluate. It calls request only if the Placement is managed.
 func evaluate(
-	request func() *scheduling.Request, snapshot *inventory.Snapshot, present decision.Present, options decision.Options, now time.Time,
+	request func() *scheduling.Request, snapshot *inventory.Snapshot, existing decision.Existing, options decision.Options, now time.Time,
 ) Evaluation {
-	placement := present.Placement
-	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status}
+	placement := existing.Placement
+	evaluation := Evaluation{Placement: placement, Existing: existing, Status: placement.Status}
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluated := decision.Evaluate(scheduling.Schedule(request(), snapshot, present.Incumbents(), now), present, options, now)
+		evaluated := decision.Evaluate(scheduling.Schedule(request(), snapshot, existing.Incumbents(), now), existing, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
 		evaluation.Status = evaluated.Status(placement, metav1.NewTime(now), true)
 	}
 
-	evaluation.Pages = pagesAfter(present, evaluation.Plan)
+	evaluation.Pages = pagesAfter(existing, evaluation.Plan)
 
 	return evaluation
 }
@@ -63,10 +63,10 @@ const unknownLimit = "the hub may hold what leaves: how much of it may leave at 
 	"only the flags --max-removal-percent and --max-removal-counts-replaced of the hub say it now; give them here too"
 
 // pagesAfter returns the clusters of each page after the plan was carried out.
-func pagesAfter(present decision.Present, plan decision.Plan) map[string][]string {
+func pagesAfter(existing decision.Existing, plan decision.Plan) map[string][]string {
 	pages := map[string][]string{}
 
-	for _, page := range present.Pages {
+	for _, page := range existing.Pages {
 		pages[page.Name] = page.Clusters()
 	}
 

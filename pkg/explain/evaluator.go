@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -30,7 +30,7 @@ func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	}
 
 	compiler := selector.NewCompiler()
-	incumbents := decision.NewPresent(placement.API.Form(), placement, s.pagesByPlacement()[key]).Incumbents()
+	incumbents := decision.NewExisting(placement.API.Codec(), placement, s.pagesByPlacement()[key]).Incumbents()
 
 	return &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler), incumbents: incumbents}
 }
@@ -53,13 +53,13 @@ func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 }
 
 // placement returns the Placement of a key; nil when there is none.
-func (s *State) placement(key inventory.Key) *record.Placement {
+func (s *State) placement(key inventory.Key) *api.Placement {
 	for _, object := range s.Placements {
 		if object.GetName() != key.Name || object.GetNamespace() != key.Namespace {
 			continue
 		}
 
-		if placement := record.Read(object); placement.Key() == key {
+		if placement := api.Read(object); placement.Key() == key {
 			return placement
 		}
 	}

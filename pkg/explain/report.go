@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -188,8 +188,8 @@ func NewReport(evaluation Evaluation, all bool) Report {
 }
 
 // namedAPI returns the API group of a Placement; empty for v1beta1, which the output does not name.
-func namedAPI(placement *record.Placement) string {
-	if placement.API == record.V1beta1 {
+func namedAPI(placement *api.Placement) string {
+	if placement.API == api.V1beta1 {
 		return ""
 	}
 
@@ -197,7 +197,7 @@ func namedAPI(placement *record.Placement) string {
 }
 
 func addClusters(report *Report, evaluation Evaluation, all bool) {
-	result, decided := evaluation.Result, evaluation.Present.Incumbents()
+	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
 	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
 		return cmp.Or(cmp.Compare(b.Stage, a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})

@@ -12,8 +12,8 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -31,14 +31,14 @@ type State struct {
 	ClusterRoles        []*rbacv1.ClusterRole
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
 	Accounts            []*corev1.ServiceAccount
-	// Placements and Decisions are of all APIs of package record.
-	Placements []record.Object
-	Decisions  []record.Object
+	// Placements and Decisions are of all APIs of package api.
+	Placements []api.Object
+	Decisions  []api.Object
 	// Uncounted are the APIs whose PlacementDecisions could not be read, so that no prioritizer counts them.
-	Uncounted []record.API
+	Uncounted []api.Adapter
 	// Limit is the removal budget of the hub: the share of the clusters of a Placement that may leave before removals are stalled. A nil
 	// field is taken from the status of the Placement.
-	Limit guard.Limit
+	Limit removalbudget.Limit
 }
 
 // Evaluate evaluates the wanted Placements at a time, sorted by namespace, name and API; a nil wanted selects all. Every Placement sees the
@@ -55,22 +55,22 @@ func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evalu
 			continue
 		}
 
-		present := decision.NewPresent(placement.API.Form(), placement, pages[key])
+		existing := decision.NewExisting(placement.API.Codec(), placement, pages[key])
 		request := func() *scheduling.Request { return placement.Request(compiler) }
-		evaluations = append(evaluations, evaluate(request, snapshot, present, s.options(), now))
+		evaluations = append(evaluations, evaluate(request, snapshot, existing, s.options(), now))
 	}
 
 	return evaluations
 }
 
 // placements returns the Placements, sorted by namespace, name and API.
-func (s *State) placements() []*record.Placement {
-	placements := make([]*record.Placement, 0, len(s.Placements))
+func (s *State) placements() []*api.Placement {
+	placements := make([]*api.Placement, 0, len(s.Placements))
 	for _, object := range s.Placements {
-		placements = append(placements, record.Read(object))
+		placements = append(placements, api.Read(object))
 	}
 
-	slices.SortFunc(placements, func(a, b *record.Placement) int {
+	slices.SortFunc(placements, func(a, b *api.Placement) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.API.Name(), b.API.Name()))
 	})
 
@@ -96,10 +96,10 @@ func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 		known.SetCluster(cluster)
 	}
 
-	for _, api := range record.APIs() {
+	for _, adapter := range api.Adapters() {
 		for _, object := range s.Decisions {
-			if page := api.Form().Read(object); page != nil {
-				known.SetDecision(record.InventoryPage(api, page))
+			if page := adapter.Codec().Read(object); page != nil {
+				known.SetDecision(api.InventoryPage(adapter, page))
 			}
 		}
 	}
@@ -107,18 +107,18 @@ func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	return known
 }
 
-func (s *State) pagesByPlacement() map[inventory.Key][]*record.Page {
-	pages := map[inventory.Key][]*record.Page{}
+func (s *State) pagesByPlacement() map[inventory.Key][]*api.Page {
+	pages := map[inventory.Key][]*api.Page{}
 
-	for _, api := range record.APIs() {
+	for _, adapter := range api.Adapters() {
 		for _, object := range s.Decisions {
-			page := api.Form().Read(object)
+			page := adapter.Codec().Read(object)
 			if page == nil {
 				continue
 			}
 
-			for _, name := range decision.PlacementsOf(api.Form(), page) {
-				key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
+			for _, name := range decision.PlacementsOf(adapter.Codec(), page) {
+				key := inventory.NewPlacementKey(adapter.Name(), page.Namespace, name)
 				pages[key] = append(pages[key], page)
 			}
 		}

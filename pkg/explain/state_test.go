@@ -110,10 +110,10 @@ func TestImports(t *testing.T) {
 
 	for dir, rooms := range map[string][]string{
 		".": {
-			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/record",
-			"pkg/decision/guard",
+			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/api",
+			"pkg/decision/removalbudget",
 		},
-		"hubstate/statefile": {"pkg/explain", "pkg/inventory", "pkg/decision/record", "pkg/apis/placement/v1alpha1"},
+		"hubstate/statefile": {"pkg/explain", "pkg/inventory", "pkg/decision/api", "pkg/apis/placement/v1alpha1"},
 	} {
 		for file, paths := range importsOf(t, dir) {
 			for _, path := range paths {

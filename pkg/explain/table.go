@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -184,8 +184,8 @@ func isNotable(condition metav1.Condition) bool {
 		return condition.Status != metav1.ConditionTrue
 	case clusterv1beta1.PlacementConditionMisconfigured:
 		return condition.Status != metav1.ConditionFalse || strings.Contains(condition.Message, "could not be evaluated")
-	case guard.Condition:
-		return condition.Status != metav1.ConditionFalse || condition.Reason == guard.ReasonInvalidAnnotation
+	case removalbudget.Condition:
+		return condition.Status != metav1.ConditionFalse || condition.Reason == removalbudget.ReasonInvalidAnnotation
 	default:
 		return condition.Status != metav1.ConditionTrue
 	}

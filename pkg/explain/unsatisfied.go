@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -85,12 +85,12 @@ func (s *State) WrittenUnsatisfied() Unsatisfied {
 
 	for _, placement := range s.placements() {
 		conditions := placement.Status.Conditions
-		present := decision.NewPresent(placement.API.Form(), placement, pages[placement.Key()])
+		existing := decision.NewExisting(placement.API.Codec(), placement, pages[placement.Key()])
 		told := UnsatisfiedPlacement{
 			Placement: placement.Namespace + "/" + placement.Name, API: namedAPI(placement), Wanted: placement.Wanted,
-			Selected: len(present.Incumbents()), Uncounted: slices.Contains(s.Uncounted, placement.API),
+			Selected: len(existing.Incumbents()), Uncounted: slices.Contains(s.Uncounted, placement.API),
 			Stalled: meta.IsStatusConditionTrue(conditions, decision.ConditionMisconfigured) ||
-				meta.IsStatusConditionTrue(conditions, guard.Condition),
+				meta.IsStatusConditionTrue(conditions, removalbudget.Condition),
 		}
 
 		if managed, _ := placement.Managed(); managed && told.setReason(conditions) {
@@ -122,7 +122,7 @@ func (u Unsatisfied) sort() {
 func (p *UnsatisfiedPlacement) setReason(conditions []metav1.Condition) bool {
 	for _, wrong := range []metav1.Condition{
 		{Type: decision.ConditionMisconfigured, Status: metav1.ConditionTrue},
-		{Type: guard.Condition, Status: metav1.ConditionTrue},
+		{Type: removalbudget.Condition, Status: metav1.ConditionTrue},
 		{Type: decision.ConditionSatisfied, Status: metav1.ConditionFalse},
 	} {
 		if condition := meta.FindStatusCondition(conditions, wrong.Type); condition != nil && condition.Status == wrong.Status {
@@ -143,7 +143,7 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	}
 
 	if told.Stalled {
-		told.Selected = len(evaluation.Present.Incumbents())
+		told.Selected = len(evaluation.Existing.Incumbents())
 	}
 
 	told.setReason(evaluation.Status.Conditions)

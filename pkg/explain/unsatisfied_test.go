@@ -8,7 +8,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -67,7 +67,7 @@ func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 	state := read(t, diffFleet+olderA("{numberOfClusters: 9}")+olderPage("eu1", "us1"))
 	writeStatus(t, state)
 
-	for want, uncounted := range map[string][]record.API{"2/9": nil, "?/9": {record.V1alpha1}} {
+	for want, uncounted := range map[string][]api.Adapter{"2/9": nil, "?/9": {api.V1alpha1}} {
 		state.Uncounted = uncounted
 
 		var out bytes.Buffer

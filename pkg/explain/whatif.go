@@ -13,8 +13,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -56,14 +56,14 @@ type placementPair struct {
 
 // placementInput is a Placement of a State with its request; request is nil when the hub does not schedule it.
 type placementInput struct {
-	placement *record.Placement
+	placement *api.Placement
 	request   *scheduling.Request
 }
 
 // comparison has two States and their snapshots.
 type comparison struct {
 	before, after                 *State
-	pages                         map[inventory.Key][]*record.Page
+	pages                         map[inventory.Key][]*api.Page
 	compiler                      *selector.Compiler
 	beforeSnapshot, afterSnapshot *inventory.Snapshot
 	now                           time.Time
@@ -129,7 +129,7 @@ func (c *comparison) inputs(state *State, wanted func(inventory.Key) bool) map[i
 	all := make(map[inventory.Key]*placementInput, len(state.Placements))
 
 	for _, object := range state.Placements {
-		placement := record.Read(object)
+		placement := api.Read(object)
 		if key := placement.Key(); wanted == nil || wanted(key) {
 			all[key] = c.newInput(placement)
 		}
@@ -138,7 +138,7 @@ func (c *comparison) inputs(state *State, wanted func(inventory.Key) bool) map[i
 	return all
 }
 
-func (c *comparison) newInput(placement *record.Placement) *placementInput {
+func (c *comparison) newInput(placement *api.Placement) *placementInput {
 	managed, _ := placement.Managed()
 	if !managed {
 		return &placementInput{placement: placement}
@@ -156,7 +156,7 @@ func (c *comparison) maybeStalled(a *placementInput) bool {
 
 	scope := c.afterSnapshot.Scope(a.request.Key.Namespace, a.request.ClusterSets)
 
-	return len(a.request.Errors) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, guard.Condition) ||
+	return len(a.request.Errors) > 0 || meta.IsStatusConditionTrue(a.placement.Status.Conditions, removalbudget.Condition) ||
 		slices.ContainsFunc(scope.Eligible, func(set *inventory.ClusterSet) bool { return set.Err != nil })
 }
 
@@ -223,15 +223,15 @@ func (c *comparison) compare(q placementPair) outcome {
 	return outcome{difference: difference, unsatisfied: satisfied(before) && !satisfied(after)}
 }
 
-func (c *comparison) evaluate(a *placementInput, state *State, snapshot *inventory.Snapshot, pages []*record.Page) Evaluation {
-	present := decision.NewPresent(a.placement.API.Form(), a.placement, pages)
+func (c *comparison) evaluate(a *placementInput, state *State, snapshot *inventory.Snapshot, pages []*api.Page) Evaluation {
+	existing := decision.NewExisting(a.placement.API.Codec(), a.placement, pages)
 
-	return evaluate(func() *scheduling.Request { return a.request }, snapshot, present, state.options(), c.now)
+	return evaluate(func() *scheduling.Request { return a.request }, snapshot, existing, state.options(), c.now)
 }
 
 // writtenPages returns the pages that a plan creates where none exist.
-func writtenPages(plan decision.Plan) []*record.Page {
-	pages := make([]*record.Page, 0, len(plan.Writes))
+func writtenPages(plan decision.Plan) []*api.Page {
+	pages := make([]*api.Page, 0, len(plan.Writes))
 	for _, write := range plan.Writes {
 		pages = append(pages, write.Desired)
 	}

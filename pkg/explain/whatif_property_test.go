@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
@@ -87,7 +87,7 @@ func settled(state *explain.State) *explain.State {
 
 	for _, evaluation := range state.Evaluate(noon, nil) {
 		for _, write := range evaluation.Plan.Writes {
-			after.Decisions = append(after.Decisions, evaluation.Present.Form.Write(write.Desired))
+			after.Decisions = append(after.Decisions, evaluation.Existing.Codec.Write(write.Desired))
 		}
 	}
 
@@ -210,7 +210,7 @@ func drawState(t *rapid.T) *explain.State {
 	return state
 }
 
-func drawPlacement(t *rapid.T, name string) record.Object {
+func drawPlacement(t *rapid.T, name string) api.Object {
 	meta := metav1.ObjectMeta{Namespace: "ns", Name: name}
 	number := rapid.SampledFrom([]*int32{nil, nil, ptr.To[int32](1), ptr.To[int32](2), ptr.To[int32](-1)}).Draw(t, "number")
 	sets := rapid.SampledFrom([][]string{nil, nil, {"prod"}, {"eu", "default"}}).Draw(t, "sets")

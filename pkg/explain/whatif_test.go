@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -128,7 +128,7 @@ func TestWhatIf(t *testing.T) {
 func TestWhatIfOfPlacements(t *testing.T) {
 	state := read(t, diffFleet+placementA("", inEurope)+page(1, 0, "", "eu1", "eu2", "eu3-large"))
 	after := *state
-	after.Placements = append([]record.Object{}, read(t, placementA("", inAmerica)+olderA("{numberOfClusters: 1}")).Placements...)
+	after.Placements = append([]api.Object{}, read(t, placementA("", inAmerica)+olderA("{numberOfClusters: 1}")).Placements...)
 
 	whatIf := explain.NewWhatIf(state, &after, nil, noon)
 	if want := (explain.WhatIfSummary{Losing: 1, Lost: 3, Gaining: 2, Gained: 3}); whatIf.Summary != want {

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // NewWrittenReport reports the status and the decisions that the hub has written for a Placement that was not evaluated; unanswered is the
 // reason. The pages are those of its API and namespace.
-func NewWrittenReport(placement *record.Placement, pages []*record.Page, unanswered string) Report {
-	present := decision.NewPresent(placement.API.Form(), placement, pages)
-	evaluation := Evaluation{Placement: placement, Present: present, Status: placement.Status, Pages: pagesAfter(present, decision.Plan{})}
+func NewWrittenReport(placement *api.Placement, pages []*api.Page, unanswered string) Report {
+	existing := decision.NewExisting(placement.API.Codec(), placement, pages)
+	evaluation := Evaluation{Placement: placement, Existing: existing, Status: placement.Status, Pages: pagesAfter(existing, decision.Plan{})}
 	report := NewReport(evaluation, false)
 	report.Unanswered = unanswered
 
@@ -41,15 +41,15 @@ func (s *State) Explain(evaluation Evaluation, all bool) Report {
 	case scheduling.Decided:
 		report.Notes = append(unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s)...)
 	case scheduling.Invalid, scheduling.Blocked:
-		report.Notes = missingClusters(evaluation.Present, s)
+		report.Notes = missingClusters(evaluation.Existing, s)
 	}
 
 	return report
 }
 
 // missingClusters returns a note on clusters that are kept in decisions although their ManagedClusters do not exist.
-func missingClusters(present decision.Present, state *State) []string {
-	kept := present.Incumbents()
+func missingClusters(existing decision.Existing, state *State) []string {
+	kept := existing.Incumbents()
 	for _, cluster := range state.Clusters {
 		delete(kept, cluster.Name)
 	}
@@ -78,7 +78,7 @@ func causesOf(evaluation Evaluation) []CauseReport {
 
 // behindOf returns how the existing decisions differ from the result; nil when they do not, or when the Placement has never been decided.
 func behindOf(evaluation Evaluation) *BehindReport {
-	if len(evaluation.Present.Pages) == 0 && len(evaluation.Placement.Status.Conditions) == 0 {
+	if len(evaluation.Existing.Pages) == 0 && len(evaluation.Placement.Status.Conditions) == 0 {
 		return nil
 	}
 

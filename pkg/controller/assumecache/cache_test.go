@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 var owner = inventory.NewPlacementKey(inventory.V1beta1, "ns", "p")
 
-func state(name, uid, version string) *record.Page {
-	return &record.Page{ObjectMeta: metav1.ObjectMeta{
+func state(name, uid, version string) *api.Page {
+	return &api.Page{ObjectMeta: metav1.ObjectMeta{
 		Namespace: owner.Namespace, Name: name, UID: types.UID(uid), ResourceVersion: version,
 	}}
 }
 
-func versions(pages []*record.Page) map[string]string {
+func versions(pages []*api.Page) map[string]string {
 	seen := map[string]string{}
 	for _, page := range pages {
 		seen[page.Name] = string(page.UID) + "@" + page.ResourceVersion
@@ -33,19 +33,19 @@ func versions(pages []*record.Page) map[string]string {
 
 func TestListOverlaysWrites(t *testing.T) {
 	type write struct {
-		page    *record.Page
+		page    *api.Page
 		deleted bool
 	}
 
 	for _, tc := range []struct {
 		reason string
 		writes []write
-		cached []*record.Page
+		cached []*api.Page
 		want   map[string]string
 	}{
 		{
 			reason: "what was never written comes from the cache",
-			cached: []*record.Page{state("a", "1", "5")},
+			cached: []*api.Page{state("a", "1", "5")},
 			want:   map[string]string{"a": "1@5"},
 		},
 		{
@@ -56,36 +56,36 @@ func TestListOverlaysWrites(t *testing.T) {
 		{
 			reason: "the cache lags behind a write",
 			writes: []write{{page: state("a", "1", "12")}},
-			cached: []*record.Page{state("a", "1", "9")},
+			cached: []*api.Page{state("a", "1", "9")},
 			want:   map[string]string{"a": "1@12"},
 		},
 		{
 			reason: "somebody wrote after us: the cache wins",
 			writes: []write{{page: state("a", "1", "9")}},
-			cached: []*record.Page{state("a", "1", "12")},
+			cached: []*api.Page{state("a", "1", "12")},
 			want:   map[string]string{"a": "1@12"},
 		},
 		{
 			reason: "a deleted page is gone before the cache knows it",
 			writes: []write{{page: state("a", "1", "9"), deleted: true}},
-			cached: []*record.Page{state("a", "1", "9"), state("b", "2", "3")},
+			cached: []*api.Page{state("a", "1", "9"), state("b", "2", "3")},
 			want:   map[string]string{"b": "2@3"},
 		},
 		{
 			reason: "a page that was deleted by us and made again by another is there",
 			writes: []write{{page: state("a", "1", "9"), deleted: true}},
-			cached: []*record.Page{state("a", "7", "20")},
+			cached: []*api.Page{state("a", "7", "20")},
 			want:   map[string]string{"a": "7@20"},
 		},
 		{
 			reason: "versions that cannot be compared: the cache wins over a memory that might stay for ever",
 			writes: []write{{page: state("a", "1", "x")}},
-			cached: []*record.Page{state("a", "1", "9")},
+			cached: []*api.Page{state("a", "1", "9")},
 			want:   map[string]string{"a": "1@9"},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *api.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			for _, w := range tc.writes {
 				c.assume(owner, w.page, w.deleted)
 			}
@@ -100,9 +100,9 @@ func TestListOverlaysWrites(t *testing.T) {
 func TestObserveTellsOwnEvents(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
-		written        *record.Page
+		written        *api.Page
 		deletedByUs    bool
-		event          *record.Page
+		event          *api.Page
 		deleteEvent    bool
 		want, remember bool
 	}{
@@ -123,7 +123,7 @@ func TestObserveTellsOwnEvents(t *testing.T) {
 			written: state("a", "1", "9"), deletedByUs: true, event: state("a", "2", "12"), remember: true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *api.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			if tc.written != nil {
 				c.assume(owner, tc.written, tc.deletedByUs)
 			}
@@ -142,9 +142,9 @@ func TestObserveTellsOwnEvents(t *testing.T) {
 // A write whose event is lost with the watch is looked for again and again, the oldest first, and believed until the answer is in.
 func TestExpiredReturnsWritesWhoseEventsAreLost(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
-	c := New[inventory.Key, *record.Page](clock)
+	c := New[inventory.Key, *api.Page](clock)
 	after := func(d time.Duration) { clock.SetTime(time.Unix(0, 0).Add(d)) }
-	expect := func(limit int, want ...string) []Write[inventory.Key, *record.Page] {
+	expect := func(limit int, want ...string) []Write[inventory.Key, *api.Page] {
 		t.Helper()
 
 		expired, names := c.Expired(limit), []string{}
@@ -191,7 +191,7 @@ func TestShownBy(t *testing.T) {
 	for _, tc := range []struct {
 		reason        string
 		deleted       bool
-		cached        *record.Page
+		cached        *api.Page
 		found, wanted bool
 	}{
 		{reason: "the cache has what was written", cached: state("a", "1", "9"), found: true, wanted: true},
@@ -202,7 +202,7 @@ func TestShownBy(t *testing.T) {
 		{reason: "a deleted page is still there", deleted: true, cached: state("a", "1", "9"), found: true},
 		{reason: "a deleted page was made again", deleted: true, cached: state("a", "2", "12"), found: true, wanted: true},
 	} {
-		m := Write[inventory.Key, *record.Page]{Owner: owner, Object: state("a", "1", "9"), Deleted: tc.deleted}
+		m := Write[inventory.Key, *api.Page]{Owner: owner, Object: state("a", "1", "9"), Deleted: tc.deleted}
 		if got := m.ShownBy(tc.cached, tc.found); got != tc.wanted {
 			t.Errorf("%s: ShownBy = %v, want %v", tc.reason, got, tc.wanted)
 		}
@@ -213,17 +213,17 @@ func TestShownBy(t *testing.T) {
 func TestPauseDefersEvents(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
-		events []*record.Page
+		events []*api.Page
 		want   bool
 	}{
-		{"our writes", []*record.Page{state("a", "1", "5"), state("a", "1", "6")}, false},
-		{"an earlier state", []*record.Page{state("a", "1", "4")}, false},
-		{"somebody wrote after us", []*record.Page{state("a", "1", "6"), state("a", "1", "9")}, true},
-		{"another page", []*record.Page{state("b", "2", "5")}, true},
+		{"our writes", []*api.Page{state("a", "1", "5"), state("a", "1", "6")}, false},
+		{"an earlier state", []*api.Page{state("a", "1", "4")}, false},
+		{"somebody wrote after us", []*api.Page{state("a", "1", "6"), state("a", "1", "9")}, true},
+		{"another page", []*api.Page{state("b", "2", "5")}, true},
 		{"nothing", nil, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *api.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 			c.Pause(owner)
 
 			for _, event := range tc.events {

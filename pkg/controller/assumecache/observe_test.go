@@ -6,7 +6,7 @@ import (
 
 	testingclock "k8s.io/utils/clock/testing"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -14,12 +14,12 @@ import (
 // event is that of an own write all the same.
 func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 	type write struct {
-		page    *record.Page
+		page    *api.Page
 		deleted bool
 	}
 
 	type event struct {
-		page    *record.Page
+		page    *api.Page
 		deleted bool
 		own     bool
 	}
@@ -28,19 +28,19 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		reason string
 		writes []write
 		// cached is what an evaluation finds between the writes and the events.
-		cached []*record.Page
+		cached []*api.Page
 		events []event
 	}{
 		{
 			reason: "the cache shows the write before its event is handled",
 			writes: []write{{page: state("a", "1", "5")}},
-			cached: []*record.Page{state("a", "1", "5")},
+			cached: []*api.Page{state("a", "1", "5")},
 			events: []event{{page: state("a", "1", "5"), own: true}, {page: state("a", "1", "6")}},
 		},
 		{
 			reason: "the cache shows the last of several writes of one page",
 			writes: []write{{page: state("a", "1", "5")}, {page: state("a", "1", "6")}, {page: state("a", "1", "7")}},
-			cached: []*record.Page{state("a", "1", "7")},
+			cached: []*api.Page{state("a", "1", "7")},
 			events: []event{
 				{page: state("a", "1", "5"), own: true}, {page: state("a", "1", "6"), own: true}, {page: state("a", "1", "7"), own: true},
 				{page: state("a", "1", "8")},
@@ -49,7 +49,7 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		{
 			reason: "the cache shows the first of several writes of one page",
 			writes: []write{{page: state("a", "1", "5")}, {page: state("a", "1", "6")}},
-			cached: []*record.Page{state("a", "1", "5")},
+			cached: []*api.Page{state("a", "1", "5")},
 			events: []event{{page: state("a", "1", "5"), own: true}, {page: state("a", "1", "6"), own: true}},
 		},
 		{
@@ -60,7 +60,7 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		{
 			reason: "a page was deleted by us and made again by us",
 			writes: []write{{page: state("a", "1", "5"), deleted: true}, {page: state("a", "2", "8")}},
-			cached: []*record.Page{state("a", "2", "8")},
+			cached: []*api.Page{state("a", "2", "8")},
 			events: []event{
 				{page: state("a", "1", "5"), own: true}, {page: state("a", "1", "6"), deleted: true, own: true},
 				{page: state("a", "2", "8"), own: true}, {page: state("a", "2", "9"), deleted: true},
@@ -69,13 +69,13 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		{
 			reason: "somebody wrote after us, and the cache shows that",
 			writes: []write{{page: state("a", "1", "5")}},
-			cached: []*record.Page{state("a", "1", "7")},
+			cached: []*api.Page{state("a", "1", "7")},
 			events: []event{{page: state("a", "1", "5"), own: true}, {page: state("a", "1", "7")}},
 		},
 		{
 			reason: "somebody made the page again that was deleted by us, and the cache shows that",
 			writes: []write{{page: state("a", "1", "5"), deleted: true}},
-			cached: []*record.Page{state("a", "2", "8")},
+			cached: []*api.Page{state("a", "2", "8")},
 			events: []event{{page: state("a", "1", "6"), deleted: true, own: true}, {page: state("a", "2", "8")}},
 		},
 		{
@@ -85,7 +85,7 @@ func TestAWriteIsOwnUntilItsEventIsHandled(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			c := New[inventory.Key, *record.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+			c := New[inventory.Key, *api.Page](testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 
 			for _, w := range tc.writes {
 				c.assume(owner, w.page, w.deleted)

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // Whoever says what becomes of a placement says what the controller makes of it, in random worlds with random changes of the fleet, the spec and
@@ -31,9 +31,9 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 			a.settle()
 		}
 
-		limits := map[string]guard.Limit{"told": a.limit, "untold": {}, "told the percentage": {Percent: a.limit.Percent}}
+		limits := map[string]removalbudget.Limit{"told": a.limit, "untold": {}, "told the percentage": {Percent: a.limit.Percent}}
 		answers := map[string]outcome{}
-		before := a.world(guard.Limit{})
+		before := a.world(removalbudget.Limit{})
 
 		forgotten := false
 
@@ -52,11 +52,11 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 				answers["diff, "+name] = a.diffed(a.world(limit), manifest)
 			}
 
-			live := record.V1beta1.Read(a.placement())
+			live := api.V1beta1.Read(a.placement())
 			a.applyManifest(manifest)
 
 			// Until the hub has looked at it, who does not know the hub cannot know that more than nothing is held.
-			forgotten = guard.Limit{}.Forgotten(live, record.V1beta1.Read(a.placement()))
+			forgotten = removalbudget.Limit{}.Forgotten(live, api.V1beta1.Read(a.placement()))
 		} else {
 			for name, limit := range limits {
 				hub, after := *before, a.world(limit)

@@ -34,8 +34,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -92,7 +92,7 @@ type agreement struct {
 	views    map[string]*View
 	all      []*state
 	clock    *clocktesting.FakePassiveClock
-	limit    guard.Limit
+	limit    removalbudget.Limit
 	clusters map[string]*clusterv1.ManagedCluster
 	set      *clusterv1beta2.ManagedClusterSet
 	binding  *clusterv1beta2.ManagedClusterSetBinding
@@ -103,7 +103,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 
 	a := &agreement{
 		T: t, clock: clocktesting.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
-		limit: guard.Limit{
+		limit: removalbudget.Limit{
 			Percent:       new(rapid.SampledFrom([]int{0, 20, 50, 100}).Draw(t, "percent")),
 			CountReplaced: new(rapid.Bool().Draw(t, "replaced count")),
 		},
@@ -126,7 +126,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).WithObjects(a.applied(placement))
 
-	api := []record.API{record.V1beta1}
+	api := []api.Adapter{api.V1beta1}
 	a.leader, a.api = newReconciler(tb, servedAPIs{apis: api}, store)
 	a.restart()
 	a.settle()
@@ -136,7 +136,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 
 // restart gives every process a memory of its own, without what they remembered.
 func (a *agreement) restart() {
-	api := []record.API{record.V1beta1}
+	api := []api.Adapter{api.V1beta1}
 	process := func(o servedAPIs) *state {
 		shared := newState(o, a.clock)
 		shared.synced.Store(true)
@@ -160,7 +160,7 @@ func (a *agreement) restart() {
 		"standby":           {apis: api, removalLimits: removalLimits{limit: a.limit}},
 		"observer, told":    {apis: api, outside: true, removalLimits: removalLimits{limit: a.limit}},
 		"observer, untold":  {apis: api, outside: true},
-		"observer, percent": {apis: api, outside: true, removalLimits: removalLimits{limit: guard.Limit{Percent: a.limit.Percent}}},
+		"observer, percent": {apis: api, outside: true, removalLimits: removalLimits{limit: removalbudget.Limit{Percent: a.limit.Percent}}},
 	} {
 		shared := process(o)
 		a.all, a.views[name] = append(a.all, shared), &View{known: &reconciler{state: shared, client: a.api, clock: a.clock}}
@@ -247,17 +247,17 @@ func (a *agreement) propose() *clusterv1beta1.Placement {
 			region := rapid.SampledFrom([]string{"eu", "us", "mars"}).Draw(a.T, "region")
 			changed.Spec.Predicates[0].RequiredClusterSelector.LabelSelector.MatchLabels["region"] = region
 		case "percent":
-			changed.Annotations[guard.PercentAnnotation] = rapid.SampledFrom([]string{"0", "30", "100", "x"}).Draw(a.T, "percent annotation")
+			changed.Annotations[removalbudget.PercentAnnotation] = rapid.SampledFrom([]string{"0", "30", "100", "x"}).Draw(a.T, "percent annotation")
 		case "no percent":
-			delete(changed.Annotations, guard.PercentAnnotation)
+			delete(changed.Annotations, removalbudget.PercentAnnotation)
 		case "replaced":
-			changed.Annotations[guard.CountReplacedAnnotation] = rapid.SampledFrom([]string{"true", "false"}).Draw(a.T, "replaced annotation")
+			changed.Annotations[removalbudget.CountReplacedAnnotation] = rapid.SampledFrom([]string{"true", "false"}).Draw(a.T, "replaced annotation")
 		case "release":
-			changed.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(changed.Generation, 10)
+			changed.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(changed.Generation, 10)
 		case "next":
-			changed.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(changed.Generation+1, 10)
+			changed.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(changed.Generation+1, 10)
 		case "none":
-			delete(changed.Annotations, guard.ReleaseAnnotation)
+			delete(changed.Annotations, removalbudget.ReleaseAnnotation)
 		}
 	}
 
@@ -288,7 +288,7 @@ func (a *agreement) applied(placement *clusterv1beta1.Placement) *clusterv1beta1
 	var object map[string]any
 
 	a.must(json.Unmarshal(manifest, &object))
-	read, err := known.Placement(record.V1beta1, object)
+	read, err := known.Placement(api.V1beta1, object)
 	a.must(err)
 
 	admitted, is := read.Object.(*clusterv1beta1.Placement)
@@ -321,10 +321,10 @@ func (a *agreement) apply(placement *clusterv1beta1.Placement) {
 }
 
 // world is what the hub holds, to who reads it with a limit.
-func (a *agreement) world(limit guard.Limit) *explain.State {
+func (a *agreement) world(limit removalbudget.Limit) *explain.State {
 	world := &explain.State{
 		ClusterSets: []*clusterv1beta2.ManagedClusterSet{a.set}, Bindings: []*clusterv1beta2.ManagedClusterSetBinding{a.binding},
-		Placements: []record.Object{a.placement()}, Limit: limit,
+		Placements: []api.Object{a.placement()}, Limit: limit,
 	}
 
 	for _, name := range slices.Sorted(maps.Keys(a.clusters)) {
@@ -343,7 +343,7 @@ func (a *agreement) world(limit guard.Limit) *explain.State {
 
 // removal is what conditions say of held removals.
 func removal(conditions []metav1.Condition) string {
-	condition := meta.FindStatusCondition(conditions, guard.Condition)
+	condition := meta.FindStatusCondition(conditions, removalbudget.Condition)
 	if condition == nil {
 		return ""
 	}
@@ -356,7 +356,7 @@ func (a *agreement) written() outcome {
 	placement := a.placement()
 	selected := map[string]bool{}
 
-	for _, object := range a.world(guard.Limit{}).Decisions {
+	for _, object := range a.world(removalbudget.Limit{}).Decisions {
 		page, is := object.(*clusterv1beta1.PlacementDecision)
 		if !is {
 			a.Fatalf("a decision is a %T", object)
@@ -368,7 +368,7 @@ func (a *agreement) written() outcome {
 	}
 
 	return outcome{
-		Held:     meta.IsStatusConditionTrue(placement.Status.Conditions, guard.Condition),
+		Held:     meta.IsStatusConditionTrue(placement.Status.Conditions, removalbudget.Condition),
 		Selected: append([]string{}, slices.Sorted(maps.Keys(selected))...), Removal: removal(placement.Status.Conditions),
 	}
 }

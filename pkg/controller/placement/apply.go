@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
@@ -131,7 +131,7 @@ func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRec
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	now, err := r.present(ctx, p.own().present.Form, p.placement)
+	now, err := r.existing(ctx, p.own().present.Codec, p.placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write")
 
@@ -147,7 +147,7 @@ func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRec
 }
 
 // writeStatus writes the status if it differs, and sends the events that belong to it.
-func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecorder, status record.Status) error {
+func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecorder, status api.Status) error {
 	if _, err := r.patchStatus(ctx, p, status); err != nil {
 		return err
 	}
@@ -166,14 +166,14 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, new
 
 	p.stats.begin(output.plan)
 
-	form := output.present.Form
+	codec := output.present.Codec
 	clusters := make(map[string]int, len(output.present.Pages))
 
 	for _, page := range output.present.Pages {
 		clusters[page.Name] = len(page.Decisions)
 	}
 
-	return func(action decision.Action, page *record.Page, err error) {
+	return func(action decision.Action, page *api.Page, err error) {
 		p.stats.count(string(action), err)
 
 		if err != nil {
@@ -187,12 +187,12 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, new
 		}
 
 		if action == decision.ActionDelete {
-			r.pages[form].AssumeDeleted(p.placement.Key(), page)
+			r.pages[codec].AssumeDeleted(p.placement.Key(), page)
 		} else {
-			r.pages[form].Assume(p.placement.Key(), page)
+			r.pages[codec].Assume(p.placement.Key(), page)
 		}
 
-		if form == p.placement.API.Form() {
+		if codec == p.placement.API.Codec() {
 			p.stats.page(output.present, page, action == decision.ActionDelete)
 			r.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
 		}

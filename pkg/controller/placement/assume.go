@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -61,7 +61,7 @@ func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumb
 }
 
 // restore counts the decisions that exist on the pages, after an assumed result was not written completely.
-func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
+func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 	key := placement.Key()
 	if !r.inventory.Assumed(key) {
 		return
@@ -70,7 +70,7 @@ func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	present, err := r.present(ctx, placement.API.Form(), placement)
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write; what the watch has shown is counted")
 		r.inventory.ForgetAssumed(key)
@@ -79,7 +79,7 @@ func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 	}
 
 	var clusters []string
-	for _, page := range present.AllPages() {
+	for _, page := range existing.AllPages() {
 		clusters = append(clusters, page.Clusters()...)
 	}
 
@@ -89,5 +89,5 @@ func (r *reconciler) restore(ctx context.Context, placement *record.Placement) {
 // countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
 // reconciled.
 func (m *state) countWritten(key inventory.Key) {
-	m.pages[m.api(key).Form()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
+	m.pages[m.api(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -59,7 +59,7 @@ func newBalanced(t *testing.T) *balanced {
 		store = store.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1}})
 	}
 
-	b.reconciler, b.api = newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+	b.reconciler, b.api = newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	b.feed = &eventHandlers{state: b.state, live: b.api}
 	b.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	b.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
@@ -116,7 +116,7 @@ func (b *balanced) want(clusters int32) {
 func (b *balanced) tell() {
 	b.t.Helper()
 
-	pages, handler := &clusterv1beta1.PlacementDecisionList{}, b.feed.decisions(record.V1beta1.Form())
+	pages, handler := &clusterv1beta1.PlacementDecisionList{}, b.feed.decisions(api.V1beta1.Codec())
 	if err := b.api.List(b.t.Context(), pages); err != nil {
 		b.t.Fatal(err)
 	}

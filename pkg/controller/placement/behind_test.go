@@ -19,7 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // lagging reads from a cache that stands still, and writes to the API server.
@@ -65,7 +65,7 @@ func newBehind(t *testing.T) *behind {
 			WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
 	}
 
-	served := servedAPIs{apis: []record.API{record.V1beta1}}
+	served := servedAPIs{apis: []api.Adapter{api.V1beta1}}
 	_, cached := newReconciler(t, served, store())
 	b.reconciler, b.api = newReconciler(t, served, store().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
@@ -222,7 +222,7 @@ func TestASweepAsksTheAPIServer(t *testing.T) {
 	b.join(0)
 	b.evaluate(1)
 
-	pages := b.pages[record.V1beta1.Form()]
+	pages := b.pages[api.V1beta1.Codec()]
 	believed := func(want ...string) {
 		t.Helper()
 

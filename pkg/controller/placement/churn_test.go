@@ -19,7 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -40,7 +40,7 @@ func (nowhere) AddWithOpts(priorityqueue.AddOpts, ...inventory.Key) {}
 func newChurn(t *testing.T) *churn {
 	t.Helper()
 
-	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()))
+	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()))
 	r.queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
@@ -107,7 +107,7 @@ func (c *churn) round(t *testing.T, n int) {
 
 	for _, object := range objects {
 		if placement, is := object.(*clusterv1beta1.Placement); is {
-			if _, err := c.reconciler.Reconcile(t.Context(), record.V1beta1.Read(placement).Key()); err != nil {
+			if _, err := c.reconciler.Reconcile(t.Context(), api.V1beta1.Read(placement).Key()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -118,11 +118,11 @@ func (c *churn) round(t *testing.T, n int) {
 func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv1beta1.PlacementDecision {
 	t.Helper()
 
-	placement, form := record.V1beta1.Read(object), record.V1beta1.Form()
+	placement, codec := api.V1beta1.Read(object), api.V1beta1.Codec()
 	key := placement.Key()
 	change := c.reconciler.queue.Get(key)
 
-	evaluation, err := c.reconciler.schedule(t.Context(), placement, decision.NewPresent(form, placement, nil), time.Now())
+	evaluation, err := c.reconciler.schedule(t.Context(), placement, decision.NewExisting(codec, placement, nil), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	}
 
 	page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: result.Selected[0].Name}}
-	c.reconciler.pages[form].Assume(key, form.Read(page))
+	c.reconciler.pages[codec].Assume(key, codec.Read(page))
 	c.reconciler.statuses.Assume(key, placement)
 	c.reconciler.standings.Note(key, metrics.Standing{Decisions: 1})
 	c.comes(page)

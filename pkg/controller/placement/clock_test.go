@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // The timer of a queue counts by a monotonic clock: it knows nothing of a clock that is put right, and stands still while the machine is
@@ -49,7 +49,7 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 			},
 		})
 
-	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	r.clock, r.reporter.recorder = clock, events.NewFakeRecorder(10)
 	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})

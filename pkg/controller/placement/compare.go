@@ -67,12 +67,12 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 		return "", false, nil
 	}
 
-	present, err := r.present(ctx, placement.API.Form(), placement)
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
 	if err != nil {
 		return "", false, err
 	}
 
-	incumbents, snapshot, now := present.Incumbents(), r.inventory.SnapshotFor(key), r.clock.Now()
+	incumbents, snapshot, now := existing.Incumbents(), r.inventory.SnapshotFor(key), r.clock.Now()
 	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
 	want := r.engine.reference(request, snapshot, incumbents, now)
 

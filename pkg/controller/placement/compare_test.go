@@ -22,7 +22,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -61,7 +61,7 @@ func settled(t *testing.T, names ...string) *reconciler {
 		store = store.WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1}})
 	}
 
-	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
@@ -171,14 +171,14 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		present, err := r.present(t.Context(), record.V1beta1.Form(), &record.Placement{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: first}, API: record.V1beta1,
+		existing, err := r.existing(t.Context(), api.V1beta1.Codec(), &api.Placement{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: first}, API: api.V1beta1,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		if incumbents := present.Incumbents(); !incumbents["c1"] || !incumbents["c2"] {
+		if incumbents := existing.Incumbents(); !incumbents["c1"] || !incumbents["c2"] {
 			t.Errorf("decided %v, want c1 and c2", incumbents)
 		}
 

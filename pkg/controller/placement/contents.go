@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"sync"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -21,7 +21,7 @@ func newContents() *contents {
 	return &contents{seed: maphash.MakeSeed(), hashes: map[inventory.Key]map[string]uint64{}}
 }
 
-func (c *contents) hash(page *record.Page) uint64 {
+func (c *contents) hash(page *api.Page) uint64 {
 	var h maphash.Hash
 
 	h.SetSeed(c.seed)
@@ -35,7 +35,7 @@ func (c *contents) hash(page *record.Page) uint64 {
 }
 
 // wrote records the response to a write or deletion of a page.
-func (c *contents) wrote(owner inventory.Key, page *record.Page, deleted bool) {
+func (c *contents) wrote(owner inventory.Key, page *api.Page, deleted bool) {
 	hash := c.hash(page)
 
 	c.mu.Lock()
@@ -52,7 +52,7 @@ func (c *contents) wrote(owner inventory.Key, page *record.Page, deleted bool) {
 }
 
 // edited returns the names of the pages that hold other clusters than this process has written.
-func (c *contents) edited(owner inventory.Key, pages []*record.Page) map[string]bool {
+func (c *contents) edited(owner inventory.Key, pages []*api.Page) map[string]bool {
 	edited := map[string]bool{}
 
 	c.mu.Lock()

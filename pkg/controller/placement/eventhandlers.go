@@ -25,7 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
@@ -110,12 +110,12 @@ func (f *eventHandlers) kinds() []kind {
 		{&clusterv1alpha1.AddOnPlacementScore{}, observe(f, freshness.Scores, on(f.updateScores, f.deleteScores))},
 	}
 
-	for _, api := range f.apis {
-		kinds = append(kinds, kind{api.Empty(), observe(f, placements(api), f.placements(api))})
+	for _, adapter := range f.apis {
+		kinds = append(kinds, kind{adapter.Empty(), observe(f, placements(adapter), f.placements(adapter))})
 	}
 
-	for _, form := range f.forms() {
-		kinds = append(kinds, kind{form.Empty(), f.decisions(form)})
+	for _, codec := range f.forms() {
+		kinds = append(kinds, kind{codec.Empty(), f.decisions(codec)})
 	}
 
 	if f.profiles {
@@ -211,18 +211,18 @@ func on[T client.Object](set func(before, after T, initial bool), gone func(T)) 
 }
 
 // placements returns the event handler of the Placements of an API.
-func (f *eventHandlers) placements(api record.API) toolscache.ResourceEventHandler {
-	return on(func(before, after record.Object, initial bool) {
-		f.updatePlacement(readOr(api.Read, before), api.Read(after), initial)
-	}, func(last record.Object) {
-		key := api.Read(last).Key()
+func (f *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEventHandler {
+	return on(func(before, after api.Object, initial bool) {
+		f.updatePlacement(readOr(adapter.Read, before), adapter.Read(after), initial)
+	}, func(last api.Object) {
+		key := adapter.Read(last).Key()
 		f.forget(key)
 		f.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 
 // readOr reads an object; nil for none.
-func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
+func readOr[T any](read func(runtime.Object) *T, object api.Object) *T {
 	if object == nil {
 		return nil
 	}
@@ -230,7 +230,7 @@ func readOr[T any](read func(runtime.Object) *T, object record.Object) *T {
 	return read(object)
 }
 
-func (f *eventHandlers) updatePlacement(before, after *record.Placement, initial bool) {
+func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bool) {
 	at, key := time.Now(), after.Key()
 	if before != nil && before.UID != after.UID {
 		f.forget(key) // It was deleted and made again while the watch was broken.
@@ -315,40 +315,40 @@ func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 
 // decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
 // that it belonged to, unless the event shows an own write.
-func (f *eventHandlers) decisions(form record.Form) toolscache.ResourceEventHandler {
-	return on(func(before, after record.Object, initial bool) {
-		page := form.Read(after)
-		f.countDecisions(form, page)
+func (f *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandler {
+	return on(func(before, after api.Object, initial bool) {
+		page := codec.Read(after)
+		f.countDecisions(codec, page)
 
-		keys := owners(form, page)
-		if before := readOr(form.Read, before); before != nil {
-			keys = append(keys, owners(form, before)...)
+		keys := owners(codec, page)
+		if before := readOr(codec.Read, before); before != nil {
+			keys = append(keys, owners(codec, before)...)
 			initial = initial || before.ResourceVersion == page.ResourceVersion
 		}
 
-		f.enqueueOwners(form, keys, page, false, initial)
-	}, func(last record.Object) {
-		page := form.Read(last)
-		f.inventory.DeleteDecision(form.Key(page.Namespace, page.Name))
-		f.enqueueOwners(form, owners(form, page), page, true, false)
+		f.enqueueOwners(codec, keys, page, false, initial)
+	}, func(last api.Object) {
+		page := codec.Read(last)
+		f.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
+		f.enqueueOwners(codec, owners(codec, page), page, true, false)
 	})
 }
 
 // countDecisions updates the decision counts of the inventory. It ignores mirrored formats, which repeat decisions.
-func (f *eventHandlers) countDecisions(form record.Form, page *record.Page) {
-	for _, api := range f.apis {
-		if api.Form() == form {
-			f.inventory.SetDecision(record.InventoryPage(api, page))
+func (f *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
+	for _, adapter := range f.apis {
+		if adapter.Codec() == codec {
+			f.inventory.SetDecision(api.InventoryPage(adapter, page))
 		}
 	}
 }
 
-func (f *eventHandlers) enqueueOwners(form record.Form, keys []inventory.Key, page *record.Page, deleted, initial bool) {
+func (f *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, page *api.Page, deleted, initial bool) {
 	at, expected := time.Now(), map[inventory.Key]bool{}
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
-			expected[key] = f.pages[form].Observe(key, page, deleted)
+			expected[key] = f.pages[codec].Observe(key, page, deleted)
 		}
 	}
 
@@ -361,12 +361,12 @@ func (f *eventHandlers) enqueueOwners(form record.Form, keys []inventory.Key, pa
 	}
 }
 
-func owners(form record.Form, page *record.Page) []inventory.Key {
-	names := decision.PlacementsOf(form, page)
+func owners(codec api.Codec, page *api.Page) []inventory.Key {
+	names := decision.PlacementsOf(codec, page)
 	keys := make([]inventory.Key, 0, len(names))
 
 	for _, name := range names {
-		keys = append(keys, inventory.NewPlacementKey(inventory.API(form.Owner().Group), page.Namespace, name))
+		keys = append(keys, inventory.NewPlacementKey(inventory.API(codec.Owner().Group), page.Namespace, name))
 	}
 
 	return keys
@@ -390,7 +390,7 @@ func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time,
 }
 
 // managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.
-func managed(placement *record.Placement) bool {
+func managed(placement *api.Placement) bool {
 	managed, _ := placement.Managed()
 
 	return managed

@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -45,11 +45,11 @@ func (c storeCache) Get(ctx context.Context, key client.ObjectKey, object client
 func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Unix(0, 0))
 	known := newPage("known", "1", "9")
-	form := record.V1beta1.Form()
-	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(form.Write(known)).
-		WithIndex(form.Empty(), metav1.ObjectNameField, nameOf).Build()
+	codec := api.V1beta1.Codec()
+	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(codec.Write(known)).
+		WithIndex(codec.Empty(), metav1.ObjectNameField, nameOf).Build()
 	q := priorityqueue.New[inventory.Key]("sweep")
-	f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, clock), cache: storeCache{store: store}, live: store}
+	f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, clock), cache: storeCache{store: store}, live: store}
 
 	defer q.ShutDown()
 
@@ -58,9 +58,9 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	lost := owner
 	lost.Name = "lost"
 
-	f.pages[form].Assume(owner, known)
-	f.pages[form].Assume(lost, newPage("gone", "2", "12"))
-	f.statuses.AssumeDeleted(owner, &record.Placement{API: record.V1beta1})
+	f.pages[codec].Assume(owner, known)
+	f.pages[codec].Assume(lost, newPage("gone", "2", "12"))
+	f.statuses.AssumeDeleted(owner, &api.Placement{API: api.V1beta1})
 
 	f.sweep(t.Context())
 
@@ -88,8 +88,8 @@ func TestWhoWaitsForWhom(t *testing.T) {
 	}
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
-	placement := func(version string) *record.Placement {
-		return record.V1beta1.Read(&clusterv1beta1.Placement{
+	placement := func(version string) *api.Placement {
+		return api.V1beta1.Read(&clusterv1beta1.Placement{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", ResourceVersion: version},
 		})
 	}
@@ -110,13 +110,13 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		{"a change of a placement", func(f *eventHandlers) { f.updatePlacement(placement("7"), placement("8"), false) }, queue.PriorityUser},
 		{
 			"a decision that was there before",
-			func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnAdd(page("7"), true) }, queue.PriorityInitial,
+			func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnAdd(page("7"), true) }, queue.PriorityInitial,
 		},
 		{
 			"a decision that somebody changes",
-			func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
+			func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
 		},
-		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(record.V1beta1.Form()).OnDelete(page("7")) }, queue.PriorityUser},
+		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnDelete(page("7")) }, queue.PriorityUser},
 		{"a new cluster", func(f *eventHandlers) { f.updateCluster(nil, cluster, false) }, queue.PriorityFleet},
 		{"a cluster that goes", func(f *eventHandlers) {
 			f.inventory.SetCluster(cluster)
@@ -129,7 +129,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			q := priorityqueue.New[inventory.Key]("priorities")
 			defer q.ShutDown()
 
-			f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+			f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 			f.inventory.SetClusterSet(set)
 			f.inventory.SetBinding(binding)
 			f.requests.of(placement("6"))
@@ -150,7 +150,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("initial")
 	defer q.ShutDown()
 
-	f := &eventHandlers{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 	f.queue.SetQueue(q)
 
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
@@ -158,7 +158,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 
 	f.updateClusterSet(nil, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, true)
 	f.updateBinding(nil, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}, true)
-	f.updatePlacement(nil, record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
+	f.updatePlacement(nil, api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
 	f.updateCluster(nil, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	}, true)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -62,12 +62,12 @@ type cycleRecorder struct {
 // pageChange is one kind of change with its pages in the order of the writes.
 type pageChange struct {
 	reason, verb string
-	pages        []*record.Page
+	pages        []*api.Page
 }
 
 // forCycle returns the recorder of one reconcile.
-func (r recorders) forCycle(placement *record.Placement, result *scheduling.Result) *cycleRecorder {
-	owner := placement.API.Form().Owner()
+func (r recorders) forCycle(placement *api.Placement, result *scheduling.Result) *cycleRecorder {
+	owner := placement.API.Codec().Owner()
 
 	return &cycleRecorder{
 		recorder: r.recorder, result: result,
@@ -79,7 +79,7 @@ func (r recorders) forCycle(placement *record.Placement, result *scheduling.Resu
 }
 
 // record adds a change of a page.
-func (r *cycleRecorder) record(action decision.Action, page *record.Page) {
+func (r *cycleRecorder) record(action decision.Action, page *api.Page) {
 	switch action {
 	case decision.ActionCreate:
 		r.add("Create", "created", page)
@@ -91,7 +91,7 @@ func (r *cycleRecorder) record(action decision.Action, page *record.Page) {
 	}
 }
 
-func (r *cycleRecorder) add(reason, verb string, page *record.Page) {
+func (r *cycleRecorder) add(reason, verb string, page *api.Page) {
 	at := slices.IndexFunc(r.done, func(d pageChange) bool { return d.reason == reason })
 	if at < 0 {
 		at = len(r.done)
@@ -129,14 +129,14 @@ func (r *cycleRecorder) send() {
 }
 
 // related returns a reference to a page.
-func (r *cycleRecorder) related(page *record.Page) *corev1.ObjectReference {
+func (r *cycleRecorder) related(page *api.Page) *corev1.ObjectReference {
 	return &corev1.ObjectReference{
 		APIVersion: r.placement.APIVersion, Kind: decisionKind, Namespace: page.Namespace, Name: page.Name, UID: page.UID,
 	}
 }
 
 // subject returns "Decision p-decision-1 is", or "Decisions p-decision-1, p-decision-2 and 82 more are".
-func subject(pages []*record.Page) string {
+func subject(pages []*api.Page) string {
 	if len(pages) == 1 {
 		return "Decision " + pages[0].Name + " is"
 	}

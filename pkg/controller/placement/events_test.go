@@ -16,7 +16,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -41,7 +41,7 @@ func (r *told) Eventf(regarding, related runtime.Object, kind, reason, action, n
 }
 
 // answer is that of a placement over clusters c001 and so on.
-func answer(t *testing.T, placement *record.Placement, clusters int) *scheduling.Result {
+func answer(t *testing.T, placement *api.Placement, clusters int) *scheduling.Result {
 	t.Helper()
 
 	compiler := selector.NewCompiler()
@@ -58,17 +58,17 @@ func answer(t *testing.T, placement *record.Placement, clusters int) *scheduling
 	return scheduling.Schedule(placement.Request(compiler), inv.Snapshot(), nil, metav1.Unix(0, 0).Time)
 }
 
-func somePlacement() *record.Placement {
-	return record.V1beta1.Read(&clusterv1beta1.Placement{
+func somePlacement() *api.Placement {
+	return api.V1beta1.Read(&clusterv1beta1.Placement{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", ResourceVersion: "7"},
 	})
 }
 
 // somePages are the first pages of the placement.
-func somePages(n int) []*record.Page {
-	pages := make([]*record.Page, 0, n)
+func somePages(n int) []*api.Page {
+	pages := make([]*api.Page, 0, n)
 	for i := range n {
-		pages = append(pages, &record.Page{ObjectMeta: metav1.ObjectMeta{
+		pages = append(pages, &api.Page{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: fmt.Sprintf("p-decision-%d", i+1), UID: types.UID(strconv.Itoa(i + 2)), ResourceVersion: "8",
 		}})
 	}
@@ -103,10 +103,10 @@ func TestReportsTellWhatWasDone(t *testing.T) {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 
-	api := clusterv1beta1.GroupVersion.String()
+	apiName := clusterv1beta1.GroupVersion.String()
 	for n := range recorder.lines {
-		regarding := corev1.ObjectReference{APIVersion: api, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1"}
-		related := corev1.ObjectReference{APIVersion: api, Kind: "PlacementDecision", Namespace: "ns", Name: "p-decision-1", UID: "2"}
+		regarding := corev1.ObjectReference{APIVersion: apiName, Kind: "Placement", Namespace: "ns", Name: "p", UID: "1"}
+		related := corev1.ObjectReference{APIVersion: apiName, Kind: "PlacementDecision", Namespace: "ns", Name: "p-decision-1", UID: "2"}
 
 		if diff := cmp.Diff([]any{regarding, related}, []any{recorder.regarding[n], recorder.related[n]}); diff != "" {
 			t.Errorf("%s is about (-want +got):\n%s", recorder.lines[n], diff)

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // guarded is a hub with one placement of 250 clusters, on three pages, of which no more than 30 % may leave.
@@ -80,7 +80,7 @@ func newGuarded(t *testing.T) *guarded {
 			},
 		})
 
-	g.reconciler, g.api = newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+	g.reconciler, g.api = newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	g.restart()
 	g.reconcile()
 
@@ -90,7 +90,7 @@ func newGuarded(t *testing.T) *guarded {
 // restart forgets what a process remembers.
 func (g *guarded) restart() {
 	share := 30
-	shared := newState(servedAPIs{apis: []record.API{record.V1beta1}, removalLimits: removalLimits{limit: guard.Limit{Percent: &share}}}, g.clock)
+	shared := newState(servedAPIs{apis: []api.Adapter{api.V1beta1}, removalLimits: removalLimits{limit: removalbudget.Limit{Percent: &share}}}, g.clock)
 	shared.synced.Store(true)
 
 	g.events = events.NewFakeRecorder(100)
@@ -192,7 +192,7 @@ func (g *guarded) expect(clusters int, status metav1.ConditionStatus, reason str
 
 	placement := g.placement()
 
-	condition := meta.FindStatusCondition(placement.Status.Conditions, guard.Condition)
+	condition := meta.FindStatusCondition(placement.Status.Conditions, removalbudget.Condition)
 	if condition == nil || condition.Status != status || condition.Reason != reason || condition.ObservedGeneration != placement.Generation {
 		g.t.Errorf("the condition is %+v, want %s and %s", condition, status, reason)
 	}
@@ -223,22 +223,24 @@ func TestARemovalIsHeldAndReleased(t *testing.T) {
 	for reason, release := range map[string]func(*guarded){
 		"by annotation": func(g *guarded) {
 			g.edit(func(p *clusterv1beta1.Placement) {
-				p.Annotations = map[string]string{guard.ReleaseAnnotation: strconv.FormatInt(p.Generation, 10)}
+				p.Annotations = map[string]string{removalbudget.ReleaseAnnotation: strconv.FormatInt(p.Generation, 10)}
 			})
 			g.reconcile()
-			g.expect(49, metav1.ConditionFalse, guard.ReasonReleased)
+			g.expect(49, metav1.ConditionFalse, removalbudget.ReasonReleased)
 			g.edit(func(p *clusterv1beta1.Placement) { p.Annotations = nil })
 		},
 		"by spec": func(g *guarded) {
 			g.edit(func(p *clusterv1beta1.Placement) { p.Spec.ClusterSets = []string{"set"} })
 		},
 		"by a greater share of its own": func(g *guarded) {
-			g.edit(func(p *clusterv1beta1.Placement) { p.Annotations = map[string]string{guard.PercentAnnotation: "90"} })
+			g.edit(func(p *clusterv1beta1.Placement) {
+				p.Annotations = map[string]string{removalbudget.PercentAnnotation: "90"}
+			})
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			g := newGuarded(t)
-			g.expect(250, metav1.ConditionFalse, guard.ReasonNothingHeld)
+			g.expect(250, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 			g.remove(0, 200)
 
@@ -246,7 +248,7 @@ func TestARemovalIsHeldAndReleased(t *testing.T) {
 				t.Errorf("what is held is looked at again after %v, want not before something happens", again)
 			}
 
-			g.expect(250, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+			g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 			g.expectWarnings("RemovalHeld The decisions would lose 200 of 250 clusters: c000, c001, c002 and 197 more; they are kept: " +
 				"see the condition RemovalHeld")
 
@@ -257,12 +259,12 @@ func TestARemovalIsHeldAndReleased(t *testing.T) {
 			g.restart()
 			g.remove(0, 201)
 			g.reconcile()
-			g.expect(250, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+			g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 			g.expectWarnings() // It has been held since before.
 
 			release(g)
 			g.reconcile()
-			g.expect(49, metav1.ConditionFalse, guard.ReasonNothingHeld)
+			g.expect(49, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 			if many := "ManyClustersRemoved The decisions lost 201 of 250 clusters: c000, c001, c002 and 198 more"; reason != "by annotation" {
 				g.expectWarnings(many)
@@ -270,7 +272,7 @@ func TestARemovalIsHeldAndReleased(t *testing.T) {
 
 			g.remove(201, 230)
 			g.reconcile()
-			g.expect(49, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+			g.expect(49, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		})
 	}
 }
@@ -293,13 +295,13 @@ func TestAHoldIsToldAlsoWhenAWriteFails(t *testing.T) {
 	g.remove(0, 200)
 	g.refused = func(verb string, _ client.Object) bool { return verb == "mend" }
 	g.fail()
-	g.expect(250, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 	g.expectWarnings("RemovalHeld The decisions would lose 200 of 250 clusters: c000, c001, c002 and 197 more; they are kept: " +
 		"see the condition RemovalHeld")
 
 	g.refused = nil
 	g.reconcile()
-	g.expect(250, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expect(250, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 	g.expectWarnings()
 }
 
@@ -308,13 +310,13 @@ func TestWhatIsHeldGoesOnByItself(t *testing.T) {
 	g := newGuarded(t)
 	g.remove(0, 70)
 	g.reconcile()
-	g.expect(180, metav1.ConditionFalse, guard.ReasonNothingHeld)
+	g.expect(180, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 	g.clock.SetTime(g.clock.Now().Add(4 * time.Minute))
 	g.remove(70, 80)
 
 	again := g.reconcile()
-	g.expect(180, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expect(180, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 
 	if again != 6*time.Minute {
 		t.Errorf("to be looked at again after %v, want 6 minutes", again)
@@ -322,7 +324,7 @@ func TestWhatIsHeldGoesOnByItself(t *testing.T) {
 
 	g.clock.SetTime(g.clock.Now().Add(again))
 	g.reconcile()
-	g.expect(170, metav1.ConditionFalse, guard.ReasonNothingHeld)
+	g.expect(170, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 }
 
 // A changed spec is carried out to its end, also when a write fails on the way: whatever was written already, the rest is not held.
@@ -347,11 +349,11 @@ func TestAChangedSpecThatFailsHalfWayIsNotHeld(t *testing.T) {
 
 				g.refused = nil
 				g.reconcile()
-				g.expect(20, metav1.ConditionFalse, guard.ReasonNothingHeld)
+				g.expect(20, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 				g.remove(0, 240)
 				g.reconcile()
-				g.expect(20, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+				g.expect(20, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 			})
 		}
 	}
@@ -368,7 +370,7 @@ func TestARemovalThatFailsHalfWayCountsOnce(t *testing.T) {
 	g.remove(0, 10)
 	g.reconcile()
 
-	condition := meta.FindStatusCondition(g.placement().Status.Conditions, guard.Condition)
+	condition := meta.FindStatusCondition(g.placement().Status.Conditions, removalbudget.Condition)
 	if !strings.Contains(condition.Message, "would lose 80 of 250 clusters") {
 		t.Errorf("got %q", condition.Message)
 	}

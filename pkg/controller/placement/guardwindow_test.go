@@ -10,7 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // isPlacement reports whether a request is about a placement. The answer to a patch of its status is read as metadata.
@@ -18,7 +18,7 @@ func isPlacement(object client.Object) bool { return object.GetName() == "p" }
 
 // recorded is what the status records of departures; empty when it records none.
 func (g *guarded) recorded() string {
-	condition := meta.FindStatusCondition(g.placement().Status.Conditions, guard.RecordCondition)
+	condition := meta.FindStatusCondition(g.placement().Status.Conditions, removalbudget.RecordCondition)
 	if condition == nil {
 		return ""
 	}
@@ -31,16 +31,16 @@ func TestTheWindowOutlivesTheProcess(t *testing.T) {
 	g := newGuarded(t)
 	g.remove(0, 70)
 	g.reconcile()
-	g.expect(180, metav1.ConditionFalse, guard.ReasonNothingHeld)
+	g.expect(180, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 	g.restart()
 	g.clock.SetTime(g.clock.Now().Add(4 * time.Minute))
 	g.remove(0, 80)
 
 	again := g.reconcile()
-	g.expect(180, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expect(180, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 
-	condition := meta.FindStatusCondition(g.placement().Status.Conditions, guard.Condition)
+	condition := meta.FindStatusCondition(g.placement().Status.Conditions, removalbudget.Condition)
 	if !strings.HasPrefix(condition.Message, "The decisions would lose 80 of 250 clusters, 70 of which have left already: ") {
 		t.Errorf("got %q", condition.Message)
 	}
@@ -70,7 +70,7 @@ func TestAKillBetweenThePageAndTheStatus(t *testing.T) {
 	g.restart()
 	g.remove(0, 80)
 	g.reconcile()
-	g.expect(210, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+	g.expect(210, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 }
 
 // What cannot be recorded does not leave.
@@ -121,7 +121,7 @@ func TestTheRecordIsQuiet(t *testing.T) {
 	g.reconcile()
 	expect("two leave", 2, `[{"time":"2026-01-02T03:04:05Z","clusters":["c000","c001"]}]`)
 
-	g.clock.SetTime(g.clock.Now().Add(guard.Window))
+	g.clock.SetTime(g.clock.Now().Add(removalbudget.Window))
 	g.reconcile()
 	expect("the window is over", 0, `"clusters":["c000","c001"]`)
 
@@ -138,7 +138,7 @@ func TestTheRecordIsQuiet(t *testing.T) {
 	}
 
 	g.edit(func(p *clusterv1beta1.Placement) {
-		p.Annotations = map[string]string{guard.PercentAnnotation: "100"}
+		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
 	})
 	g.reconcile()
 

@@ -7,7 +7,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // A page that somebody has edited is mended, and that takes away nothing which the hub had decided: no Warning tells of it. What the hub itself
@@ -30,7 +30,9 @@ func TestMendingAPageIsNoLoss(t *testing.T) {
 		}
 	}
 
-	g.edit(func(p *clusterv1beta1.Placement) { p.Annotations = map[string]string{guard.PercentAnnotation: "100"} })
+	g.edit(func(p *clusterv1beta1.Placement) {
+		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
+	})
 	g.reconcile()
 	g.expectWarnings()
 
@@ -42,7 +44,9 @@ func TestMendingAPageIsNoLoss(t *testing.T) {
 // Where no cluster is feasible there are no scores to tell of.
 func TestNoScoresAreNoNews(t *testing.T) {
 	g := newGuarded(t)
-	g.edit(func(p *clusterv1beta1.Placement) { p.Annotations = map[string]string{guard.PercentAnnotation: "100"} })
+	g.edit(func(p *clusterv1beta1.Placement) {
+		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}
+	})
 	g.reconcile()
 
 	for len(g.events.Events) > 0 {

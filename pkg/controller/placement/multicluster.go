@@ -9,7 +9,7 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -38,23 +38,23 @@ func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
 // ClusterProfile.
 type multicluster struct{}
 
-var _ record.Form = multicluster{}
+var _ api.Codec = multicluster{}
 
 func (multicluster) Key(namespace, name string) inventory.DecisionKey {
 	return inventory.NewPlacementKey(inventory.API(clusterinventory.Group), namespace, "").Decision(name)
 }
 
-func (multicluster) Owner() schema.GroupVersionKind { return record.V1beta1.Form().Owner() }
+func (multicluster) Owner() schema.GroupVersionKind { return api.V1beta1.Codec().Owner() }
 
 func (multicluster) Scheduler() string { return SchedulerName }
 
-func (multicluster) Foreign(*record.Page) bool { return false }
+func (multicluster) Foreign(*api.Page) bool { return false }
 
-func (multicluster) Placement(page *record.Page) string {
+func (multicluster) Placement(page *api.Page) string {
 	return page.Labels[clusterinventory.PlacementKeyLabel]
 }
 
-func (multicluster) Labels(placement string, group record.Group) map[string]string {
+func (multicluster) Labels(placement string, group api.Group) map[string]string {
 	return map[string]string{
 		clusterinventory.DecisionKeyLabel:   placement,
 		clusterinventory.PlacementKeyLabel:  placement,
@@ -62,24 +62,24 @@ func (multicluster) Labels(placement string, group record.Group) map[string]stri
 	}
 }
 
-func (multicluster) Group(page *record.Page) (record.Group, bool) {
+func (multicluster) Group(page *api.Page) (api.Group, bool) {
 	index, err := strconv.Atoi(page.Labels[clusterinventory.DecisionIndexLabel])
 
-	return record.Group{Index: index}, err == nil
+	return api.Group{Index: index}, err == nil
 }
 
-func (multicluster) Empty() record.Object      { return &clusterinventory.PlacementDecision{} }
+func (multicluster) Empty() api.Object         { return &clusterinventory.PlacementDecision{} }
 func (multicluster) EmptyList() runtime.Object { return &clusterinventory.PlacementDecisionList{} }
 func (multicluster) Subresource() string       { return "" }
 
-func (f multicluster) Read(object runtime.Object) *record.Page {
+func (f multicluster) Read(object runtime.Object) *api.Page {
 	decision, ok := object.(*clusterinventory.PlacementDecision)
 	if !ok {
 		return nil
 	}
 
-	page := &record.Page{
-		ObjectMeta: decision.ObjectMeta, Scheduler: decision.SchedulerName, Decisions: make([]record.Decision, 0, len(decision.Decisions)),
+	page := &api.Page{
+		ObjectMeta: decision.ObjectMeta, Scheduler: decision.SchedulerName, Decisions: make([]api.Decision, 0, len(decision.Decisions)),
 	}
 
 	for _, d := range decision.Decisions {
@@ -88,7 +88,7 @@ func (f multicluster) Read(object runtime.Object) *record.Page {
 			profile.Namespace = decision.Namespace
 		}
 
-		own := f.Normalize(record.Decision{Profile: profile})
+		own := f.Normalize(api.Decision{Profile: profile})
 		own.Reason = d.Reason
 		page.Decisions = append(page.Decisions, own)
 	}
@@ -96,21 +96,21 @@ func (f multicluster) Read(object runtime.Object) *record.Page {
 	return page
 }
 
-func (f multicluster) Write(page *record.Page) record.Object {
+func (f multicluster) Write(page *api.Page) api.Object {
 	return &clusterinventory.PlacementDecision{
 		ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions), SchedulerName: SchedulerName,
 	}
 }
 
-func (multicluster) Normalize(d record.Decision) record.Decision {
-	return record.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
+func (multicluster) Normalize(d api.Decision) api.Decision {
+	return api.Decision{Cluster: d.Profile.Namespace + "/" + d.Profile.Name, Profile: d.Profile}
 }
 
-func (f multicluster) Body(decisions []record.Decision) map[string]any {
+func (f multicluster) Body(decisions []api.Decision) map[string]any {
 	return map[string]any{"decisions": f.decisions(decisions), "schedulerName": SchedulerName}
 }
 
-func (multicluster) decisions(decisions []record.Decision) []clusterinventory.ClusterDecision {
+func (multicluster) decisions(decisions []api.Decision) []clusterinventory.ClusterDecision {
 	written := make([]clusterinventory.ClusterDecision, 0, len(decisions))
 	for _, d := range decisions {
 		written = append(written, clusterinventory.ClusterDecision{

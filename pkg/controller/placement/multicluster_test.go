@@ -7,12 +7,12 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // docs/spec/differences.md B4: what is ours is put back, what is somebody else's is left alone.
 func TestForeignSlices(t *testing.T) {
-	placement := record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1"}})
+	placement := api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1"}})
 	owned := []metav1.OwnerReference{{APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: "p", UID: "1"}}
 	others := []metav1.OwnerReference{{APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: "q", UID: "2"}}
 
@@ -33,8 +33,8 @@ func TestForeignSlices(t *testing.T) {
 		{"of another scheduler, with its own label", "other", owned, "q", true},
 		{"of another scheduler, for another placement", "other", others, "p", true},
 	} {
-		page := &record.Page{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: "p-decision-1", OwnerReferences: tc.owners, Labels: multicluster{}.Labels(tc.key, record.Group{}),
+		page := &api.Page{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: "p-decision-1", OwnerReferences: tc.owners, Labels: multicluster{}.Labels(tc.key, api.Group{}),
 		}, Scheduler: tc.scheduler}
 		if got := !decision.Owns(multicluster{}, placement, page); got != tc.want {
 			t.Errorf("%s: foreign is %v, want %v", tc.reason, got, tc.want)

@@ -6,7 +6,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // observe wraps an event handler so that it records the resourceVersions that it has handled.
@@ -65,8 +65,8 @@ func (o observing) name(meta metav1.Object) freshness.Object {
 }
 
 // placements returns the resource of the Placements of an API.
-func placements(api record.API) schema.GroupVersionResource {
-	owner := api.Form().Owner()
+func placements(adapter api.Adapter) schema.GroupVersionResource {
+	owner := adapter.Codec().Owner()
 
 	return owner.GroupVersion().WithResource("placements")
 }

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // The names of the controllers, as --controllers takes them.
@@ -25,7 +25,7 @@ type Options struct {
 	ProfileDecisions bool
 	// RemovalLimit says which share of the clusters in the decisions of a placement may leave them within ten minutes for causes outside of
 	// the placement; annotations of the placement win over it. Nil is off for Setup, and not known for Observe.
-	RemovalLimit guard.Limit
+	RemovalLimit removalbudget.Limit
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once. Nil means DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
@@ -40,19 +40,19 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 // outputs returns the APIs to serve and the formats to write.
 func (o Options) outputs() servedAPIs {
-	limit := guard.Limit{
-		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, guard.Off)),
+	limit := removalbudget.Limit{
+		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit)),
 		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
 	}
 	written := servedAPIs{removalLimits: removalLimits{limit: limit, warned: o.WarnRemovalPercent}}
 
 	if slices.Contains(o.Controllers, Name) {
-		written.apis = append(written.apis, record.V1beta1)
+		written.apis = append(written.apis, api.V1beta1)
 		written.profiles = o.ProfileDecisions
 	}
 
 	if slices.Contains(o.Controllers, V1alpha1Name) {
-		written.apis = append(written.apis, record.V1alpha1)
+		written.apis = append(written.apis, api.V1alpha1)
 	}
 
 	return written

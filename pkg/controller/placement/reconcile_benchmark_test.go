@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // shelf answers reads of one placement as the cache of a manager does, without any search.
@@ -62,7 +62,7 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 			store := fake.NewClientBuilder().WithScheme(scheme.New()).
 				WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 				WithObjects(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Generation: 1, UID: "1"}})
-			r, api := newReconciler(b, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+			r, hub := newReconciler(b, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 			r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
 			r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
@@ -76,10 +76,10 @@ func BenchmarkReconcileOfASettledPlacement(b *testing.B) {
 				b.Fatal(err)
 			}
 
-			s := &shelf{Client: api, placement: &clusterv1beta1.Placement{}}
+			s := &shelf{Client: hub, placement: &clusterv1beta1.Placement{}}
 			pages := &clusterv1beta1.PlacementDecisionList{}
 
-			if err := errors.Join(api.Get(b.Context(), placementKey(name).NamespacedName, s.placement), api.List(b.Context(), pages)); err != nil {
+			if err := errors.Join(hub.Get(b.Context(), placementKey(name).NamespacedName, s.placement), hub.List(b.Context(), pages)); err != nil {
 				b.Fatal(err)
 			}
 

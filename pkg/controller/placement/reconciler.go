@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
@@ -126,12 +126,12 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 
 // index has PlacementDecisions found by the placements they may belong to.
 func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
-	for _, form := range o.forms() {
-		err := mgr.GetFieldIndexer().IndexField(ctx, form.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(form, record.MetadataOnly(object))
+	for _, codec := range o.forms() {
+		err := mgr.GetFieldIndexer().IndexField(ctx, codec.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(codec, api.MetadataOnly(object))
 		})
 		if err != nil {
-			return fmt.Errorf("indexing %T: %w", form.Empty(), err)
+			return fmt.Errorf("indexing %T: %w", codec.Empty(), err)
 		}
 	}
 
@@ -213,7 +213,7 @@ type cycle struct {
 	decision.Evaluation
 
 	// placement is the Placement with its latest known status.
-	placement *record.Placement
+	placement *api.Placement
 	// outputs are the plans by format; the first one is in the API of the Placement.
 	outputs []output
 	// stats has what was written so far, and refused the objects that conflicted.
@@ -223,7 +223,7 @@ type cycle struct {
 
 // output is what to write in one format.
 type output struct {
-	present decision.Present
+	present decision.Existing
 	plan    decision.Plan
 }
 
@@ -254,21 +254,21 @@ func (p *cycle) next(now time.Time) reconcile.Result {
 }
 
 // plan evaluates the Placement and compares the result with the existing decisions.
-func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cycle, error) {
-	present, err := r.present(ctx, placement.API.Form(), placement)
+func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle, error) {
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
 	if err != nil {
 		return nil, err
 	}
 
 	now := r.clock.Now()
 
-	evaluation, err := r.schedule(ctx, placement, present, now)
+	evaluation, err := r.schedule(ctx, placement, existing, now)
 	if err != nil {
 		return nil, err
 	}
 
 	p := &cycle{
-		Evaluation: evaluation, placement: placement, outputs: []output{{present: present, plan: evaluation.Plan}},
+		Evaluation: evaluation, placement: placement, outputs: []output{{present: existing, plan: evaluation.Plan}},
 		stats: writeStats{clock: r.clock},
 	}
 
@@ -279,12 +279,12 @@ func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cy
 		return p, nil
 	}
 
-	references, err := r.present(ctx, multicluster{}, placement)
+	references, err := r.existing(ctx, multicluster{}, placement)
 	if err != nil {
 		return nil, err
 	}
 
-	answer, _ := decision.Profiles(p.Result, present, references)
+	answer, _ := decision.Profiles(p.Result, existing, references)
 	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan()})
 
 	return p, nil
@@ -293,14 +293,14 @@ func (r *reconciler) plan(ctx context.Context, placement *record.Placement) (*cy
 // schedule runs the scheduler, proves the removals of the result, and evaluates it. If the status needs new subscriptions and an event
 // arrived before they were made, it runs again.
 func (r *reconciler) schedule(
-	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time,
+	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time,
 ) (decision.Evaluation, error) {
-	key, request, incumbents := placement.Key(), r.requests.of(placement), present.Incumbents()
+	key, request, incumbents := placement.Key(), r.requests.of(placement), existing.Incumbents()
 
 	for {
 		_, span := r.tracer.begin(ctx, "schedule", key)
 
-		result, err := r.proved(ctx, placement, present, now, func() *scheduling.Result {
+		result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result {
 			return r.decide(request, key, incumbents, now)
 		})
 		if err != nil {
@@ -314,7 +314,7 @@ func (r *reconciler) schedule(
 		span.end()
 
 		_, span = r.tracer.begin(ctx, "plan", key)
-		evaluation := decision.Evaluate(result, present, r.options(), now)
+		evaluation := decision.Evaluate(result, existing, r.options(), now)
 		span.planned(&evaluation)
 		span.end()
 
@@ -329,9 +329,9 @@ func (r *reconciler) schedule(
 }
 
 // placement returns a Placement with the last status that was written, or nil if there is none.
-func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*record.Placement, error) {
-	api := r.api(key)
-	cached := api.Empty()
+func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
+	adapter := r.api(key)
+	cached := adapter.Empty()
 
 	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
 	if apierrors.IsNotFound(err) {
@@ -342,36 +342,36 @@ func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*record.
 		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
 	}
 
-	for _, latest := range r.statuses.List(key, []*record.Placement{api.Read(cached)}) {
+	for _, latest := range r.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
 		return latest, nil
 	}
 
 	return nil, nil // It is gone; the cache does not know it yet.
 }
 
-// present returns the existing PlacementDecisions of a Placement in a format, with the last own writes.
-func (r *reconciler) present(ctx context.Context, form record.Form, placement *record.Placement) (decision.Present, error) {
-	list, ok := form.EmptyList().(client.ObjectList)
+// existing returns the PlacementDecisions of a Placement in a format, with the last own writes.
+func (r *reconciler) existing(ctx context.Context, codec api.Codec, placement *api.Placement) (decision.Existing, error) {
+	list, ok := codec.EmptyList().(client.ObjectList)
 	if !ok {
-		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), form.EmptyList())
+		return decision.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), codec.EmptyList())
 	}
 
 	err := r.client.List(ctx, list, client.InNamespace(placement.Namespace), client.MatchingFields{placementField: placement.Name},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
-		return decision.Present{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+		return decision.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
 	}
 
-	var cached []*record.Page
+	var cached []*api.Page
 
 	err = meta.EachListItem(list, func(object runtime.Object) error {
-		cached = append(cached, form.Read(object))
+		cached = append(cached, codec.Read(object))
 
 		return nil
 	})
 	if err != nil {
-		return decision.Present{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+		return decision.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
 	}
 
-	return decision.NewPresent(form, placement, r.pages[form].List(placement.Key(), cached)), nil
+	return decision.NewExisting(codec, placement, r.pages[codec].List(placement.Key(), cached)), nil
 }

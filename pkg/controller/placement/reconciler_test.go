@@ -22,7 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -33,32 +33,32 @@ func nameOf(object client.Object) []string { return []string{object.GetName()} }
 func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*reconciler, client.WithWatch) {
 	tb.Helper()
 
-	for _, form := range o.forms() {
-		store = store.WithIndex(form.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(form, form.Read(object))
-		}).WithIndex(form.Empty(), metav1.ObjectNameField, nameOf)
+	for _, codec := range o.forms() {
+		store = store.WithIndex(codec.Empty(), placementField, func(object client.Object) []string {
+			return decision.PlacementsOf(codec, codec.Read(object))
+		}).WithIndex(codec.Empty(), metav1.ObjectNameField, nameOf)
 	}
 
-	for _, api := range o.apis {
-		store = store.WithIndex(api.Empty(), metav1.ObjectNameField, nameOf)
+	for _, adapter := range o.apis {
+		store = store.WithIndex(adapter.Empty(), metav1.ObjectNameField, nameOf)
 	}
 
-	api, shared := store.Build(), newState(o, clock.RealClock{})
+	hub, shared := store.Build(), newState(o, clock.RealClock{})
 	r := &reconciler{
-		state: shared, client: api, live: api, engine: newEngine(shared.inventory), writer: decision.Writer{Client: api}, clock: clock.RealClock{},
+		state: shared, client: hub, live: hub, engine: newEngine(shared.inventory), writer: decision.Writer{Client: hub}, clock: clock.RealClock{},
 		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		removals: newRemovals(freshness.New(placementsOnly{store: api}, shared.observed)),
+		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.observed)),
 	}
 	r.synced.Store(true)
 
-	return r, api
+	return r, hub
 }
 
 // docs/spec/differences.md A5: where the decisions are written a second time and nobody answers, those that count are there, and the
 // placement says so.
 func TestOtherFormsHoldUpNothing(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
-	both := servedAPIs{apis: []record.API{record.V1beta1}, profiles: true}
+	both := servedAPIs{apis: []api.Adapter{api.V1beta1}, profiles: true}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -73,17 +73,17 @@ func TestOtherFormsHoldUpNothing(t *testing.T) {
 			},
 		})
 
-	r, api := newReconciler(t, both, builder)
+	r, hub := newReconciler(t, both, builder)
 	r.reporter.recorder = events.NewFakeRecorder(10)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 
-	if _, err := r.Reconcile(ctx, record.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := r.Reconcile(ctx, api.V1beta1.Read(placement).Key()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want that the time is over", err)
 	}
 
-	if err := api.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
+	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(placement), placement); err != nil {
 		t.Fatal(err)
 	}
 

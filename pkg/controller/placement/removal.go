@@ -15,7 +15,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -60,13 +60,13 @@ func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.C
 // removed clusters. If that cannot be proved, it returns the postponed result. The error is freshness.ErrPlacementChanged when the
 // Placement has to be read again.
 func (r *reconciler) proved(
-	ctx context.Context, placement *record.Placement, present decision.Present, now time.Time, find func() *scheduling.Result,
+	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
 		shown := r.observed.Now()
 		result := find()
 
-		removal, removes := removalOf(placement, present, result)
+		removal, removes := removalOf(placement, existing, result)
 		if !removes {
 			r.removals.backoff.Forget(placement.Key())
 
@@ -96,8 +96,8 @@ func (r *reconciler) proved(
 }
 
 // removalOf returns the removal that a result leads to; false if it removes no cluster.
-func removalOf(placement *record.Placement, present decision.Present, result *scheduling.Result) (freshness.Removal, bool) {
-	clusters := decision.AffectedByRemoval(result, present)
+func removalOf(placement *api.Placement, existing decision.Existing, result *scheduling.Result) (freshness.Removal, bool) {
+	clusters := decision.AffectedByRemoval(result, existing)
 	if len(clusters) == 0 {
 		return freshness.Removal{}, false
 	}
@@ -109,7 +109,7 @@ func removalOf(placement *record.Placement, present decision.Present, result *sc
 }
 
 // placementObject returns the Placement as an object of the API server.
-func placementObject(placement *record.Placement) freshness.Object {
+func placementObject(placement *api.Placement) freshness.Object {
 	return freshness.Object{Resource: placements(placement.API), NamespacedName: keyOf(placement)}
 }
 

@@ -23,7 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -53,17 +53,17 @@ func (g placementGetter) Namespace(name string) metadata.ResourceInterface {
 }
 
 func (g placementGetter) Get(ctx context.Context, name string, _ metav1.GetOptions, _ ...string) (*metav1.PartialObjectMetadata, error) {
-	for _, api := range record.APIs() {
-		if placements(api) != g.of {
+	for _, adapter := range api.Adapters() {
+		if placements(adapter) != g.of {
 			continue
 		}
 
-		object := api.Empty()
+		object := adapter.Empty()
 		if err := g.store.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: name}, object); err != nil {
 			return nil, fmt.Errorf("reading placement %s: %w", name, err)
 		}
 
-		return &metav1.PartialObjectMetadata{ObjectMeta: api.Read(object).ObjectMeta}, nil
+		return &metav1.PartialObjectMetadata{ObjectMeta: adapter.Read(object).ObjectMeta}, nil
 	}
 
 	return nil, apierrors.NewNotFound(g.of.GroupResource(), name)
@@ -79,8 +79,8 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "1", Generation: 1}}
 	builder := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement).
 		WithStatusSubresource(&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{})
-	r, api := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, builder)
-	key := record.V1beta1.Read(placement).Key()
+	r, hub := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, builder)
+	key := api.V1beta1.Read(placement).Key()
 
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
 	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
@@ -102,7 +102,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 		}
 
 		stored := &clusterv1beta1.Placement{}
-		if err := api.Get(t.Context(), key.NamespacedName, stored); err != nil {
+		if err := hub.Get(t.Context(), key.NamespacedName, stored); err != nil {
 			t.Fatal(err)
 		}
 

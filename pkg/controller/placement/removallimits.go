@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // DefaultWarnRemovalPercent is the percentage of its clusters that a Placement may lose at once without a warning, unless Options set
@@ -18,7 +18,7 @@ const DefaultWarnRemovalPercent = 50
 // removalLimits bound how many clusters may leave the decisions of a Placement.
 type removalLimits struct {
 	// limit is the removal budget; nil fields are unknown to this process.
-	limit guard.Limit
+	limit removalbudget.Limit
 	// warned is the percentage that may leave without a warning; nil is the default.
 	warned *int
 }
@@ -40,7 +40,7 @@ func (p *cycle) deletesForNewSpec() bool {
 
 // holdBegins reports whether a removal is blocked that was not blocked before.
 func (p *cycle) holdBegins() bool {
-	return p.Removal.Held && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, guard.Condition)
+	return p.Removal.Blocked && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, removalbudget.Condition)
 }
 
 // reserve records in the status which clusters are about to leave, before a page loses them: if the process ends meanwhile, the next leader
@@ -60,7 +60,7 @@ func (r *reconciler) reserve(ctx context.Context, p *cycle) error {
 }
 
 // patchStatus writes the status if it differs, and returns the written Placement; nil if nothing was written.
-func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status record.Status) (*record.Placement, error) {
+func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status api.Status) (*api.Placement, error) {
 	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
 	if err != nil {
 		p.stats.count("status", err)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -38,7 +38,7 @@ func newRequests(compiler *selector.Compiler, inv *inventory.Inventory, o served
 }
 
 // of returns the Request of a Placement. A Request of an older generation does not replace the known one.
-func (r *requests) of(placement *record.Placement) *scheduling.Request {
+func (r *requests) of(placement *api.Placement) *scheduling.Request {
 	if request := r.known(placement); request != nil {
 		return request
 	}
@@ -87,7 +87,7 @@ func (r *requests) updateDependencies(key inventory.Key, answer *scheduling.Resu
 }
 
 // known returns the Request of a Placement if it was converted before, or nil.
-func (r *requests) known(placement *record.Placement) *scheduling.Request {
+func (r *requests) known(placement *api.Placement) *scheduling.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

@@ -15,7 +15,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -123,7 +123,7 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		held := meta.FindStatusCondition(placement.Status.Conditions, guard.Condition)
+		held := meta.FindStatusCondition(placement.Status.Conditions, removalbudget.Condition)
 		if held == nil || !strings.Contains(held.Message, want) {
 			t.Errorf("%s: got %+v, want %q", when, held, want)
 		}
@@ -137,7 +137,7 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	placement.Generation, placement.Annotations = 2, map[string]string{guard.PercentAnnotation: "0"}
+	placement.Generation, placement.Annotations = 2, map[string]string{removalbudget.PercentAnnotation: "0"}
 	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}},
 	}}}

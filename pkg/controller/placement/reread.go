@@ -7,7 +7,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // refused are the objects for which requests conflicted.
@@ -19,20 +19,20 @@ type refused struct {
 
 // refusedPage is a page in a format; known is its expected state, or nil if it was expected not to exist.
 type refusedPage struct {
-	form  record.Form
-	page  *record.Page
-	known *record.Page
+	form  api.Codec
+	page  *api.Page
+	known *api.Page
 }
 
 // note adds a page if the error is a conflict.
-func (r *refused) note(present decision.Present, page *record.Page, err error) {
+func (r *refused) note(existing decision.Existing, page *api.Page, err error) {
 	if !decision.Outdated(err) {
 		return
 	}
 
-	refused := refusedPage{form: present.Form, page: page}
-	if i := slices.IndexFunc(present.Pages, func(known *record.Page) bool { return known.Name == page.Name }); i >= 0 {
-		refused.known = present.Pages[i]
+	refused := refusedPage{form: existing.Codec, page: page}
+	if i := slices.IndexFunc(existing.Pages, func(known *api.Page) bool { return known.Name == page.Name }); i >= 0 {
+		refused.known = existing.Pages[i]
 	}
 
 	r.pages = append(r.pages, refused)
@@ -75,7 +75,7 @@ func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPa
 	}
 }
 
-func (r *reconciler) rereadPlacement(ctx context.Context, placement *record.Placement) {
+func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placement) {
 	owner, key := placement.Key(), keyOf(placement)
 
 	live, err := readObject(ctx, r.live, placement.API.EmptyList(), key)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -13,7 +13,7 @@ type servedAPIs struct {
 	// removalLimits bound how many clusters may leave the decisions.
 	removalLimits
 
-	apis []record.API
+	apis []api.Adapter
 	// profiles mirrors the decisions of v1beta1 as references to ClusterProfiles.
 	profiles bool
 	// outside reports that another process writes, so that it is unknown whether decisions are mirrored.
@@ -31,10 +31,10 @@ func (o servedAPIs) options() decision.Options {
 }
 
 // forms returns all formats in which decisions are written.
-func (o servedAPIs) forms() []record.Form {
-	forms := make([]record.Form, 0, len(o.apis)+1)
-	for _, api := range o.apis {
-		forms = append(forms, api.Form())
+func (o servedAPIs) forms() []api.Codec {
+	forms := make([]api.Codec, 0, len(o.apis)+1)
+	for _, adapter := range o.apis {
+		forms = append(forms, adapter.Codec())
 	}
 
 	if o.profiles {
@@ -45,13 +45,13 @@ func (o servedAPIs) forms() []record.Form {
 }
 
 // api returns the API of a Placement.
-func (o servedAPIs) api(key inventory.Key) record.API {
-	i := slices.IndexFunc(o.apis, func(api record.API) bool { return api.Name() == key.API() })
+func (o servedAPIs) api(key inventory.Key) api.Adapter {
+	i := slices.IndexFunc(o.apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() })
 
 	return o.apis[i]
 }
 
 // writesProfiles reports whether the decisions of the Placement are mirrored as references to ClusterProfiles.
 func (o servedAPIs) writesProfiles(key inventory.Key) bool {
-	return o.profiles && key.API() == record.V1beta1.Name()
+	return o.profiles && key.API() == api.V1beta1.Name()
 }

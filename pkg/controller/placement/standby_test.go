@@ -16,7 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -27,7 +27,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 	elected := make(chan struct{})
 	f = &eventHandlers{
 		checker: freshness.New(nil, freshness.NewObserved()),
-		state:   newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
+		state:   newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
 	}
 	f.synced.Store(true)
 
@@ -62,13 +62,13 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
-			f.updatePlacement(nil, record.V1beta1.Read(named(name)), false)
+			f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
 			f.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
 			f.updateBinding(nil, binding, false)
 			f.deleteBinding(binding)
 
 			if i > 1 {
-				f.placements(record.V1beta1).OnDelete(named(name))
+				f.placements(api.V1beta1).OnDelete(named(name))
 			}
 		}
 
@@ -90,7 +90,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		}
 
 		f.queue.Get(placementKey("p0"))
-		f.updatePlacement(nil, record.V1beta1.Read(named("p0")), false)
+		f.updatePlacement(nil, api.V1beta1.Read(named("p0")), false)
 
 		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityUser}, drained(q)); diff != "" {
 			t.Errorf("woken after the election (-want +got):\n%s", diff)
@@ -113,7 +113,7 @@ func TestNothingIsMissedAroundTheElection(t *testing.T) {
 					go elect()
 				}
 
-				f.updatePlacement(nil, record.V1beta1.Read(named(name)), false)
+				f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
 			}
 
 			synctest.Wait()

@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -22,8 +22,8 @@ type state struct {
 
 	inventory *inventory.Inventory
 	requests  *requests
-	pages     map[record.Form]*assumecache.Cache[inventory.Key, *record.Page]
-	statuses  *assumecache.Cache[inventory.Key, *record.Placement]
+	pages     map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]
+	statuses  *assumecache.Cache[inventory.Key, *api.Placement]
 	queue     *queue.PriorityQueue[inventory.Key]
 	// standings are the states of the Placements for the gauges.
 	standings *metrics.Standings[inventory.Key]
@@ -44,10 +44,10 @@ type state struct {
 func newState(o servedAPIs, c clock.PassiveClock) *state {
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
-	pages := map[record.Form]*assumecache.Cache[inventory.Key, *record.Page]{}
+	pages := map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]{}
 
-	for _, form := range o.forms() {
-		pages[form] = assumecache.New[inventory.Key, *record.Page](c)
+	for _, codec := range o.forms() {
+		pages[codec] = assumecache.New[inventory.Key, *api.Page](c)
 	}
 
 	return &state{
@@ -55,7 +55,7 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 		inventory:  inv,
 		requests:   newRequests(compiler, inv, o),
 		pages:      pages,
-		statuses:   assumecache.New[inventory.Key, *record.Placement](c),
+		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
 		queue:      queue.NewPriorityQueue[inventory.Key](),
 		standings:  metrics.NewStandings[inventory.Key](),
 		observed:   freshness.NewObserved(),
@@ -75,7 +75,7 @@ func (m *state) forget(key inventory.Key) {
 }
 
 // skip drops the state of a Placement that is not managed, except that it exists.
-func (m *state) skip(placement *record.Placement) {
+func (m *state) skip(placement *api.Placement) {
 	reason := "disabled"
 	if !placement.DeletionTimestamp.IsZero() {
 		reason = "deleting"

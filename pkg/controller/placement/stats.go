@@ -12,7 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -59,11 +59,11 @@ func (d *writeStats) count(kind string, err error) {
 }
 
 // page notes the clusters of a page of the own API.
-func (d *writeStats) page(present decision.Present, page *record.Page, deleted bool) {
+func (d *writeStats) page(existing decision.Existing, page *api.Page, deleted bool) {
 	if d.pages == nil {
-		d.before, d.pages = map[string]string{}, make(map[string][]string, len(present.Pages))
+		d.before, d.pages = map[string]string{}, make(map[string][]string, len(existing.Pages))
 
-		for _, known := range present.Pages {
+		for _, known := range existing.Pages {
 			d.pages[known.Name] = known.Clusters()
 			for _, cluster := range d.pages[known.Name] {
 				d.before[cluster] = known.Name
@@ -192,7 +192,7 @@ func causeOf(change queue.Change) *metrics.Cause {
 }
 
 // standing returns the state of a Placement for the gauges.
-func standing(result *scheduling.Result, status record.Status) metrics.Standing {
+func standing(result *scheduling.Result, status api.Status) metrics.Standing {
 	is := metrics.Standing{
 		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
 		Stalled:       result.Outcome() != scheduling.Decided,

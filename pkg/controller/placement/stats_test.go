@@ -23,7 +23,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -142,7 +142,7 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, standingSeries...)
 
 	f := &eventHandlers{state: r.state}
-	f.placements(record.V1beta1).OnDelete(placement)
+	f.placements(api.V1beta1).OnDelete(placement)
 	expectScraped(t, "it is gone", since, map[string]float64{}, standingSeries...)
 }
 
@@ -158,11 +158,11 @@ func TestDisabledPlacementsAreTold(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "off", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
 	}}
-	f.updatePlacement(nil, record.V1beta1.Read(placement), true)
+	f.updatePlacement(nil, api.V1beta1.Read(placement), true)
 	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, standingSeries...)
 
 	placement.DeletionTimestamp = ptr.To(metav1.Now())
-	f.updatePlacement(record.V1beta1.Read(placement), record.V1beta1.Read(placement), false)
+	f.updatePlacement(api.V1beta1.Read(placement), api.V1beta1.Read(placement), false)
 	expectScraped(t, "it is being deleted", since, map[string]float64{"skipped_placements deleting": 1}, standingSeries...)
 }
 
@@ -227,20 +227,20 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			r.inventory.DeleteCluster("c1")
 			r.enqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
 
-			api, ok := r.client.(client.WithWatch)
+			hub, ok := r.client.(client.WithWatch)
 			if !ok {
 				t.Fatalf("the client is a %T", r.client)
 			}
 
 			series := []string{"evaluations_total", "decision_latency_seconds", "writes_total"}
 			since := scraped(t)
-			r.writer.Client = refusing(api, tc.err)
+			r.writer.Client = refusing(hub, tc.err)
 
 			if _, err := r.Reconcile(t.Context(), placementKey("p")); (err != nil) != (tc.result == "error") {
 				t.Errorf("got error %v", err)
 			}
 
-			r.writer.Client = api
+			r.writer.Client = hub
 
 			if _, err := r.Reconcile(t.Context(), placementKey("p")); err != nil {
 				t.Fatal(err)
@@ -260,8 +260,8 @@ func TestWhatFailsIsOwed(t *testing.T) {
 }
 
 // refusing is a client whose patches fail.
-func refusing(api client.WithWatch, err error) client.Client {
-	return interceptor.NewClient(api, interceptor.Funcs{SubResourcePatch: func(
+func refusing(hub client.WithWatch, err error) client.Client {
+	return interceptor.NewClient(hub, interceptor.Funcs{SubResourcePatch: func(
 		context.Context, client.Client, string, client.Object, client.Patch, ...client.SubResourcePatchOption,
 	) error {
 		return fmt.Errorf("refused: %w", err)
@@ -270,20 +270,20 @@ func refusing(api client.WithWatch, err error) client.Client {
 
 // Clusters that are gained, lost and moved are told apart, also when a cluster stands in two pages for a while.
 func TestChangesOfDecisions(t *testing.T) {
-	page := func(name string, clusters ...string) *record.Page {
-		p := &record.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	page := func(name string, clusters ...string) *api.Page {
+		p := &api.Page{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		for _, cluster := range clusters {
-			p.Decisions = append(p.Decisions, record.Decision{Cluster: cluster})
+			p.Decisions = append(p.Decisions, api.Decision{Cluster: cluster})
 		}
 
 		return p
 	}
 	type step struct {
-		page    *record.Page
+		page    *api.Page
 		deleted bool
 	}
 
-	before := []*record.Page{page("1", "a", "b"), page("2", "c")}
+	before := []*api.Page{page("1", "a", "b"), page("2", "c")}
 
 	for _, tc := range []struct {
 		reason string
@@ -300,7 +300,7 @@ func TestChangesOfDecisions(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			d := &writeStats{}
 			for _, step := range tc.steps {
-				d.page(decision.Present{Pages: before}, step.page, step.deleted)
+				d.page(decision.Existing{Pages: before}, step.page, step.deleted)
 			}
 
 			gained, lost, moved := d.changes()

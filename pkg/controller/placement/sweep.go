@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -35,11 +35,11 @@ func (f *eventHandlers) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
 	defer cancel()
 
-	for form, writes := range f.pages {
-		sweep(ctx, f, writes, func(*record.Page) client.Object { return form.Empty() }, form.Read)
+	for codec, writes := range f.pages {
+		sweep(ctx, f, writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
 	}
 
-	sweep(ctx, f, f.statuses, func(lost *record.Placement) client.Object { return lost.API.Empty() }, record.Read)
+	sweep(ctx, f, f.statuses, func(lost *api.Placement) client.Object { return lost.API.Empty() }, api.Read)
 }
 
 func sweep[T metav1.Object](

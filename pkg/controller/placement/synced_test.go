@@ -8,21 +8,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 var owner = inventory.NewPlacementKey(inventory.V1beta1, "ns", "p")
 
-func newPage(name, uid, version string) *record.Page {
-	return &record.Page{ObjectMeta: metav1.ObjectMeta{
+func newPage(name, uid, version string) *api.Page {
+	return &api.Page{ObjectMeta: metav1.ObjectMeta{
 		Namespace: owner.Namespace, Name: name, UID: types.UID(uid), ResourceVersion: version,
 	}}
 }
 
 // Workers that start before the initial lists are complete must not answer from half a world.
 func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
-	r := &reconciler{state: newState(servedAPIs{apis: record.APIs()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	r := &reconciler{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
 
 	result, err := r.Reconcile(t.Context(), owner)
 	if err != nil || result.RequeueAfter != notSyncedDelay {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -28,21 +28,21 @@ func (v *View) connect(known *reconciler) {
 }
 
 // Serves reports whether the view has the Placements of an API.
-func (v *View) Serves(api record.API) bool {
-	return v.known != nil && slices.Contains(v.known.apis, api)
+func (v *View) Serves(adapter api.Adapter) bool {
+	return v.known != nil && slices.Contains(v.known.apis, adapter)
 }
 
 // Synced reports whether the initial lists were handled. Before that, only Serves may be called.
 func (v *View) Synced() bool { return v.known != nil && v.known.synced.Load() }
 
 // Placement returns a Placement, or nil if there is none. It is shared and must not be changed.
-func (v *View) Placement(ctx context.Context, key inventory.Key) (*record.Placement, error) {
+func (v *View) Placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
 	return v.known.placement(ctx, key)
 }
 
 // Present returns the existing decisions of a Placement, which may differ from the Placement on the hub.
-func (v *View) Present(ctx context.Context, placement *record.Placement) (decision.Present, error) {
-	return v.known.present(ctx, placement.API.Form(), placement)
+func (v *View) Present(ctx context.Context, placement *api.Placement) (decision.Existing, error) {
+	return v.known.existing(ctx, placement.API.Codec(), placement)
 }
 
 // Snapshot returns the present snapshot of the inventory, and subscribes nobody.

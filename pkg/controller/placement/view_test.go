@@ -20,14 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // A view that nothing is connected to knows nothing, and says so.
 func TestViewBeforeItIsConnected(t *testing.T) {
 	view := &View{}
-	if view.Synced() || view.Serves(record.V1beta1) {
+	if view.Synced() || view.Serves(api.V1beta1) {
 		t.Error("an empty view claims to know something")
 	}
 }
@@ -54,12 +54,12 @@ func TestViewChangesNothing(t *testing.T) {
 		},
 	}
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(placement, page).WithInterceptorFuncs(writes)
-	r, _ := newReconciler(t, servedAPIs{apis: []record.API{record.V1beta1}}, store)
+	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	view := &View{}
 
 	view.connect(r)
 
-	if !view.Synced() || !view.Serves(record.V1beta1) || view.Serves(record.V1alpha1) {
+	if !view.Synced() || !view.Serves(api.V1beta1) || view.Serves(api.V1alpha1) {
 		t.Error("the view does not tell what is served")
 	}
 
@@ -70,9 +70,9 @@ func TestViewChangesNothing(t *testing.T) {
 		t.Fatalf("found %v, error %v", found, err)
 	}
 
-	present, err := view.Present(t.Context(), found)
-	if err != nil || !present.Incumbents()["c"] {
-		t.Errorf("incumbents %v, error %v", present.Incumbents(), err)
+	existing, err := view.Present(t.Context(), found)
+	if err != nil || !existing.Incumbents()["c"] {
+		t.Errorf("incumbents %v, error %v", existing.Incumbents(), err)
 	}
 
 	key.Name = "missing"
@@ -95,14 +95,14 @@ func TestViewChangesNothing(t *testing.T) {
 
 // Whoever observes has no queue: what concerns placements is taken in, and nobody is woken.
 func TestObserverWakesNobody(t *testing.T) {
-	shared := newState(servedAPIs{apis: []record.API{record.V1beta1}}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+	shared := newState(servedAPIs{apis: []api.Adapter{api.V1beta1}}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
 	shared.synced.Store(true)
 
 	f := &eventHandlers{state: shared}
-	placement := record.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: types.UID("1")}})
+	placement := api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: types.UID("1")}})
 
 	f.updatePlacement(nil, placement, false)
-	f.placements(record.V1beta1).OnDelete(placement.Object)
+	f.placements(api.V1beta1).OnDelete(placement.Object)
 	f.updateCluster(nil, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, false)
 
 	if shared.inventory.Snapshot().Cluster("c") == nil {

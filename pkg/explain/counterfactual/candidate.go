@@ -10,7 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -82,7 +82,7 @@ func addPoints(cluster string, points int64) candidate {
 func addClusterSet(key inventory.Key, set string) candidate {
 	return candidate{
 		kind: kindClusterSets, target: set, text: fmt.Sprintf("set %s in spec.clusterSets", set), cost: costUnusual,
-		apply: changePlacement(key, func(object record.Object) {
+		apply: changePlacement(key, func(object api.Object) {
 			switch placement := object.(type) {
 			case *clusterv1beta1.Placement:
 				placement.Spec.ClusterSets = append(placement.Spec.ClusterSets, set)
@@ -97,7 +97,7 @@ func addClusterSet(key inventory.Key, set string) candidate {
 func dropExpression(key inventory.Key, predicate int, expression string) candidate {
 	return candidate{
 		kind: kindCEL, target: expression, text: fmt.Sprintf("CEL %s of predicate %d were true", expression, predicate+1), cost: costRare,
-		apply: changePlacement(key, func(object record.Object) {
+		apply: changePlacement(key, func(object api.Object) {
 			if placement, is := object.(*clusterv1beta1.Placement); is {
 				expressions := &placement.Spec.Predicates[predicate].RequiredClusterSelector.CelSelector.CelExpressions
 				*expressions = slices.DeleteFunc(*expressions, func(other string) bool { return other == expression })
@@ -106,17 +106,17 @@ func dropExpression(key inventory.Key, predicate int, expression string) candida
 	}
 }
 
-func changePlacement(key inventory.Key, change func(record.Object)) func(*explain.State, time.Time) (*explain.State, error) {
+func changePlacement(key inventory.Key, change func(api.Object)) func(*explain.State, time.Time) (*explain.State, error) {
 	return func(state *explain.State, _ time.Time) (*explain.State, error) {
 		after := *state
 		after.Placements = slices.Clone(state.Placements)
 
 		for i, object := range after.Placements {
-			if object.GetName() != key.Name || record.Read(object).Key() != key {
+			if object.GetName() != key.Name || api.Read(object).Key() != key {
 				continue
 			}
 
-			changed, is := object.DeepCopyObject().(record.Object)
+			changed, is := object.DeepCopyObject().(api.Object)
 			if !is {
 				return nil, fmt.Errorf("a copy of Placement %s is none", key)
 			}

@@ -12,7 +12,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -23,7 +23,7 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	result := evaluation.Result
 	if result == nil {
 		return ClusterExplanation{
-			Cluster: cluster, Reason: "no answer, as " + evaluation.Skipped, Decided: evaluation.Present.Incumbents()[cluster],
+			Cluster: cluster, Reason: "no answer, as " + evaluation.Skipped, Decided: evaluation.Existing.Incumbents()[cluster],
 			Sets: []Set{}, Predicates: []Predicate{}, Taints: []Taint{}, Prioritizers: []Prioritizer{}, Counterfactuals: []Counterfactual{},
 		}, true
 	}
@@ -34,7 +34,7 @@ func Explain(evaluation explain.Evaluation, cluster string) (ClusterExplanation,
 	}
 
 	explained := ClusterExplanation{
-		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Present.Incumbents()[cluster], Terminating: f.Terminating,
+		Cluster: cluster, Feasible: result.Feasible(), Decided: evaluation.Existing.Incumbents()[cluster], Terminating: f.Terminating,
 		Sets: setsOf(result, f), Predicates: predicatesOf(result, f), Taints: taintsOf(result, f), Prioritizers: []Prioritizer{},
 		Spread: spreadOf(result, f), Counterfactuals: []Counterfactual{}, Decision: locationOf(evaluation, cluster),
 	}
@@ -211,7 +211,7 @@ func locationOf(evaluation explain.Evaluation, cluster string) *Location {
 		for _, page := range group.Pages {
 			if slices.Contains(evaluation.Pages[page], cluster) {
 				place := &Location{GroupName: group.Name, Page: page}
-				if evaluation.Placement.API == record.V1beta1 {
+				if evaluation.Placement.API == api.V1beta1 {
 					place.Group = new(int32(group.Index))
 				}
 

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -132,7 +132,7 @@ func drawState(t *rapid.T) (*explain.State, inventory.Key) {
 
 	asked := rapid.SampledFrom([][]string{nil, {"prod"}, {"edge", "lab"}}).Draw(t, "asked")
 
-	var placement record.Object
+	var placement api.Object
 
 	if rapid.Bool().Draw(t, "older") {
 		older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "p"}}
@@ -149,9 +149,9 @@ func drawState(t *rapid.T) (*explain.State, inventory.Key) {
 		placement = newer
 	}
 
-	state.Placements = []record.Object{placement}
+	state.Placements = []api.Object{placement}
 
-	return state, record.Read(placement).Key()
+	return state, api.Read(placement).Key()
 }
 
 // The reference selects the cluster after every returned counterfactual is applied to a new State; and when one change is enough, no pair
@@ -200,7 +200,7 @@ func carryOut(t *rapid.T, state *explain.State, key inventory.Key, candidates []
 				Type:  clusterv1beta1.ScoreCoordinateTypeAddOn,
 				AddOn: &clusterv1beta1.AddOnScore{ResourceName: addedPointsName, ScoreName: addedPointsName},
 			}}
-			if state, err = changePlacement(key, func(object record.Object) {
+			if state, err = changePlacement(key, func(object api.Object) {
 				if placement, is := object.(*clusterv1beta1.Placement); is {
 					policy := &placement.Spec.PrioritizerPolicy
 					policy.Configurations = append(policy.Configurations, more)
@@ -303,10 +303,10 @@ func BenchmarkSearch(b *testing.B) {
 	placement.Spec.Predicates = []clusterv1beta1.ClusterPredicate{{RequiredClusterSelector: clusterv1beta1.ClusterSelector{
 		LabelSelector: metav1.LabelSelector{MatchLabels: map[string]string{"region": "d"}},
 	}}}
-	state.Placements = []record.Object{placement}
+	state.Placements = []api.Object{placement}
 
 	for b.Loop() {
-		if found := Search(state, record.Read(placement).Key(), "c17", time.Now()); len(found) == 0 {
+		if found := Search(state, api.Read(placement).Key(), "c17", time.Now()); len(found) == 0 {
 			b.Fatal("nothing found")
 		}
 	}

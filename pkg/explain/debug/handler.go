@@ -17,7 +17,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -37,13 +37,13 @@ const (
 // Hub has the current state of the hub. It is safe for concurrent use.
 type Hub interface {
 	// Serves reports whether the Placements of an API are watched.
-	Serves(api record.API) bool
+	Serves(adapter api.Adapter) bool
 	// Synced reports whether the caches are in sync; until then no other method but Serves is called.
 	Synced() bool
 	// Placement returns the Placement of a key; nil when there is none.
-	Placement(ctx context.Context, key inventory.Key) (*record.Placement, error)
+	Placement(ctx context.Context, key inventory.Key) (*api.Placement, error)
 	// Present returns the existing decisions of a Placement, which may differ from the one on the hub.
-	Present(ctx context.Context, placement *record.Placement) (decision.Present, error)
+	Present(ctx context.Context, placement *api.Placement) (decision.Existing, error)
 	// Snapshot returns the current snapshot of the inventory.
 	Snapshot() *inventory.Snapshot
 	// Options returns the options of the hub, as far as they are known.
@@ -129,23 +129,23 @@ func (h *Handler) serve(w http.ResponseWriter, req *http.Request) (*Response, er
 		return nil, newStatusError(http.StatusUnauthorized, "send a bearer token that the hub's API server accepts")
 	}
 
-	api, err := apiOf(req)
+	adapter, err := apiOf(req)
 	if err != nil {
 		return nil, err
 	}
 
 	if req.Method == http.MethodGet {
-		return h.get(req, caller, api)
+		return h.get(req, caller, adapter)
 	}
 
-	return h.post(w, req, caller, api)
+	return h.post(w, req, caller, adapter)
 }
 
 // get evaluates a Placement of the hub.
-func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Response, error) {
+func (h *Handler) get(req *http.Request, caller user.Info, adapter api.Adapter) (*Response, error) {
 	ctx := req.Context()
 
-	key, err := keyOf(api, req.URL.Path)
+	key, err := keyOf(adapter, req.URL.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Res
 		return nil, err
 	}
 
-	if err := h.checkReady(api); err != nil {
+	if err := h.checkReady(adapter); err != nil {
 		return nil, err
 	}
 
@@ -174,19 +174,19 @@ func (h *Handler) get(req *http.Request, caller user.Info, api record.API) (*Res
 			"there is no Placement %s; check its namespace, its name and its API (?%s=GROUP), or send one by POST to %s", key, apiParameter, Path)
 	}
 
-	present, err := h.hub.Present(ctx, placement)
+	existing, err := h.hub.Present(ctx, placement)
 	if err != nil {
 		return nil, err
 	}
 
-	return h.evaluate(present, placement)
+	return h.evaluate(existing, placement)
 }
 
 // post evaluates a posted Placement.
-func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Info, api record.API) (*Response, error) {
+func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Info, adapter api.Adapter) (*Response, error) {
 	ctx := req.Context()
 
-	proposed, err := readPosted(w, req, api)
+	proposed, err := readPosted(w, req, adapter)
 	if err != nil {
 		return nil, err
 	}
@@ -216,12 +216,12 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 		return nil, err
 	}
 
-	present, err := h.incumbents(ctx, placement, live)
+	existing, err := h.incumbents(ctx, placement, live)
 	if err != nil {
 		return nil, err
 	}
 
-	answer, err := h.evaluate(present, live)
+	answer, err := h.evaluate(existing, live)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (h *Handler) post(w http.ResponseWriter, req *http.Request, caller user.Inf
 }
 
 // admit validates a posted Placement and fills in its defaults. The Placement need not have a name.
-func (h *Handler) admit(proposed *postedPlacement) (*record.Placement, error) {
+func (h *Handler) admit(proposed *postedPlacement) (*api.Placement, error) {
 	admission, err := h.admission()
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (h *Handler) admit(proposed *postedPlacement) (*record.Placement, error) {
 
 // readLive returns the Placement of the same name on the hub; nil when there is none. A caller who may not get it gets nil and a note, so
 // that its existence is not disclosed.
-func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *record.Placement) (*record.Placement, string, error) {
+func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *api.Placement) (*api.Placement, string, error) {
 	if placement.Name == "" {
 		return nil, "", nil
 	}
@@ -282,18 +282,18 @@ func (h *Handler) readLive(ctx context.Context, caller user.Info, placement *rec
 
 // incumbents copies UID, generation and status of the live Placement to a posted one, and returns its existing decisions. The posted status
 // is ignored.
-func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placement) (decision.Present, error) {
+func (h *Handler) incumbents(ctx context.Context, placement, live *api.Placement) (decision.Existing, error) {
 	if live == nil {
 		// A created Placement has generation 1.
-		placement.UID, placement.Generation, placement.Status = "", 1, record.Status{}
+		placement.UID, placement.Generation, placement.Status = "", 1, api.Status{}
 
-		return decision.NewPresent(placement.API.Form(), placement, nil), nil
+		return decision.NewExisting(placement.API.Codec(), placement, nil), nil
 	}
 
 	// The removal budget does not block removals by a changed spec, which has the next generation.
 	generation, err := statefile.Generation(placement.Object, live.Object)
 	if err != nil {
-		return decision.Present{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", placement.Key(), err)
+		return decision.Existing{}, fmt.Errorf("comparing Placement %s with the one on the hub: %w", placement.Key(), err)
 	}
 
 	placement.UID, placement.Generation, placement.Status = live.UID, generation, live.Status
@@ -303,11 +303,11 @@ func (h *Handler) incumbents(ctx context.Context, placement, live *record.Placem
 
 // authorize returns an error with status 403 when the caller may not use the verb on Placements.
 func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, key inventory.Key) error {
-	api := apiByName(key.API())
+	adapter := apiByName(key.API())
 
 	allowed, reason, err := h.access.Authorize(ctx, authorizer.AttributesRecord{
 		User: caller, Verb: verb, Namespace: key.Namespace, Name: key.Name, ResourceRequest: true,
-		APIGroup: string(key.API()), APIVersion: api.Form().Owner().Version, Resource: "placements",
+		APIGroup: string(key.API()), APIVersion: adapter.Codec().Owner().Version, Resource: "placements",
 	})
 	if err != nil {
 		return fmt.Errorf("asking the API server whether %s may %s placements in namespace %s: %w", caller.GetName(), verb, key.Namespace, err)
@@ -331,10 +331,10 @@ func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, 
 }
 
 // checkReady returns an error while no result is available.
-func (h *Handler) checkReady(api record.API) error {
+func (h *Handler) checkReady(adapter api.Adapter) error {
 	switch {
-	case !h.hub.Serves(api):
-		return newStatusError(http.StatusBadRequest, "placements of %s are not served here: see the flag --controllers of the hub", api.Name())
+	case !h.hub.Serves(adapter):
+		return newStatusError(http.StatusBadRequest, "placements of %s are not served here: see the flag --controllers of the hub", adapter.Name())
 	case !h.hub.Synced():
 		return newStatusError(http.StatusServiceUnavailable, "the hub has not read everything yet; ask again in some seconds")
 	default:
@@ -354,12 +354,12 @@ func (h *Handler) acquire(ctx context.Context) (leave func(), err error) {
 
 // evaluate evaluates a Placement. A compiler of its own keeps posted expressions out of the cache of the hub. live is the Placement on the
 // hub; nil when there is none.
-func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*Response, error) {
-	asked, options := present.Placement, h.hub.Options()
+func (h *Handler) evaluate(existing decision.Existing, live *api.Placement) (*Response, error) {
+	asked, options := existing.Placement, h.hub.Options()
 	_, skipped := asked.Managed()
 
-	present.Placement = asManaged(asked)
-	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), present, options, h.now())
+	existing.Placement = asManaged(asked)
+	evaluation := explain.Evaluate(asked.Request(selector.NewCompiler()), h.hub.Snapshot(), existing, options, h.now())
 	evaluation.Placement, evaluation.Skipped = asked, skipped
 
 	if live != nil {
@@ -370,7 +370,7 @@ func (h *Handler) evaluate(present decision.Present, live *record.Placement) (*R
 }
 
 // asManaged returns a Placement as if the hub had to schedule it, so that it has a result.
-func asManaged(placement *record.Placement) *record.Placement {
+func asManaged(placement *api.Placement) *api.Placement {
 	if is, _ := placement.Managed(); is {
 		return placement
 	}
@@ -383,12 +383,12 @@ func asManaged(placement *record.Placement) *record.Placement {
 	return &other
 }
 
-func apiByName(name inventory.API) record.API {
-	for _, api := range record.APIs() {
-		if api.Name() == name {
-			return api
+func apiByName(name inventory.API) api.Adapter {
+	for _, adapter := range api.Adapters() {
+		if adapter.Name() == name {
+			return adapter
 		}
 	}
 
-	return record.V1beta1
+	return api.V1beta1
 }

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 )
 
@@ -126,7 +126,7 @@ func TestCodes(t *testing.T) {
 		{
 			reason: "400 for an API that is not served", method: "GET", target: get + "?api=placement.open-cluster-management.io",
 			allowed: everything, want: 400, says: "not served here", asked: "get team-a/rollout" + alpha,
-			prepare: func(h *hub, _ *rights) { h.apis = []record.API{record.V1beta1} },
+			prepare: func(h *hub, _ *rights) { h.apis = []api.Adapter{api.V1beta1} },
 		},
 		{
 			reason: "500 when nobody can say what is allowed, and not why", method: "GET", target: get, want: 500, says: "try again",

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -63,7 +63,7 @@ var admission = sync.OnceValues(func() (*statefile.Admission, error) {
 type hub struct {
 	state     *explain.State
 	inventory *inventory.Inventory
-	apis      []record.API
+	apis      []api.Adapter
 	syncing   bool
 	broken    error
 	lookups   int
@@ -88,7 +88,7 @@ func newHub(t *testing.T) *hub {
 	state, err := reader.State()
 	must(t, err)
 
-	h := &hub{state: state, inventory: inventory.New(selector.NewCompiler()), apis: record.APIs()}
+	h := &hub{state: state, inventory: inventory.New(selector.NewCompiler()), apis: api.Adapters()}
 
 	for _, set := range state.ClusterSets {
 		h.inventory.SetClusterSet(set)
@@ -107,13 +107,13 @@ func newHub(t *testing.T) *hub {
 	}
 
 	for _, object := range state.Decisions {
-		h.inventory.SetDecision(record.InventoryPage(record.V1beta1, record.V1beta1.Form().Read(object)))
+		h.inventory.SetDecision(api.InventoryPage(api.V1beta1, api.V1beta1.Codec().Read(object)))
 	}
 
 	return h
 }
 
-func (h *hub) Serves(api record.API) bool { return slices.Contains(h.apis, api) }
+func (h *hub) Serves(adapter api.Adapter) bool { return slices.Contains(h.apis, adapter) }
 
 func (h *hub) Synced() bool { return !h.syncing }
 
@@ -125,11 +125,11 @@ func (h *hub) Snapshot() *inventory.Snapshot {
 
 func (h *hub) Options() decision.Options { return h.options }
 
-func (h *hub) Placement(_ context.Context, key inventory.Key) (*record.Placement, error) {
+func (h *hub) Placement(_ context.Context, key inventory.Key) (*api.Placement, error) {
 	h.lookups++
 
 	for _, object := range h.state.Placements {
-		if placement := record.Read(object); placement.Key() == key {
+		if placement := api.Read(object); placement.Key() == key {
 			return placement, h.broken
 		}
 	}
@@ -137,19 +137,19 @@ func (h *hub) Placement(_ context.Context, key inventory.Key) (*record.Placement
 	return nil, h.broken
 }
 
-func (h *hub) Present(_ context.Context, placement *record.Placement) (decision.Present, error) {
+func (h *hub) Present(_ context.Context, placement *api.Placement) (decision.Existing, error) {
 	h.lookups++
 
-	var pages []*record.Page
+	var pages []*api.Page
 
 	for _, object := range h.state.Decisions {
-		if page := placement.API.Form().Read(object); page != nil && page.Namespace == placement.Namespace &&
-			slices.Contains(decision.PlacementsOf(placement.API.Form(), page), placement.Name) {
+		if page := placement.API.Codec().Read(object); page != nil && page.Namespace == placement.Namespace &&
+			slices.Contains(decision.PlacementsOf(placement.API.Codec(), page), placement.Name) {
 			pages = append(pages, page)
 		}
 	}
 
-	return decision.NewPresent(placement.API.Form(), placement, pages), h.broken
+	return decision.NewExisting(placement.API.Codec(), placement, pages), h.broken
 }
 
 // rights are what everybody may do, as "verb namespace/name.group", and what was asked.

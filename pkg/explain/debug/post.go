@@ -9,7 +9,7 @@ import (
 
 	"sigs.k8s.io/json"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -33,20 +33,20 @@ func newStatusError(code int, format string, arguments ...any) error {
 }
 
 // apiOf returns the API that the parameter of a request names.
-func apiOf(request *http.Request) (record.API, error) {
+func apiOf(request *http.Request) (api.Adapter, error) {
 	named := request.URL.Query()[apiParameter]
 	if len(named) == 0 {
-		return record.V1beta1, nil
+		return api.V1beta1, nil
 	}
 
-	names := make([]string, 0, len(record.APIs()))
+	names := make([]string, 0, len(api.Adapters()))
 
-	for _, api := range record.APIs() {
-		if len(named) == 1 && named[0] == string(api.Name()) {
-			return api, nil
+	for _, adapter := range api.Adapters() {
+		if len(named) == 1 && named[0] == string(adapter.Name()) {
+			return adapter, nil
 		}
 
-		names = append(names, string(api.Name()))
+		names = append(names, string(adapter.Name()))
 	}
 
 	return nil, newStatusError(http.StatusBadRequest, "parameter %s: no such API group %q: use one of %s, once",
@@ -54,7 +54,7 @@ func apiOf(request *http.Request) (record.API, error) {
 }
 
 // keyOf returns the Placement key in the path of a GET.
-func keyOf(api record.API, path string) (inventory.Key, error) {
+func keyOf(adapter api.Adapter, path string) (inventory.Key, error) {
 	namespace, name, found := strings.Cut(strings.TrimPrefix(path, Path), "/")
 
 	switch {
@@ -66,19 +66,19 @@ func keyOf(api record.API, path string) (inventory.Key, error) {
 			"path %q: name one placement as %s<namespace>/<name>, or send one by POST to %s", path, Path, Path)
 	}
 
-	return inventory.NewPlacementKey(api.Name(), namespace, name), nil
+	return inventory.NewPlacementKey(adapter.Name(), namespace, name), nil
 }
 
 // postedPlacement is a Placement from a request body, before admission.
 type postedPlacement struct {
 	object map[string]any
-	api    record.API
+	api    api.Adapter
 	// key may lack a name: a posted Placement need not have one.
 	key inventory.Key
 }
 
 // readPosted reads from the body of a POST the fields that authorization needs. As upstream, it ignores the path below Path.
-func readPosted(w http.ResponseWriter, request *http.Request, api record.API) (*postedPlacement, error) {
+func readPosted(w http.ResponseWriter, request *http.Request, adapter api.Adapter) (*postedPlacement, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
 	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		return nil, newStatusError(http.StatusRequestEntityTooLarge, "the Placement has more than %d bytes: send it without managedFields and status",
@@ -94,7 +94,7 @@ func readPosted(w http.ResponseWriter, request *http.Request, api record.API) (*
 		return nil, err
 	}
 
-	p := &postedPlacement{object: object, api: api}
+	p := &postedPlacement{object: object, api: adapter}
 	if err := p.setAPI(request.URL.Query().Has(apiParameter)); err != nil {
 		return nil, err
 	}
@@ -127,23 +127,23 @@ func decode(body []byte) (map[string]any, error) {
 // setAPI sets the API by apiVersion and kind, which default to the API of the query parameter. Parameter and apiVersion must agree.
 func (p *postedPlacement) setAPI(byParameter bool) error {
 	version, kind := p.object["apiVersion"], p.object["kind"]
-	known := make([]string, 0, len(record.APIs()))
+	known := make([]string, 0, len(api.Adapters()))
 
-	for _, api := range record.APIs() {
-		is := api.Form().Owner()
+	for _, adapter := range api.Adapters() {
+		is := adapter.Codec().Owner()
 		known = append(known, is.GroupVersion().String())
 
 		if version == is.GroupVersion().String() {
-			if byParameter && api != p.api {
+			if byParameter && adapter != p.api {
 				return newStatusError(http.StatusBadRequest, "apiVersion: is %s, and the parameter %s says %s: change one of the two, "+
 					"or leave out the parameter", version, apiParameter, p.api.Name())
 			}
 
-			p.api = api
+			p.api = adapter
 		}
 	}
 
-	is := p.api.Form().Owner()
+	is := p.api.Codec().Owner()
 
 	switch {
 	case version != nil && version != is.GroupVersion().String():

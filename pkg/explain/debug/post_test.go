@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiserver/pkg/endpoints/request"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -159,7 +159,7 @@ type slowHub struct {
 	proceed chan struct{}
 }
 
-func (h *slowHub) Placement(context.Context, inventory.Key) (*record.Placement, error) {
+func (h *slowHub) Placement(context.Context, inventory.Key) (*api.Placement, error) {
 	h.arrived <- struct{}{}
 	<-h.proceed
 

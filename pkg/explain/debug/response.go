@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -143,7 +143,7 @@ func stalledMessage(evaluation explain.Evaluation) string {
 }
 
 // newPlacement returns an object that clients can decode into the type of the API, with the status that the hub has.
-func newPlacement(placement *record.Placement) (map[string]any, error) {
+func newPlacement(placement *api.Placement) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement.Object)
 	if err != nil {
 		return nil, fmt.Errorf("reading Placement %s: %w", placement.Key(), err)
@@ -164,7 +164,7 @@ func newPlacement(placement *record.Placement) (map[string]any, error) {
 		return nil, fmt.Errorf("reading the status of Placement %s: %w", placement.Key(), err)
 	}
 
-	owner := placement.API.Form().Owner()
+	owner := placement.API.Codec().Owner()
 
 	return map[string]any{
 		"apiVersion": owner.GroupVersion().String(), "kind": owner.Kind, "metadata": metadata, "spec": object["spec"],

@@ -9,7 +9,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
@@ -25,8 +25,8 @@ func AllFromCluster(ctx context.Context, hub client.Reader, namespace string) (*
 			ctx, r, "ManagedClusterSetBindings", namespace, &clusterv1beta2.ManagedClusterSetBindingList{}),
 	}
 
-	for _, api := range record.APIs() {
-		r.readAllOf(ctx, state, api, namespace)
+	for _, adapter := range api.Adapters() {
+		r.readAllOf(ctx, state, adapter, namespace)
 	}
 
 	if err := r.err(); err != nil {
@@ -38,31 +38,31 @@ func AllFromCluster(ctx context.Context, hub client.Reader, namespace string) (*
 
 // readAllOf adds the Placements of an API and all its decisions. Decisions that may not be listed are left out when the API has no
 // Placements.
-func (r *reader) readAllOf(ctx context.Context, state *explain.State, api record.API, namespace string) {
+func (r *reader) readAllOf(ctx context.Context, state *explain.State, adapter api.Adapter, namespace string) {
 	if r.failed != nil {
 		return
 	}
 
-	placements, err := list[record.Object](ctx, r.hub, namespace, api.EmptyList())
+	placements, err := list[api.Object](ctx, r.hub, namespace, adapter.EmptyList())
 	none := err == nil && len(placements) == 0
 
 	switch {
 	case err == nil:
 		state.Placements = append(state.Placements, placements...)
-	case api != record.V1beta1 && isUnserved(err):
+	case adapter != api.V1beta1 && isUnserved(err):
 		return // Then there is nothing of it.
 	default:
-		r.record(nameOf("Placements", api), err)
+		r.record(nameOf("Placements", adapter), err)
 	}
 
-	decisions, err := list[record.Object](ctx, r.hub, "", api.Form().EmptyList())
+	decisions, err := list[api.Object](ctx, r.hub, "", adapter.Codec().EmptyList())
 
 	switch {
 	case err == nil:
 		state.Decisions = append(state.Decisions, decisions...)
-	case api != record.V1beta1 && none && apierrors.IsForbidden(err):
-		state.Uncounted = append(state.Uncounted, api)
+	case adapter != api.V1beta1 && none && apierrors.IsForbidden(err):
+		state.Uncounted = append(state.Uncounted, adapter)
 	default:
-		r.record(nameOf("PlacementDecisions", api), err)
+		r.record(nameOf("PlacementDecisions", adapter), err)
 	}
 }

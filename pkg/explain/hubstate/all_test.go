@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 func TestReadAllAsksForEverythingOnce(t *testing.T) {
@@ -95,7 +95,7 @@ func TestReadAllDoesNotCountWhatNobodyHas(t *testing.T) {
 	h := &hub{refuse: map[string]error{"older PlacementDecision ": forbidden("placementdecisions")}, none: "older Placement"}
 
 	state, err := AllFromCluster(t.Context(), h, "")
-	if err != nil || !slices.Equal(state.Uncounted, []record.API{record.V1alpha1}) {
+	if err != nil || !slices.Equal(state.Uncounted, []api.Adapter{api.V1alpha1}) {
 		t.Errorf("not counted is %v, error %v", state, err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -47,13 +47,13 @@ func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.
 		Scores:      read[*clusterv1alpha1.AddOnPlacementScore](ctx, r, "AddOnPlacementScores", "", &clusterv1alpha1.AddOnPlacementScoreList{}),
 	}
 
-	for _, namespace := range namespacesOf(placements, record.APIs()...) {
+	for _, namespace := range namespacesOf(placements, api.Adapters()...) {
 		state.Bindings = append(state.Bindings, read[*clusterv1beta2.ManagedClusterSetBinding](
 			ctx, r, "ManagedClusterSetBindings", namespace, &clusterv1beta2.ManagedClusterSetBindingList{})...)
 	}
 
-	for _, api := range record.APIs() {
-		r.readAPI(ctx, state, api, namespacesOf(placements, api))
+	for _, adapter := range api.Adapters() {
+		r.readAPI(ctx, state, adapter, namespacesOf(placements, adapter))
 	}
 
 	if err := r.err(); err != nil {
@@ -64,11 +64,11 @@ func FromCluster(ctx context.Context, hub client.Reader, placements []inventory.
 }
 
 // namespacesOf returns the namespaces of the Placements of some APIs, sorted and without duplicates.
-func namespacesOf(placements []inventory.Key, apis ...record.API) []string {
+func namespacesOf(placements []inventory.Key, apis ...api.Adapter) []string {
 	var namespaces []string
 
 	for _, key := range placements {
-		if slices.ContainsFunc(apis, func(api record.API) bool { return api.Name() == key.API() }) {
+		if slices.ContainsFunc(apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() }) {
 			namespaces = append(namespaces, key.Namespace)
 		}
 	}
@@ -87,35 +87,35 @@ type reader struct {
 
 // readAPI adds the decisions of an API, and its Placements in the namespaces. Without a namespace the decisions are only counted, and may
 // be missing.
-func (r *reader) readAPI(ctx context.Context, state *explain.State, api record.API, namespaces []string) {
+func (r *reader) readAPI(ctx context.Context, state *explain.State, adapter api.Adapter, namespaces []string) {
 	if r.failed != nil {
 		return
 	}
 
-	decisions, err := list[record.Object](ctx, r.hub, "", api.Form().EmptyList())
+	decisions, err := list[api.Object](ctx, r.hub, "", adapter.Codec().EmptyList())
 
 	switch {
 	case err == nil:
 		state.Decisions = append(state.Decisions, decisions...)
 	case len(namespaces) == 0 && isUnserved(err): // Then there are none.
 	case len(namespaces) == 0 && apierrors.IsForbidden(err):
-		state.Uncounted = append(state.Uncounted, api)
+		state.Uncounted = append(state.Uncounted, adapter)
 	default:
-		r.record(nameOf("PlacementDecisions", api), err)
+		r.record(nameOf("PlacementDecisions", adapter), err)
 	}
 
 	for _, namespace := range namespaces {
-		state.Placements = append(state.Placements, read[record.Object](ctx, r, nameOf("Placements", api), namespace, api.EmptyList())...)
+		state.Placements = append(state.Placements, read[api.Object](ctx, r, nameOf("Placements", adapter), namespace, adapter.EmptyList())...)
 	}
 }
 
 // nameOf returns the name of a kind for messages.
-func nameOf(kind string, api record.API) string {
-	if api == record.V1beta1 {
+func nameOf(kind string, adapter api.Adapter) string {
+	if adapter == api.V1beta1 {
 		return kind
 	}
 
-	return kind + "." + string(api.Name())
+	return kind + "." + string(adapter.Name())
 }
 
 func (r *reader) err() error {

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -167,7 +167,7 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 		refuse         map[string]error
 		wantPlacements []string
 		wantDecisions  int
-		wantUncounted  []record.API
+		wantUncounted  []api.Adapter
 	}{
 		{
 			reason: "only of the older API", placements: keys(inventory.V1alpha1, "a"),
@@ -189,12 +189,12 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 		{
 			reason: "decisions of the other API that may not be listed are not counted", placements: keys(inventory.V1beta1, "a"),
 			refuse:         map[string]error{"older PlacementDecision ": forbidden("placementdecisions")},
-			wantPlacements: []string{"cluster.open-cluster-management.io a/p"}, wantDecisions: 1, wantUncounted: []record.API{record.V1alpha1},
+			wantPlacements: []string{"cluster.open-cluster-management.io a/p"}, wantDecisions: 1, wantUncounted: []api.Adapter{api.V1alpha1},
 		},
 		{
 			reason: "the other way round", placements: keys(inventory.V1alpha1, "a"),
 			refuse:         map[string]error{"PlacementDecision ": forbidden("placementdecisions")},
-			wantPlacements: []string{"placement.open-cluster-management.io a/old"}, wantDecisions: 1, wantUncounted: []record.API{record.V1beta1},
+			wantPlacements: []string{"placement.open-cluster-management.io a/old"}, wantDecisions: 1, wantUncounted: []api.Adapter{api.V1beta1},
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
 			var placements []string
 
 			for _, object := range state.Placements {
-				key := record.Read(object).Key()
+				key := api.Read(object).Key()
 				placements = append(placements, string(key.API())+" "+key.NamespacedName.String())
 			}
 

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -46,16 +46,16 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inven
 }
 
 // get returns a Placement, or nil when there is none. It lists, because a user with the verb list may lack the verb get.
-func get(ctx context.Context, hub client.Reader, key inventory.Key) (*record.Placement, error) {
+func get(ctx context.Context, hub client.Reader, key inventory.Key) (*api.Placement, error) {
 	objects, err := listByName(ctx, hub, key.Namespace, key)
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}
 
-	return record.Read(objects[0]), nil
+	return api.Read(objects[0]), nil
 }
 
-func listByName(ctx context.Context, hub client.Reader, namespace string, key inventory.Key) ([]record.Object, error) {
+func listByName(ctx context.Context, hub client.Reader, namespace string, key inventory.Key) ([]api.Object, error) {
 	page, isList := apiOf(key).EmptyList().(client.ObjectList)
 	if !isList {
 		return nil, fmt.Errorf("%T is no list", apiOf(key).EmptyList())
@@ -65,17 +65,17 @@ func listByName(ctx context.Context, hub client.Reader, namespace string, key in
 		return nil, err //nolint:wrapcheck // Its kind decides what the user is told.
 	}
 
-	return appendItems[record.Object](nil, page)
+	return appendItems[api.Object](nil, page)
 }
 
-func apiOf(key inventory.Key) record.API {
-	for _, api := range record.APIs() {
-		if api.Name() == key.API() {
-			return api
+func apiOf(key inventory.Key) api.Adapter {
+	for _, adapter := range api.Adapters() {
+		if adapter.Name() == key.API() {
+			return adapter
 		}
 	}
 
-	return record.V1beta1
+	return api.V1beta1
 }
 
 // Namespaces returns the namespaces with a Placement of the same API and name as one of the keys, sorted, as far as the user may list them.
@@ -116,17 +116,17 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 			continue
 		}
 
-		form := placement.API.Form()
+		codec := placement.API.Codec()
 
-		objects, err := list[runtime.Object](ctx, hub, key.Namespace, form.EmptyList())
+		objects, err := list[runtime.Object](ctx, hub, key.Namespace, codec.EmptyList())
 		if err != nil {
 			errs = append(errs, fmt.Errorf("reading the decisions of Placement %s: %w", key, err))
 		}
 
-		var pages []*record.Page
+		var pages []*api.Page
 
 		for _, object := range objects {
-			if page := form.Read(object); slices.Contains(decision.PlacementsOf(form, page), key.Name) {
+			if page := codec.Read(object); slices.Contains(decision.PlacementsOf(codec, page), key.Name) {
 				pages = append(pages, page)
 			}
 		}
@@ -147,21 +147,21 @@ func Written(ctx context.Context, hub client.Reader, keys []inventory.Key, becau
 func WrittenUnsatisfied(ctx context.Context, hub client.Reader, namespace string) (explain.Unsatisfied, error) {
 	state := &explain.State{}
 
-	for _, api := range record.APIs() {
-		placements, err := list[record.Object](ctx, hub, namespace, api.EmptyList())
+	for _, adapter := range api.Adapters() {
+		placements, err := list[api.Object](ctx, hub, namespace, adapter.EmptyList())
 		if err != nil && !isUnserved(err) && !apierrors.IsForbidden(err) {
-			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("Placements", api), err)
+			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("Placements", adapter), err)
 		}
 
 		if len(placements) == 0 {
 			continue
 		}
 
-		decisions, err := list[record.Object](ctx, hub, namespace, api.Form().EmptyList())
+		decisions, err := list[api.Object](ctx, hub, namespace, adapter.Codec().EmptyList())
 		if apierrors.IsForbidden(err) {
-			state.Uncounted = append(state.Uncounted, api)
+			state.Uncounted = append(state.Uncounted, adapter)
 		} else if err != nil {
-			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("PlacementDecisions", api), err)
+			return explain.Unsatisfied{}, fmt.Errorf("listing %s: %w", nameOf("PlacementDecisions", adapter), err)
 		}
 
 		state.Placements = append(state.Placements, placements...)

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
@@ -34,14 +34,14 @@ type Watcher struct {
 	allNamespaces cache.Cache
 	byNamespace   map[string]cache.Cache
 
-	uncounted []record.API
+	uncounted []api.Adapter
 	changed   chan struct{}
 	failed    chan error
 }
 
 // NewWatcher returns a Watcher for the inputs of Placements: Placements and bindings of the namespaces, or of all namespaces without any.
 // The decisions of uncounted APIs are left out.
-func NewWatcher(config *rest.Config, uncounted []record.API, namespaces ...string) (*Watcher, error) {
+func NewWatcher(config *rest.Config, uncounted []api.Adapter, namespaces ...string) (*Watcher, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -105,19 +105,19 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 
 // Watch starts the watches of the kinds that are served, with Placements of the given APIs, and returns when they are in sync. They end
 // with ctx.
-func (w *Watcher) Watch(ctx context.Context, apis []record.API) error {
+func (w *Watcher) Watch(ctx context.Context, apis []api.Adapter) error {
 	kinds := []client.Object{
 		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
 		&clusterv1alpha1.AddOnPlacementScore{},
 	}
 
-	for _, api := range record.APIs() {
-		if slices.Contains(apis, api) {
-			kinds = append(kinds, api.Empty())
+	for _, adapter := range api.Adapters() {
+		if slices.Contains(apis, adapter) {
+			kinds = append(kinds, adapter.Empty())
 		}
 
-		if !slices.Contains(w.uncounted, api) {
-			kinds = append(kinds, api.Form().Empty())
+		if !slices.Contains(w.uncounted, adapter) {
+			kinds = append(kinds, adapter.Codec().Empty())
 		}
 	}
 
@@ -201,9 +201,9 @@ type watchedReader struct {
 }
 
 func (s watchedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	for _, api := range s.uncounted {
-		if fmt.Sprintf("%T", list) == fmt.Sprintf("%T", api.Form().EmptyList()) {
-			resource := schema.GroupResource{Group: string(api.Name()), Resource: "placementdecisions"}
+	for _, adapter := range s.uncounted {
+		if fmt.Sprintf("%T", list) == fmt.Sprintf("%T", adapter.Codec().EmptyList()) {
+			resource := schema.GroupResource{Group: string(adapter.Name()), Resource: "placementdecisions"}
 
 			return apierrors.NewForbidden(resource, "", errors.New("this user may not list them"))
 		}

@@ -10,7 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -47,7 +47,7 @@ func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, er
 		return nil, fmt.Errorf("a toleration has no effect %q: use one of %v, or none for all", effect, effects)
 	}
 
-	return withPlacement(state, t.Placement, func(object record.Object) error {
+	return withPlacement(state, t.Placement, func(object api.Object) error {
 		placement, is := object.(*clusterv1beta1.Placement)
 		if !is {
 			return fmt.Errorf("placements of %s have no tolerations: use one of %s", t.Placement.API(), clusterv1.GroupName)
@@ -86,7 +86,7 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 		}
 	}
 
-	return withPlacement(state, n.Placement, func(object record.Object) error {
+	return withPlacement(state, n.Placement, func(object api.Object) error {
 		switch placement := object.(type) {
 		case *clusterv1beta1.Placement:
 			placement.Spec.NumberOfClusters = number
@@ -101,19 +101,19 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 }
 
 // withPlacement returns the State with a modified copy of a Placement.
-func withPlacement(state *explain.State, key inventory.Key, change func(record.Object) error) (*explain.State, error) {
-	at := slices.IndexFunc(state.Placements, func(object record.Object) bool { return record.Read(object).Key() == key })
+func withPlacement(state *explain.State, key inventory.Key, change func(api.Object) error) (*explain.State, error) {
+	at := slices.IndexFunc(state.Placements, func(object api.Object) bool { return api.Read(object).Key() == key })
 	if at < 0 {
 		return nil, unknown("Placement", key.NamespacedName.String(), func(yield func(string) bool) {
 			for _, object := range state.Placements {
-				if other := record.Read(object).Key(); other.API() == key.API() && !yield(other.NamespacedName.String()) {
+				if other := api.Read(object).Key(); other.API() == key.API() && !yield(other.NamespacedName.String()) {
 					return
 				}
 			}
 		})
 	}
 
-	changed, is := state.Placements[at].DeepCopyObject().(record.Object)
+	changed, is := state.Placements[at].DeepCopyObject().(api.Object)
 	if !is {
 		return nil, fmt.Errorf("a copy of Placement %s is none", key)
 	}

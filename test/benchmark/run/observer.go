@@ -40,22 +40,22 @@ type observer struct {
 }
 
 // observe begins to watch, until ctx ends.
-func observe(ctx context.Context, api client.WithWatch) (*observer, error) {
+func observe(ctx context.Context, hub client.WithWatch) (*observer, error) {
 	o := &observer{news: make(chan struct{})}
 	for _, kind := range []string{decisionKind, placementKind} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind + "List"))
-		watcher, err := api.Watch(ctx, list)
+		watcher, err := hub.Watch(ctx, list)
 		if err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind, err)
 		}
-		go o.follow(ctx, api, kind, watcher)
+		go o.follow(ctx, hub, kind, watcher)
 	}
 	return o, nil
 }
 
 // follow notes the events of a watch, and takes it up again where it ended.
-func (o *observer) follow(ctx context.Context, api client.WithWatch, kind string, watcher watch.Interface) {
+func (o *observer) follow(ctx context.Context, hub client.WithWatch, kind string, watcher watch.Interface) {
 	version := ""
 	for {
 		for event := range watcher.ResultChan() {
@@ -73,7 +73,7 @@ func (o *observer) follow(ctx context.Context, api client.WithWatch, kind string
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind + "List"))
 		var err error
-		if watcher, err = api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}); err != nil {
+		if watcher, err = hub.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}); err != nil {
 			o.fail(fmt.Errorf("watching %s again: %w", kind, err))
 			return
 		}

@@ -26,9 +26,9 @@ func each(ctx context.Context, n int, task func(context.Context, int) error) err
 }
 
 // populate creates the objects of a world.
-func populate(ctx context.Context, api client.Client, size world.Size) error {
+func populate(ctx context.Context, hub client.Client, size world.Size) error {
 	create := func(ctx context.Context, object client.Object) error {
-		if err := api.Create(ctx, object); err != nil {
+		if err := hub.Create(ctx, object); err != nil {
 			return fmt.Errorf("creating %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
 		}
 		return nil
@@ -56,7 +56,7 @@ func populate(ctx context.Context, api client.Client, size world.Size) error {
 			}
 			return nil
 		}},
-		{size.Clusters, func(ctx context.Context, i int) error { return createCluster(ctx, api, create, size, i) }},
+		{size.Clusters, func(ctx context.Context, i int) error { return createCluster(ctx, hub, create, size, i) }},
 		{size.Placements, func(ctx context.Context, i int) error { return create(ctx, size.Placement(i)) }},
 	} {
 		if err := each(ctx, step.n, step.make); err != nil {
@@ -68,7 +68,7 @@ func populate(ctx context.Context, api client.Client, size world.Size) error {
 
 // createCluster creates a cluster and its scores, if it has any.
 func createCluster(
-	ctx context.Context, api client.Client, create func(context.Context, client.Object) error, size world.Size, i int,
+	ctx context.Context, hub client.Client, create func(context.Context, client.Object) error, size world.Size, i int,
 ) error {
 	cluster := size.Cluster(i)
 	status := cluster.Status
@@ -76,7 +76,7 @@ func createCluster(
 		return err
 	}
 	cluster.Status = status
-	if err := api.Status().Update(ctx, cluster); err != nil {
+	if err := hub.Status().Update(ctx, cluster); err != nil {
 		return fmt.Errorf("writing the status of ManagedCluster %s: %w", cluster.Name, err)
 	}
 	scores := size.Scores(i)
@@ -91,7 +91,7 @@ func createCluster(
 		return err
 	}
 	scores.Status = items
-	if err := api.Status().Update(ctx, scores); err != nil {
+	if err := hub.Status().Update(ctx, scores); err != nil {
 		return fmt.Errorf("writing the status of AddOnPlacementScore %s/%s: %w", scores.Namespace, scores.Name, err)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -31,11 +31,11 @@ type reference struct {
 	snapshot   *inventory.Snapshot
 	bindings   map[string][]string // sets by namespace
 	placements []clusterv1beta1.Placement
-	pages      map[inventory.Key][]*record.Page
+	pages      map[inventory.Key][]*api.Page
 	now        time.Time
 }
 
-func newReference(ctx context.Context, api client.Reader) (*reference, error) {
+func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 	var (
 		clusters clusterv1.ManagedClusterList
 		sets     clusterv1beta2.ManagedClusterSetList
@@ -45,13 +45,13 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 		pages    clusterv1beta1.PlacementDecisionList
 	)
 	for _, list := range []client.ObjectList{&clusters, &sets, &bindings, &scores, &all, &pages} {
-		if err := api.List(ctx, list); err != nil {
+		if err := hub.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
 	r := &reference{
 		compiler: selector.NewCompiler(), bindings: map[string][]string{}, placements: all.Items, now: time.Now(),
-		pages: map[inventory.Key][]*record.Page{},
+		pages: map[inventory.Key][]*api.Page{},
 	}
 	inv := inventory.New(r.compiler)
 	for i := range scores.Items {
@@ -68,8 +68,8 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 		inv.SetClusterSet(&sets.Items[i])
 	}
 	for i := range pages.Items {
-		page := record.V1beta1.Form().Read(&pages.Items[i])
-		counted := record.InventoryPage(record.V1beta1, page)
+		page := api.V1beta1.Codec().Read(&pages.Items[i])
+		counted := api.InventoryPage(api.V1beta1, page)
 		r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 		inv.SetDecision(counted)
 	}
@@ -122,10 +122,10 @@ func (r *reference) differences(ctx context.Context) ([]string, error) {
 
 // difference says what is wrong with the decisions of a placement; empty: nothing.
 func (r *reference) difference(placement *clusterv1beta1.Placement, result *scheduling.Result) string {
-	asked := record.V1beta1.Read(placement)
-	present := decision.NewPresent(record.V1beta1.Form(), asked, r.pages[asked.Key()])
+	asked := api.V1beta1.Read(placement)
+	existing := decision.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
 	var selected []string
-	for _, page := range present.Pages {
+	for _, page := range existing.Pages {
 		if len(page.Decisions) > decision.PageSize {
 			return fmt.Sprintf("has %d decisions in page %s", len(page.Decisions), page.Name)
 		}
@@ -149,7 +149,7 @@ func (r *reference) difference(placement *clusterv1beta1.Placement, result *sche
 		return fmt.Sprintf("has %d clusters, want %d; too many: %v, too few: %v", len(selected), len(want),
 			without(selected, want), without(want, selected))
 	}
-	if plan := decision.NewPlan(result, present, metav1.NewTime(r.now)); !plan.Empty() {
+	if plan := decision.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
 		return fmt.Sprintf("is settled and leaves %d writes and %d deletes to do", len(plan.Writes), len(plan.Deletes))
 	}
 	return ""

@@ -224,8 +224,8 @@ func TestTheReferenceFindsWhatIsWrong(t *testing.T) {
 			for _, binding := range size.Bindings(0) {
 				objects = append(objects, binding)
 			}
-			api := fake.NewClientBuilder().WithScheme(controller.Scheme()).WithObjects(objects...).Build()
-			reference, err := newReference(t.Context(), api)
+			hub := fake.NewClientBuilder().WithScheme(controller.Scheme()).WithObjects(objects...).Build()
+			reference, err := newReference(t.Context(), hub)
 			if err != nil {
 				t.Fatal(err)
 			}

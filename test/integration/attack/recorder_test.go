@@ -16,7 +16,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/test/history"
 )
@@ -46,10 +46,10 @@ type recording struct {
 func (r *recording) now() history.State { return history.StateOf(slices.Collect(maps.Values(r.pages))) }
 
 // newRecorder starts to record until the context ends.
-func newRecorder(ctx context.Context, api client.WithWatch) (*recorder, error) {
-	r := &recorder{api: api, recordings: map[inventory.Key]*recording{}, last: time.Now()}
+func newRecorder(ctx context.Context, hub client.WithWatch) (*recorder, error) {
+	r := &recorder{api: hub, recordings: map[inventory.Key]*recording{}, last: time.Now()}
 
-	for _, of := range record.APIs() {
+	for _, of := range api.Adapters() {
 		version, err := r.relist(ctx, of)
 		if err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func newRecorder(ctx context.Context, api client.WithWatch) (*recorder, error) {
 }
 
 // follow watches the pages of an API, and begins anew with a list where it cannot go on.
-func (r *recorder) follow(ctx context.Context, of record.API, version string) {
+func (r *recorder) follow(ctx context.Context, of api.Adapter, version string) {
 	for ctx.Err() == nil {
 		list := emptyPages(of)
 		opened, err := r.api.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}})
@@ -91,7 +91,7 @@ func (r *recorder) follow(ctx context.Context, of record.API, version string) {
 }
 
 // play takes in the events of a watch up to its end, and returns the last version.
-func (r *recorder) play(of record.API, opened watch.Interface, version string) string {
+func (r *recorder) play(of api.Adapter, opened watch.Interface, version string) string {
 	for event := range opened.ResultChan() {
 		page := pageOf(of, event.Object)
 		if page == nil {
@@ -109,7 +109,7 @@ func (r *recorder) play(of record.API, opened watch.Interface, version string) s
 }
 
 // relist takes in all pages of an API as they are now: one frame for each placement that has changed, because the order is not known.
-func (r *recorder) relist(ctx context.Context, of record.API) (version string, err error) {
+func (r *recorder) relist(ctx context.Context, of api.Adapter) (version string, err error) {
 	list := emptyPages(of)
 	if err := r.api.List(ctx, list); err != nil {
 		return "", fmt.Errorf("listing %T: %w", list, err)
@@ -155,7 +155,7 @@ func (r *recorder) relist(ctx context.Context, of record.API) (version string, e
 }
 
 // take plays an event. The caller holds mu.
-func (r *recorder) take(of record.API, event watch.EventType, page clusterv1beta1.PlacementDecision) {
+func (r *recorder) take(of api.Adapter, event watch.EventType, page clusterv1beta1.PlacementDecision) {
 	recorded := r.recorded(ownerOf(of, &page))
 	r.last = time.Now()
 
@@ -200,7 +200,7 @@ func (r *recorder) cut() {
 }
 
 // shows says which of these pages are not recorded as they are yet.
-func (r *recorder) shows(of record.API, owner inventory.Key, pages []*record.Page) error {
+func (r *recorder) shows(of api.Adapter, owner inventory.Key, pages []*api.Page) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -231,17 +231,17 @@ func (r *recorder) idle() time.Duration {
 	return time.Since(r.last)
 }
 
-func emptyPages(of record.API) client.ObjectList {
-	list, ok := of.Form().EmptyList().(client.ObjectList)
+func emptyPages(of api.Adapter) client.ObjectList {
+	list, ok := of.Codec().EmptyList().(client.ObjectList)
 	if !ok {
-		panic(fmt.Sprintf("%T is no list", of.Form().EmptyList()))
+		panic(fmt.Sprintf("%T is no list", of.Codec().EmptyList()))
 	}
 
 	return list
 }
 
 // pageOf shows a page of any API as one of v1beta1: one of v1alpha1 has no group, as if it were the first one. Nil for other objects.
-func pageOf(of record.API, object runtime.Object) *clusterv1beta1.PlacementDecision {
+func pageOf(of api.Adapter, object runtime.Object) *clusterv1beta1.PlacementDecision {
 	if page, ok := object.(*clusterv1beta1.PlacementDecision); ok {
 		return page
 	}
@@ -250,13 +250,13 @@ func pageOf(of record.API, object runtime.Object) *clusterv1beta1.PlacementDecis
 		return nil
 	}
 
-	page := of.Form().Read(object)
+	page := of.Codec().Read(object)
 	if page == nil {
 		return nil
 	}
 
 	shown := &clusterv1beta1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy()}
-	shown.Labels[clusterv1beta1.PlacementLabel] = of.Form().Placement(page)
+	shown.Labels[clusterv1beta1.PlacementLabel] = of.Codec().Placement(page)
 	shown.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "0"
 	shown.Labels[clusterv1beta1.DecisionGroupNameLabel] = ""
 
@@ -268,6 +268,6 @@ func pageOf(of record.API, object runtime.Object) *clusterv1beta1.PlacementDecis
 }
 
 // ownerOf is the placement that a page is labeled with.
-func ownerOf(of record.API, page *clusterv1beta1.PlacementDecision) inventory.Key {
+func ownerOf(of api.Adapter, page *clusterv1beta1.PlacementDecision) inventory.Key {
 	return inventory.NewPlacementKey(of.Name(), page.Namespace, page.Labels[clusterv1beta1.PlacementLabel])
 }

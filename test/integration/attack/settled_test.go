@@ -19,7 +19,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -102,13 +102,13 @@ func noDivergence() error {
 type reference struct {
 	compiler   *selector.Compiler
 	snapshot   *inventory.Snapshot
-	placements []*record.Placement
-	pages      map[inventory.Key][]*record.Page
+	placements []*api.Placement
+	pages      map[inventory.Key][]*api.Page
 	now        time.Time
 }
 
 func (a *arena) newReference(ctx context.Context, namespace string) (*reference, error) {
-	r := &reference{compiler: selector.NewCompiler(), pages: map[inventory.Key][]*record.Page{}, now: a.clock.Now()}
+	r := &reference{compiler: selector.NewCompiler(), pages: map[inventory.Key][]*api.Page{}, now: a.clock.Now()}
 	inv := inventory.New(r.compiler)
 
 	lists := []client.ObjectList{
@@ -116,13 +116,13 @@ func (a *arena) newReference(ctx context.Context, namespace string) (*reference,
 		&clusterv1beta2.ManagedClusterSetList{},
 	}
 
-	for _, api := range record.APIs() {
-		asked, ok := api.EmptyList().(client.ObjectList)
+	for _, adapter := range api.Adapters() {
+		asked, ok := adapter.EmptyList().(client.ObjectList)
 		if !ok {
-			return nil, fmt.Errorf("%T is no list", api.EmptyList())
+			return nil, fmt.Errorf("%T is no list", adapter.EmptyList())
 		}
 
-		lists = append(lists, asked, emptyPages(api))
+		lists = append(lists, asked, emptyPages(adapter))
 	}
 
 	for _, list := range lists {
@@ -162,7 +162,7 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 		return nil
 	}
 
-	if placement := record.Read(object); placement != nil {
+	if placement := api.Read(object); placement != nil {
 		if placement.Namespace == namespace {
 			r.placements = append(r.placements, placement)
 		}
@@ -170,9 +170,9 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 		return nil
 	}
 
-	for _, api := range record.APIs() {
-		if page := api.Form().Read(object); page != nil {
-			counted := record.InventoryPage(api, page)
+	for _, adapter := range api.Adapters() {
+		if page := adapter.Codec().Read(object); page != nil {
+			counted := api.InventoryPage(adapter, page)
 			r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 			inv.SetDecision(counted)
 
@@ -211,15 +211,15 @@ func (a *arena) unsettled(ctx context.Context, w *world) error {
 }
 
 // difference says what is not as the reference has it.
-func (r *reference) difference(placement *record.Placement) error {
-	present := decision.NewPresent(placement.API.Form(), placement, r.pages[placement.Key()])
-	result := scheduling.Reference(placement.Request(r.compiler), r.snapshot, present.Incumbents(), r.now)
+func (r *reference) difference(placement *api.Placement) error {
+	existing := decision.NewExisting(placement.API.Codec(), placement, r.pages[placement.Key()])
+	result := scheduling.Reference(placement.Request(r.compiler), r.snapshot, existing.Incumbents(), r.now)
 
-	if len(present.Pages) != len(r.pages[placement.Key()]) {
-		return fmt.Errorf("%d of its %d pages are its own", len(present.Pages), len(r.pages[placement.Key()]))
+	if len(existing.Pages) != len(r.pages[placement.Key()]) {
+		return fmt.Errorf("%d of its %d pages are its own", len(existing.Pages), len(r.pages[placement.Key()]))
 	}
 
-	if err := r.statusDifference(placement, present); err != nil {
+	if err := r.statusDifference(placement, existing); err != nil {
 		return err
 	}
 
@@ -227,7 +227,7 @@ func (r *reference) difference(placement *record.Placement) error {
 		return nil
 	}
 
-	selected, want := clustersOf(present), bestOf(result)
+	selected, want := clustersOf(existing), bestOf(result)
 
 	if natureOf(placement) == dependent {
 		fits := map[string]bool{}
@@ -248,7 +248,7 @@ func (r *reference) difference(placement *record.Placement) error {
 		return fmt.Errorf("has %d clusters, want %d (-want +got):\n%s", len(selected), len(want), diff)
 	}
 
-	if plan := decision.NewPlan(result, present, metav1.NewTime(r.now)); !plan.Empty() {
+	if plan := decision.NewPlan(result, existing, metav1.NewTime(r.now)); !plan.Empty() {
 		return fmt.Errorf("leaves %d writes and %d deletes to do", len(plan.Writes), len(plan.Deletes))
 	}
 
@@ -256,7 +256,7 @@ func (r *reference) difference(placement *record.Placement) error {
 }
 
 // statusDifference says what the status claims that does not stand in the pages.
-func (r *reference) statusDifference(placement *record.Placement, present decision.Present) error {
+func (r *reference) statusDifference(placement *api.Placement, existing decision.Existing) error {
 	for _, condition := range placement.Status.Conditions {
 		if condition.ObservedGeneration != placement.Generation {
 			return fmt.Errorf("the condition %s is of generation %d, and the spec of %d", condition.Type, condition.ObservedGeneration,
@@ -272,11 +272,11 @@ func (r *reference) statusDifference(placement *record.Placement, present decisi
 		return fmt.Errorf("a removal is postponed: %s", postponed.Message)
 	}
 
-	if placement.API != record.V1beta1 {
+	if placement.API != api.V1beta1 {
 		return nil
 	}
 
-	if count := len(clustersOf(present)); placement.Status.Selected != count {
+	if count := len(clustersOf(existing)); placement.Status.Selected != count {
 		return fmt.Errorf("says that it has %d clusters, and has %d", placement.Status.Selected, count)
 	}
 
@@ -285,7 +285,7 @@ func (r *reference) statusDifference(placement *record.Placement, present decisi
 		listed = append(listed, group.Pages...)
 	}
 
-	for _, page := range present.Pages {
+	for _, page := range existing.Pages {
 		names = append(names, page.Name)
 	}
 
@@ -300,9 +300,9 @@ func (r *reference) statusDifference(placement *record.Placement, present decisi
 }
 
 // clustersOf are the clusters of the pages, sorted.
-func clustersOf(present decision.Present) []string {
+func clustersOf(existing decision.Existing) []string {
 	names := []string{}
-	for _, page := range present.Pages {
+	for _, page := range existing.Pages {
 		names = append(names, page.Clusters()...)
 	}
 

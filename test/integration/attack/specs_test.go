@@ -11,13 +11,13 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // newPlacement makes a placement of an API that asks for something.
-func (w *world) newPlacement(api record.API, name string) record.Object {
+func (w *world) newPlacement(adapter api.Adapter, name string) api.Object {
 	metadata := metav1.ObjectMeta{Namespace: w.namespace, Name: name}
-	if api == record.V1alpha1 {
+	if adapter == api.V1alpha1 {
 		return &placementv1alpha1.Placement{ObjectMeta: metadata, Spec: w.specV1alpha1()}
 	}
 

@@ -11,7 +11,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // step is a change of a world by one or more requests.
@@ -46,7 +46,7 @@ var unreadable = []step{(*world).spoilCluster, (*world).spoilScore, (*world).spo
 
 // pick is a placement of v1beta1, and false when there is none.
 func (w *world) pick() (name string, found bool) {
-	names := w.placements[record.V1beta1]
+	names := w.placements[api.V1beta1]
 	if len(names) == 0 {
 		return "", false
 	}
@@ -243,7 +243,7 @@ func (w *world) claimSome(ctx context.Context, platform string) error {
 func (w *world) recreateUnaskedSet(ctx context.Context) error {
 	set := oneOf(w.Rand, w.sets...)
 
-	for _, name := range w.placements[record.V1beta1] {
+	for _, name := range w.placements[api.V1beta1] {
 		err := w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) {
 			if slices.Contains(s.ClusterSets, set) {
 				s.ClusterSets = nil
@@ -360,7 +360,7 @@ func (w *world) recreatePlacement(ctx context.Context) error {
 
 	w.noted("delete and create Placement %s", name)
 
-	placement := w.newPlacement(record.V1beta1, name)
+	placement := w.newPlacement(api.V1beta1, name)
 	if err := w.remove(ctx, placement); err != nil {
 		return err
 	}

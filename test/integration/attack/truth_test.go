@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -23,7 +23,7 @@ import (
 type truth struct {
 	compiler   *selector.Compiler
 	inventory  *inventory.Inventory
-	placements map[inventory.Key]*record.Placement
+	placements map[inventory.Key]*api.Placement
 	staying    map[inventory.Key]map[string]bool
 	// removed are the placements that were deleted in the batch. The garbage collector deletes their pages in any order.
 	removed map[inventory.Key]bool
@@ -33,7 +33,7 @@ func newTruth() *truth {
 	compiler := selector.NewCompiler()
 
 	return &truth{
-		compiler: compiler, inventory: inventory.New(compiler), placements: map[inventory.Key]*record.Placement{},
+		compiler: compiler, inventory: inventory.New(compiler), placements: map[inventory.Key]*api.Placement{},
 		staying: map[inventory.Key]map[string]bool{}, removed: map[inventory.Key]bool{},
 	}
 }
@@ -50,7 +50,7 @@ func (t *truth) set(object client.Object) {
 	case *clusterv1alpha1.AddOnPlacementScore:
 		t.inventory.SetScores(object)
 	case *clusterv1beta1.Placement, *placementv1alpha1.Placement:
-		placement := record.Read(object)
+		placement := api.Read(object)
 		t.placements[placement.Key()] = placement
 	default:
 		return
@@ -71,7 +71,7 @@ func (t *truth) remove(object client.Object) {
 	case *clusterv1alpha1.AddOnPlacementScore:
 		t.inventory.DeleteScores(object.Namespace, object.Name)
 	case *clusterv1beta1.Placement, *placementv1alpha1.Placement:
-		key := record.Read(object).Key()
+		key := api.Read(object).Key()
 		delete(t.placements, key)
 
 		t.removed[key] = true
@@ -156,7 +156,7 @@ const (
 )
 
 // natureOf tells the nature of a placement by its spec.
-func natureOf(placement *record.Placement) nature {
+func natureOf(placement *api.Placement) nature {
 	switch object := placement.Object.(type) {
 	case *placementv1alpha1.Placement:
 		if object.Spec.NumberOfClusters != nil || object.Spec.AntiAffinity.TopologyKey != "" {

@@ -15,7 +15,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 const (
@@ -58,7 +58,7 @@ type world struct {
 	sets      []string
 	labelSet  string
 	// placements are the names of those of each API.
-	placements map[record.API][]string
+	placements map[api.Adapter][]string
 	// wave numbers the values of the wave label, none of which is used twice.
 	wave int
 	// noted takes the steps.
@@ -83,7 +83,7 @@ func (w *world) someClusters() []string {
 func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	w := &world{
-		Rand: random, admin: a.admin, truth: newTruth(), namespace: fmt.Sprintf("attack-%d", seed), placements: map[record.API][]string{},
+		Rand: random, admin: a.admin, truth: newTruth(), namespace: fmt.Sprintf("attack-%d", seed), placements: map[api.Adapter][]string{},
 		noted: func(string, ...any) {},
 	}
 
@@ -141,11 +141,11 @@ func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
 	}
 
 	for i := range placements {
-		api := oneOf(w.Rand, record.V1beta1, record.V1beta1, record.V1beta1, record.V1alpha1)
+		adapter := oneOf(w.Rand, api.V1beta1, api.V1beta1, api.V1beta1, api.V1alpha1)
 		name := fmt.Sprintf("p%02d", i)
-		w.placements[api] = append(w.placements[api], name)
+		w.placements[adapter] = append(w.placements[adapter], name)
 
-		if err := w.create(ctx, w.newPlacement(api, name)); err != nil {
+		if err := w.create(ctx, w.newPlacement(adapter, name)); err != nil {
 			return nil, err
 		}
 	}
@@ -155,9 +155,9 @@ func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
 
 // destroy deletes the world, the placements first.
 func (w *world) destroy(ctx context.Context) error {
-	for _, api := range record.APIs() {
-		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, api.Empty(), client.InNamespace(w.namespace)) }); err != nil {
-			return fmt.Errorf("deleting the placements of %s: %w", api.Name(), err)
+	for _, adapter := range api.Adapters() {
+		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(w.namespace)) }); err != nil {
+			return fmt.Errorf("deleting the placements of %s: %w", adapter.Name(), err)
 		}
 	}
 

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -35,16 +35,16 @@ var _ = Describe("The guard against mass removal", func() {
 		f.AlphaPlacement(ctx, "older", placementv1alpha1.PlacementSpec{})
 
 		for _, name := range names {
-			f.Annotate(ctx, name, guard.PercentAnnotation, "30")
-			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionFalse, guard.ReasonNothingHeld)
+			f.Annotate(ctx, name, removalbudget.PercentAnnotation, "30")
+			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 			f.ExpectSelected(ctx, name, suite.AllScheduled, suite.Shorts(1, 10)...)
 		}
 
 		older := &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: "older"}}
 		suite.Edit(ctx, older, func(p *placementv1alpha1.Placement) {
-			p.Annotations = map[string]string{guard.PercentAnnotation: "30"}
+			p.Annotations = map[string]string{removalbudget.PercentAnnotation: "30"}
 		})
-		expectRemoval(ctx, older, metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, older, metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 		f.ExpectAlpha(ctx, "older", suite.AllScheduled, suite.Shorts(1, 10)...)
 		f.ExpectSelected(ctx, "free", suite.AllScheduled, suite.Shorts(1, 10)...)
 
@@ -55,25 +55,25 @@ var _ = Describe("The guard against mass removal", func() {
 
 		for _, name := range names {
 			expectHeld(ctx, f, name)
-			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		}
 
-		expectRemoval(ctx, older, metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, older, metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		f.ExpectAlpha(ctx, "older", suite.NotAllScheduled, f.LookAlpha(ctx, Default, "older").Selected...)
 
 		By("releasing it by the annotation")
-		f.Annotate(ctx, "annotated", guard.ReleaseAnnotation, "1")
-		expectRemoval(ctx, f.PlacementNamed("annotated"), metav1.ConditionFalse, guard.ReasonReleased)
+		f.Annotate(ctx, "annotated", removalbudget.ReleaseAnnotation, "1")
+		expectRemoval(ctx, f.PlacementNamed("annotated"), metav1.ConditionFalse, removalbudget.ReasonReleased)
 		f.ExpectSelected(ctx, "annotated", suite.AllSetsEmpty)
 		suite.Edit(ctx, older, func(p *placementv1alpha1.Placement) {
-			p.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(p.Generation, 10)
+			p.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(p.Generation, 10)
 		})
 		f.ExpectAlpha(ctx, "older", suite.AllSetsEmpty)
 
 		By("releasing it by a changed spec")
 		f.EditPlacement(ctx, "changed", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
 		f.ExpectSelected(ctx, "changed", suite.AllSetsEmpty)
-		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("changed"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		By("watching what was held")
 		Expect(recording.Drain()).To(Succeed())
@@ -94,21 +94,21 @@ var _ = Describe("The guard against mass removal", func() {
 		f.Cluster(ctx, "set2", "d1")
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
-		f.Annotate(ctx, "p", guard.PercentAnnotation, "10")
+		f.Annotate(ctx, "p", removalbudget.PercentAnnotation, "10")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, "c001", "c002", "c003", "c004", "d1")
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		all := f.Selected(f.Pages(ctx, Default, "p"))
 		recording := f.RecordPages(ctx)
 		recording.Require(f.Names(all...)...)
 
 		Expect(suite.Client.Delete(ctx, binding)).To(Succeed())
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
-		Expect(f.Message(ctx, Default, "p", guard.Condition)).To(And(
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		Expect(f.Message(ctx, Default, "p", removalbudget.Condition)).To(And(
 			HavePrefix("The decisions would lose 1 of 5 clusters: "+f.Name("d1")+", where no more than 10 % may leave"),
 			ContainSubstring("causes: not in a bound set (1). "),
 			HaveSuffix("kubectl annotate --overwrite placements.cluster.open-cluster-management.io p -n "+f.Namespace+" "+
-				guard.ReleaseAnnotation+"=1")))
+				removalbudget.ReleaseAnnotation+"=1")))
 		Eventually(func(g Gomega) []string {
 			reasons := []string{}
 			for _, event := range f.PlacementEvents(ctx, g) {
@@ -123,14 +123,14 @@ var _ = Describe("The guard against mass removal", func() {
 		}))
 
 		f.Bind(ctx, "set2")
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		for _, name := range suite.Shorts(1, 4) {
 			f.EditCluster(ctx, name, func(c *clusterv1.ManagedCluster) { delete(c.Labels, "cluster.open-cluster-management.io/clusterset") })
 		}
 
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
-		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", guard.Condition) }).
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", removalbudget.Condition) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(HavePrefix("The decisions would lose 4 of 5 clusters: "))
 		f.ExpectSilence(ctx)
 
@@ -147,14 +147,14 @@ var _ = Describe("The window of the guard", func() {
 		f.Clusters(ctx, "set", 1, 10)
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
-		f.Annotate(ctx, "p", guard.PercentAnnotation, "30")
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		f.Annotate(ctx, "p", removalbudget.PercentAnnotation, "30")
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		By("losing two of ten, which is few enough")
 		f.DeleteCluster(ctx, "c001")
 		f.DeleteCluster(ctx, "c002")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(3, 10)...)
-		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", guard.RecordCondition) }).
+		Eventually(func(g Gomega) string { return f.Message(ctx, g, "p", removalbudget.RecordCondition) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(And(ContainSubstring(f.Name("c001")), ContainSubstring(f.Name("c002"))))
 		f.ExpectSilence(ctx)
 
@@ -164,16 +164,16 @@ var _ = Describe("The window of the guard", func() {
 		f.DeleteCluster(ctx, "c004")
 		resume()
 
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
-		Expect(f.Message(ctx, Default, "p", guard.Condition)).To(
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
+		Expect(f.Message(ctx, Default, "p", removalbudget.Condition)).To(
 			HavePrefix("The decisions would lose 4 of 10 clusters, 2 of which have left already: " + f.Name("c003") + ", " + f.Name("c004")))
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(3, 10)))
 
 		By("changing the spec, which begins anew")
 		f.EditPlacement(ctx, "p", func(s *clusterv1beta1.PlacementSpec) { s.ClusterSets = f.Names("set") })
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(5, 10)...)
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
-		Expect(meta.FindStatusCondition(statusOf(ctx, f, "p").Conditions, guard.RecordCondition)).To(BeNil())
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
+		Expect(meta.FindStatusCondition(statusOf(ctx, f, "p").Conditions, removalbudget.RecordCondition)).To(BeNil())
 	})
 
 	It("holds clusters that others replace, where they count", func(ctx SpecContext) {
@@ -182,10 +182,10 @@ var _ = Describe("The window of the guard", func() {
 		f.Clusters(ctx, "set", 1, 8)
 		f.AwaitClusters(ctx)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To[int32](4)})
-		f.Annotate(ctx, "p", guard.PercentAnnotation, "50")
-		f.Annotate(ctx, "p", guard.CountReplacedAnnotation, "true")
+		f.Annotate(ctx, "p", removalbudget.PercentAnnotation, "50")
+		f.Annotate(ctx, "p", removalbudget.CountReplacedAnnotation, "true")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 4)...)
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, guard.ReasonNothingHeld)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionFalse, removalbudget.ReasonNothingHeld)
 
 		resume := suite.PauseHub(ctx)
 		for _, name := range suite.Shorts(1, 3) {
@@ -193,10 +193,10 @@ var _ = Describe("The window of the guard", func() {
 		}
 		resume()
 
-		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, guard.ReasonTooManyRemoved)
+		expectRemoval(ctx, f.PlacementNamed("p"), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		Expect(f.Selected(f.Pages(ctx, Default, "p"))).To(Equal(suite.Shorts(1, 4)))
 
-		f.Annotate(ctx, "p", guard.CountReplacedAnnotation, "false")
+		f.Annotate(ctx, "p", removalbudget.CountReplacedAnnotation, "false")
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(4, 7)...)
 	})
 })
@@ -226,11 +226,11 @@ func expectRemoval(ctx context.Context, object client.Object, status metav1.Cond
 			conditions = placement.Status.Conditions
 		}
 
-		condition := meta.FindStatusCondition(conditions, guard.Condition)
+		condition := meta.FindStatusCondition(conditions, removalbudget.Condition)
 		g.Expect(condition).NotTo(BeNil())
 		g.Expect(suite.ConditionText(*condition)).To(Equal(string(status) + " " + reason))
 		g.Expect(condition.ObservedGeneration).To(Equal(object.GetGeneration()))
-		g.Expect(conditions[len(conditions)-1].Type).To(Equal(guard.Condition))
+		g.Expect(conditions[len(conditions)-1].Type).To(Equal(removalbudget.Condition))
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), object.GetName())
 }
 

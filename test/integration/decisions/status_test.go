@@ -8,7 +8,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -59,7 +59,7 @@ var _ = Describe("Placement status", func() {
 
 	It("A5, A7: is written when decisions cannot be created, tells what stands, and recovers", func(ctx SpecContext) {
 		f := suite.NewFixture(ctx)
-		quota := f.ForbidPages(ctx, record.V1beta1.Form(), 0)
+		quota := f.ForbidPages(ctx, api.V1beta1.Codec(), 0)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)
 
@@ -93,7 +93,7 @@ var _ = Describe("Placement status", func() {
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		f.ExpectSelected(ctx, "p", suite.AllScheduled, suite.Shorts(1, 100)...)
 
-		quota := f.ForbidPages(ctx, record.V1beta1.Form(), 1)
+		quota := f.ForbidPages(ctx, api.V1beta1.Codec(), 1)
 		f.Cluster(ctx, "set", newcomer)
 		Eventually(func(g Gomega) {
 			seen := f.Look(ctx, g, "p")

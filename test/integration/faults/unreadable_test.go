@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -273,7 +273,7 @@ var _ = Describe("An object that Go cannot decode", func() {
 		following, stop := context.WithCancel(ctx)
 		defer stop()
 
-		Expect(mirror.Watch(following, record.APIs())).To(Succeed())
+		Expect(mirror.Watch(following, api.Adapters())).To(Succeed())
 		expectNamed(mirror.Read(ctx, wanted))
 
 		Expect(recording.Drain()).To(Succeed())

@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -263,7 +263,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 	It("A7: are not held up by ordinary decisions that cannot be written", func(ctx SpecContext) {
 		f := prepared(ctx)
 		createFleet(ctx, f, 1, 101)
-		quota := f.ForbidPages(ctx, record.V1beta1.Form(), 0)
+		quota := f.ForbidPages(ctx, api.V1beta1.Codec(), 0)
 		f.Placement(ctx, "p", clusterv1beta1.PlacementSpec{})
 		expectSlices(ctx, f, "p", inFleet(suite.Shorts(1, 100)...), inFleet("c101"))
 		f.DeleteCluster(ctx, "c001")

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -26,11 +26,11 @@ type reference struct {
 	compiler   *selector.Compiler
 	snapshot   *inventory.Snapshot
 	placements []clusterv1beta1.Placement
-	pages      map[inventory.Key][]*record.Page
+	pages      map[inventory.Key][]*api.Page
 	now        time.Time
 }
 
-func newReference(ctx context.Context, api client.Reader) (*reference, error) {
+func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 	var (
 		clusters clusterv1.ManagedClusterList
 		sets     clusterv1beta2.ManagedClusterSetList
@@ -40,14 +40,14 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 	)
 
 	for _, list := range []client.ObjectList{&clusters, &sets, &bindings, &scores, &all} {
-		if err := api.List(ctx, list); err != nil {
+		if err := hub.List(ctx, list); err != nil {
 			return nil, fmt.Errorf("listing %T: %w", list, err)
 		}
 	}
 
 	r := &reference{
 		compiler: selector.NewCompiler(), placements: all.Items, now: time.Now(),
-		pages: map[inventory.Key][]*record.Page{},
+		pages: map[inventory.Key][]*api.Page{},
 	}
 	inv := inventory.New(r.compiler)
 
@@ -67,8 +67,8 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 		inv.SetClusterSet(&sets.Items[i])
 	}
 
-	for _, which := range record.APIs() {
-		if err := r.readPages(ctx, api, which, inv); err != nil {
+	for _, which := range api.Adapters() {
+		if err := r.readPages(ctx, hub, which, inv); err != nil {
 			return nil, err
 		}
 	}
@@ -79,19 +79,19 @@ func newReference(ctx context.Context, api client.Reader) (*reference, error) {
 }
 
 // readPages takes in the decisions of an API: all of them count for Balance.
-func (r *reference) readPages(ctx context.Context, api client.Reader, which record.API, inv *inventory.Inventory) error {
-	list, ok := which.Form().EmptyList().(client.ObjectList)
+func (r *reference) readPages(ctx context.Context, hub client.Reader, which api.Adapter, inv *inventory.Inventory) error {
+	list, ok := which.Codec().EmptyList().(client.ObjectList)
 	if !ok {
-		return fmt.Errorf("%T is no list", which.Form().EmptyList())
+		return fmt.Errorf("%T is no list", which.Codec().EmptyList())
 	}
 
-	if err := api.List(ctx, list); err != nil {
+	if err := hub.List(ctx, list); err != nil {
 		return fmt.Errorf("listing %T: %w", list, err)
 	}
 
 	err := meta.EachListItem(list, func(object runtime.Object) error {
-		page := which.Form().Read(object)
-		counted := record.InventoryPage(which, page)
+		page := which.Codec().Read(object)
+		counted := api.InventoryPage(which, page)
 		r.pages[counted.Owner] = append(r.pages[counted.Owner], page)
 		inv.SetDecision(counted)
 
@@ -105,23 +105,23 @@ func (r *reference) readPages(ctx context.Context, api client.Reader, which reco
 }
 
 // answer is what the engine says to a placement with the decisions it has, or with none.
-func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, decision.Present) {
-	asked := record.V1beta1.Read(placement)
-	present := decision.NewPresent(record.V1beta1.Form(), asked, r.pages[asked.Key()])
-	incumbents := present.Incumbents()
+func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, decision.Existing) {
+	asked := api.V1beta1.Read(placement)
+	existing := decision.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
+	incumbents := existing.Incumbents()
 
 	if afresh {
 		incumbents = nil
 	}
 
-	return scheduling.Reference(scheduling.ConvertV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), present
+	return scheduling.Reference(scheduling.ConvertV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), existing
 }
 
 // selected are the clusters in the pages of a placement, sorted.
 func (r *reference) selected(placement *clusterv1beta1.Placement) []string {
 	names := []string{}
 
-	for _, page := range r.pages[record.V1beta1.Read(placement).Key()] {
+	for _, page := range r.pages[api.V1beta1.Read(placement).Key()] {
 		names = append(names, page.Clusters()...)
 	}
 

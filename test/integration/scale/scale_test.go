@@ -16,7 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/test/env"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -31,10 +31,10 @@ var _ = Describe("A great world", func() {
 		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
 		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())
 
-		api, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})
+		hub, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})
 		Expect(err).NotTo(HaveOccurred())
 
-		f := greatFleet{api: api}
+		f := greatFleet{api: hub}
 		Expect(suite.Each(ctx, greatExclusiveSets+2, f.set)).To(Succeed())
 		Expect(suite.Each(ctx, greatNamespaces, f.namespace)).To(Succeed())
 		Expect(suite.Each(ctx, greatClusters, f.cluster)).To(Succeed())
@@ -100,8 +100,8 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 		selected := r.selected(placement)
 
 		pages := []clusterv1beta1.PlacementDecision{}
-		for _, page := range r.pages[record.V1beta1.Read(placement).Key()] {
-			written, ok := record.V1beta1.Form().Write(page).(*clusterv1beta1.PlacementDecision)
+		for _, page := range r.pages[api.V1beta1.Read(placement).Key()] {
+			written, ok := api.V1beta1.Codec().Write(page).(*clusterv1beta1.PlacementDecision)
 			g.Expect(ok).To(BeTrue(), name)
 
 			pages = append(pages, *written)
@@ -114,7 +114,7 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 			empty++
 		}
 
-		result, present := r.answer(placement, false)
+		result, existing := r.answer(placement, false)
 
 		if placement.Name == greatDefault {
 			// Others have moved since it was evaluated, which wakes nobody: it has as many as it can, and all of them fit.
@@ -129,7 +129,7 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 		}
 
 		g.Expect(selected).To(Equal(chosen(result)), name)
-		plan := decision.NewPlan(result, present, metav1.NewTime(r.now))
+		plan := decision.NewPlan(result, existing, metav1.NewTime(r.now))
 		g.Expect(plan.Empty()).To(BeTrue(), "%s: a settled placement leaves nothing to write", name)
 
 		if placement.Name != greatSteady {

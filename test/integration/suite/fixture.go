@@ -18,7 +18,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // FixtureLabel is the label of cluster-scoped objects that names the namespace of their fixture.
@@ -96,10 +96,10 @@ func (f *Fixture) Create(ctx context.Context, object client.Object) {
 func (f *Fixture) destroy(ctx SpecContext) {
 	mine := client.MatchingLabels{FixtureLabel: f.Namespace}
 
-	for _, api := range record.APIs() {
-		Expect(Client.DeleteAllOf(ctx, api.Empty(), client.InNamespace(f.Namespace))).To(Succeed())
+	for _, adapter := range api.Adapters() {
+		Expect(Client.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(f.Namespace))).To(Succeed())
 
-		pages, ok := api.Form().EmptyList().(client.ObjectList)
+		pages, ok := adapter.Codec().EmptyList().(client.ObjectList)
 		Expect(ok).To(BeTrue())
 		Expect(Client.List(ctx, pages, client.InNamespace(f.Namespace))).To(Succeed())
 

@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // ForbidPages creates a quota of present PlacementDecisions of an API, all of which count as used, so that no more can be created.
-func (f *Fixture) ForbidPages(ctx context.Context, form record.Form, present int) *corev1.ResourceQuota {
+func (f *Fixture) ForbidPages(ctx context.Context, codec api.Codec, present int) *corev1.ResourceQuota {
 	GinkgoHelper()
 
-	return f.Forbid(ctx, "placementdecisions."+form.Owner().Group, present, form.Write(&record.Page{}))
+	return f.Forbid(ctx, "placementdecisions."+codec.Owner().Group, present, codec.Write(&api.Page{}))
 }
 
 // Forbid creates a quota of present objects, all of which count as used, so that no more can be created; kind is "resource.group", and empty

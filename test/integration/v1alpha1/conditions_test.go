@@ -14,7 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -181,7 +181,7 @@ var _ = Describe("P8: the conditions of a Placement", func() {
 		f.AlphaPlacement(ctx, "p", placementv1alpha1.PlacementSpec{})
 		f.ExpectAlpha(ctx, "p", suite.AllScheduled, suite.Shorts(1, 100)...)
 
-		quota := f.ForbidPages(ctx, record.V1alpha1.Form(), 1)
+		quota := f.ForbidPages(ctx, api.V1alpha1.Codec(), 1)
 		f.Cluster(ctx, "set", "c000")
 		f.ExpectAlpha(ctx, "p", suite.NotAllScheduled, suite.Shorts(1, 100)...)
 		Expect(alphaMessage(ctx, f, Default, "p", placementv1alpha1.ConditionSatisfied)).

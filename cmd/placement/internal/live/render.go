@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -40,15 +40,15 @@ func count(n int, what string) string {
 // ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
 func ofOtherAPIs(b *table) string {
 	var text strings.Builder
-	for _, api := range record.APIs() {
+	for _, adapter := range api.Adapters() {
 		of := 0
 		for _, row := range b.rows {
-			if row.key.API() == api.Name() {
+			if row.key.API() == adapter.Name() {
 				of++
 			}
 		}
-		if api != record.V1beta1 && of > 0 {
-			fmt.Fprintf(&text, ", %d of them of %s", of, api.Form().Owner().GroupVersion())
+		if adapter != api.V1beta1 && of > 0 {
+			fmt.Fprintf(&text, ", %d of them of %s", of, adapter.Codec().Owner().GroupVersion())
 		}
 	}
 	return text.String()
@@ -56,9 +56,9 @@ func ofOtherAPIs(b *table) string {
 
 // title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
 func title(key inventory.Key) string {
-	for _, api := range record.APIs() {
-		if api != record.V1beta1 && api.Name() == key.API() {
-			return fmt.Sprintf("%s (%s)", key.NamespacedName, api.Form().Owner().Version)
+	for _, adapter := range api.Adapters() {
+		if adapter != api.V1beta1 && adapter.Name() == key.API() {
+			return fmt.Sprintf("%s (%s)", key.NamespacedName, adapter.Codec().Owner().Version)
 		}
 	}
 	return key.NamespacedName.String()

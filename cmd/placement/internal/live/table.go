@@ -12,26 +12,26 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // hubState has the objects that a table shows.
 type hubState struct {
-	placements []*record.Placement
-	pages      map[inventory.Key][]*record.Page // by the placements they may belong to
+	placements []*api.Placement
+	pages      map[inventory.Key][]*api.Page // by the placements they may belong to
 	sets       []clusterv1beta2.ManagedClusterSet
 	bindings   []clusterv1beta2.ManagedClusterSetBinding
 	clusters   int
 }
 
 // addPage adds a page to every Placement that it may belong to.
-func (w *hubState) addPage(api record.API, page *record.Page) {
+func (w *hubState) addPage(adapter api.Adapter, page *api.Page) {
 	if w.pages == nil {
-		w.pages = map[inventory.Key][]*record.Page{}
+		w.pages = map[inventory.Key][]*api.Page{}
 	}
-	for _, name := range decision.PlacementsOf(api.Form(), page) {
-		key := inventory.NewPlacementKey(api.Name(), page.Namespace, name)
+	for _, name := range decision.PlacementsOf(adapter.Codec(), page) {
+		key := inventory.NewPlacementKey(adapter.Name(), page.Namespace, name)
 		w.pages[key] = append(w.pages[key], page)
 	}
 }
@@ -69,7 +69,7 @@ func newTable(w hubState) *table {
 	for _, placement := range w.placements {
 		note(placement)
 		pages := w.pages[placement.Key()]
-		b.rows = append(b.rows, newTableRow(placement, decision.NewPresent(placement.API.Form(), placement, pages)))
+		b.rows = append(b.rows, newTableRow(placement, decision.NewExisting(placement.API.Codec(), placement, pages)))
 	}
 	for i := range w.sets {
 		note(&w.sets[i])
@@ -105,9 +105,9 @@ func (b *table) pending() []string {
 	return append(pending, b.unsettled...)
 }
 
-func newTableRow(placement *record.Placement, present decision.Present) tableRow {
+func newTableRow(placement *api.Placement, existing decision.Existing) tableRow {
 	selected := 0
-	for _, page := range present.Pages {
+	for _, page := range existing.Pages {
 		selected += len(page.Decisions)
 	}
 	wanted := "all"
@@ -117,14 +117,14 @@ func newTableRow(placement *record.Placement, present decision.Present) tableRow
 	row := tableRow{
 		key:       placement.Key(),
 		selected:  strconv.Itoa(selected) + "/" + wanted,
-		decisions: describeDecisions(present),
+		decisions: describeDecisions(existing),
 		unsettled: unsettled(placement, selected),
 	}
 	row.status, row.message = describeStatus(placement)
 	return row
 }
 
-func describeStatus(placement *record.Placement) (status, message string) {
+func describeStatus(placement *api.Placement) (status, message string) {
 	satisfied := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionSatisfied)
 	misconfigured := meta.FindStatusCondition(placement.Status.Conditions, decision.ConditionMisconfigured)
 	managed, reason := placement.Managed()
@@ -145,7 +145,7 @@ func describeStatus(placement *record.Placement) (status, message string) {
 }
 
 // unsettled says which status fields of the Placement the hub has not written yet; empty when it has written all.
-func unsettled(placement *record.Placement, selected int) string {
+func unsettled(placement *api.Placement, selected int) string {
 	if managed, _ := placement.Managed(); !managed {
 		return ""
 	}
@@ -158,24 +158,24 @@ func unsettled(placement *record.Placement, selected int) string {
 			return fmt.Sprintf("condition %s is about generation %d, the present one is %d", kind, condition.ObservedGeneration, placement.Generation)
 		}
 	}
-	if told := placement.Status.Selected; placement.API == record.V1beta1 && told != selected {
+	if told := placement.Status.Selected; placement.API == api.V1beta1 && told != selected {
 		return fmt.Sprintf("its PlacementDecisions hold %d clusters, its status says %d", selected, told)
 	}
 	return ""
 }
 
 // describeDecisions lists the clusters: "eu1, eu2", or by group when there are several: "canary: eu1 | eu2 eu3".
-func describeDecisions(present decision.Present) string {
+func describeDecisions(existing decision.Existing) string {
 	type group struct {
-		record.Group
+		api.Group
 		clusters []string
 	}
 	var groups []*group
-	for _, page := range present.Pages {
+	for _, page := range existing.Pages {
 		if len(page.Decisions) == 0 {
 			continue
 		}
-		named, found := present.Form.Group(page)
+		named, found := existing.Codec.Group(page)
 		if !found {
 			named.Index = 0 // Lost or never written; the hub puts it back.
 		}

@@ -13,7 +13,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -57,9 +57,9 @@ func page(placement string, n int, group string, clusters ...string) clusterv1be
 
 // worldOf has one placement, and pages.
 func worldOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.PlacementDecision) hubState {
-	w := hubState{placements: []*record.Placement{record.V1beta1.Read(&placement)}}
+	w := hubState{placements: []*api.Placement{api.V1beta1.Read(&placement)}}
 	for i := range pages {
-		w.addPage(record.V1beta1, record.V1beta1.Form().Read(&pages[i]))
+		w.addPage(api.V1beta1, api.V1beta1.Codec().Read(&pages[i]))
 	}
 	return w
 }

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // Watcher reads tables from the informers of the manager, and is notified of changes.
@@ -30,10 +30,10 @@ func NewWatcher(ctx context.Context, informers cache.Cache) (*Watcher, error) {
 		UpdateFunc: func(any, any) { watcher.notify() },
 		DeleteFunc: func(any) { watcher.notify() },
 	}
-	kinds := make([]client.Object, 0, 3+2*len(record.APIs()))
+	kinds := make([]client.Object, 0, 3+2*len(api.Adapters()))
 	kinds = append(kinds, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1.ManagedCluster{})
-	for _, api := range record.APIs() {
-		kinds = append(kinds, api.Empty(), api.Form().Empty())
+	for _, adapter := range api.Adapters() {
+		kinds = append(kinds, adapter.Empty(), adapter.Codec().Empty())
 	}
 	for _, object := range kinds {
 		informer, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
@@ -78,8 +78,8 @@ func (w *Watcher) read(ctx context.Context) (*table, error) {
 		}
 	}
 	state := hubState{sets: sets.Items, bindings: bindings.Items, clusters: len(clusters.Items)}
-	for _, api := range record.APIs() {
-		if err := w.readAPI(ctx, api, &state); err != nil {
+	for _, adapter := range api.Adapters() {
+		if err := w.readAPI(ctx, adapter, &state); err != nil {
 			return nil, err
 		}
 	}
@@ -87,7 +87,7 @@ func (w *Watcher) read(ctx context.Context) (*table, error) {
 }
 
 // readAPI adds the Placements of an API and their decisions to state.
-func (w *Watcher) readAPI(ctx context.Context, api record.API, state *hubState) error {
+func (w *Watcher) readAPI(ctx context.Context, adapter api.Adapter, state *hubState) error {
 	each := func(list runtime.Object, take func(runtime.Object)) error {
 		objects, ok := list.(client.ObjectList)
 		if !ok {
@@ -101,12 +101,12 @@ func (w *Watcher) readAPI(ctx context.Context, api record.API, state *hubState) 
 			return nil
 		})
 	}
-	if err := each(api.EmptyList(), func(object runtime.Object) {
-		state.placements = append(state.placements, api.Read(object))
+	if err := each(adapter.EmptyList(), func(object runtime.Object) {
+		state.placements = append(state.placements, adapter.Read(object))
 	}); err != nil {
 		return err
 	}
-	return each(api.Form().EmptyList(), func(object runtime.Object) {
-		state.addPage(api, api.Form().Read(object))
+	return each(adapter.Codec().EmptyList(), func(object runtime.Object) {
+		state.addPage(adapter, adapter.Codec().Read(object))
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // Admission validates Placements and fills in their defaults, as an API server with strict field validation does. It is safe for concurrent
@@ -25,9 +25,9 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 		return nil, err
 	}
 
-	for _, api := range record.APIs() {
-		if definitions[placementKind(api)] == nil {
-			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", placementKind(api))
+	for _, adapter := range api.Adapters() {
+		if definitions[placementKind(adapter)] == nil {
+			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", placementKind(adapter))
 		}
 	}
 
@@ -35,8 +35,8 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 }
 
 // Placement validates and reads a Placement of an API. It writes the defaults to object. The error names each invalid field and its rule.
-func (a *Admission) Placement(api record.API, object map[string]any) (*record.Placement, error) {
-	if findings := a.definitions[placementKind(api)].admit(object); len(findings) > 0 {
+func (a *Admission) Placement(adapter api.Adapter, object map[string]any) (*api.Placement, error) {
+	if findings := a.definitions[placementKind(adapter)].admit(object); len(findings) > 0 {
 		mistakes := make([]string, 0, len(findings))
 		for _, finding := range findings {
 			mistakes = append(mistakes, strings.TrimPrefix(finding.path+": "+finding.text, ": "))
@@ -45,10 +45,10 @@ func (a *Admission) Placement(api record.API, object map[string]any) (*record.Pl
 		return nil, errors.New(strings.Join(mistakes, "; "))
 	}
 
-	typed := api.Empty()
+	typed := adapter.Empty()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, typed, true); err != nil {
 		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
 
-	return api.Read(typed), nil
+	return adapter.Read(typed), nil
 }

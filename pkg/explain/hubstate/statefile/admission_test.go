@@ -7,11 +7,11 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-func asked(api record.API, spec map[string]any) map[string]any {
-	owner := api.Form().Owner()
+func asked(adapter api.Adapter, spec map[string]any) map[string]any {
+	owner := adapter.Codec().Owner()
 
 	return map[string]any{
 		"apiVersion": owner.GroupVersion().String(), "kind": owner.Kind,
@@ -27,7 +27,7 @@ func TestAdmissionOfPlacements(t *testing.T) {
 	}
 
 	for range 2 { // Nothing is remembered.
-		placement, err := admission.Placement(record.V1beta1, asked(record.V1beta1, map[string]any{"tolerations": []any{map[string]any{"key": "a"}}}))
+		placement, err := admission.Placement(api.V1beta1, asked(api.V1beta1, map[string]any{"tolerations": []any{map[string]any{"key": "a"}}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestAdmissionOfPlacements(t *testing.T) {
 		}
 	}
 
-	older, err := admission.Placement(record.V1alpha1, asked(record.V1alpha1, map[string]any{"numberOfClusters": int64(2)}))
+	older, err := admission.Placement(api.V1alpha1, asked(api.V1alpha1, map[string]any{"numberOfClusters": int64(2)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,13 +49,13 @@ func TestAdmissionOfPlacements(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason string
-		api    record.API
+		api    api.Adapter
 		spec   map[string]any
 		want   string
 	}{
-		{"two mistakes are both told", record.V1beta1, map[string]any{"sortBy": "Age", "x": "y"}, "spec.x: unknown field: remove it, or use one of "},
-		{"the second one", record.V1beta1, map[string]any{"sortBy": "Age", "x": "y"}, `; spec.sortBy: Unsupported value: "Age"`},
-		{"a field of the other API", record.V1alpha1, map[string]any{"tolerations": []any{}}, "spec.tolerations: unknown field"},
+		{"two mistakes are both told", api.V1beta1, map[string]any{"sortBy": "Age", "x": "y"}, "spec.x: unknown field: remove it, or use one of "},
+		{"the second one", api.V1beta1, map[string]any{"sortBy": "Age", "x": "y"}, `; spec.sortBy: Unsupported value: "Age"`},
+		{"a field of the other API", api.V1alpha1, map[string]any{"tolerations": []any{}}, "spec.tolerations: unknown field"},
 	} {
 		if _, err := admission.Placement(tc.api, asked(tc.api, tc.spec)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want one with %q", tc.reason, err, tc.want)

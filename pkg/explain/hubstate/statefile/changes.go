@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -51,14 +51,14 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
 
 // Placements returns the Placements of the files, with the defaults of new objects. The error is an *InputError.
-func (c *ChangeReader) Placements() ([]*record.Placement, error) {
+func (c *ChangeReader) Placements() ([]*api.Placement, error) {
 	if len(c.reader.problems) > 0 {
 		return nil, &InputError{Problems: c.reader.problems}
 	}
 
-	placements := make([]*record.Placement, 0, len(c.reader.state.Placements))
+	placements := make([]*api.Placement, 0, len(c.reader.state.Placements))
 	for _, object := range c.reader.state.Placements {
-		placements = append(placements, record.Read(object))
+		placements = append(placements, api.Read(object))
 	}
 
 	return placements, nil
@@ -79,7 +79,7 @@ func (c *ChangeReader) ApplyTo(hub *explain.State) (*explain.State, []Applied, e
 	for _, alone := range placements {
 		key := alone.Key()
 
-		at := slices.IndexFunc(hub.Placements, func(live record.Object) bool { return record.Read(live).Key() == key })
+		at := slices.IndexFunc(hub.Placements, func(live api.Object) bool { return api.Read(live).Key() == key })
 		if at < 0 {
 			after.Placements = append(after.Placements, alone.Object)
 			applied = append(applied, Applied{Placement: key})
@@ -118,22 +118,22 @@ type applyRules struct {
 }
 
 func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(record.APIs(), func(api record.API) bool { return placementKind(api) == gvk })
+	return slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return placementKind(adapter) == gvk })
 }
 
 func (*applyRules) takenKinds() string {
-	apis := record.APIs()
+	apis := api.Adapters()
 	versions := make([]string, 0, len(apis))
 
-	for _, api := range apis {
-		versions = append(versions, placementKind(api).GroupVersion().String())
+	for _, adapter := range apis {
+		versions = append(versions, placementKind(adapter).GroupVersion().String())
 	}
 
 	return "Placements of " + strings.Join(versions, " and ")
 }
 
 // placementKind returns the kind of the Placements of an API.
-func placementKind(api record.API) schema.GroupVersionKind { return api.Form().Owner() }
+func placementKind(adapter api.Adapter) schema.GroupVersionKind { return adapter.Codec().Owner() }
 
 func (c *applyRules) setNamespace(object map[string]any) {
 	metadata, isObject := object[metadataKey].(map[string]any)

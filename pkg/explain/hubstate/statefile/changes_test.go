@@ -9,7 +9,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -191,7 +191,7 @@ func TestApplyMergesAsKubectlDoes(t *testing.T) {
 }
 
 // placementIn returns the first Placement of a State.
-func placementIn[T record.Object](t *testing.T, state *explain.State) T {
+func placementIn[T api.Object](t *testing.T, state *explain.State) T {
 	t.Helper()
 
 	placement, isOne := state.Placements[0].(T)

@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // merge returns the live Placement after the file was applied. alone is the Placement of the file with the defaults of a new object.
-func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (record.Object, error) {
+func (c *ChangeReader) merge(alone *api.Placement, live api.Object) (api.Object, error) {
 	kind := placementKind(alone.API)
 
 	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
@@ -55,7 +55,7 @@ func (c *ChangeReader) merge(alone *record.Placement, live record.Object) (recor
 }
 
 // restoreWeights restores weights of 0, which the Go type omits and the definition would default to 1.
-func restoreWeights(live record.Object, stored map[string]any) {
+func restoreWeights(live api.Object, stored map[string]any) {
 	placement, ok := live.(*clusterv1beta1.Placement)
 	if !ok {
 		return
@@ -92,7 +92,7 @@ func restore(object, stored map[string]any) map[string]any {
 	return whole
 }
 
-func identityOf(kind schema.GroupVersionKind, placement *record.Placement) string {
+func identityOf(kind schema.GroupVersionKind, placement *api.Placement) string {
 	return identify(kind, map[string]any{metadataKey: map[string]any{"namespace": placement.Namespace, "name": placement.Name}})
 }
 
@@ -169,7 +169,7 @@ func threeWay(last, given, live map[string]any) map[string]any {
 
 // Generation returns the metadata.generation that an API server sets, from 1, when the live Placement gets the spec of the changed one. The
 // error says that one of the two cannot be encoded.
-func Generation(changed, live record.Object) (int64, error) {
+func Generation(changed, live api.Object) (int64, error) {
 	fields, err := differingFields(changed, live)
 	if err != nil {
 		return 0, err
@@ -183,7 +183,7 @@ func Generation(changed, live record.Object) (int64, error) {
 }
 
 // differingFields returns the sorted paths of the top-level spec fields that differ.
-func differingFields(a, b record.Object) ([]string, error) {
+func differingFields(a, b api.Object) ([]string, error) {
 	one, err := specOf(a)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func differingFields(a, b record.Object) ([]string, error) {
 	return paths, nil
 }
 
-func specOf(placement record.Object) (map[string]any, error) {
+func specOf(placement api.Object) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(placement)
 	if err != nil {
 		return nil, fmt.Errorf("comparing: %w", err)

@@ -17,7 +17,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
 
@@ -47,14 +47,14 @@ var stores = map[schema.GroupVersionKind]store{
 	placementv1alpha1.GroupVersion.WithKind("PlacementDecision"): object[placementv1alpha1.PlacementDecision](decisions),
 }
 
-func placements(w *explain.State) *[]record.Object { return &w.Placements }
-func decisions(w *explain.State) *[]record.Object  { return &w.Decisions }
+func placements(w *explain.State) *[]api.Object { return &w.Placements }
+func decisions(w *explain.State) *[]api.Object  { return &w.Decisions }
 
 // object returns a store for a list of several types.
 func object[T any, P interface {
 	*T
-	record.Object
-}](list func(*explain.State) *[]record.Object) store {
+	api.Object
+}](list func(*explain.State) *[]api.Object) store {
 	return func(w *explain.State, fields map[string]any) error {
 		var typed []*T
 

@@ -1,4 +1,4 @@
-package guard_test
+package removalbudget_test
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -107,7 +107,7 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 			ruling := w.stepUntil(percent, rapid.SampledFrom(ends).Draw(t, "end"), stays)
 			film = append(film, frame{at: w.now, decisions: w.decisions})
 
-			for len(film) > 0 && !w.now.Before(film[0].at.Add(guard.Window)) {
+			for len(film) > 0 && !w.now.Before(film[0].at.Add(removalbudget.Window)) {
 				film = film[1:]
 			}
 
@@ -121,8 +121,8 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 }
 
 // checkWake checks that RequeueAt of a blocked result is the first time at which time alone allows it.
-func checkWake(t *rapid.T, w *world, ruling guard.Removal, percent int) {
-	if !ruling.Held {
+func checkWake(t *rapid.T, w *world, ruling removalbudget.Result, percent int) {
+	if !ruling.Blocked {
 		return
 	}
 
@@ -130,8 +130,8 @@ func checkWake(t *rapid.T, w *world, ruling guard.Removal, percent int) {
 	free := time.Time{}
 
 	for _, left := range ruling.Recent.Clusters {
-		at := left.Add(guard.Window)
-		if later.now = at; !later.judge(percent).Held && (free.IsZero() || at.Before(free)) {
+		at := left.Add(removalbudget.Window)
+		if later.now = at; !later.judge(percent).Blocked && (free.IsZero() || at.Before(free)) {
 			free = at
 		}
 	}
@@ -149,8 +149,8 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 		for range rapid.IntRange(1, 10).Draw(t, "events") {
 			w.disturb(t)
 
-			ruling := w.step(guard.Off)
-			if ruling.Held || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
+			ruling := w.step(removalbudget.NoLimit)
+			if ruling.Blocked || ruling.Recent.Clusters != nil || ruling.Record(true) != nil ||
 				ruling.Conditions(true) != nil || ruling.SpecChanged() || !ruling.RequeueAt.IsZero() {
 				t.Fatalf("got %+v", ruling)
 			}
@@ -161,15 +161,15 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 // A placement of v1alpha1 is guarded in the same way, and is released by its own resource.
 func TestOlderPlacements(t *testing.T) {
 	w := newWorld(4)
-	placement := record.V1beta1.Read(w.placement)
-	placement.API = record.V1alpha1
+	placement := api.V1beta1.Read(w.placement)
+	placement.API = api.V1alpha1
 
 	w.remove(0, 4)
 
-	ruling := guard.NewBudget(placement, guard.Limit{Percent: new(50)}).Check(w.answer(), w.decisions, w.now)
+	ruling := removalbudget.NewBudget(placement, removalbudget.Limit{Percent: new(50)}).Check(w.answer(), w.decisions, w.now)
 	message := ruling.Conditions(true)[0].Message
 
-	if !ruling.Held || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
+	if !ruling.Blocked || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {
 		t.Errorf("got %q", message)
 	}
 }

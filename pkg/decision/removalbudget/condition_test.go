@@ -1,4 +1,4 @@
-package guard_test
+package removalbudget_test
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 const (
@@ -31,13 +31,13 @@ func TestWhatTheConditionSays(t *testing.T) {
 	}{
 		{
 			reason:  "a hub without a share says nothing",
-			percent: guard.Off,
+			percent: removalbudget.NoLimit,
 			happen:  func(w *world) { w.remove(0, 10) },
 		},
 		{
 			reason:  "nor does a placement that wants none",
 			percent: 30,
-			happen:  func(w *world) { w.placement.Annotations[guard.PercentAnnotation] = "100" },
+			happen:  func(w *world) { w.placement.Annotations[removalbudget.PercentAnnotation] = "100" },
 		},
 		{
 			reason: "nothing is held", percent: 30, happen: func(*world) {}, want: nothingHeld,
@@ -108,7 +108,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 			reason:  "what is held stays held while there is no answer",
 			percent: 30,
 			happen: func(w *world) {
-				w.condition(guard.ReasonTooManyRemoved, metav1.ConditionTrue, 7)
+				w.condition(removalbudget.ReasonTooManyRemoved, metav1.ConditionTrue, 7)
 				w.placement.Spec.NumberOfClusters = new(int32(-1))
 			},
 			want: "RemovalHeld=True (TooManyClustersRemoved): as it was",
@@ -116,20 +116,20 @@ func TestWhatTheConditionSays(t *testing.T) {
 		{
 			reason:  "released",
 			percent: 30,
-			happen:  func(w *world) { w.remove(0, 9); w.placement.Annotations[guard.ReleaseAnnotation] = "7" },
+			happen:  func(w *world) { w.remove(0, 9); w.placement.Annotations[removalbudget.ReleaseAnnotation] = "7" },
 			want: "RemovalHeld=False (Released): The annotation placement-hub.open-cluster-management.io/release-removal releases generation 7: " +
 				"take it away to have removals held again, where no more than 30 % may leave within 10 minutes",
 		},
 		{
 			reason:  "an annotation that cannot be read, where the hub has a share",
 			percent: 30,
-			happen:  func(w *world) { w.placement.Annotations[guard.PercentAnnotation] = "some" },
+			happen:  func(w *world) { w.placement.Annotations[removalbudget.PercentAnnotation] = "some" },
 			want:    strings.Replace(nothingHeld, "NothingHeld", "InvalidAnnotation", 1) + invalid,
 		},
 		{
 			reason:  "an annotation that cannot be read, where the hub has none: nothing may leave",
-			percent: guard.Off,
-			happen:  func(w *world) { w.remove(0, 1); w.placement.Annotations[guard.PercentAnnotation] = "some" },
+			percent: removalbudget.NoLimit,
+			happen:  func(w *world) { w.remove(0, 1); w.placement.Annotations[removalbudget.PercentAnnotation] = "some" },
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 1 of 10 clusters: c00, where none may leave within 10 " +
 				"minutes; causes: deleted (1). Its annotations say so: max-removal-percent. " + release + invalid,
 		},
@@ -154,7 +154,7 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 		conditions = append(conditions, metav1.Condition{Type: "PlacementSatisfied", ObservedGeneration: 8})
 		w.placement.Status.Conditions = conditions
 
-		armed := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30)}).SpecApplied
+		armed := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{Percent: new(30)}).SpecApplied
 		expect(t, fmt.Sprintf("armed after %v", conditions[0].Reason), want, armed)
 	}
 }

@@ -1,4 +1,4 @@
-package record
+package api
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,12 +11,12 @@ import (
 )
 
 // V1alpha1 is placement.open-cluster-management.io/v1alpha1 (docs/spec/placement-v1alpha1.md P13).
-var V1alpha1 API = v1alpha1{}
+var V1alpha1 Adapter = v1alpha1{}
 
 type v1alpha1 struct{}
 
 func (v1alpha1) Name() inventory.API       { return inventory.V1alpha1 }
-func (v1alpha1) Form() Form                { return v1alpha1Form{} }
+func (v1alpha1) Codec() Codec              { return v1alpha1Codec{} }
 func (v1alpha1) Empty() Object             { return &placementv1alpha1.Placement{} }
 func (v1alpha1) EmptyList() runtime.Object { return &placementv1alpha1.PlacementList{} }
 
@@ -40,36 +40,36 @@ func (v1alpha1) Status(status Status) any {
 	return placementv1alpha1.PlacementStatus{Conditions: status.Conditions}
 }
 
-type v1alpha1Form struct{}
+type v1alpha1Codec struct{}
 
-func (v1alpha1Form) Key(namespace, name string) inventory.DecisionKey {
+func (v1alpha1Codec) Key(namespace, name string) inventory.DecisionKey {
 	return inventory.NewPlacementKey(inventory.V1alpha1, namespace, "").Decision(name)
 }
 
-func (v1alpha1Form) Owner() schema.GroupVersionKind {
+func (v1alpha1Codec) Owner() schema.GroupVersionKind {
 	return placementv1alpha1.GroupVersion.WithKind("Placement")
 }
 
-func (v1alpha1Form) Scheduler() string { return "" }
+func (v1alpha1Codec) Scheduler() string { return "" }
 
-func (v1alpha1Form) Foreign(*Page) bool { return false }
+func (v1alpha1Codec) Foreign(*Page) bool { return false }
 
-func (v1alpha1Form) Placement(page *Page) string {
+func (v1alpha1Codec) Placement(page *Page) string {
 	return page.Labels[placementv1alpha1.PlacementLabel]
 }
 
 // Labels have no group, because the API has none.
-func (v1alpha1Form) Labels(placement string, _ Group) map[string]string {
+func (v1alpha1Codec) Labels(placement string, _ Group) map[string]string {
 	return map[string]string{placementv1alpha1.PlacementLabel: placement}
 }
 
-func (v1alpha1Form) Group(*Page) (Group, bool) { return Group{}, true }
+func (v1alpha1Codec) Group(*Page) (Group, bool) { return Group{}, true }
 
-func (v1alpha1Form) Empty() Object             { return &placementv1alpha1.PlacementDecision{} }
-func (v1alpha1Form) EmptyList() runtime.Object { return &placementv1alpha1.PlacementDecisionList{} }
-func (v1alpha1Form) Subresource() string       { return "" }
+func (v1alpha1Codec) Empty() Object             { return &placementv1alpha1.PlacementDecision{} }
+func (v1alpha1Codec) EmptyList() runtime.Object { return &placementv1alpha1.PlacementDecisionList{} }
+func (v1alpha1Codec) Subresource() string       { return "" }
 
-func (v1alpha1Form) Read(object runtime.Object) *Page {
+func (v1alpha1Codec) Read(object runtime.Object) *Page {
 	decision, ok := object.(*placementv1alpha1.PlacementDecision)
 	if !ok {
 		return nil
@@ -83,20 +83,20 @@ func (v1alpha1Form) Read(object runtime.Object) *Page {
 	return page
 }
 
-func (f v1alpha1Form) Write(page *Page) Object {
+func (f v1alpha1Codec) Write(page *Page) Object {
 	return &placementv1alpha1.PlacementDecision{ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions)}
 }
 
-func (v1alpha1Form) Normalize(d Decision) Decision {
+func (v1alpha1Codec) Normalize(d Decision) Decision {
 	return Decision{Cluster: d.Cluster, Available: d.Available}
 }
 
-func (f v1alpha1Form) Body(decisions []Decision) map[string]any {
+func (f v1alpha1Codec) Body(decisions []Decision) map[string]any {
 	return map[string]any{"decisions": f.decisions(decisions)}
 }
 
 // decisions returns a list that is never nil, because the field is required.
-func (v1alpha1Form) decisions(decisions []Decision) []placementv1alpha1.ClusterDecision {
+func (v1alpha1Codec) decisions(decisions []Decision) []placementv1alpha1.ClusterDecision {
 	written := make([]placementv1alpha1.ClusterDecision, 0, len(decisions))
 	for _, d := range decisions {
 		written = append(written, placementv1alpha1.ClusterDecision{ClusterName: d.Cluster, Available: d.Available})

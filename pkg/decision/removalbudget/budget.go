@@ -1,4 +1,4 @@
-package guard
+package removalbudget
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // The annotations of a Placement.
@@ -24,8 +24,8 @@ const (
 	ReleaseAnnotation = "placement-hub.open-cluster-management.io/release-removal"
 )
 
-// Off is the percentage that means no limit.
-const Off = 100
+// NoLimit is the percentage that means no limit.
+const NoLimit = 100
 
 // satisfiedCondition is the type of a condition whose observedGeneration is that of the decisions, as for every condition of the hub.
 const satisfiedCondition = "PlacementSatisfied"
@@ -55,7 +55,7 @@ type Budget struct {
 	// replacedUnknown reports whether CountReplaced is unknown.
 	replacedUnknown bool
 
-	placement *record.Placement
+	placement *api.Placement
 	// condition is the existing condition; nil when there is none.
 	condition *metav1.Condition
 	// annotations are the base names of the annotations that override the limit of the hub.
@@ -70,9 +70,9 @@ type Budget struct {
 // where the hub writes the limit that it applies.
 //
 // An invalid annotation allows nothing: the limit of the hub applies, or without one no cluster may be removed.
-func NewBudget(placement *record.Placement, limit Limit) Budget {
+func NewBudget(placement *api.Placement, limit Limit) Budget {
 	b := Budget{
-		Percent: Off, SpecApplied: specApplied(placement),
+		Percent: NoLimit, SpecApplied: specApplied(placement),
 		Released:  placement.Annotations[ReleaseAnnotation] == strconv.FormatInt(placement.Generation, 10),
 		placement: placement, condition: meta.FindStatusCondition(placement.Status.Conditions, Condition),
 		record: meta.FindStatusCondition(placement.Status.Conditions, RecordCondition),
@@ -93,7 +93,7 @@ func NewBudget(placement *record.Placement, limit Limit) Budget {
 func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 	text, annotated := b.placement.Annotations[PercentAnnotation]
 	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
-	valid := annotated && err == nil && asked >= 0 && asked <= Off
+	valid := annotated && err == nil && asked >= 0 && asked <= NoLimit
 
 	switch {
 	case valid:
@@ -107,13 +107,13 @@ func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 	}
 
 	if annotated && !valid {
-		b.Mistake = fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, Off)
+		b.Mistake = fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, NoLimit)
 	}
 
 	switch {
 	case valid:
 		b.annotations = append(b.annotations, path.Base(PercentAnnotation))
-	case annotated && b.Percent == Off:
+	case annotated && b.Percent == NoLimit:
 		b.Percent = 0
 		b.annotations = append(b.annotations, path.Base(PercentAnnotation))
 	}
@@ -151,7 +151,7 @@ func (b Budget) withCountReplaced(hub *bool, stated parsedLimit) Budget {
 
 // Forgotten reports whether a changed Placement lacks the percentage annotation of the live Placement, so that the percentage of the hub
 // applies but is unknown: the live status has no condition to read it from.
-func (l Limit) Forgotten(live, changed *record.Placement) bool {
+func (l Limit) Forgotten(live, changed *api.Placement) bool {
 	_, before := live.Annotations[PercentAnnotation]
 	_, after := changed.Annotations[PercentAnnotation]
 	condition := meta.FindStatusCondition(live.Status.Conditions, Condition)
@@ -171,13 +171,13 @@ func (b Budget) Stricter() (Budget, bool) {
 }
 
 // Enabled reports whether there is a limit.
-func (b Budget) Enabled() bool { return b.placement != nil && b.Percent < Off }
+func (b Budget) Enabled() bool { return b.placement != nil && b.Percent < NoLimit }
 
 // specApplied reports whether the decisions for the current generation were completely written before, so that a change of them now has
 // causes outside of the Placement. In doubt they were: a Placement of generation 1 without conditions may come from a backup, and
 // conditions of the upstream controller have no observedGeneration. They were not for a Placement without conditions at another generation,
 // which was changed before its first decisions, or never was on a hub.
-func specApplied(placement *record.Placement) bool {
+func specApplied(placement *api.Placement) bool {
 	satisfied := meta.FindStatusCondition(placement.Status.Conditions, satisfiedCondition)
 	if satisfied == nil {
 		return placement.Generation == 1

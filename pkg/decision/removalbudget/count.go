@@ -1,4 +1,4 @@
-package guard
+package removalbudget
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// removalCount compares the previous clusters with those that a Result selects.
+// removalCount compares the previous clusters with those that a scheduling.Result selects.
 type removalCount struct {
 	wanted *int32
 	// countReplaced reports whether a replaced cluster counts as removed.
@@ -42,14 +42,14 @@ func (t removalCount) removed() int {
 }
 
 // exceeds reports whether more than the percentage is removed.
-func (t removalCount) exceeds(percent int) bool { return t.removed()*Off > percent*t.base() }
+func (t removalCount) exceeds(percent int) bool { return t.removed()*NoLimit > percent*t.base() }
 
 // losses are the previous clusters that are not selected, sorted by name.
 type losses struct {
 	infeasible, outranked []string
 }
 
-// countRemovals compares the previous clusters, and others without names, with a Result.
+// countRemovals compares the previous clusters, and others without names, with a scheduling.Result.
 func (b Budget) countRemovals(result *scheduling.Result, past map[string]bool, others int) (removalCount, losses) {
 	t := removalCount{
 		wanted: result.Request.Wanted, countReplaced: b.CountReplaced, previous: len(past) + others, selected: len(result.Selected),

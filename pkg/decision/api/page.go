@@ -1,4 +1,4 @@
-package record
+package api
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,15 +44,15 @@ func (p *Page) Clusters() []string {
 }
 
 // InventoryPage returns the page as the inventory counts it.
-func InventoryPage(api API, page *Page) inventory.Page {
+func InventoryPage(adapter Adapter, page *Page) inventory.Page {
 	return inventory.Page{
-		Key:      api.Form().Key(page.Namespace, page.Name),
-		Owner:    inventory.NewPlacementKey(api.Name(), page.Namespace, api.Form().Placement(page)),
+		Key:      adapter.Codec().Key(page.Namespace, page.Name),
+		Owner:    inventory.NewPlacementKey(adapter.Name(), page.Namespace, adapter.Codec().Placement(page)),
 		Clusters: page.Clusters(),
 	}
 }
 
-// Decision is a selected cluster. Each Form stores only some of the fields.
+// Decision is a selected cluster. Each Codec stores only some of the fields.
 type Decision struct {
 	// Cluster is the name of the ManagedCluster.
 	Cluster string
@@ -73,14 +73,8 @@ type Group struct {
 	Name string
 }
 
-// Form is the format of the PlacementDecisions of an API.
-type Form interface {
-	Ownership
-	Codec
-}
-
-// Ownership determines the Placement and the group of a page.
-type Ownership interface {
+// Codec is the format of the PlacementDecisions of an API.
+type Codec interface {
 	// Key returns the key of a page in the inventory.
 	Key(namespace, name string) inventory.DecisionKey
 	// Owner returns the kind of the Placements that own the pages.
@@ -95,10 +89,7 @@ type Ownership interface {
 	Labels(placement string, group Group) map[string]string
 	// Group returns the group in the labels of a page; false without one.
 	Group(page *Page) (Group, bool)
-}
 
-// Codec converts pages to objects of the API and back.
-type Codec interface {
 	// Empty and EmptyList return new objects to decode into.
 	Empty() Object
 	EmptyList() runtime.Object

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-// site is a group index that has pages.
-type site struct {
+// groupIndex is a group index that has pages.
+type groupIndex struct {
 	index int
 	// groups are the groups of the writable pages, in the order of their first pages. There is only one, unless labels were edited.
 	groups []existingGroup
@@ -20,16 +20,16 @@ type site struct {
 
 // existingGroup is a group that has pages.
 type existingGroup struct {
-	record.Group
+	api.Group
 
 	pages []*existingPage
 	// clusters are the clusters of all pages; a cluster that is on two of them is listed twice.
 	clusters []int32
 }
 
-// newSites returns the sites of pages that are sorted by group (see existing.byGroup), whose clusters are adjacent in ids.
-func newSites(pages []*existingPage, ids []int32) []site {
-	var sites []site
+// newGroupIndices returns the indices of pages that are sorted by group (see pageIndex.byGroup), whose clusters are adjacent in ids.
+func newGroupIndices(pages []*existingPage, ids []int32) []groupIndex {
+	var indices []groupIndex
 
 	groups := make([]existingGroup, 0, len(pages))
 
@@ -43,19 +43,19 @@ func newSites(pages []*existingPage, ids []int32) []site {
 		groups = append(groups, existingGroup{Group: group, pages: pages[:size:size], clusters: ids[:clusters:clusters]})
 		pages, ids = pages[size:], ids[clusters:]
 
-		if last := len(sites) - 1; last >= 0 && sites[last].index == group.Index {
-			start := len(groups) - 1 - len(sites[last].groups)
-			sites[last].groups = groups[start:len(groups):len(groups)]
+		if last := len(indices) - 1; last >= 0 && indices[last].index == group.Index {
+			start := len(groups) - 1 - len(indices[last].groups)
+			indices[last].groups = groups[start:len(groups):len(groups)]
 
 			continue
 		}
 
-		sites = append(slices.Grow(sites, len(pages)+1), site{index: group.Index, groups: groups[len(groups)-1 : len(groups) : len(groups)]})
+		indices = append(slices.Grow(indices, len(pages)+1), groupIndex{index: group.Index, groups: groups[len(groups)-1 : len(groups) : len(groups)]})
 	}
 
-	for i := range sites {
-		if len(sites[i].groups) > 1 {
-			slices.SortFunc(sites[i].groups, func(a, b existingGroup) int { return cmp.Compare(a.pages[0].at, b.pages[0].at) })
+	for i := range indices {
+		if len(indices[i].groups) > 1 {
+			slices.SortFunc(indices[i].groups, func(a, b existingGroup) int { return cmp.Compare(a.pages[0].at, b.pages[0].at) })
 		}
 	}
 
@@ -63,41 +63,41 @@ func newSites(pages []*existingPage, ids []int32) []site {
 	slices.SortFunc(pages, func(a, b *existingPage) int { return cmp.Compare(a.at, b.at) })
 
 	for _, page := range pages {
-		at, found := searchSite(sites, page.group.Index)
+		at, found := searchGroupIndex(indices, page.group.Index)
 		if !found {
-			sites = slices.Insert(sites, at, site{index: page.group.Index})
+			indices = slices.Insert(indices, at, groupIndex{index: page.group.Index})
 		}
 
 		if page.deleting {
-			sites[at].deleting = append(sites[at].deleting, page.group.Name)
+			indices[at].deleting = append(indices[at].deleting, page.group.Name)
 		} else {
-			sites[at].misnamed = append(sites[at].misnamed, page)
+			indices[at].misnamed = append(indices[at].misnamed, page)
 		}
 	}
 
-	return sites
+	return indices
 }
 
-func searchSite(sites []site, index int) (at int, found bool) {
-	if index >= 0 && index < len(sites) && sites[index].index == index { // Indices have no gap in the common case.
+func searchGroupIndex(indices []groupIndex, index int) (at int, found bool) {
+	if index >= 0 && index < len(indices) && indices[index].index == index { // Indices have no gap in the common case.
 		return index, true
 	}
 
-	return slices.BinarySearchFunc(sites, index, func(s site, index int) int { return cmp.Compare(s.index, index) })
+	return slices.BinarySearchFunc(indices, index, func(s groupIndex, index int) int { return cmp.Compare(s.index, index) })
 }
 
-// site returns the site of an index; nil when no page has the index.
-func (e *existing) site(index int) *site {
-	at, found := searchSite(e.sites, index)
+// groupIndex returns the pages of an index; nil when no page has the index.
+func (e *pageIndex) groupIndex(index int) *groupIndex {
+	at, found := searchGroupIndex(e.groupIndices, index)
 	if !found {
 		return nil
 	}
 
-	return &e.sites[at]
+	return &e.groupIndices[at]
 }
 
-// group returns the group with the name at the site; nil when there is none, or no site.
-func (s *site) group(name string) *existingGroup {
+// group returns the group with the name at the index; nil when there is none, or no index.
+func (s *groupIndex) group(name string) *existingGroup {
 	if s == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (s *site) group(name string) *existingGroup {
 
 // blocks reports whether the index cannot get a group with the name yet, because a page with another group name exists there whatever is
 // written: a terminating page, or a page whose finalizers keep it after its deletion.
-func (s *site) blocks(name string) bool {
+func (s *groupIndex) blocks(name string) bool {
 	if s == nil || s.group(name) != nil {
 		return false
 	}
@@ -133,9 +133,9 @@ func (s *site) blocks(name string) bool {
 	return lingering > 1 // A single page takes the other name.
 }
 
-// others returns all writable pages at the site, pages that are best used for another group first: those with finalizers, which exist on
+// others returns all writable pages at the index, pages that are best used for another group first: those with finalizers, which exist on
 // after their deletion, and well named pages before misnamed ones.
-func (s *site) others() []*existingPage {
+func (s *groupIndex) others() []*existingPage {
 	var pages []*existingPage
 	for _, group := range s.groups {
 		pages = append(pages, group.pages...)
@@ -150,8 +150,8 @@ func (s *site) others() []*existingPage {
 }
 
 // pagesOf returns the existing pages of a group, or else the page at its index that becomes its first page.
-func (e *existing) pagesOf(group record.Group) []*existingPage {
-	at := e.site(group.Index)
+func (e *pageIndex) pagesOf(group api.Group) []*existingPage {
+	at := e.groupIndex(group.Index)
 	if own := at.group(group.Name); own != nil {
 		return own.pages
 	}
@@ -165,8 +165,8 @@ func (e *existing) pagesOf(group record.Group) []*existingPage {
 	return others[:min(1, len(others))]
 }
 
-// name returns the group name that consumers see at the site.
-func (s *site) name() string {
+// name returns the group name that consumers see at the index.
+func (s *groupIndex) name() string {
 	switch {
 	case len(s.deleting) > 0:
 		return s.deleting[0]

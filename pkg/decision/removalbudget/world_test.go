@@ -1,4 +1,4 @@
-package guard_test
+package removalbudget_test
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -61,7 +61,7 @@ func newWorld(clusters int) *world {
 		w.decisions[name(i)] = true
 	}
 
-	w.condition(guard.ReasonNothingHeld, metav1.ConditionFalse, 7)
+	w.condition(removalbudget.ReasonNothingHeld, metav1.ConditionFalse, 7)
 
 	return w
 }
@@ -102,7 +102,7 @@ func (w *world) relabel(first, last int, labels ...string) {
 func (w *world) condition(reason string, status metav1.ConditionStatus, generation int64) {
 	w.placement.Status.Conditions = []metav1.Condition{
 		{Type: "PlacementSatisfied", ObservedGeneration: generation},
-		{Type: guard.Condition, Status: status, Reason: reason, Message: "as it was", ObservedGeneration: generation},
+		{Type: removalbudget.Condition, Status: status, Reason: reason, Message: "as it was", ObservedGeneration: generation},
 	}
 }
 
@@ -114,28 +114,28 @@ func (w *world) answer() *scheduling.Result {
 }
 
 // judge checks the current result on a hub with a percentage.
-func (w *world) judge(percent int) guard.Removal {
-	limit := guard.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
+func (w *world) judge(percent int) removalbudget.Result {
+	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
 
-	return guard.NewBudget(record.V1beta1.Read(w.placement), limit).Check(w.answer(), w.decisions, w.now)
+	return removalbudget.NewBudget(api.V1beta1.Read(w.placement), limit).Check(w.answer(), w.decisions, w.now)
 }
 
 // record sets or removes the record of removals in the status.
 func (w *world) record(conditions ...metav1.Condition) {
-	meta.RemoveStatusCondition(&w.placement.Status.Conditions, guard.RecordCondition)
+	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.RecordCondition)
 
 	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
 }
 
 // reserve records the coming removals, as the hub does before it writes.
-func (w *world) reserve(ruling guard.Removal) {
+func (w *world) reserve(ruling removalbudget.Result) {
 	if condition, needed := ruling.Reserve(); needed {
 		w.record(condition)
 	}
 }
 
 // step is one evaluation, of which all is written that is not held.
-func (w *world) step(percent int) guard.Removal {
+func (w *world) step(percent int) removalbudget.Result {
 	return w.stepUntil(percent, toTheEnd, nil)
 }
 
@@ -148,7 +148,7 @@ const (
 )
 
 // stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
-func (w *world) stepUntil(percent int, end string, stays map[string]bool) guard.Removal {
+func (w *world) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
 	ruling := w.judge(percent)
 	w.reserve(ruling)
 
@@ -156,7 +156,7 @@ func (w *world) stepUntil(percent int, end string, stays map[string]bool) guard.
 		return ruling
 	}
 
-	if !ruling.Held {
+	if !ruling.Blocked {
 		decisions := map[string]bool{}
 		for _, f := range w.answer().Selected {
 			decisions[f.Name] = true
@@ -190,8 +190,8 @@ func (w *world) settle(percent int) {
 	w.placement.Status.Conditions = conditions
 }
 
-// told returns the condition of a Removal on one line; empty when there is none.
-func told(ruling guard.Removal) string {
+// told returns the condition of a Result on one line; empty when there is none.
+func told(ruling removalbudget.Result) string {
 	lines := []string{}
 	for _, c := range ruling.Conditions(true) {
 		lines = append(lines, fmt.Sprintf("%s=%s (%s): %s", c.Type, c.Status, c.Reason, c.Message))
@@ -201,8 +201,8 @@ func told(ruling guard.Removal) string {
 }
 
 // gone says what of the decisions is held back: "3 of 10: c00 c01 c02".
-func gone(ruling guard.Removal) string {
-	if !ruling.Held {
+func gone(ruling removalbudget.Result) string {
+	if !ruling.Blocked {
 		return ""
 	}
 

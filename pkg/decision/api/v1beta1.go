@@ -1,4 +1,4 @@
-package record
+package api
 
 import (
 	"strconv"
@@ -16,12 +16,12 @@ import (
 const placementRuleLabel = "cluster.open-cluster-management.io/placementrule"
 
 // V1beta1 is cluster.open-cluster-management.io/v1beta1.
-var V1beta1 API = v1beta1{}
+var V1beta1 Adapter = v1beta1{}
 
 type v1beta1 struct{}
 
 func (v1beta1) Name() inventory.API       { return inventory.V1beta1 }
-func (v1beta1) Form() Form                { return v1beta1Form{} }
+func (v1beta1) Codec() Codec              { return v1beta1Codec{} }
 func (v1beta1) Empty() Object             { return &clusterv1beta1.Placement{} }
 func (v1beta1) EmptyList() runtime.Object { return &clusterv1beta1.PlacementList{} }
 
@@ -67,27 +67,27 @@ func (v1beta1) Status(status Status) any {
 	return written
 }
 
-type v1beta1Form struct{}
+type v1beta1Codec struct{}
 
-func (v1beta1Form) Key(namespace, name string) inventory.DecisionKey {
+func (v1beta1Codec) Key(namespace, name string) inventory.DecisionKey {
 	return inventory.NewPlacementKey(inventory.V1beta1, namespace, "").Decision(name)
 }
 
-func (v1beta1Form) Owner() schema.GroupVersionKind {
+func (v1beta1Codec) Owner() schema.GroupVersionKind {
 	return schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")
 }
 
-func (v1beta1Form) Scheduler() string { return "" }
+func (v1beta1Codec) Scheduler() string { return "" }
 
-func (v1beta1Form) Foreign(page *Page) bool {
+func (v1beta1Codec) Foreign(page *Page) bool {
 	_, older := page.Labels[placementRuleLabel]
 
 	return older
 }
 
-func (v1beta1Form) Placement(page *Page) string { return page.Labels[clusterv1beta1.PlacementLabel] }
+func (v1beta1Codec) Placement(page *Page) string { return page.Labels[clusterv1beta1.PlacementLabel] }
 
-func (v1beta1Form) Labels(placement string, group Group) map[string]string {
+func (v1beta1Codec) Labels(placement string, group Group) map[string]string {
 	return map[string]string{
 		clusterv1beta1.PlacementLabel:          placement,
 		clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(group.Index),
@@ -95,17 +95,17 @@ func (v1beta1Form) Labels(placement string, group Group) map[string]string {
 	}
 }
 
-func (v1beta1Form) Group(page *Page) (Group, bool) {
+func (v1beta1Codec) Group(page *Page) (Group, bool) {
 	index, err := strconv.Atoi(page.Labels[clusterv1beta1.DecisionGroupIndexLabel])
 
 	return Group{Index: index, Name: page.Labels[clusterv1beta1.DecisionGroupNameLabel]}, err == nil
 }
 
-func (v1beta1Form) Empty() Object             { return &clusterv1beta1.PlacementDecision{} }
-func (v1beta1Form) EmptyList() runtime.Object { return &clusterv1beta1.PlacementDecisionList{} }
-func (v1beta1Form) Subresource() string       { return "status" }
+func (v1beta1Codec) Empty() Object             { return &clusterv1beta1.PlacementDecision{} }
+func (v1beta1Codec) EmptyList() runtime.Object { return &clusterv1beta1.PlacementDecisionList{} }
+func (v1beta1Codec) Subresource() string       { return "status" }
 
-func (v1beta1Form) Read(object runtime.Object) *Page {
+func (v1beta1Codec) Read(object runtime.Object) *Page {
 	decision, ok := object.(*clusterv1beta1.PlacementDecision)
 	if !ok {
 		return nil
@@ -123,22 +123,22 @@ func (v1beta1Form) Read(object runtime.Object) *Page {
 	return page
 }
 
-func (f v1beta1Form) Write(page *Page) Object {
+func (f v1beta1Codec) Write(page *Page) Object {
 	return &clusterv1beta1.PlacementDecision{
 		ObjectMeta: *page.ObjectMeta.DeepCopy(), Status: clusterv1beta1.PlacementDecisionStatus{Decisions: f.decisions(page.Decisions)},
 	}
 }
 
 // Normalize drops the reason, because consumers process every change of it (docs/spec/differences.md B7).
-func (v1beta1Form) Normalize(d Decision) Decision {
+func (v1beta1Codec) Normalize(d Decision) Decision {
 	return Decision{Cluster: d.Cluster, Score: d.Score}
 }
 
-func (f v1beta1Form) Body(decisions []Decision) map[string]any {
+func (f v1beta1Codec) Body(decisions []Decision) map[string]any {
 	return map[string]any{"status": map[string]any{"decisions": f.decisions(decisions)}}
 }
 
-func (v1beta1Form) decisions(decisions []Decision) []clusterv1beta1.ClusterDecision {
+func (v1beta1Codec) decisions(decisions []Decision) []clusterv1beta1.ClusterDecision {
 	if decisions == nil {
 		return nil
 	}

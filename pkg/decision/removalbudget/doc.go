@@ -1,8 +1,8 @@
-// Package guard is the removal budget: it keeps causes outside of a Placement from emptying its decisions, such as deleted clusters, sets
+// Package removalbudget is the removal budget: it keeps causes outside of a Placement from emptying its decisions, such as deleted clusters, sets
 // without members, deleted bindings or changed labels.
 //
 // A Budget has the maximal percentage of the clusters in the decisions of a Placement that may be removed within the Window. Check compares
-// a Result of the scheduler with the existing decisions, and with the removals within the Window. A Result that exceeds the budget is
+// a scheduling.Result with the existing decisions, and with the removals within the Window. A scheduling.Result that exceeds the budget is
 // blocked as a whole: the decisions stay, and the condition RemovalHeld lists the clusters, the reasons, and how to release the removal.
 // The budget does not block
 //
@@ -10,10 +10,10 @@
 //   - anything while an annotation of the Placement releases its current generation;
 //   - replacements, unless they count too: with a number of clusters only the shortfall counts, and without one a cluster that is still
 //     feasible counts only if no other cluster was added for it;
-//   - a Result that removes no cluster from the existing decisions.
+//   - a scheduling.Result that removes no cluster from the existing decisions.
 //
 // In doubt the budget applies. All that it depends on is in the status of the Placement, so that a restart does not change it, and every
-// reader of the Placement computes the same Removal: whether the spec was applied, the limit of the hub (in the text of the condition), and
-// the removals within the Window (in the condition RecentRemovals). A Removal has the records to write before clusters are removed, and
+// reader of the Placement computes the same Result: whether the spec was applied, the limit of the hub (in the text of the condition), and
+// the removals within the Window (in the condition RecentRemovals). A Result has the records to write before clusters are removed, and
 // after. The package has no state and reads no clock.
-package guard
+package removalbudget

@@ -1,4 +1,4 @@
-package record_test
+package api_test
 
 import (
 	"testing"
@@ -10,33 +10,33 @@ import (
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-var full = record.Decision{
+var full = api.Decision{
 	Cluster: "c-1", Reason: "because", Score: 7, Available: true, Profile: clusterinfo.Profile{Namespace: "fleet", Name: "c-1"},
 }
 
 func TestV1beta1Pages(t *testing.T) {
-	form := record.V1beta1.Form()
+	codec := api.V1beta1.Codec()
 
-	expect(t, "owner", schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"}, form.Owner())
-	expect(t, "key", inventory.NewPlacementKey(inventory.V1beta1, "ns", "p").Decision("p-decision-1"), form.Key("ns", "p-decision-1"))
-	expect(t, "subresource", "status", form.Subresource())
-	expect(t, "B7: own has no reason, and nothing of others", record.Decision{Cluster: "c-1", Score: 7}, form.Normalize(full))
+	expect(t, "owner", schema.GroupVersionKind{Group: "cluster.open-cluster-management.io", Version: "v1beta1", Kind: "Placement"}, codec.Owner())
+	expect(t, "key", inventory.NewPlacementKey(inventory.V1beta1, "ns", "p").Decision("p-decision-1"), codec.Key("ns", "p-decision-1"))
+	expect(t, "subresource", "status", codec.Subresource())
+	expect(t, "B7: own has no reason, and nothing of others", api.Decision{Cluster: "c-1", Score: 7}, codec.Normalize(full))
 
-	labels := form.Labels("p", record.Group{Index: 3, Name: "canary"})
+	labels := codec.Labels("p", api.Group{Index: 3, Name: "canary"})
 	expect(t, "labels", map[string]string{
 		"cluster.open-cluster-management.io/placement":            "p",
 		"cluster.open-cluster-management.io/decision-group-index": "3",
 		"cluster.open-cluster-management.io/decision-group-name":  "canary",
 	}, labels)
-	expect(t, "labels of the first group of the rest", "0 ", labelled(form.Labels("p", record.Group{}), "decision-group-index",
+	expect(t, "labels of the first group of the rest", "0 ", labelled(codec.Labels("p", api.Group{}), "decision-group-index",
 		"decision-group-name"))
-	expect(t, "placement", "p", form.Placement(pageWith(labels)))
-	expect(t, "placement of a page without labels", "", form.Placement(pageWith(nil)))
+	expect(t, "placement", "p", codec.Placement(pageWith(labels)))
+	expect(t, "placement of a page without labels", "", codec.Placement(pageWith(nil)))
 }
 
 // labelled are the values of two labels of the group of v1beta1.
@@ -44,8 +44,8 @@ func labelled(labels map[string]string, first, second string) string {
 	return labels["cluster.open-cluster-management.io/"+first] + " " + labels["cluster.open-cluster-management.io/"+second]
 }
 
-func pageWith(labels map[string]string) *record.Page {
-	return &record.Page{ObjectMeta: metav1.ObjectMeta{Labels: labels}}
+func pageWith(labels map[string]string) *api.Page {
+	return &api.Page{ObjectMeta: metav1.ObjectMeta{Labels: labels}}
 }
 
 func TestV1beta1Groups(t *testing.T) {
@@ -54,18 +54,18 @@ func TestV1beta1Groups(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		labels map[string]string
-		want   record.Group
+		want   api.Group
 		named  bool
 	}{
-		{"both", map[string]string{index: "2", name: "canary"}, record.Group{Index: 2, Name: "canary"}, true},
-		{"the rest has no name", map[string]string{index: "2", name: ""}, record.Group{Index: 2}, true},
-		{"a lost name is that of the rest", map[string]string{index: "2"}, record.Group{Index: 2}, true},
-		{"no index", map[string]string{name: "canary"}, record.Group{Name: "canary"}, false},
-		{"nonsense", map[string]string{index: "first"}, record.Group{}, false},
-		{"none", nil, record.Group{}, false},
+		{"both", map[string]string{index: "2", name: "canary"}, api.Group{Index: 2, Name: "canary"}, true},
+		{"the rest has no name", map[string]string{index: "2", name: ""}, api.Group{Index: 2}, true},
+		{"a lost name is that of the rest", map[string]string{index: "2"}, api.Group{Index: 2}, true},
+		{"no index", map[string]string{name: "canary"}, api.Group{Name: "canary"}, false},
+		{"nonsense", map[string]string{index: "first"}, api.Group{}, false},
+		{"none", nil, api.Group{}, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			group, named := record.V1beta1.Form().Group(pageWith(tc.labels))
+			group, named := api.V1beta1.Codec().Group(pageWith(tc.labels))
 			expect(t, "named", tc.named, named)
 
 			if named {
@@ -77,13 +77,13 @@ func TestV1beta1Groups(t *testing.T) {
 
 // docs/spec/differences.md B4: pages of the PlacementRule API use the same names and belong to another system.
 func TestV1beta1Foreign(t *testing.T) {
-	form := record.V1beta1.Form()
-	expect(t, "of a placement", false, form.Foreign(pageWith(form.Labels("p", record.Group{}))))
-	expect(t, "without labels", false, form.Foreign(pageWith(nil)))
-	expect(t, "of a placement rule", true, form.Foreign(pageWith(map[string]string{
+	codec := api.V1beta1.Codec()
+	expect(t, "of a placement", false, codec.Foreign(pageWith(codec.Labels("p", api.Group{}))))
+	expect(t, "without labels", false, codec.Foreign(pageWith(nil)))
+	expect(t, "of a placement rule", true, codec.Foreign(pageWith(map[string]string{
 		"cluster.open-cluster-management.io/placementrule": "p", "cluster.open-cluster-management.io/placement": "p",
 	})))
-	expect(t, "of a placement rule without a name", true, form.Foreign(pageWith(map[string]string{
+	expect(t, "of a placement rule without a name", true, codec.Foreign(pageWith(map[string]string{
 		"cluster.open-cluster-management.io/placementrule": "",
 	})))
 }
@@ -92,20 +92,20 @@ func TestV1beta1Foreign(t *testing.T) {
 func TestV1beta1Body(t *testing.T) {
 	for _, tc := range []struct {
 		reason    string
-		decisions []record.Decision
+		decisions []api.Decision
 		want      string
 	}{
-		{"name only: a required reason and no score", []record.Decision{{Cluster: "c-1"}},
+		{"name only: a required reason and no score", []api.Decision{{Cluster: "c-1"}},
 			`{"status":{"decisions":[{"clusterName":"c-1","reason":""}]}}`},
-		{"scores", []record.Decision{{Cluster: "c-2", Score: 100}, {Cluster: "c-1", Score: -5}}, `{"status":{"decisions":[` +
+		{"scores", []api.Decision{{Cluster: "c-2", Score: 100}, {Cluster: "c-1", Score: -5}}, `{"status":{"decisions":[` +
 			`{"clusterName":"c-2","reason":"","score":100},{"clusterName":"c-1","reason":"","score":-5}]}}`},
-		{"nothing of other APIs", []record.Decision{{Cluster: "c-1", Available: true, Profile: full.Profile}},
+		{"nothing of other APIs", []api.Decision{{Cluster: "c-1", Available: true, Profile: full.Profile}},
 			`{"status":{"decisions":[{"clusterName":"c-1","reason":""}]}}`},
-		{"empty", []record.Decision{}, `{"status":{"decisions":[]}}`},
+		{"empty", []api.Decision{}, `{"status":{"decisions":[]}}`},
 		{"absent", nil, `{"status":{"decisions":null}}`},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			expect(t, "body", tc.want, asText(t, record.V1beta1.Form().Body(tc.decisions)))
+			expect(t, "body", tc.want, asText(t, api.V1beta1.Codec().Body(tc.decisions)))
 		})
 	}
 }
@@ -114,31 +114,31 @@ func TestV1beta1Placement(t *testing.T) {
 	object := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "uid-p", Generation: 4}}
 	object.Spec.ClusterSets, object.Spec.SortBy = []string{"b", "a"}, clusterv1beta1.PlacementSortByScore
 	object.Status.LastScoreUpdateTime = &metav1.Time{Time: time.Unix(7, 0)}
-	placement := record.V1beta1.Read(object)
+	placement := api.V1beta1.Read(object)
 
-	expect(t, "name", inventory.V1beta1, record.V1beta1.Name())
+	expect(t, "name", inventory.V1beta1, api.V1beta1.Name())
 	expect(t, "key", inventory.NewPlacementKey(inventory.V1beta1, "ns", "p"), placement.Key())
 	expect(t, "metadata", object.ObjectMeta, placement.ObjectMeta)
 	expect(t, "sets", []string{"b", "a"}, placement.ClusterSets)
 	expect(t, "request", "score", placement.Request(selector.NewCompiler()).Order.String())
 	expect(t, "the time of the scores", object.Status.LastScoreUpdateTime, placement.Status.LastScoreUpdate)
 	expect(t, "1.11: none is not enough", false, placement.Request(selector.NewCompiler()).NoneIsEnough)
-	expect(t, "another API", (*record.Placement)(nil), record.V1beta1.Read(&placementv1alpha1.Placement{}))
-	expect(t, "another kind", (*record.Placement)(nil), record.V1beta1.Read(&clusterv1beta1.PlacementDecision{}))
-	expect(t, "a page of another API", (*record.Page)(nil), record.V1beta1.Form().Read(&placementv1alpha1.PlacementDecision{}))
+	expect(t, "another API", (*api.Placement)(nil), api.V1beta1.Read(&placementv1alpha1.Placement{}))
+	expect(t, "another kind", (*api.Placement)(nil), api.V1beta1.Read(&clusterv1beta1.PlacementDecision{}))
+	expect(t, "a page of another API", (*api.Page)(nil), api.V1beta1.Codec().Read(&placementv1alpha1.PlacementDecision{}))
 }
 
 func TestV1beta1Status(t *testing.T) {
-	expect(t, "empty", `{"numberOfSelectedClusters":0,"decisionGroups":null,"conditions":null}`, asText(t, record.V1beta1.Status(record.Status{})))
+	expect(t, "empty", `{"numberOfSelectedClusters":0,"decisionGroups":null,"conditions":null}`, asText(t, api.V1beta1.Status(api.Status{})))
 
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	expect(t, "all", `{"numberOfSelectedClusters":3,"decisionGroups":[`+
 		`{"decisionGroupIndex":0,"decisionGroupName":"canary","decisions":["p-decision-1"],"clusterCount":1},`+
 		`{"decisionGroupIndex":1,"decisionGroupName":"","decisions":["p-decision-2","p-decision-3"],"clusterCount":2}],"conditions":null,`+
-		`"lastScoreUpdateTime":"2026-01-02T03:04:05Z"}`, asText(t, record.V1beta1.Status(record.Status{
-		Selected: 3, LastScoreUpdate: &at, Groups: []record.GroupStatus{
-			{Group: record.Group{Name: "canary"}, Pages: []string{"p-decision-1"}, Clusters: 1},
-			{Group: record.Group{Index: 1}, Pages: []string{"p-decision-2", "p-decision-3"}, Clusters: 2},
+		`"lastScoreUpdateTime":"2026-01-02T03:04:05Z"}`, asText(t, api.V1beta1.Status(api.Status{
+		Selected: 3, LastScoreUpdate: &at, Groups: []api.GroupStatus{
+			{Group: api.Group{Name: "canary"}, Pages: []string{"p-decision-1"}, Clusters: 1},
+			{Group: api.Group{Index: 1}, Pages: []string{"p-decision-2", "p-decision-3"}, Clusters: 2},
 		},
 	})))
 }

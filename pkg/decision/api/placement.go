@@ -1,4 +1,4 @@
-package record
+package api
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +17,7 @@ type Placement struct {
 	metav1.ObjectMeta
 
 	// API is the API of the Placement.
-	API API
+	API Adapter
 	// Object is the API object. It may be shared with a cache and must not be modified.
 	Object Object
 	// ClusterSets are the ManagedClusterSets in its spec.
@@ -69,12 +69,12 @@ type GroupStatus struct {
 	Clusters int
 }
 
-// API is an API of Placements.
-type API interface {
+// Adapter is an API of Placements.
+type Adapter interface {
 	// Name returns the name of the API group.
 	Name() inventory.API
-	// Form returns the format of its decisions.
-	Form() Form
+	// Codec returns the format of its decisions.
+	Codec() Codec
 	// Empty returns a new object to decode a Placement into.
 	Empty() Object
 	// EmptyList returns a new object to decode several into.
@@ -85,13 +85,13 @@ type API interface {
 	Status(status Status) any
 }
 
-// APIs returns all APIs.
-func APIs() []API { return []API{V1beta1, V1alpha1} }
+// Adapters returns all APIs.
+func Adapters() []Adapter { return []Adapter{V1beta1, V1alpha1} }
 
 // Read returns the Placement of an object of any API; nil for another type.
 func Read(object runtime.Object) *Placement {
-	for _, api := range APIs() {
-		if placement := api.Read(object); placement != nil {
+	for _, adapter := range Adapters() {
+		if placement := adapter.Read(object); placement != nil {
 			return placement
 		}
 	}

@@ -1,4 +1,4 @@
-package guard_test
+package removalbudget_test
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // Removals that count on a hub with a limit of 30 %. Ten clusters are in the decisions.
@@ -126,7 +126,7 @@ func TestWhatIsHeld(t *testing.T) {
 			reason: "also when the decisions for it were not all written",
 			happen: []func(*world){func(w *world) {
 				w.remove(0, 10)
-				w.condition(guard.ReasonSpecChanged, metav1.ConditionFalse, 7)
+				w.condition(removalbudget.ReasonSpecChanged, metav1.ConditionFalse, 7)
 			}},
 		},
 		{
@@ -154,29 +154,29 @@ func TestWhatIsHeld(t *testing.T) {
 		},
 		{
 			reason: "an annotation with the generation releases",
-			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Annotations[guard.ReleaseAnnotation] = "7" }},
+			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Annotations[removalbudget.ReleaseAnnotation] = "7" }},
 		},
 		{
 			reason: "one with another generation does not",
-			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[guard.ReleaseAnnotation] = "6" }},
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[removalbudget.ReleaseAnnotation] = "6" }},
 			held:   "4 of 10: c00 c01 c02 c03",
 		},
 		{
 			reason: "the placement's own share wins when it is greater",
-			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[guard.PercentAnnotation] = "40" }},
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[removalbudget.PercentAnnotation] = "40" }},
 		},
 		{
 			reason: "and when it is smaller",
-			happen: []func(*world){func(w *world) { w.remove(0, 1); w.placement.Annotations[guard.PercentAnnotation] = "0%" }},
+			happen: []func(*world){func(w *world) { w.remove(0, 1); w.placement.Annotations[removalbudget.PercentAnnotation] = "0%" }},
 			held:   "1 of 10: c00",
 		},
 		{
 			reason: "and when it is no bound",
-			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Annotations[guard.PercentAnnotation] = "100" }},
+			happen: []func(*world){func(w *world) { w.remove(0, 10); w.placement.Annotations[removalbudget.PercentAnnotation] = "100" }},
 		},
 		{
 			reason: "one that cannot be read leaves the hub's",
-			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[guard.PercentAnnotation] = "101" }},
+			happen: []func(*world){func(w *world) { w.remove(0, 4); w.placement.Annotations[removalbudget.PercentAnnotation] = "101" }},
 			held:   "4 of 10: c00 c01 c02 c03",
 		},
 		{
@@ -212,7 +212,7 @@ func TestWhatLeavesOneByOne(t *testing.T) {
 	expect(t, "held", "4 of 10: c03", gone(ruling))
 	expect(t, "have left before", 3, ruling.Left)
 	// Two of nine would be few enough, three of nine are too many.
-	expect(t, "to be looked at again", start.Add(guard.Window+time.Minute), ruling.RequeueAt)
+	expect(t, "to be looked at again", start.Add(removalbudget.Window+time.Minute), ruling.RequeueAt)
 
 	w.now = ruling.RequeueAt.Add(-time.Second)
 	expect(t, "held until then", "3 of 9: c03", gone(w.step(30)))
@@ -259,7 +259,7 @@ func TestWhatIsWrittenHalf(t *testing.T) {
 func TestTheWindowBeginsAnew(t *testing.T) {
 	for reason, change := range map[string]func(*world){
 		"spec":    func(w *world) { w.placement.Generation = 8 },
-		"release": func(w *world) { w.placement.Annotations[guard.ReleaseAnnotation] = "7" },
+		"release": func(w *world) { w.placement.Annotations[removalbudget.ReleaseAnnotation] = "7" },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			w := newWorld(10)
@@ -268,8 +268,8 @@ func TestTheWindowBeginsAnew(t *testing.T) {
 			change(w)
 			w.step(30)
 
-			w.condition(guard.ReasonNothingHeld, metav1.ConditionFalse, w.placement.Generation)
-			delete(w.placement.Annotations, guard.ReleaseAnnotation)
+			w.condition(removalbudget.ReasonNothingHeld, metav1.ConditionFalse, w.placement.Generation)
+			delete(w.placement.Annotations, removalbudget.ReleaseAnnotation)
 			w.remove(3, 5)
 			expect(t, "held", "", gone(w.step(30)))
 		})
@@ -318,13 +318,13 @@ func TestReplacedClustersCount(t *testing.T) {
 		{
 			reason: "an annotation takes the limit away",
 			happen: []func(*world){wanted(10), swap(10), func(w *world) {
-				w.placement.Annotations[guard.CountReplacedAnnotation] = "false"
+				w.placement.Annotations[removalbudget.CountReplacedAnnotation] = "false"
 			}},
 		},
 		{
 			reason: "a mistake in it opens nothing",
 			happen: []func(*world){wanted(10), swap(4), func(w *world) {
-				w.placement.Annotations[guard.CountReplacedAnnotation] = "False"
+				w.placement.Annotations[removalbudget.CountReplacedAnnotation] = "False"
 			}},
 			held: "4 of 10: c00 c01 c02 c03",
 		},
@@ -349,6 +349,6 @@ func TestReplacedClustersCount(t *testing.T) {
 	wanted(10)(w)
 	swap(4)(w)
 
-	w.placement.Annotations[guard.CountReplacedAnnotation] = "true"
+	w.placement.Annotations[removalbudget.CountReplacedAnnotation] = "true"
 	expect(t, "held by the annotation alone", "4 of 10: c00 c01 c02 c03", gone(w.judge(30)))
 }

@@ -1,4 +1,4 @@
-package guard
+package removalbudget
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ const (
 // maxListedClusters is the number of clusters that a text lists.
 const maxListedClusters = 3
 
-// Conditions returns the condition of the Removal, or none without a limit. Written reports whether the decisions are completely written.
-func (r Removal) Conditions(written bool) []metav1.Condition {
+// Conditions returns the condition of the Result, or none without a limit. Written reports whether the decisions are completely written.
+func (r Result) Conditions(written bool) []metav1.Condition {
 	b := r.budget
 
 	switch {
@@ -44,7 +44,7 @@ func (r Removal) Conditions(written bool) []metav1.Condition {
 	condition := metav1.Condition{Type: Condition, Status: metav1.ConditionFalse}
 
 	switch {
-	case r.Held:
+	case r.Blocked:
 		condition.Status, condition.Reason = metav1.ConditionTrue, ReasonTooManyRemoved
 		condition.Message = r.message()
 	case !b.SpecApplied && (!written || !r.valid):
@@ -71,7 +71,7 @@ func (r Removal) Conditions(written bool) []metav1.Condition {
 	return []metav1.Condition{condition}
 }
 
-// stillBlocks reports whether the existing condition blocks a removal, which stays so while there is no valid Result.
+// stillBlocks reports whether the existing condition blocks a removal, which stays so while there is no valid scheduling.Result.
 func (b Budget) stillBlocks() bool {
 	return b.condition != nil && b.condition.Status == metav1.ConditionTrue && !b.Released
 }
@@ -147,7 +147,7 @@ func parseLimit(condition *metav1.Condition) parsedLimit {
 }
 
 // message describes the blocked removal, its reasons, and how to release it.
-func (r Removal) message() string {
+func (r Result) message() string {
 	b := r.budget
 
 	return fmt.Sprintf("%s, where %s; causes: %s%s. The decisions stay as they are until that falls below, the spec is changed, or this "+
@@ -157,7 +157,7 @@ func (r Removal) message() string {
 }
 
 // Summary returns "The decisions would lose 40 of 50 clusters: c1, c2, c3 and 37 more".
-func (r Removal) Summary() string {
+func (r Result) Summary() string {
 	earlier := ""
 	if r.Left > 0 {
 		earlier = fmt.Sprintf(", %d of which have left already", r.Left)

@@ -1,4 +1,4 @@
-package guard_test
+package removalbudget_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/guard"
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // A process that ends after writing a page and before writing the status has recorded the removals before.
@@ -24,8 +24,8 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 		w.remove(3, 4)
 
 		ruling := w.judge(30)
-		if !ruling.Held || ruling.Removed != 4 || ruling.Of != 10 {
-			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Held, ruling.Removed, ruling.Of)
+		if !ruling.Blocked || ruling.Removed != 4 || ruling.Of != 10 {
+			t.Errorf("killed %s: held %v, %d of %d", end, ruling.Blocked, ruling.Removed, ruling.Of)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func TestWhatIsOverIsNotWritten(t *testing.T) {
 	w.remove(0, 3)
 	expect(t, "recorded", 1, len(w.step(30).Recorded(true)))
 
-	w.now = w.now.Add(2 * guard.Window)
+	w.now = w.now.Add(2 * removalbudget.Window)
 	ruling := w.judge(30)
 
 	if _, needed := ruling.Reserve(); needed || len(ruling.Recorded(true)) != 1 || len(ruling.Record(true)) != 0 {
@@ -55,8 +55,8 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 		w.record(condition)
 
 		ruling := w.judge(30)
-		if _, needed := ruling.Reserve(); ruling.Held || !needed {
-			t.Errorf("%q: held %v, to be recorded %v", message, ruling.Held, needed)
+		if _, needed := ruling.Reserve(); ruling.Blocked || !needed {
+			t.Errorf("%q: held %v, to be recorded %v", message, ruling.Blocked, needed)
 		}
 	}
 }
@@ -84,19 +84,19 @@ func TestManyDepartures(t *testing.T) {
 		t.Errorf("the record has %d bytes", len(record))
 	}
 
-	w.now = w.now.Add(guard.Window - time.Second)
+	w.now = w.now.Add(removalbudget.Window - time.Second)
 	w.DeleteCluster("stays-0000")
 
 	ruling := w.judge(40)
-	expect(t, "held", true, ruling.Held)
+	expect(t, "held", true, ruling.Blocked)
 	expect(t, "removed", 2001, ruling.Removed)
 	expect(t, "of", 5000, ruling.Of)
 
 	w.now = ruling.RequeueAt
-	expect(t, "held when it is to be looked at again", false, w.judge(40).Held)
+	expect(t, "held when it is to be looked at again", false, w.judge(40).Blocked)
 }
 
-// An observer without the limit of the hub computes the Removal of the hub from the status that the hub has written.
+// An observer without the limit of the hub computes the Result of the hub from the status that the hub has written.
 func TestTheStatusTellsTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(rapid.IntRange(1, 12).Draw(t, "clusters"))
@@ -104,11 +104,11 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 		percent := rapid.SampledFrom([]int{0, 1, 10, 50, 99, 100}).Draw(t, "percent")
 
 		if text := rapid.SampledFrom([]string{"", "", "0", "40%", "100", "many"}).Draw(t, "percent annotation"); text != "" {
-			w.placement.Annotations[guard.PercentAnnotation] = text
+			w.placement.Annotations[removalbudget.PercentAnnotation] = text
 		}
 
 		if text := rapid.SampledFrom([]string{"", "", "true", "false", "no"}).Draw(t, "replaced annotation"); text != "" {
-			w.placement.Annotations[guard.CountReplacedAnnotation] = text
+			w.placement.Annotations[removalbudget.CountReplacedAnnotation] = text
 		}
 
 		if rapid.Bool().Draw(t, "limited") {
@@ -128,11 +128,11 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 			case "spec":
 				w.placement.Generation++
 			case "release":
-				w.placement.Annotations[guard.ReleaseAnnotation] = strconv.FormatInt(w.placement.Generation, 10)
+				w.placement.Annotations[removalbudget.ReleaseAnnotation] = strconv.FormatInt(w.placement.Generation, 10)
 			}
 
 			hub := w.judge(percent)
-			seen := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{})
+			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
 			outside := seen.Check(w.answer(), w.decisions, w.now)
 
 			if seen.Unknown || told(hub) != told(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
@@ -145,16 +145,16 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 // When an annotation is removed that the status refers to, the limit of the hub is unknown.
 func TestALimitThatIsNotKnown(t *testing.T) {
 	w := newWorld(10)
-	w.placement.Annotations[guard.PercentAnnotation] = "50"
+	w.placement.Annotations[removalbudget.PercentAnnotation] = "50"
 	w.settle(30)
-	delete(w.placement.Annotations, guard.PercentAnnotation)
+	delete(w.placement.Annotations, removalbudget.PercentAnnotation)
 
-	seen := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{})
+	seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
 	if seen.Enabled() || !seen.Unknown {
 		t.Errorf("on %v, unknown %v", seen.Enabled(), seen.Unknown)
 	}
 
-	told := guard.NewBudget(record.V1beta1.Read(w.placement), guard.Limit{Percent: new(30), CountReplaced: new(false)})
+	told := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{Percent: new(30), CountReplaced: new(false)})
 	if told.Unknown || told.Percent != 30 {
 		t.Errorf("%d %%, unknown %v", told.Percent, told.Unknown)
 	}

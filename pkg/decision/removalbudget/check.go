@@ -1,4 +1,4 @@
-package guard
+package removalbudget
 
 import (
 	"maps"
@@ -9,35 +9,35 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// Removal is the result of checking a scheduling Result against a Budget. The zero value means that there is no limit.
-type Removal struct {
-	// Held reports whether the Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
-	Held      bool
+// Result is the result of checking a scheduling.Result against a Budget. The zero value means that there is no limit.
+type Result struct {
+	// Blocked reports whether the scheduling.Result must not be applied now. It is to be computed again at RequeueAt, unless that is zero.
+	Blocked   bool
 	RequeueAt time.Time
 	// Removed is the number of removed clusters, Of the number that the percentage refers to, and Left the number of clusters of Removed
 	// that have left the decisions within the Window already.
 	Removed, Of, Left int
-	// Leaving are the clusters that the Result would remove now without replacement, sorted by name, and Rejections are the reasons.
+	// Leaving are the clusters that the scheduling.Result would remove now without replacement, sorted by name, and Rejections are the reasons.
 	Leaving    []string
 	Rejections []scheduling.Rejection
-	// Recent are the removals within the Window after the Result was applied.
+	// Recent are the removals within the Window after the scheduling.Result was applied.
 	Recent RecentRemovals
 
 	budget Budget
 	valid  bool
-	// reserved are the removals within the Window while it is unknown how much of the Result was applied.
+	// reserved are the removals within the Window while it is unknown how much of the scheduling.Result was applied.
 	reserved RecentRemovals
 }
 
-// Check compares a Result with the clusters in the existing decisions, and with the recent removals that the status of the Placement
+// Check compares a scheduling.Result with the clusters in the existing decisions, and with the recent removals that the status of the Placement
 // records.
-func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Removal {
+func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now time.Time) Result {
 	// A postponed result is not written, like an invalid one.
-	r := Removal{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Postponement() == nil}
+	r := Result{budget: b, valid: result.Outcome() != scheduling.Invalid && result.Postponement() == nil}
 
 	switch {
 	case !b.Enabled():
-		return Removal{}
+		return Result{}
 	case !r.valid:
 		r.Recent = b.recorded.within(now)
 		r.reserved = r.Recent
@@ -85,7 +85,7 @@ func (b Budget) Check(result *scheduling.Result, incumbents map[string]bool, now
 	return r
 }
 
-// removesNow reports whether a Result removes clusters from the existing decisions, regardless of recent removals.
+// removesNow reports whether a scheduling.Result removes clusters from the existing decisions, regardless of recent removals.
 func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) bool {
 	if !left.empty() {
 		counted, _ = b.countRemovals(result, incumbents, 0)
@@ -94,9 +94,9 @@ func (b Budget) removesNow(result *scheduling.Result, incumbents map[string]bool
 	return counted.removed() > 0
 }
 
-// block returns the Removal that blocks the Result: nothing is removed now, so only the earlier removals are recorded.
-func (r Removal) block(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) Removal {
-	r.Held, r.Removed, r.Of = true, counted.removed(), counted.base()
+// block returns the Result that blocks the scheduling.Result: nothing is removed now, so only the earlier removals are recorded.
+func (r Result) block(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) Result {
+	r.Blocked, r.Removed, r.Of = true, counted.removed(), counted.base()
 	r.Left = max(0, r.Removed-len(r.Leaving))
 	r.Rejections = result.RejectionsOf(r.Leaving)
 	r.Recent, r.reserved = left, left
@@ -105,7 +105,7 @@ func (r Removal) block(result *scheduling.Result, incumbents map[string]bool, le
 	return r
 }
 
-// allowedAt returns the time at which so many recent removals have expired that the Result does not exceed the budget; zero means never.
+// allowedAt returns the time at which so many recent removals have expired that the scheduling.Result does not exceed the budget; zero means never.
 func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool, left RecentRemovals, counted removalCount) time.Time {
 	selected := make(map[string]bool, len(result.Selected))
 	for _, f := range result.Selected {
@@ -141,7 +141,7 @@ func (b Budget) allowedAt(result *scheduling.Result, incumbents map[string]bool,
 
 // Reserve returns the record that must be written before clusters are removed, so that they count even if the process ends meanwhile; false
 // when the status has it already.
-func (r Removal) Reserve() (metav1.Condition, bool) {
+func (r Result) Reserve() (metav1.Condition, bool) {
 	if !r.budget.Enabled() || r.budget.recorded.covers(r.Recent) {
 		return metav1.Condition{}, false
 	}
@@ -149,9 +149,9 @@ func (r Removal) Reserve() (metav1.Condition, bool) {
 	return *r.reserved.condition(), true
 }
 
-// Record returns the condition that records recent removals; none when there are none. Written reports whether the Result was applied, so
+// Record returns the condition that records recent removals; none when there are none. Written reports whether the scheduling.Result was applied, so
 // that clusters that came back do not count any more.
-func (r Removal) Record(written bool) []metav1.Condition {
+func (r Result) Record(written bool) []metav1.Condition {
 	recent := r.reserved
 	if written {
 		recent = r.Recent
@@ -166,7 +166,7 @@ func (r Removal) Record(written bool) []metav1.Condition {
 
 // Recorded returns the existing condition, if it has everything that Record returns, or else Record. A status that would change only by
 // expired removals need not be written.
-func (r Removal) Recorded(written bool) []metav1.Condition {
+func (r Result) Recorded(written bool) []metav1.Condition {
 	if r.budget.Enabled() && r.budget.record != nil && r.budget.recorded.covers(r.Recent) {
 		return []metav1.Condition{*r.budget.record}
 	}
@@ -174,5 +174,5 @@ func (r Removal) Recorded(written bool) []metav1.Condition {
 	return r.Record(written)
 }
 
-// SpecChanged reports whether the Result is the first for a changed spec, so that the budget does not block it.
-func (r Removal) SpecChanged() bool { return r.budget.Enabled() && !r.budget.SpecApplied }
+// SpecChanged reports whether the scheduling.Result is the first for a changed spec, so that the budget does not block it.
+func (r Result) SpecChanged() bool { return r.budget.Enabled() && !r.budget.SpecApplied }

@@ -1,18 +1,18 @@
-package record_test
+package api_test
 
 import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/decision/record"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 func TestAnUnreadableSpecIsAMistake(t *testing.T) {
-	for _, api := range record.APIs() {
-		object := api.Empty()
+	for _, adapter := range api.Adapters() {
+		object := adapter.Empty()
 		object.SetName("p")
 
 		single, isOne := object.(metav1.Object)
@@ -27,9 +27,9 @@ func TestAnUnreadableSpecIsAMistake(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		mistakes := api.Read(object).Request(selector.NewCompiler()).Errors
+		mistakes := adapter.Read(object).Request(selector.NewCompiler()).Errors
 		if len(mistakes) == 0 {
-			t.Fatalf("%s: there is no mistake", api.Name())
+			t.Fatalf("%s: there is no mistake", adapter.Name())
 		}
 
 		expect(t, "mistake", `spec.x: Invalid value: "4294967296": is too long`, mistakes[len(mistakes)-1].Error())
