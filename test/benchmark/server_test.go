@@ -21,7 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 const (
@@ -35,14 +35,14 @@ const (
 
 // server is a control plane with the manifests of the hub.
 type server struct {
-	environment *env.Environment
+	environment *localplane.ControlPlane
 	api         client.Client
 }
 
 func startServer(b *testing.B) *server {
 	b.Helper()
 	ctrl.SetLogger(klog.NewKlogr())
-	environment, err := env.Start(b.Context(), env.Options{})
+	environment, err := localplane.Start(b.Context(), localplane.Options{})
 	must(b, err)
 	b.Cleanup(func() {
 		if err := environment.Stop(); err != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -35,7 +35,7 @@ type plane struct {
 func startPlane(t *testing.T) *plane {
 	t.Helper()
 
-	environment, err := env.Start(t.Context(), env.Options{})
+	environment, err := localplane.Start(t.Context(), localplane.Options{})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // tail is how many lines of its output an error about a program quotes.
@@ -107,7 +107,7 @@ func (p *program) kill(t *testing.T) {
 func kubeconfig(t *testing.T, config *rest.Config) string {
 	t.Helper()
 
-	content, err := env.Kubeconfig(config)
+	content, err := localplane.Kubeconfig(config)
 	must(t, err)
 
 	path := filepath.Join(t.TempDir(), "kubeconfig")

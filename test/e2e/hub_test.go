@@ -29,7 +29,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
@@ -37,7 +37,7 @@ const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests
 // hub is a control plane with the manifests, as an administrator sees it.
 type hub struct {
 	story           *testing.T // the replicas live as long
-	environment     *env.Environment
+	environment     *localplane.ControlPlane
 	client          client.Client
 	adminKubeconfig string
 	kubeconfig      string // of the controllers
@@ -45,7 +45,7 @@ type hub struct {
 
 func startHub(t *testing.T, apiServerArgs ...string) *hub {
 	t.Helper()
-	environment, err := env.Start(t.Context(), env.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
+	environment, err := localplane.Start(t.Context(), localplane.Options{ControllerManager: true, AuditLog: true, APIServerArgs: apiServerArgs})
 	must(t, err)
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {
@@ -71,7 +71,7 @@ func (h *hub) account(t *testing.T) (*rest.Config, error) {
 
 func writeKubeconfig(t *testing.T, config *rest.Config) string {
 	t.Helper()
-	content, err := env.Kubeconfig(config)
+	content, err := localplane.Kubeconfig(config)
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	must(t, os.WriteFile(path, content, 0o600))
@@ -238,7 +238,7 @@ func (h *hub) awaitAudit(t *testing.T) {
 func (h *hub) writes(t *testing.T) []auditv1.Event {
 	t.Helper()
 	h.awaitAudit(t)
-	events, err := h.environment.Writes(env.By(hubUser))
+	events, err := h.environment.Writes(localplane.By(hubUser))
 	must(t, err)
 	return slices.DeleteFunc(events, func(event auditv1.Event) bool {
 		return slices.Contains([]string{"leases", "events", "tokenreviews", "subjectaccessreviews", "selfsubjectaccessreviews"},

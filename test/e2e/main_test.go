@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 // binaryVariable names the binary to test instead of a new build.
@@ -64,7 +64,7 @@ func findBinary(directory string) (string, error) {
 }
 
 func linkAssets(directory string) (string, error) {
-	found, err := env.FindAssets()
+	found, err := binaries.Find()
 	if err != nil {
 		return "", err
 	}

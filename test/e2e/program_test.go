@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 // patience is how long something may take on a loaded machine.
@@ -64,7 +64,7 @@ func startWithin(t, story *testing.T, args ...string) *program {
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir = p.directory
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	p.cmd.Env = append(os.Environ(), env.AssetsVariable+"="+assets, "TMPDIR="+temporary, "KUBECONFIG=")
+	p.cmd.Env = append(os.Environ(), binaries.AssetsVariable+"="+assets, "TMPDIR="+temporary, "KUBECONFIG=")
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // checkSets lists the sets of the samples as an administrator, as somebody of a team, and as one who may not list sets.
@@ -61,7 +61,7 @@ func checkSets(t *testing.T, h *hub) {
 		p.wantStdout(t, "  edge ")
 		p.wantStderr(t, "managedclustersetbindings.cluster.open-cluster-management.io is forbidden", "ClusterRole view")
 		h.awaitAudit(t)
-		writes, err := h.environment.Writes(env.By("system:serviceaccount:default:sets-tenant"))
+		writes, err := h.environment.Writes(localplane.By("system:serviceaccount:default:sets-tenant"))
 		must(t, err)
 		for _, event := range writes {
 			if event.ObjectRef.Resource != "selfsubjectaccessreviews" {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 // WorkBinary is the name of the binary with the work manager, work agent and ManifestWork webhook of OCM.
@@ -26,41 +28,18 @@ type OCMAssets struct {
 	Source string // description of the place for messages
 }
 
+// OCM has the work manager and work agent of Open Cluster Management, which consume PlacementDecisions.
+var OCM = binaries.Programs{Name: "ocm", Pinned: []binaries.PinnedModule{{Name: "ocm", Path: "open-cluster-management.io/ocm"}}}
+
 // FindOCM searches for the OCM programs in the directory in $OCM_ASSETS and in bin/ocm of the checkout. It returns ErrNoOCM with the
 // reasons if neither has them.
 func FindOCM() (OCMAssets, error) {
-	var (
-		places  []place
-		skipped []string
-	)
-	if named := os.Getenv(OCMVariable); named != "" {
-		absolute, err := filepath.Abs(named)
-		if err != nil {
-			return OCMAssets{}, fmt.Errorf("resolving %s: %w", OCMVariable, err)
-		}
-		places = append(places, place{name: "$" + OCMVariable, directory: absolute})
-	}
-	checkout, err := FindCheckout()
-	switch {
-	case errors.Is(err, ErrNoCheckout):
-		skipped = append(skipped, err.Error())
-	case err != nil:
+	directory, source, skipped, err := binaries.FindProgram(OCM, WorkBinary, OCMVariable, os.Getenv(OCMVariable))
+	if err != nil {
 		return OCMAssets{}, err
-	default:
-		built, reason, err := builtPlace(checkout, OCM)
-		if err != nil {
-			return OCMAssets{}, err
-		}
-		if reason != "" {
-			skipped = append(skipped, reason)
-		}
-		places = append(places, built...)
 	}
-	for _, place := range places {
-		if hasBinary(place.directory, WorkBinary) {
-			return OCMAssets{Work: filepath.Join(place.directory, WorkBinary), Dir: place.directory, Source: place.name}, nil
-		}
-		skipped = append(skipped, fmt.Sprintf("%s: no %s in %s", place.name, WorkBinary, place.directory))
+	if directory == "" {
+		return OCMAssets{}, fmt.Errorf("%w (%s)", ErrNoOCM, strings.Join(skipped, "; "))
 	}
-	return OCMAssets{}, fmt.Errorf("%w (%s)", ErrNoOCM, strings.Join(skipped, "; "))
+	return OCMAssets{Work: filepath.Join(directory, WorkBinary), Dir: directory, Source: source}, nil
 }

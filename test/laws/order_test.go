@@ -22,11 +22,12 @@ var layers = map[string]int{
 	"decision":       5,
 	"metrics":        6,
 	"webhook":        6, // the controllers keep its certificates
+	"localplane":     6,
 	"controller":     7,
 	"explain":        7,
 }
 
-// outsidePkg are the directories outside pkg/ that pkg/ may not depend on; cmd may depend on any of them.
+// outsidePkg are the directories outside pkg/ that pkg/ may not depend on; cmd may depend on any of them but test.
 var outsidePkg = []string{"cmd", "manifests", "deploy", "test"}
 
 func TestImportsFlowOneWay(t *testing.T) {
@@ -48,6 +49,11 @@ func checkOrder(g graph) []string {
 			if !within(path, "cmd") {
 				findings = append(findings, reaches(g, path, "only cmd itself may depend on cmd", func(dep string) bool {
 					return within(dep, "cmd")
+				})...)
+			}
+			if !within(path, "test") {
+				findings = append(findings, reaches(g, path, "only tests may depend on test", func(dep string) bool {
+					return within(dep, "test")
 				})...)
 			}
 		case !placed:
@@ -100,7 +106,7 @@ func TestOrderCheckerFindsWrongArrows(t *testing.T) {
 		{
 			reason: "the order itself is in order, sub-rooms of one room and leaps over floors included",
 			imports: graph{
-				"cmd/placement":         {"pkg/controller", "pkg/explain", "manifests", "test/env"},
+				"cmd/placement":         {"pkg/controller", "pkg/explain", "manifests", "pkg/localplane"},
 				"pkg/controller":        {"pkg/metrics", "pkg/decision", "pkg/clusterinfo", "pkg/apis/placement/v1alpha1"},
 				"pkg/decision":          {"pkg/scheduling"},
 				"pkg/scheduling":        {"pkg/inventory", "pkg/scheduling/filter"},
@@ -138,6 +144,11 @@ func TestOrderCheckerFindsWrongArrows(t *testing.T) {
 				"pkg/explain: a room of pkg/ may not depend on cmd, manifests, deploy, test: pkg/explain -> manifests",
 				"pkg/webhook: a room of pkg/ may not depend on cmd, manifests, deploy, test: pkg/webhook -> test/env",
 			},
+		},
+		{
+			reason:  "the shipped binary depends on no test",
+			imports: graph{"cmd/placement": {"test/env"}, "test/env": nil},
+			want:    []string{"cmd/placement: only tests may depend on test: cmd/placement -> test/env"},
 		},
 		{
 			reason:  "nothing depends on cmd",

@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 const (
@@ -56,7 +56,7 @@ func start(t *testing.T) client.Client {
 
 	g := NewWithT(t)
 
-	plane, err := env.Start(t.Context(), env.Options{ControllerManager: true})
+	plane, err := localplane.Start(t.Context(), localplane.Options{ControllerManager: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(plane.Stop()).To(Succeed()) })
 	g.Expect(manifests.Install(t.Context(), plane.AdminConfig())).To(Succeed())

@@ -16,10 +16,10 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/benchmark/answer"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 	"github.com/placement-hub/placement-hub/test/benchmark/world"
-	"github.com/placement-hub/placement-hub/test/env"
 )
 
 const (
@@ -39,7 +39,7 @@ type stage struct {
 	size        world.Size
 	programs    programs
 	directory   string
-	environment *env.Environment
+	environment *localplane.ControlPlane
 	api         client.WithWatch
 	observer    *observer
 	kubeconfig  string // of the hub's ServiceAccount
@@ -72,7 +72,7 @@ func newStage(ctx context.Context, size world.Size, programs programs, directory
 		s.balanced[client.ObjectKeyFromObject(placement)] = world.Balanced(placement)
 	}
 	var err error
-	if s.environment, err = env.Start(ctx, env.Options{}); err != nil {
+	if s.environment, err = localplane.Start(ctx, localplane.Options{}); err != nil {
 		return nil, err
 	}
 	if err := s.furnish(ctx); err != nil {
@@ -89,7 +89,7 @@ func (s *stage) furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	content, err := env.Kubeconfig(account)
+	content, err := localplane.Kubeconfig(account)
 	if err != nil {
 		return err
 	}

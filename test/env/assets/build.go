@@ -10,13 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/localplane/filelock"
 	"github.com/placement-hub/placement-hub/test/env"
-	"github.com/placement-hub/placement-hub/test/env/internal/filelock"
 )
 
 // suite has the programs of a nested module that are built together.
 type suite struct {
-	env.Programs
+	binaries.Programs
 
 	title    string
 	packages map[string]string // the main package of each binary
@@ -29,20 +30,20 @@ type suite struct {
 }
 
 var controlPlane = suite{
-	Programs: env.ControlPlane,
+	Programs: binaries.ControlPlane,
 	title:    "the control plane",
 	packages: map[string]string{
-		env.EtcdBinary:              "go.etcd.io/etcd/server/v3",
-		env.APIServerBinary:         "k8s.io/kubernetes/cmd/kube-apiserver",
-		env.ControllerManagerBinary: "k8s.io/kubernetes/cmd/kube-controller-manager",
-		env.KubectlBinary:           "k8s.io/kubernetes/cmd/kubectl",
+		binaries.Etcd:              "go.etcd.io/etcd/server/v3",
+		binaries.APIServer:         "k8s.io/kubernetes/cmd/kube-apiserver",
+		binaries.ControllerManager: "k8s.io/kubernetes/cmd/kube-controller-manager",
+		binaries.Kubectl:           "k8s.io/kubernetes/cmd/kubectl",
 	},
-	variable:   env.AssetsVariable,
+	variable:   binaries.AssetsVariable,
 	duration:   "5 to 10 minutes",
 	kubernetes: "kubernetes",
 	missing: func() ([]string, error) {
-		assets, err := env.FindAssets()
-		if err != nil && !errors.Is(err, env.ErrNoAssets) {
+		assets, err := binaries.Find()
+		if err != nil && !errors.Is(err, binaries.ErrNoAssets) {
 			return nil, fmt.Errorf("looking for the control plane: %w", err)
 		}
 		return assets.Missing(), nil
@@ -73,7 +74,7 @@ func (s suite) ensure(ctx context.Context, out io.Writer) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	checkout, err := env.FindCheckout()
+	checkout, err := binaries.FindCheckout()
 	if err != nil {
 		return fmt.Errorf("%s must be built, but: %w; change into the checkout", strings.Join(missing, ", "), err)
 	}
@@ -81,7 +82,7 @@ func (s suite) ensure(ctx context.Context, out io.Writer) error {
 }
 
 // build builds the missing binaries in the build directory of the checkout. A lock serialises concurrent builds.
-func (s suite) build(ctx context.Context, checkout env.Checkout, out io.Writer) (err error) {
+func (s suite) build(ctx context.Context, checkout binaries.Checkout, out io.Writer) (err error) {
 	directory := checkout.BuildDir(s.Programs)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("making the build directory: %w", err)
@@ -143,7 +144,7 @@ func (s suite) waitForLock(ctx context.Context, path string, out io.Writer) (*fi
 
 // prepare removes the remains of a killed build and binaries of other versions, and writes the pinned versions to the stamp. Every binary
 // that exists under its own name afterwards is complete and current.
-func (s suite) prepare(checkout env.Checkout) (env.Pins, error) {
+func (s suite) prepare(checkout binaries.Checkout) (binaries.Pins, error) {
 	pins, err := checkout.Pins(s.Programs)
 	if err != nil {
 		return nil, err
@@ -168,8 +169,8 @@ func (s suite) prepare(checkout env.Checkout) (env.Pins, error) {
 	if current {
 		return pins, nil
 	}
-	stamp := filepath.Join(directory, env.StampFile)
-	temporary := filepath.Join(directory, temporaryPrefix+env.StampFile)
+	stamp := filepath.Join(directory, binaries.StampFile)
+	temporary := filepath.Join(directory, temporaryPrefix+binaries.StampFile)
 	if err := os.WriteFile(temporary, []byte(pins.Stamp()), 0o644); err != nil {
 		return nil, fmt.Errorf("writing the version of the build: %w", err)
 	}
@@ -181,7 +182,7 @@ func (s suite) prepare(checkout env.Checkout) (env.Pins, error) {
 
 // buildAll builds the named binaries one after the other.
 func (s suite) buildAll(
-	ctx context.Context, checkout env.Checkout, pins env.Pins, names []string, out io.Writer,
+	ctx context.Context, checkout binaries.Checkout, pins binaries.Pins, names []string, out io.Writer,
 ) (err error) {
 	directory := checkout.BuildDir(s.Programs)
 	fmt.Fprintf(out, "building %s (%s) into %s\n", strings.Join(names, ", "), pins, directory)

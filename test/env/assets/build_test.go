@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -31,22 +32,22 @@ func writeFile(t *testing.T, path, content string, mode os.FileMode) {
 }
 
 // setCheckout creates a checkout without binaries, enters it, and replaces `go` by a script.
-func setCheckout(t *testing.T, goScript string) env.Checkout {
+func setCheckout(t *testing.T, goScript string) binaries.Checkout {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkout := env.Checkout{Root: filepath.Join(root, "checkout")}
+	checkout := binaries.Checkout{Root: filepath.Join(root, "checkout")}
 	writeFile(t, filepath.Join(checkout.Root, "go.mod"), "module github.com/placement-hub/placement-hub\n", 0o644)
-	writeFile(t, filepath.Join(checkout.ModuleDir(env.ControlPlane), "go.mod"), pinnedModule, 0o644)
+	writeFile(t, filepath.Join(checkout.ModuleDir(binaries.ControlPlane), "go.mod"), pinnedModule, 0o644)
 	writeFile(t, filepath.Join(checkout.ModuleDir(env.OCM), "go.mod"),
 		"module github.com/placement-hub/placement-hub/test/ocm\nrequire open-cluster-management.io/ocm v1.2.0 // indirect\n", 0o644)
 	writeFile(t, filepath.Join(root, "path", "go"), goScript, 0o755)
 	t.Setenv("PATH", filepath.Join(root, "path")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("HOME", filepath.Join(root, "home"))
 	t.Setenv("XDG_DATA_HOME", filepath.Join(root, "share"))
-	t.Setenv(env.AssetsVariable, "")
+	t.Setenv(binaries.AssetsVariable, "")
 	t.Setenv(env.OCMVariable, "")
 	t.Chdir(checkout.Root)
 	return checkout
@@ -72,7 +73,7 @@ func runIn(t *testing.T, arguments ...string) (stdout, stderr string, err error)
 	return out.String(), progress.String(), err
 }
 
-var complete = []string{".lock", env.StampFile, env.EtcdBinary, env.APIServerBinary, env.ControllerManagerBinary, env.KubectlBinary}
+var complete = []string{".lock", binaries.StampFile, binaries.Etcd, binaries.APIServer, binaries.ControllerManager, binaries.Kubectl}
 
 func TestRunBuildsOnceAndPrintsTheDirectoryAlone(t *testing.T) {
 	checkout := setCheckout(t, compiles)
@@ -84,16 +85,16 @@ func TestRunBuildsOnceAndPrintsTheDirectoryAlone(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.reason, err)
 		}
-		if want := checkout.BuildDir(env.ControlPlane) + "\n"; stdout != want {
+		if want := checkout.BuildDir(binaries.ControlPlane) + "\n"; stdout != want {
 			t.Errorf("%s: printed %q, want %q", c.reason, stdout, want)
 		}
 		if got := strings.Contains(stderr, "building kube-apiserver") || strings.Contains(stderr, "kube-apiserver: done in"); got != c.built {
 			t.Errorf("%s: built = %v, want %v; progress:\n%s", c.reason, got, c.built, stderr)
 		}
-		if !strings.Contains(stderr, "using "+checkout.BuildDir(env.ControlPlane)) {
+		if !strings.Contains(stderr, "using "+checkout.BuildDir(binaries.ControlPlane)) {
 			t.Errorf("%s: progress does not say what is used:\n%s", c.reason, stderr)
 		}
-		if diff := cmp.Diff(complete, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
+		if diff := cmp.Diff(complete, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", c.reason, diff)
 		}
 	}
@@ -117,25 +118,25 @@ func TestRunBuildsTheProgramsOfOCMOnlyWhenAsked(t *testing.T) {
 			t.Errorf("printed %q, want %s; progress lacks %q:\n%s", stdout, directory, want, stderr)
 		}
 	}
-	if diff := cmp.Diff([]string{".lock", env.StampFile, env.WorkBinary}, files(t, directory)); diff != "" {
+	if diff := cmp.Diff([]string{".lock", binaries.StampFile, env.WorkBinary}, files(t, directory)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 
 func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
 	checkout := setCheckout(t, compiles)
-	old := env.Pins{{Name: "kubernetes", Version: "v1.36.0"}, {Name: "etcd", Version: "v3.6.0"}}
-	writeFile(t, filepath.Join(checkout.BuildDir(env.ControlPlane), env.StampFile), old.Stamp(), 0o644)
-	writeFile(t, filepath.Join(checkout.BuildDir(env.ControlPlane), env.EtcdBinary), "old", 0o755)
-	writeFile(t, filepath.Join(checkout.BuildDir(env.ControlPlane), temporaryPrefix+env.EtcdBinary), "half", 0o755)
+	old := binaries.Pins{{Name: "kubernetes", Version: "v1.36.0"}, {Name: "etcd", Version: "v3.6.0"}}
+	writeFile(t, filepath.Join(checkout.BuildDir(binaries.ControlPlane), binaries.StampFile), old.Stamp(), 0o644)
+	writeFile(t, filepath.Join(checkout.BuildDir(binaries.ControlPlane), binaries.Etcd), "old", 0o755)
+	writeFile(t, filepath.Join(checkout.BuildDir(binaries.ControlPlane), temporaryPrefix+binaries.Etcd), "half", 0o755)
 	if _, _, err := runIn(t); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(filepath.Join(checkout.BuildDir(env.ControlPlane), env.EtcdBinary))
+	content, err := os.ReadFile(filepath.Join(checkout.BuildDir(binaries.ControlPlane), binaries.Etcd))
 	if err != nil || string(content) != "binary\n" {
 		t.Errorf("etcd is %q (%v), want the newly built one", content, err)
 	}
-	if diff := cmp.Diff(complete, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
+	if diff := cmp.Diff(complete, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -143,10 +144,10 @@ func TestRunReplacesOtherVersionsAndRemains(t *testing.T) {
 func TestRunBuildsOnlyWhatIsMissing(t *testing.T) {
 	checkout := setCheckout(t, compiles)
 	given := filepath.Join(checkout.Root, "given")
-	for _, name := range []string{env.EtcdBinary, env.APIServerBinary, env.KubectlBinary} {
+	for _, name := range []string{binaries.Etcd, binaries.APIServer, binaries.Kubectl} {
 		writeFile(t, filepath.Join(given, name), "given", 0o755)
 	}
-	t.Setenv(env.AssetsVariable, given)
+	t.Setenv(binaries.AssetsVariable, given)
 	stdout, stderr, err := runIn(t)
 	if err != nil {
 		t.Fatal(err)
@@ -154,10 +155,10 @@ func TestRunBuildsOnlyWhatIsMissing(t *testing.T) {
 	if stdout != given+"\n" {
 		t.Errorf("printed %q, want the given directory", stdout)
 	}
-	if want := "with kube-controller-manager from " + checkout.BuildDir(env.ControlPlane); !strings.Contains(stderr, want) {
+	if want := "with kube-controller-manager from " + checkout.BuildDir(binaries.ControlPlane); !strings.Contains(stderr, want) {
 		t.Errorf("progress lacks %q:\n%s", want, stderr)
 	}
-	if diff := cmp.Diff([]string{".lock", env.StampFile, env.ControllerManagerBinary}, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
+	if diff := cmp.Diff([]string{".lock", binaries.StampFile, binaries.ControllerManager}, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -185,7 +186,7 @@ go: k8s.io/api@v0.37.0: Get "https://proxy.example/": dial tcp: lookup proxy.exa
 			if stdout != "" {
 				t.Errorf("printed %q, want nothing", stdout)
 			}
-			if diff := cmp.Diff([]string{".lock", env.StampFile}, files(t, checkout.BuildDir(env.ControlPlane))); diff != "" {
+			if diff := cmp.Diff([]string{".lock", binaries.StampFile}, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 		})
@@ -210,10 +211,10 @@ func TestInterruptedBuildReportsProgressAndLeavesNoBinary(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	c := compilation{
-		name:      env.EtcdBinary,
-		directory: checkout.ModuleDir(env.ControlPlane),
-		output:    filepath.Join(checkout.Root, temporaryPrefix+env.EtcdBinary),
-		target:    filepath.Join(checkout.Root, env.EtcdBinary),
+		name:      binaries.Etcd,
+		directory: checkout.ModuleDir(binaries.ControlPlane),
+		output:    filepath.Join(checkout.Root, temporaryPrefix+binaries.Etcd),
+		target:    filepath.Join(checkout.Root, binaries.Etcd),
 		arguments: []string{"build"},
 		out:       started{text: "etcd: still building, 0s, 1 packages compiled", cancel: cancel},
 		interval:  10 * time.Millisecond,

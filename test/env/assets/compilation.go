@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 // tailLines is the number of output lines of the compiler that an error quotes.

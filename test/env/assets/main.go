@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/env"
 )
 
@@ -53,7 +54,7 @@ func findControlPlane(ctx context.Context, out io.Writer) (directory string, err
 	if err := controlPlane.ensure(ctx, out); err != nil {
 		return "", err
 	}
-	assets, err := env.FindAssets()
+	assets, err := binaries.Find()
 	if err != nil {
 		return "", fmt.Errorf("looking for what was built: %w", err)
 	}
@@ -74,7 +75,7 @@ func findOCM(ctx context.Context, out io.Writer) (directory string, err error) {
 }
 
 // report prints which directory was chosen and why.
-func report(assets env.Assets, out io.Writer) {
+func report(assets binaries.Assets, out io.Writer) {
 	for _, skipped := range assets.Skipped {
 		fmt.Fprintln(out, "skipped:", skipped)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -95,9 +95,9 @@ func disasters() []fault {
 // crashes kill programs of the control plane. Every world suffers one of them.
 func crashes() []fault {
 	return alone([]fault{
-		{name: "API server killed", longest: time.Second, strike: crash(env.APIServerBinary)},
-		{name: "etcd killed", longest: time.Second, strike: crash(env.EtcdBinary)},
-		{name: "etcd and API server killed", longest: time.Second, strike: crash(env.EtcdBinary, env.APIServerBinary)},
+		{name: "API server killed", longest: time.Second, strike: crash(binaries.APIServer)},
+		{name: "etcd killed", longest: time.Second, strike: crash(binaries.Etcd)},
+		{name: "etcd and API server killed", longest: time.Second, strike: crash(binaries.Etcd, binaries.APIServer)},
 	})
 }
 

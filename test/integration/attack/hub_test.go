@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -63,7 +63,7 @@ type replica struct {
 	starts  int
 }
 
-func startHub(ctx context.Context, environment *env.Environment, clock *skewedClock) (*hub, error) {
+func startHub(ctx context.Context, environment *localplane.ControlPlane, clock *skewedClock) (*hub, error) {
 	account, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
 	if err != nil {
 		return nil, fmt.Errorf("the identity of the hub: %w", err)

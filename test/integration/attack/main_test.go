@@ -14,7 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 const (
@@ -35,7 +35,7 @@ func TestAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	environment, err := env.Start(t.Context(), env.Options{ControllerManager: true})
+	environment, err := localplane.Start(t.Context(), localplane.Options{ControllerManager: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func settings() (duration time.Duration, seed uint64, err error) {
 
 // arena is where worlds are attacked, and what is counted over all of them.
 type arena struct {
-	environment *env.Environment
+	environment *localplane.ControlPlane
 	// admin reaches the API server without a proxy.
 	admin    client.WithWatch
 	recorder *recorder
@@ -110,7 +110,7 @@ type arena struct {
 	deck []fault
 }
 
-func newArena(ctx context.Context, environment *env.Environment) (*arena, error) {
+func newArena(ctx context.Context, environment *localplane.ControlPlane) (*arena, error) {
 	config := environment.AdminConfig()
 	config.WarningHandler = rest.NoWarnings{}
 

@@ -10,7 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -153,7 +153,7 @@ var _ = Describe("Bindings of many namespaces to many sets", Ordered, func() {
 
 // bindingWriteCounts counts the requests of the hub for bindings, their status aside, by "verb namespace".
 func bindingWriteCounts(g Gomega) map[string]int {
-	events, err := suite.ControlPlane.Writes(env.By(suite.HubUser))
+	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	counts := map[string]int{}

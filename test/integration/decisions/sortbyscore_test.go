@@ -16,7 +16,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -218,7 +218,7 @@ func spelledOut(pages []string) []string {
 func pageWritesAfter(f *suite.Fixture, begin time.Time) []time.Time {
 	GinkgoHelper()
 
-	events, err := suite.ControlPlane.Writes(env.By(suite.HubUser))
+	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	Expect(err).NotTo(HaveOccurred())
 
 	times := []time.Time{}

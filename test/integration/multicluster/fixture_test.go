@@ -22,13 +22,13 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/history"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 // moveTo has the suite work on another control plane, with a hub that runs there, until the container or spec that calls it ends.
-func moveTo(ctx SpecContext, another *env.Environment, settings ...func(*controller.Options)) {
+func moveTo(ctx SpecContext, another *localplane.ControlPlane, settings ...func(*controller.Options)) {
 	GinkgoHelper()
 
 	api, err := client.New(another.AdminConfig(), client.Options{Scheme: controller.Scheme()})

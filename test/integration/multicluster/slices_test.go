@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -49,7 +49,7 @@ var _ = Describe("PlacementDecisions of multicluster.x-k8s.io", Ordered, Continu
 	}
 
 	BeforeAll(func(ctx SpecContext) {
-		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/multicluster", env.Options{AuditLog: true, Log: GinkgoWriter})
+		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/multicluster", localplane.Options{AuditLog: true, Log: GinkgoWriter})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
 		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())

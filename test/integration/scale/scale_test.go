@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -26,7 +26,7 @@ const greatSettle = 4 * time.Minute
 
 var _ = Describe("A great world", func() {
 	It("settles where the plain engine says, for 1000 clusters and 200 placements, and again after a storm", func(ctx SpecContext) {
-		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/great", env.Options{Log: GinkgoWriter})
+		another, err := suite.ControlPlane.AnotherAPIServer(ctx, "/great", localplane.Options{Log: GinkgoWriter})
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(another.Stop()).To(Succeed()) })
 		Expect(manifests.Install(ctx, another.AdminConfig())).To(Succeed())

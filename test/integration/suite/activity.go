@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // IdlePeriod is the time without a write or an evaluation after which the hub counts as idle, and AuditInterval the time between two looks at
@@ -78,7 +78,7 @@ func (f *Fixture) Writes(g Gomega) []string {
 // HubWrites returns the writing requests of the hub in namespaces that satisfy the condition, as "verb resource/name/subresource".
 // Cluster-scoped objects are in the namespace "".
 func HubWrites(g Gomega, in func(namespace string) bool) []string {
-	events, err := ControlPlane.Writes(env.By(HubUser))
+	events, err := ControlPlane.Writes(localplane.By(HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	writes := []string{}

@@ -16,11 +16,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // HubConfig returns a client configuration with the token of the hub's ServiceAccount.
-func HubConfig(ctx context.Context, environment *env.Environment) *rest.Config {
+func HubConfig(ctx context.Context, environment *localplane.ControlPlane) *rest.Config {
 	GinkgoHelper()
 
 	config, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)

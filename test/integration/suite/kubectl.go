@@ -10,18 +10,19 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 // Kubectl returns a function that runs the kubectl of the control plane in a namespace, with all rights, and returns its output.
 func Kubectl(ctx context.Context, namespace string) func(arguments ...string) string {
 	GinkgoHelper()
 
-	assets, err := env.FindAssets()
+	assets, err := binaries.Find()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(assets.Kubectl).NotTo(BeEmpty(), "no kubectl beside the control plane: run `make assets`")
 
-	content, err := env.Kubeconfig(ControlPlane.AdminConfig())
+	content, err := localplane.Kubeconfig(ControlPlane.AdminConfig())
 	Expect(err).NotTo(HaveOccurred())
 
 	directory := GinkgoT().TempDir()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // schemaRules are the keywords of a schema that demand more of a value than its type.
@@ -33,7 +33,7 @@ func SeparateWithoutValidation(ctx context.Context) {
 func SeparateAPIServer(ctx context.Context, prefix string, change func([]*unstructured.Unstructured) []*unstructured.Unstructured) {
 	GinkgoHelper()
 
-	another, err := ControlPlane.AnotherAPIServer(ctx, prefix, env.Options{AuditLog: true, Log: GinkgoWriter})
+	another, err := ControlPlane.AnotherAPIServer(ctx, prefix, localplane.Options{AuditLog: true, Log: GinkgoWriter})
 	Expect(err).NotTo(HaveOccurred())
 
 	objects, err := manifests.Objects()

@@ -13,7 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 const (
@@ -30,7 +30,7 @@ const HubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests
 
 var (
 	// ControlPlane is the control plane that the specs work on.
-	ControlPlane *env.Environment
+	ControlPlane *localplane.ControlPlane
 	// Client has all rights on ControlPlane and reads from the API server, not from a cache.
 	Client client.Client
 	// StopHub ends the controllers that run now and waits for their end; further calls do nothing. Whoever starts others replaces it.
@@ -58,7 +58,7 @@ func start(ctx SpecContext) {
 
 	var err error
 
-	ControlPlane, err = env.Start(ctx, env.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter})
+	ControlPlane, err = localplane.Start(ctx, localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(ControlPlane.Stop()).To(Succeed()) })
 	Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())

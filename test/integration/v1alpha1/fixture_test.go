@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -35,7 +35,7 @@ func alphaMessage(ctx context.Context, f *suite.Fixture, g Gomega, name, kind st
 
 // alphaWrites are the requests of the hub in the fixture's namespace that change objects of v1alpha1, as "verb resource/name/subresource".
 func alphaWrites(f *suite.Fixture, g Gomega) []string {
-	events, err := suite.ControlPlane.Writes(env.By(suite.HubUser))
+	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	writes := []string{}

@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -122,7 +122,7 @@ func trustingSecret(ctx context.Context) {
 func webhookWrites(g Gomega) []string {
 	writes := []string{}
 
-	events, err := suite.ControlPlane.Writes(env.By(suite.HubUser))
+	events, err := suite.ControlPlane.Writes(localplane.By(suite.HubUser))
 	g.Expect(err).NotTo(HaveOccurred())
 
 	for _, event := range events {

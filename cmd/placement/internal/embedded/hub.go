@@ -12,7 +12,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 // logFile is the log of the controllers in the data directory.
@@ -41,7 +42,7 @@ type Options struct {
 type Hub struct {
 	config      *rest.Config
 	access      []string
-	environment *env.Environment
+	environment *localplane.ControlPlane
 	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
 	webhook     net.Listener    // called by the API server; nil with Options.Once
 	log         *live.Log
@@ -49,7 +50,7 @@ type Hub struct {
 
 // Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
 func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error) {
-	assets, err := env.FindAssets()
+	assets, err := binaries.Find()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	}
 	h := &Hub{}
 	err = progress.Do("starting etcd, kube-apiserver and kube-controller-manager", func() (err error) {
-		h.environment, err = env.Start(ctx, env.Options{DataDir: o.DataDir, ControllerManager: true, Assets: &assets})
+		h.environment, err = localplane.Start(ctx, localplane.Options{DataDir: o.DataDir, ControllerManager: true, Assets: &assets})
 		return err
 	})
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // liveTimeout bounds the check whether the hub of an existing kubeconfig still runs.
 const liveTimeout = 2 * time.Second
 
-// kubeconfigContext is the name that env.Kubeconfig gives to the only cluster, user and context.
+// kubeconfigContext is the name that localplane.Kubeconfig gives to the only cluster, user and context.
 const kubeconfigContext = "placement-hub"
 
 // kubeconfigFile is a kubeconfig for the users of the hub.
@@ -73,7 +73,7 @@ func serverRuns(ctx context.Context, config *rest.Config) bool {
 
 // writeKubeconfig writes the file atomically.
 func writeKubeconfig(path string, config *rest.Config) (*kubeconfigFile, error) {
-	content, err := env.Kubeconfig(config)
+	content, err := localplane.Kubeconfig(config)
 	if err != nil {
 		return nil, err
 	}

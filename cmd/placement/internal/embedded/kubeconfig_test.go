@@ -10,9 +10,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/test/env"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 func TestKubeconfigIsWrittenAndRemoved(t *testing.T) {
@@ -69,7 +68,7 @@ func TestKubeconfigsOfOthersStay(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	live, err := env.Kubeconfig(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+	live, err := localplane.Kubeconfig(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	expect.NoError(t, err)
 	for _, tc := range []struct {
 		reason, content string

@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"bufio"
@@ -22,34 +22,34 @@ rules:
 - level: Metadata
 `
 
-// ErrNoAudit means that the environment was started without Options.AuditLog.
-var ErrNoAudit = errors.New("the environment keeps no audit log: start it with Options.AuditLog")
+// ErrNoAudit means that the control plane was started without Options.AuditLog.
+var ErrNoAudit = errors.New("the control plane keeps no audit log: start it with Options.AuditLog")
 
 // writeVerbs are the verbs of requests that change objects.
 var writeVerbs = []string{"create", "update", "patch", "delete", "deletecollection"}
 
 // Audit returns the requests that have finished so far, in the order in which they finished. The event of a request is written just after
 // its response, so a caller that looks for its own request must wait for it. A watch appears when it ends.
-func (e *Environment) Audit() ([]auditv1.Event, error) {
-	events, _, err := e.auditEvents(0, func(*auditv1.Event) bool { return true })
+func (c *ControlPlane) Audit() ([]auditv1.Event, error) {
+	events, _, err := c.auditEvents(0, func(*auditv1.Event) bool { return true })
 	return events, err
 }
 
 // Writes returns the requests that were sent to change an object and for which keep returns true, whatever their response was. It parses
 // only the part of the log that was written since the last call.
-func (e *Environment) Writes(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
-	e.auditMu.Lock()
-	defer e.auditMu.Unlock()
-	added, read, err := e.auditEvents(e.auditRead, func(event *auditv1.Event) bool { return slices.Contains(writeVerbs, event.Verb) })
+func (c *ControlPlane) Writes(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
+	c.auditMu.Lock()
+	defer c.auditMu.Unlock()
+	added, read, err := c.auditEvents(c.auditRead, func(event *auditv1.Event) bool { return slices.Contains(writeVerbs, event.Verb) })
 	if err != nil {
 		return nil, err
 	}
-	e.auditRead += read
-	e.auditWrites = append(e.auditWrites, added...)
+	c.auditRead += read
+	c.auditWrites = append(c.auditWrites, added...)
 	var kept []auditv1.Event
-	for i := range e.auditWrites {
-		if keep(&e.auditWrites[i]) {
-			kept = append(kept, e.auditWrites[i])
+	for i := range c.auditWrites {
+		if keep(&c.auditWrites[i]) {
+			kept = append(kept, c.auditWrites[i])
 		}
 	}
 	return kept, nil
@@ -61,11 +61,11 @@ func By(user string) func(*auditv1.Event) bool {
 }
 
 // auditEvents parses the log from an offset in bytes, and returns the length of the complete lines in bytes.
-func (e *Environment) auditEvents(from int64, keep func(*auditv1.Event) bool) (events []auditv1.Event, read int64, err error) {
-	if !e.options.AuditLog {
+func (c *ControlPlane) auditEvents(from int64, keep func(*auditv1.Event) bool) (events []auditv1.Event, read int64, err error) {
+	if !c.options.AuditLog {
 		return nil, 0, ErrNoAudit
 	}
-	file, err := os.Open(e.directory.file(auditFile))
+	file, err := os.Open(c.directory.file(auditFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, 0, nil // no request yet
 	}

@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -7,37 +7,38 @@ import (
 	"hash/fnv"
 	"net/http"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 // startEtcd starts etcd on the data of the directory, and records its client URL.
-func (e *Environment) startEtcd(ctx context.Context) error {
-	name := etcdName(e.directory.path)
+func (c *ControlPlane) startEtcd(ctx context.Context) error {
+	name := etcdName(c.directory.path)
 	server := server{
-		name: EtcdBinary,
+		name: binaries.Etcd,
 		launch: func(port int) (*process.Process, error) {
 			return process.Start(process.Command{
-				Name:    EtcdBinary,
-				Path:    e.assets.Etcd,
-				Args:    etcdArgs(name, e.directory, port),
-				LogPath: e.directory.file("etcd.log"),
+				Name:    binaries.Etcd,
+				Path:    c.assets.Etcd,
+				Args:    etcdArgs(name, c.directory, port),
+				LogPath: c.directory.file("etcd.log"),
 			})
 		},
 		ready: func(ctx context.Context, port int) error { return etcdReady(ctx, etcdURL(port), name) },
 	}
-	started, port, err := e.start(ctx, server)
+	started, port, err := c.start(ctx, server)
 	if err != nil {
 		return err
 	}
-	e.etcd, e.etcdURL = started, etcdURL(port)
+	c.etcd, c.etcdURL = started, etcdURL(port)
 	server.preferred, server.fixed = port, true
-	e.etcdServer = server
+	c.etcdServer = server
 	return nil
 }
 
 func etcdURL(port int) string { return "http://" + address(port) }
 
-// etcdName returns the member name for a data directory. It distinguishes this etcd from that of another environment that may have taken
+// etcdName returns the member name for a data directory. It distinguishes this etcd from that of another control plane that may have taken
 // the same port between its choice and its use.
 func etcdName(directory string) string {
 	hash := fnv.New64a()

@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -22,26 +22,26 @@ const (
 const tokenSeconds = 24 * 60 * 60
 
 // AdminConfig returns a client configuration with all rights and without a rate limit. The caller may modify it.
-func (e *Environment) AdminConfig() *rest.Config {
-	return rest.CopyConfig(e.admin)
+func (c *ControlPlane) AdminConfig() *rest.Config {
+	return rest.CopyConfig(c.admin)
 }
 
 // UserConfig returns a client configuration for a user in groups, with a new client certificate. The user has the rights that RBAC grants
 // these names. The rate of requests is unlimited.
-func (e *Environment) UserConfig(user string, groups ...string) (*rest.Config, error) {
-	certificate, key, err := e.authority.client(user, groups)
+func (c *ControlPlane) UserConfig(user string, groups ...string) (*rest.Config, error) {
+	certificate, key, err := c.authority.client(user, groups)
 	if err != nil {
 		return nil, err
 	}
-	config := e.anonymousConfig()
+	config := c.anonymousConfig()
 	config.CertData, config.KeyData = certificate, key
 	return config, nil
 }
 
 // ServiceAccountConfig returns a client configuration with a token of an existing ServiceAccount, valid for a day or until the account is
 // deleted. The rate of requests is unlimited.
-func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
-	client, err := corev1client.NewForConfig(e.AdminConfig())
+func (c *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
+	client, err := corev1client.NewForConfig(c.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
@@ -52,16 +52,16 @@ func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name 
 	if err != nil {
 		return nil, fmt.Errorf("requesting a token of service account %s/%s: %w", namespace, name, err)
 	}
-	config := e.anonymousConfig()
+	config := c.anonymousConfig()
 	config.BearerToken = token.Status.Token
 	return config, nil
 }
 
 // anonymousConfig returns a configuration that trusts the API server, and has no identity.
-func (e *Environment) anonymousConfig() *rest.Config {
+func (c *ControlPlane) anonymousConfig() *rest.Config {
 	return &rest.Config{
-		Host:            e.url,
-		TLSClientConfig: rest.TLSClientConfig{CAData: e.authority.pem},
+		Host:            c.url,
+		TLSClientConfig: rest.TLSClientConfig{CAData: c.authority.pem},
 		QPS:             -1,
 	}
 }

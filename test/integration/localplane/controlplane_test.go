@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"bufio"
@@ -18,8 +18,10 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/filelock"
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/localplane/filelock"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 func client(t *testing.T, config *rest.Config) *corev1client.CoreV1Client {
@@ -61,10 +63,11 @@ func assertGone(t *testing.T, directory string, children []child) {
 }
 
 func TestStopLeavesNothing(t *testing.T) {
-	e := startEnvironment(t, Options{})
-	directory, children := e.DataDir(), e.directory.children
-	if len(children) != 2 {
-		t.Fatalf("recorded %v, want etcd and kube-apiserver", children)
+	e := startControlPlane(t, localplane.Options{})
+	directory := e.DataDir()
+	children, err := childrenOf(directory)
+	if err != nil || len(children) != 2 {
+		t.Fatalf("recorded %v (%v), want etcd and kube-apiserver", children, err)
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- e.Wait(t.Context()) }()
@@ -82,14 +85,14 @@ func TestStopLeavesNothing(t *testing.T) {
 
 func TestDataSurvivesARestart(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "data")
-	first := startEnvironment(t, Options{DataDir: directory})
+	first := startControlPlane(t, localplane.Options{DataDir: directory})
 	created := createConfigMap(t, first.AdminConfig(), "kept")
 	user, err := first.UserConfig("olga", "system:masters")
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	_, err = Start(t.Context(), Options{DataDir: directory})
+	_, err = localplane.Start(t.Context(), localplane.Options{DataDir: directory})
 	if !errors.Is(err, filelock.ErrLocked) || !strings.Contains(err.Error(), directory) {
 		t.Errorf("starting in a directory that is in use: %v, want a refusal that names it", err)
 	}
@@ -97,7 +100,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 		t.Fatalf("stop: %v", err)
 	}
 
-	second := startEnvironment(t, Options{DataDir: directory})
+	second := startControlPlane(t, localplane.Options{DataDir: directory})
 	kept, err := client(t, second.AdminConfig()).ConfigMaps("default").Get(t.Context(), "kept", metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("reading the object of the first run: %v", err)
@@ -112,8 +115,8 @@ func TestDataSurvivesARestart(t *testing.T) {
 }
 
 func TestAnotherAPIServerIsIsolated(t *testing.T) {
-	first := sharedEnvironment(t)
-	second, err := first.AnotherAPIServer(t.Context(), "/second", Options{})
+	first := sharedControlPlane(t)
+	second, err := first.AnotherAPIServer(t.Context(), "/second", localplane.Options{})
 	if err != nil {
 		t.Fatalf("starting another API server: %v", err)
 	}
@@ -137,7 +140,7 @@ func TestAnotherAPIServerIsIsolated(t *testing.T) {
 	}
 
 	for prefix, want := range map[string]string{"/second": "in use", "registry": "in use", "/a/b": "single path element", "": "single path element"} {
-		if _, err := first.AnotherAPIServer(t.Context(), prefix, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := first.AnotherAPIServer(t.Context(), prefix, localplane.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("prefix %q: %v, want an error with %q", prefix, err, want)
 		}
 	}
@@ -192,33 +195,13 @@ func TestKilledParentLeavesNothing(t *testing.T) {
 			return nil
 		})
 	}
-	sweepAbandoned(t.Context(), Options{})
+	startControlPlane(t, localplane.Options{}) // removes what others have abandoned
 	assertGone(t, report.Directory, report.Children)
 }
 
-func TestFailedStartQuotesTheLogAndLeavesNothing(t *testing.T) {
-	assets := t.TempDir()
-	writeBinary(t, assets, EtcdBinary, "#!/bin/sh\necho panic: freelist is broken >&2\nexit 7\n")
-	temporary := t.TempDir()
-	t.Setenv("TMPDIR", temporary)
-	_, err := Start(t.Context(), Options{Assets: &Assets{Etcd: filepath.Join(assets, EtcdBinary)}})
-	if err == nil {
-		t.Fatal("an etcd that exits must fail the start")
-	}
-	for _, want := range []string{"etcd exited: exit status 7", "etcd.log", "panic: freelist is broken"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q does not contain %q", err, want)
-		}
-	}
-	left, err := filepath.Glob(filepath.Join(temporary, temporaryPattern+"*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("the failed start left %v (%v)", left, err)
-	}
-}
-
 func TestWaitReportsADeadProgram(t *testing.T) {
-	e := startEnvironment(t, Options{})
-	if err := e.apiServer.Kill(); err != nil {
+	e := startControlPlane(t, localplane.Options{})
+	if err := e.Crash(binaries.APIServer); err != nil {
 		t.Fatal(err)
 	}
 	err := e.Wait(t.Context())

@@ -1,15 +1,17 @@
-package env
+package localplane
 
 import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 // startTimeout bounds Start: an API server on a loaded machine may need a minute.
 const startTimeout = 3 * time.Minute
 
-// Options configure an environment. The zero value is a temporary API server.
+// Options configure a control plane. The zero value is a temporary API server.
 type Options struct {
 	// DataDir has the data, keys and logs, and is created if needed. A later Start with the same directory finds the same objects,
 	// certificate authority and keys. Empty means a temporary directory, which Stop removes.
@@ -17,14 +19,14 @@ type Options struct {
 	// ControllerManager also starts kube-controller-manager, with the garbage collector and the controllers of namespaces, ServiceAccounts
 	// and aggregated ClusterRoles.
 	ControllerManager bool
-	// AuditLog records every request, without bodies, for Environment.Audit and Environment.Writes.
+	// AuditLog records every request, without bodies, for ControlPlane.Audit and ControlPlane.Writes.
 	AuditLog bool
 	// Log receives progress lines for the user; nil means silent.
 	Log io.Writer
 	// APIServerArgs are additional flags of kube-apiserver, such as "--feature-gates=Name=true". They come last and override earlier flags.
 	APIServerArgs []string
-	// Assets are the binaries to run; nil means those of FindAssets.
-	Assets *Assets
+	// Assets are the binaries to run; nil means those of binaries.Find.
+	Assets *binaries.Assets
 }
 
 // logf writes a progress line. It ignores errors, which must not stop a control plane.
@@ -35,19 +37,19 @@ func (o Options) logf(format string, arguments ...any) {
 }
 
 // assets returns the binaries to run. It returns an error if a required one is missing.
-func (o Options) assets() (Assets, error) {
-	var assets Assets
+func (o Options) assets() (binaries.Assets, error) {
+	var assets binaries.Assets
 	if o.Assets != nil {
 		assets = *o.Assets
 	} else {
-		found, err := FindAssets()
+		found, err := binaries.Find()
 		if err != nil {
-			return Assets{}, err
+			return binaries.Assets{}, err
 		}
 		assets = found
 	}
 	if o.ControllerManager && assets.ControllerManager == "" {
-		return Assets{}, fmt.Errorf("no kube-controller-manager in %s: run `make assets`, or put the binary there", assets.Dir)
+		return binaries.Assets{}, fmt.Errorf("no kube-controller-manager in %s: run `make assets`, or put the binary there", assets.Dir)
 	}
 	return assets, nil
 }

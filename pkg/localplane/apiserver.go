@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 // The files of a data directory that several programs read.
@@ -22,55 +23,55 @@ const (
 )
 
 // startAPIServer starts kube-apiserver and sets up access to it.
-func (e *Environment) startAPIServer(ctx context.Context) error {
-	if err := e.writeAPIServerFiles(); err != nil {
+func (c *ControlPlane) startAPIServer(ctx context.Context) error {
+	if err := c.writeAPIServerFiles(); err != nil {
 		return err
 	}
-	serviceAccountKey, err := ensureServiceAccountKey(e.directory)
+	serviceAccountKey, err := ensureServiceAccountKey(c.directory)
 	if err != nil {
 		return err
 	}
-	certificate, key, err := e.authority.client(adminUser, []string{adminGroup})
+	certificate, key, err := c.authority.client(adminUser, []string{adminGroup})
 	if err != nil {
 		return err
 	}
-	preferred, err := e.directory.port()
+	preferred, err := c.directory.port()
 	if err != nil {
 		return err
 	}
 	launch := func(port int) (*process.Process, error) {
 		return process.Start(process.Command{
-			Name:    APIServerBinary,
-			Path:    e.assets.APIServer,
-			Args:    e.apiServerArgs(port, serviceAccountKey),
-			LogPath: e.directory.file("kube-apiserver.log"),
+			Name:    binaries.APIServer,
+			Path:    c.assets.APIServer,
+			Args:    c.apiServerArgs(port, serviceAccountKey),
+			LogPath: c.directory.file("kube-apiserver.log"),
 		})
 	}
 	server := server{
-		name:      APIServerBinary,
+		name:      binaries.APIServer,
 		preferred: preferred,
 		launch: func(port int) (*process.Process, error) {
-			e.url = "https://" + address(port)
-			e.admin = e.anonymousConfig()
-			e.admin.CertData, e.admin.KeyData = certificate, key
+			c.url = "https://" + address(port)
+			c.admin = c.anonymousConfig()
+			c.admin.CertData, c.admin.KeyData = certificate, key
 			return launch(port)
 		},
-		ready: func(ctx context.Context, _ int) error { return apiServerReady(ctx, e.admin) },
+		ready: func(ctx context.Context, _ int) error { return apiServerReady(ctx, c.admin) },
 	}
-	started, port, err := e.start(ctx, server)
+	started, port, err := c.start(ctx, server)
 	if err != nil {
 		return err
 	}
-	e.apiServer = started
+	c.apiServer = started
 	server.preferred, server.fixed, server.launch = port, true, launch
-	e.apiServerServer = server
-	return e.directory.savePort(port)
+	c.apiServerServer = server
+	return c.directory.savePort(port)
 }
 
 // writeAPIServerFiles writes the files that are new at each start: the serving certificate, so that it does not expire in an old data
 // directory, and the audit policy.
-func (e *Environment) writeAPIServerFiles() error {
-	certificate, key, err := e.authority.server()
+func (c *ControlPlane) writeAPIServerFiles() error {
+	certificate, key, err := c.authority.server()
 	if err != nil {
 		return err
 	}
@@ -82,27 +83,27 @@ func (e *Environment) writeAPIServerFiles() error {
 		{servingKeyFile, key},
 		{auditPolicyFile, []byte(auditPolicy)},
 	} {
-		if err := e.directory.replace(file.name, file.content); err != nil {
+		if err := c.directory.replace(file.name, file.content); err != nil {
 			return err
 		}
 	}
 	// The audit log has only the requests of this run.
-	if err := os.Remove(e.directory.file(auditFile)); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(c.directory.file(auditFile)); err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("removing the audit log of the last run: %w", err)
 	}
 	return nil
 }
 
-func (e *Environment) apiServerArgs(port int, serviceAccountKey string) []string {
+func (c *ControlPlane) apiServerArgs(port int, serviceAccountKey string) []string {
 	arguments := []string{
-		"--etcd-servers=" + e.etcdURL,
-		"--etcd-prefix=" + e.prefix,
+		"--etcd-servers=" + c.etcdURL,
+		"--etcd-prefix=" + c.prefix,
 		"--bind-address=" + loopback,
 		"--advertise-address=" + loopback,
 		fmt.Sprintf("--secure-port=%d", port),
-		"--tls-cert-file=" + e.directory.file(servingCertificateFile),
-		"--tls-private-key-file=" + e.directory.file(servingKeyFile),
-		"--client-ca-file=" + e.authority.file,
+		"--tls-cert-file=" + c.directory.file(servingCertificateFile),
+		"--tls-private-key-file=" + c.directory.file(servingKeyFile),
+		"--client-ca-file=" + c.authority.file,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + serviceAccountKey,
 		"--service-account-signing-key-file=" + serviceAccountKey,
@@ -111,16 +112,16 @@ func (e *Environment) apiServerArgs(port int, serviceAccountKey string) []string
 		// Without a network no client reaches the service "kubernetes", and its endpoints must not be loopback.
 		"--endpoint-reconciler-type=none",
 	}
-	if e.options.AuditLog {
+	if c.options.AuditLog {
 		arguments = append(arguments,
-			"--audit-policy-file="+e.directory.file(auditPolicyFile),
-			"--audit-log-path="+e.directory.file(auditFile),
+			"--audit-policy-file="+c.directory.file(auditPolicyFile),
+			"--audit-log-path="+c.directory.file(auditFile),
 			"--audit-log-format=json",
 			"--audit-log-mode=blocking",
 			"--audit-log-maxsize=0", // no rotation: all of it is read back
 		)
 	}
-	return append(arguments, e.options.APIServerArgs...)
+	return append(arguments, c.options.APIServerArgs...)
 }
 
 // apiServerReady requests /readyz and the namespace "default", which /readyz does not cover.

@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 // scripted returns a server that runs one script per attempt and is ready when the last one runs.
@@ -32,7 +32,7 @@ func scripted(t *testing.T, scripts ...string) (server, *int) {
 	}, attempts
 }
 
-func emptyEnvironment(t *testing.T) *Environment {
+func emptyControlPlane(t *testing.T) *ControlPlane {
 	t.Helper()
 	directory, err := openDataDirectory(t.Context(), t.TempDir())
 	if err != nil {
@@ -43,7 +43,7 @@ func emptyEnvironment(t *testing.T) *Environment {
 			t.Error(err)
 		}
 	})
-	return &Environment{directory: directory}
+	return &ControlPlane{directory: directory}
 }
 
 const (
@@ -52,9 +52,9 @@ const (
 )
 
 func TestStartTriesAnotherPort(t *testing.T) {
-	e := emptyEnvironment(t)
+	c := emptyControlPlane(t)
 	s, attempts := scripted(t, portTaken, portTaken, serving)
-	p, _, err := e.start(t.Context(), s)
+	p, _, err := c.start(t.Context(), s)
 	if err != nil {
 		t.Fatalf("start: %v", err)
 	}
@@ -76,28 +76,28 @@ func TestStartGivesUp(t *testing.T) {
 		{"each port is taken", []string{portTaken, portTaken, portTaken, portTaken, portTaken, serving}, portAttempts, "address already in use"},
 		{"another cause does not mend by another port", []string{"echo broken; exit 2", serving}, 1, "broken"},
 	}
-	for _, c := range cases {
-		e := emptyEnvironment(t)
-		s, attempts := scripted(t, c.scripts...)
-		_, _, err := e.start(t.Context(), s)
-		if err == nil || !strings.Contains(err.Error(), c.message) {
-			t.Errorf("%s: %v, want an error with %q", c.reason, err, c.message)
+	for _, tc := range cases {
+		c := emptyControlPlane(t)
+		s, attempts := scripted(t, tc.scripts...)
+		_, _, err := c.start(t.Context(), s)
+		if err == nil || !strings.Contains(err.Error(), tc.message) {
+			t.Errorf("%s: %v, want an error with %q", tc.reason, err, tc.message)
 		}
-		if *attempts != c.attempts {
-			t.Errorf("%s: %d attempts, want %d", c.reason, *attempts, c.attempts)
+		if *attempts != tc.attempts {
+			t.Errorf("%s: %d attempts, want %d", tc.reason, *attempts, tc.attempts)
 		}
 	}
 }
 
 func TestStartEndsWithItsContext(t *testing.T) {
-	e := emptyEnvironment(t)
+	c := emptyControlPlane(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	s, _ := scripted(t, serving)
 	s.ready = func(context.Context, int) error {
 		cancel()
 		return errors.New("still loading")
 	}
-	_, _, err := e.start(ctx, s)
+	_, _, err := c.start(ctx, s)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "still loading") {
 		t.Errorf("got %v, want the end of the context and the last answer", err)
 	}

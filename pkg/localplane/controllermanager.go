@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 // controllers are the controllers of kube-controller-manager that a hub needs; none of them controls nodes, pods or workloads.
@@ -26,8 +27,8 @@ var controllers = []string{
 }
 
 // startControllerManager starts kube-controller-manager as the user and with the rights that it has in production.
-func (e *Environment) startControllerManager(ctx context.Context) error {
-	config, err := e.UserConfig("system:kube-controller-manager")
+func (c *ControlPlane) startControllerManager(ctx context.Context) error {
+	config, err := c.UserConfig("system:kube-controller-manager")
 	if err != nil {
 		return err
 	}
@@ -36,49 +37,49 @@ func (e *Environment) startControllerManager(ctx context.Context) error {
 		return err
 	}
 	const kubeconfigFile = "kube-controller-manager.kubeconfig"
-	if err := e.directory.replace(kubeconfigFile, kubeconfig); err != nil {
+	if err := c.directory.replace(kubeconfigFile, kubeconfig); err != nil {
 		return err
 	}
-	serviceAccountKey, err := ensureServiceAccountKey(e.directory)
+	serviceAccountKey, err := ensureServiceAccountKey(c.directory)
 	if err != nil {
 		return err
 	}
-	client, err := e.trustingClient()
+	client, err := c.trustingClient()
 	if err != nil {
 		return err
 	}
 	server := server{
-		name: ControllerManagerBinary,
+		name: binaries.ControllerManager,
 		launch: func(port int) (*process.Process, error) {
 			return process.Start(process.Command{
-				Name: ControllerManagerBinary,
-				Path: e.assets.ControllerManager,
+				Name: binaries.ControllerManager,
+				Path: c.assets.ControllerManager,
 				Args: []string{
-					"--kubeconfig=" + e.directory.file(kubeconfigFile),
+					"--kubeconfig=" + c.directory.file(kubeconfigFile),
 					"--controllers=" + strings.Join(controllers, ","),
 					"--use-service-account-credentials",
 					"--service-account-private-key-file=" + serviceAccountKey,
 					"--leader-elect=false",
 					"--bind-address=" + loopback,
 					fmt.Sprintf("--secure-port=%d", port),
-					"--tls-cert-file=" + e.directory.file(servingCertificateFile),
-					"--tls-private-key-file=" + e.directory.file(servingKeyFile),
+					"--tls-cert-file=" + c.directory.file(servingCertificateFile),
+					"--tls-private-key-file=" + c.directory.file(servingKeyFile),
 					"--kube-api-qps=200",
 					"--kube-api-burst=400",
 				},
-				LogPath: e.directory.file("kube-controller-manager.log"),
+				LogPath: c.directory.file("kube-controller-manager.log"),
 			})
 		},
-		ready: func(ctx context.Context, port int) error { return e.controllersReady(ctx, client, port) },
+		ready: func(ctx context.Context, port int) error { return c.controllersReady(ctx, client, port) },
 	}
-	e.controllerManager, _, err = e.start(ctx, server)
+	c.controllerManager, _, err = c.start(ctx, server)
 	return err
 }
 
-// trustingClient is an anonymous client that trusts the serving certificates of this environment.
-func (e *Environment) trustingClient() (*http.Client, error) {
+// trustingClient is an anonymous client that trusts the serving certificates of this control plane.
+func (c *ControlPlane) trustingClient() (*http.Client, error) {
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(e.authority.pem) {
+	if !roots.AppendCertsFromPEM(c.authority.pem) {
 		return nil, errors.New("the certificate authority holds no certificate")
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
@@ -86,11 +87,11 @@ func (e *Environment) trustingClient() (*http.Client, error) {
 }
 
 // controllersReady asks for /healthz, and for the account that the service account controller makes.
-func (e *Environment) controllersReady(ctx context.Context, client *http.Client, port int) error {
+func (c *ControlPlane) controllersReady(ctx context.Context, client *http.Client, port int) error {
 	if _, err := exchange(ctx, client, http.MethodGet, "https://"+address(port)+"/healthz", ""); err != nil {
 		return err
 	}
-	accounts, err := corev1client.NewForConfig(e.admin)
+	accounts, err := corev1client.NewForConfig(c.admin)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}

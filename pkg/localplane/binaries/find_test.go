@@ -1,4 +1,4 @@
-package env
+package binaries
 
 import (
 	"errors"
@@ -65,10 +65,10 @@ func pins(kubernetes, etcd string) Pins {
 	return Pins{{Name: "kubernetes", Version: kubernetes}, {Name: "etcd", Version: etcd}}
 }
 
-func TestFindAssets(t *testing.T) {
+func TestFind(t *testing.T) {
 	pinned := pins("v1.37.0", "v3.7.0")
-	server := []string{EtcdBinary, APIServerBinary}
-	all := append([]string{ControllerManagerBinary, KubectlBinary}, server...)
+	server := []string{Etcd, APIServer}
+	all := append([]string{ControllerManager, Kubectl}, server...)
 	cases := []struct {
 		reason   string
 		binaries func(fakePlaces) map[string][]string
@@ -87,7 +87,7 @@ func TestFindAssets(t *testing.T) {
 			reason: "a directory without etcd does not count; of the store the newest usable version does",
 			binaries: func(p fakePlaces) map[string][]string {
 				return map[string][]string{
-					p.variable: {APIServerBinary}, p.stored("1.40.0"): {EtcdBinary}, p.stored("1.9.0"): all, p.stored("1.36.0"): all,
+					p.variable: {APIServer}, p.stored("1.40.0"): {Etcd}, p.stored("1.9.0"): all, p.stored("1.36.0"): all,
 					p.stored("1.36.10"): all, filepath.Join(p.store, "1.38.0-plan9-mips"): all, p.built(): all,
 				}
 			},
@@ -97,7 +97,7 @@ func TestFindAssets(t *testing.T) {
 		{
 			reason: "the store's other versions do not complete the chosen one, the build does",
 			binaries: func(p fakePlaces) map[string][]string {
-				return map[string][]string{p.stored("1.36.0"): server, p.stored("1.35.0"): all, p.built(): {ControllerManagerBinary}}
+				return map[string][]string{p.stored("1.36.0"): server, p.stored("1.35.0"): all, p.built(): {ControllerManager}}
 			},
 			stamp: pinned,
 			want:  func(p fakePlaces) (string, string) { return p.stored("1.36.0"), p.built() },
@@ -128,7 +128,7 @@ func TestFindAssets(t *testing.T) {
 					writeBinary(t, directory, name, "")
 				}
 			}
-			got, err := FindAssets()
+			got, err := Find()
 			if c.want == nil {
 				if !errors.Is(err, ErrNoAssets) || !strings.Contains(err.Error(), "make assets") {
 					t.Fatalf("got %+v, %v, want ErrNoAssets with the way out", got, err)
@@ -140,11 +140,11 @@ func TestFindAssets(t *testing.T) {
 			}
 			directory, controllerManager := c.want(p)
 			want := Assets{
-				Etcd: filepath.Join(directory, EtcdBinary), APIServer: filepath.Join(directory, APIServerBinary),
+				Etcd: filepath.Join(directory, Etcd), APIServer: filepath.Join(directory, APIServer),
 				Dir: directory, Source: got.Source, Skipped: got.Skipped, Kubectl: got.Kubectl,
 			}
 			if controllerManager != "" {
-				want.ControllerManager = filepath.Join(controllerManager, ControllerManagerBinary)
+				want.ControllerManager = filepath.Join(controllerManager, ControllerManager)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -153,20 +153,13 @@ func TestFindAssets(t *testing.T) {
 	}
 }
 
-func TestFindAssetsIgnoresWhatCannotRun(t *testing.T) {
+func TestFindIgnoresWhatCannotRun(t *testing.T) {
 	p := setPlaces(t)
-	writeFile(t, filepath.Join(p.variable, EtcdBinary), "", 0o644)
-	writeBinary(t, p.variable, APIServerBinary, "")
-	_, err := FindAssets()
+	writeFile(t, filepath.Join(p.variable, Etcd), "", 0o644)
+	writeBinary(t, p.variable, APIServer, "")
+	_, err := Find()
 	if !errors.Is(err, ErrNoAssets) || !strings.Contains(err.Error(), p.variable) {
 		t.Errorf("got %v, want ErrNoAssets that says why %s does not count", err, p.variable)
-	}
-}
-
-func TestControllerManagerIsNamedWhenMissing(t *testing.T) {
-	_, err := Start(t.Context(), Options{ControllerManager: true, Assets: &Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Dir: "/x"}})
-	if err == nil || !strings.Contains(err.Error(), "no kube-controller-manager in /x: run `make assets`") {
-		t.Errorf("got %v, want an error that names the missing binary and the way out", err)
 	}
 }
 
@@ -175,73 +168,13 @@ func TestPinsOfThisCheckout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		programs Programs
-		prefixes map[string]string
-	}{
-		{ControlPlane, map[string]string{"kubernetes": "v1.", "etcd": "v3."}},
-		{OCM, map[string]string{"ocm": "v1."}},
-	} {
-		got, err := checkout.Pins(c.programs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, prefix := range c.prefixes {
-			if !strings.HasPrefix(got.Version(name), prefix) {
-				t.Errorf("%s: got %v, want a release %s of %s", c.programs.Name, got, prefix, name)
-			}
-		}
+	got, err := checkout.Pins(ControlPlane)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestFindOCM(t *testing.T) {
-	pinned := Pins{{Name: "ocm", Version: "v1.2.0"}}
-	cases := []struct {
-		reason                string
-		stamp                 Pins
-		inVariable, inBuild   bool
-		wantVariable, wantAny bool
-		wantError             string
-	}{
-		{reason: "the variable comes first", stamp: pinned, inVariable: true, inBuild: true, wantVariable: true, wantAny: true},
-		{reason: "the build follows", stamp: pinned, inBuild: true, wantAny: true},
-		{
-			reason: "a build of another version does not count", stamp: Pins{{Name: "ocm", Version: "v1.1.0"}}, inBuild: true,
-			wantError: "holds other versions than the pinned ones",
-		},
-		{reason: "nothing is there", stamp: pinned, wantError: "make assets-ocm"},
-	}
-	for _, c := range cases {
-		t.Run(c.reason, func(t *testing.T) {
-			p := setPlaces(t)
-			built := filepath.Join(p.checkout, "bin", "ocm")
-			writeFile(t, filepath.Join(p.checkout, "test", "ocm", "go.mod"),
-				"module "+modulePath+"/test/ocm\nrequire open-cluster-management.io/ocm v1.2.0 // indirect\n", 0o644)
-			writeFile(t, filepath.Join(built, StampFile), c.stamp.Stamp(), 0o644)
-			t.Setenv(OCMVariable, p.variable)
-			if c.inVariable {
-				writeBinary(t, p.variable, WorkBinary, "")
-			}
-			if c.inBuild {
-				writeBinary(t, built, WorkBinary, "")
-			}
-			got, err := FindOCM()
-			if !c.wantAny {
-				if !errors.Is(err, ErrNoOCM) || !strings.Contains(err.Error(), c.wantError) {
-					t.Fatalf("got %+v, %v, want ErrNoOCM with %q", got, err, c.wantError)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := OCMAssets{Work: filepath.Join(built, WorkBinary), Dir: built, Source: "built in this checkout"}
-			if c.wantVariable {
-				want = OCMAssets{Work: filepath.Join(p.variable, WorkBinary), Dir: p.variable, Source: "$" + OCMVariable}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	for name, prefix := range map[string]string{"kubernetes": "v1.", "etcd": "v3."} {
+		if !strings.HasPrefix(got.Version(name), prefix) {
+			t.Errorf("got %v, want a release %s of %s", got, prefix, name)
+		}
 	}
 }

@@ -1,11 +1,11 @@
-package env
+package localplane
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 func TestOpenKillsWhatAnEarlierRunLeft(t *testing.T) {

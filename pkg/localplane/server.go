@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 const (
@@ -28,7 +28,7 @@ type server struct {
 }
 
 // start starts a server and waits until it is ready. It tries other ports if the port is taken.
-func (e *Environment) start(ctx context.Context, s server) (*process.Process, int, error) {
+func (c *ControlPlane) start(ctx context.Context, s server) (*process.Process, int, error) {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
 		port, err := freePort(ctx, s.preferred)
@@ -42,12 +42,12 @@ func (e *Environment) start(ctx context.Context, s server) (*process.Process, in
 		if err != nil {
 			return nil, 0, err
 		}
-		err = e.directory.record(started)
+		err = c.directory.record(started)
 		if err == nil {
 			err = awaitReady(ctx, s, started, port)
 		}
 		if err == nil {
-			e.options.logf("%s is ready on %s (%.1f s)", s.name, address(port), time.Since(begin).Seconds())
+			c.options.logf("%s is ready on %s (%.1f s)", s.name, address(port), time.Since(begin).Seconds())
 			return started, port, nil
 		}
 		err = errors.Join(err, started.Kill())
@@ -55,7 +55,7 @@ func (e *Environment) start(ctx context.Context, s server) (*process.Process, in
 			return nil, 0, err
 		}
 		s.preferred = 0
-		e.options.logf("%s: port %d was taken in the meantime, trying another one", s.name, port)
+		c.options.logf("%s: port %d was taken in the meantime, trying another one", s.name, port)
 	}
 }
 

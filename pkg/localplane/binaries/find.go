@@ -1,4 +1,4 @@
-package env
+package binaries
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 
 // The names of the control plane binaries.
 const (
-	EtcdBinary              = "etcd"
-	APIServerBinary         = "kube-apiserver"
-	ControllerManagerBinary = "kube-controller-manager"
-	KubectlBinary           = "kubectl"
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Kubectl           = "kubectl"
 )
 
 // AssetsVariable is the environment variable with a directory of control plane binaries, as in envtest of controller-runtime.
@@ -38,11 +38,11 @@ type Assets struct {
 	Skipped []string // descriptions of the places before it, with the reasons
 }
 
-// FindAssets searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable version in the
+// Find searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable version in the
 // store of setup-envtest, bin/controlplane of the checkout, and the directory controlplane beside the running program. A directory counts
 // if it has etcd and kube-apiserver; the other two binaries come from the first of the remaining places that has them, except other
 // versions of the store. It returns ErrNoAssets with the reasons if no directory counts.
-func FindAssets() (Assets, error) {
+func Find() (Assets, error) {
 	places, skipped, err := assetPlaces()
 	if err != nil {
 		return Assets{}, err
@@ -54,12 +54,12 @@ func FindAssets() (Assets, error) {
 			if !place.store {
 				found = found.complete(place.directory)
 			}
-		case !hasBinary(place.directory, EtcdBinary) || !hasBinary(place.directory, APIServerBinary):
+		case !hasBinary(place.directory, Etcd) || !hasBinary(place.directory, APIServer):
 			skipped = append(skipped, fmt.Sprintf("%s: no etcd and kube-apiserver in %s", place.name, place.directory))
 		default:
 			found = Assets{
-				Etcd:      filepath.Join(place.directory, EtcdBinary),
-				APIServer: filepath.Join(place.directory, APIServerBinary),
+				Etcd:      filepath.Join(place.directory, Etcd),
+				APIServer: filepath.Join(place.directory, APIServer),
 				Dir:       place.directory,
 				Source:    place.name,
 				Skipped:   skipped,
@@ -75,11 +75,11 @@ func FindAssets() (Assets, error) {
 
 // complete adds the optional binaries of a directory that are still missing.
 func (a Assets) complete(directory string) Assets {
-	if a.ControllerManager == "" && hasBinary(directory, ControllerManagerBinary) {
-		a.ControllerManager = filepath.Join(directory, ControllerManagerBinary)
+	if a.ControllerManager == "" && hasBinary(directory, ControllerManager) {
+		a.ControllerManager = filepath.Join(directory, ControllerManager)
 	}
-	if a.Kubectl == "" && hasBinary(directory, KubectlBinary) {
-		a.Kubectl = filepath.Join(directory, KubectlBinary)
+	if a.Kubectl == "" && hasBinary(directory, Kubectl) {
+		a.Kubectl = filepath.Join(directory, Kubectl)
 	}
 	return a
 }
@@ -88,10 +88,10 @@ func (a Assets) complete(directory string) Assets {
 func (a Assets) Missing() []string {
 	var missing []string
 	for _, binary := range []struct{ name, path string }{
-		{EtcdBinary, a.Etcd},
-		{APIServerBinary, a.APIServer},
-		{ControllerManagerBinary, a.ControllerManager},
-		{KubectlBinary, a.Kubectl},
+		{Etcd, a.Etcd},
+		{APIServer, a.APIServer},
+		{ControllerManager, a.ControllerManager},
+		{Kubectl, a.Kubectl},
 	} {
 		if binary.path == "" {
 			missing = append(missing, binary.name)
@@ -109,13 +109,11 @@ type place struct {
 
 // assetPlaces returns the directories to search, best first, and the reasons why others are skipped.
 func assetPlaces() (places []place, skipped []string, err error) {
-	if directory := os.Getenv(AssetsVariable); directory != "" {
-		absolute, err := filepath.Abs(directory)
-		if err != nil {
-			return nil, nil, fmt.Errorf("resolving %s: %w", AssetsVariable, err)
-		}
-		places = append(places, place{name: "$" + AssetsVariable, directory: absolute})
-	} else {
+	places, err = variablePlace(AssetsVariable, os.Getenv(AssetsVariable))
+	if err != nil {
+		return nil, nil, err
+	}
+	if places == nil {
 		skipped = append(skipped, "$"+AssetsVariable+" is not set")
 	}
 
@@ -136,6 +134,18 @@ func assetPlaces() (places []place, skipped []string, err error) {
 		skipped = append(skipped, reason)
 	}
 	return append(places, built...), skipped, nil
+}
+
+// variablePlace returns the directory that is the value of an environment variable; nil if the value is empty.
+func variablePlace(variable, directory string) ([]place, error) {
+	if directory == "" {
+		return nil, nil
+	}
+	absolute, err := filepath.Abs(directory)
+	if err != nil {
+		return nil, fmt.Errorf("resolving %s: %w", variable, err)
+	}
+	return []place{{name: "$" + variable, directory: absolute}}, nil
 }
 
 // buildPlace returns the build directory of the checkout. Outside of a checkout it returns the directory beside the running program, where
@@ -178,4 +188,36 @@ func hasBinary(directory, name string) bool {
 		return false
 	}
 	return runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0
+}
+
+// FindProgram searches for a binary of the programs in named, the value of an environment variable, and in the build directory of the
+// checkout. It returns the directory and a description of the place. The directory is empty, with the reasons, if neither has the binary.
+func FindProgram(programs Programs, binary, variable, named string) (directory, source string, skipped []string, err error) {
+	places, err := variablePlace(variable, named)
+	if err != nil {
+		return "", "", nil, err
+	}
+	checkout, err := FindCheckout()
+	switch {
+	case errors.Is(err, ErrNoCheckout):
+		skipped = append(skipped, err.Error())
+	case err != nil:
+		return "", "", nil, err
+	default:
+		built, reason, err := builtPlace(checkout, programs)
+		if err != nil {
+			return "", "", nil, err
+		}
+		if reason != "" {
+			skipped = append(skipped, reason)
+		}
+		places = append(places, built...)
+	}
+	for _, place := range places {
+		if hasBinary(place.directory, binary) {
+			return place.directory, place.name, nil, nil
+		}
+		skipped = append(skipped, fmt.Sprintf("%s: no %s in %s", place.name, binary, place.directory))
+	}
+	return "", "", skipped, nil
 }

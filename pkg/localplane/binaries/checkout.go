@@ -1,4 +1,4 @@
-package env
+package binaries
 
 import (
 	"errors"
@@ -58,15 +58,11 @@ type PinnedModule struct {
 	Path string
 }
 
-var (
-	// ControlPlane is a Kubernetes control plane with kubectl.
-	ControlPlane = Programs{Name: "controlplane", Pinned: []PinnedModule{
-		{Name: "kubernetes", Path: "k8s.io/kubernetes"},
-		{Name: "etcd", Path: "go.etcd.io/etcd/server/v3"},
-	}}
-	// OCM has the work manager and work agent of Open Cluster Management, which consume PlacementDecisions.
-	OCM = Programs{Name: "ocm", Pinned: []PinnedModule{{Name: "ocm", Path: "open-cluster-management.io/ocm"}}}
-)
+// ControlPlane is a Kubernetes control plane with kubectl.
+var ControlPlane = Programs{Name: "controlplane", Pinned: []PinnedModule{
+	{Name: "kubernetes", Path: "k8s.io/kubernetes"},
+	{Name: "etcd", Path: "go.etcd.io/etcd/server/v3"},
+}}
 
 // BuildDir returns the directory where this checkout builds the programs.
 func (c Checkout) BuildDir(programs Programs) string {

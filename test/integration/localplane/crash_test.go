@@ -1,29 +1,33 @@
-package env
+package localplane
 
 import (
 	"context"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 func TestRecoverFromACrash(t *testing.T) {
-	e := startEnvironment(t, Options{})
+	e := startControlPlane(t, localplane.Options{})
 	created := createConfigMap(t, e.AdminConfig(), "kept")
 	config := e.AdminConfig()
 
 	for _, tc := range []struct {
 		reason   string
-		binaries []string
+		programs []string
 	}{
-		{"the API server alone", []string{APIServerBinary}},
-		{"the API server finds etcd again", []string{EtcdBinary}},
-		{"both, in any order", []string{EtcdBinary, APIServerBinary}},
+		{"the API server alone", []string{binaries.APIServer}},
+		{"the API server finds etcd again", []string{binaries.Etcd}},
+		{"both, in any order", []string{binaries.Etcd, binaries.APIServer}},
 	} {
-		if err := e.Crash(tc.binaries...); err != nil {
+		if err := e.Crash(tc.programs...); err != nil {
 			t.Fatalf("%s: %v", tc.reason, err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), probeTimeout)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		if err := getConfigMap(ctx, t, config, "kept"); err == nil {
 			t.Errorf("%s: the API server still answers", tc.reason)
 		}
@@ -40,7 +44,7 @@ func TestRecoverFromACrash(t *testing.T) {
 }
 
 func TestOnlyOwnProgramsCrash(t *testing.T) {
-	tenant, err := sharedEnvironment(t).AnotherAPIServer(t.Context(), "/crash", Options{})
+	tenant, err := sharedControlPlane(t).AnotherAPIServer(t.Context(), "/crash", localplane.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +53,7 @@ func TestOnlyOwnProgramsCrash(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, binary := range []string{EtcdBinary, ControllerManagerBinary} {
+	for _, binary := range []string{binaries.Etcd, binaries.ControllerManager} {
 		if err := tenant.Crash(binary); err == nil {
 			t.Errorf("%s is not the tenant's", binary)
 		}

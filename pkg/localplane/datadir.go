@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placement-hub/placement-hub/test/env/internal/filelock"
-	"github.com/placement-hub/placement-hub/test/env/internal/process"
+	"github.com/placement-hub/placement-hub/pkg/localplane/filelock"
+	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
 // An abandoned temporary data directory is recognised by both names. A directory that a user chose has another lock file, so it is never
@@ -23,7 +23,7 @@ const (
 	chosenLock       = "lock"
 )
 
-// dataDirectory is the locked directory of one environment.
+// dataDirectory is the locked directory of one control plane.
 type dataDirectory struct {
 	path      string // absolute
 	temporary bool
@@ -178,7 +178,7 @@ func (d *dataDirectory) close() error {
 	return errors.Join(err, d.lock.Release())
 }
 
-// sweepAbandoned removes the temporary directories of environments whose process died without Stop and, on systems where children outlive
+// sweepAbandoned removes the temporary directories of control planes whose process died without Stop and, on systems where children outlive
 // their parent, kills the processes. It logs errors and continues, because they do not concern this run.
 func sweepAbandoned(ctx context.Context, o Options) {
 	abandoned, err := filepath.Glob(filepath.Join(os.TempDir(), temporaryPattern+"*", temporaryLock))

@@ -1,4 +1,4 @@
-package env
+package localplane
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 // whoAmI returns the user that the API server authenticates for a configuration.
@@ -38,7 +40,7 @@ func assertForbidden(t *testing.T, config *rest.Config) {
 }
 
 func TestUserConfig(t *testing.T) {
-	e := sharedEnvironment(t)
+	e := sharedControlPlane(t)
 	config, err := e.UserConfig("alice", "team-b", "team-a")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +53,7 @@ func TestUserConfig(t *testing.T) {
 }
 
 func TestServiceAccountConfig(t *testing.T) {
-	e := sharedEnvironment(t)
+	e := sharedControlPlane(t)
 	config, err := e.ServiceAccountConfig(t.Context(), "default", "default")
 	if err != nil {
 		t.Fatal(err)
@@ -68,16 +70,16 @@ func TestServiceAccountConfig(t *testing.T) {
 }
 
 func TestKubeconfigGivesTheSameAccess(t *testing.T) {
-	e := sharedEnvironment(t)
+	e := sharedControlPlane(t)
 	byToken, err := e.ServiceAccountConfig(t.Context(), "default", "default")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for want, config := range map[string]*rest.Config{
-		adminUser:                               e.AdminConfig(),
+		"placement-hub-admin":                   e.AdminConfig(),
 		"system:serviceaccount:default:default": byToken,
 	} {
-		content, err := Kubeconfig(config)
+		content, err := localplane.Kubeconfig(config)
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
@@ -89,13 +91,13 @@ func TestKubeconfigGivesTheSameAccess(t *testing.T) {
 			t.Errorf("the API server sees %q by the kubeconfig, want %q", who, want)
 		}
 	}
-	if _, err := Kubeconfig(&rest.Config{Host: "https://example.com", ExecProvider: &clientcmdapi.ExecConfig{}}); err == nil {
+	if _, err := localplane.Kubeconfig(&rest.Config{Host: "https://example.com", ExecProvider: &clientcmdapi.ExecConfig{}}); err == nil {
 		t.Error("a configuration with a plugin cannot become a self-contained kubeconfig")
 	}
 }
 
 func TestGarbageCollection(t *testing.T) {
-	e := sharedEnvironment(t)
+	e := sharedControlPlane(t)
 	owner := createConfigMap(t, e.AdminConfig(), "owner")
 	createConfigMap(t, e.AdminConfig(), "owned", metav1.OwnerReference{
 		APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID,
@@ -109,7 +111,7 @@ func TestGarbageCollection(t *testing.T) {
 		if err := getConfigMap(t.Context(), t, e.AdminConfig(), "owned"); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("reading it: %w, want NotFound", err)
 		}
-		writes, err := e.Writes(By(collector))
+		writes, err := e.Writes(localplane.By(collector))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,2 @@
+// Package localplane tests pkg/localplane with real binaries: what it starts, keeps, and leaves behind.
+package localplane
