@@ -78,7 +78,7 @@ func scoreOf(cluster string, value int32) *clusterv1alpha1.AddOnPlacementScore {
 }
 
 func resultOf(placement *clusterv1beta1.Placement, i *inventory.Inventory) *scheduling.Result {
-	return scheduling.Schedule(scheduling.ConvertV1beta1(selector.NewCompiler(), placement), i.Snapshot(), nil, now.Time)
+	return scheduling.Schedule(api.V1beta1.Read(placement).Request(selector.NewCompiler()), i.Snapshot(), nil, now.Time)
 }
 
 // selecting returns the result that selects exactly the clusters.

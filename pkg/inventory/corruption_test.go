@@ -10,6 +10,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -43,7 +44,7 @@ func differences(i *inventory.Inventory) map[string]string {
 	found := map[string]string{}
 
 	for _, placement := range subscribers() {
-		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
+		request := api.V1beta1.Read(placement).Request(selector.NewCompiler())
 		snapshot := i.SnapshotFor(request.Key)
 		now := time.Unix(0, 0)
 
@@ -111,7 +112,7 @@ func smallHub() *inventory.Inventory {
 	i.SetDecision(inventory.Page{Key: owner.Decision("d"), Owner: owner, Clusters: []string{"us", "eu"}})
 
 	for _, placement := range subscribers() {
-		request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
+		request := api.V1beta1.Read(placement).Request(selector.NewCompiler())
 		i.Subscribe(request.Key, request.Dependencies())
 	}
 

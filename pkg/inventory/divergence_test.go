@@ -9,6 +9,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/comparer"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -23,7 +24,7 @@ func TestCorruptViewCountsAsDivergence(t *testing.T) {
 		var keys []inventory.Key
 
 		for _, placement := range subscribers() {
-			request := scheduling.ConvertV1beta1(selector.NewCompiler(), placement)
+			request := api.V1beta1.Read(placement).Request(selector.NewCompiler())
 			requests[request.Key], keys = request, append(keys, request.Key)
 		}
 

@@ -19,6 +19,9 @@ const (
 
 var builtIns = []string{Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory, SpreadScore}
 
+// BuiltIns returns the names of the built-in prioritizers.
+func BuiltIns() []string { return builtIns }
+
 // The conventional bounds of a score.
 const (
 	maxScore = 100
@@ -42,10 +45,6 @@ func (p Prioritizer) Name() string {
 	}
 
 	return "AddOn/" + p.Resource + "/" + p.Score
-}
-
-func (p Prioritizer) sameCoordinate(other Prioritizer) bool {
-	return p.BuiltIn == other.BuiltIn && p.Resource == other.Resource && p.Score == other.Score
 }
 
 func (p Prioritizer) reads() []clusterinfo.Property {

@@ -31,7 +31,7 @@ func (v1alpha1) Read(object runtime.Object) *Placement {
 		Wanted: placement.Spec.NumberOfClusters,
 		Status: Status{Conditions: placement.Status.Conditions},
 		convert: func(compiler *selector.Compiler) *scheduling.Request {
-			return scheduling.ConvertV1alpha1(compiler, placement)
+			return convertV1alpha1(compiler, placement)
 		},
 	}
 }

@@ -47,7 +47,7 @@ func (v1beta1) Read(object runtime.Object) *Placement {
 		ObjectMeta: placement.ObjectMeta, API: V1beta1, Object: placement, ClusterSets: placement.Spec.ClusterSets,
 		Wanted: placement.Spec.NumberOfClusters, Status: status,
 		convert: func(compiler *selector.Compiler) *scheduling.Request {
-			return scheduling.ConvertV1beta1(compiler, placement)
+			return convertV1beta1(compiler, placement)
 		},
 	}
 }

@@ -108,7 +108,7 @@ func (w *world) condition(reason string, status metav1.ConditionStatus, generati
 
 // answer returns the current result of the scheduler.
 func (w *world) answer() *scheduling.Result {
-	request := scheduling.ConvertV1beta1(selector.NewCompiler(), w.placement)
+	request := api.V1beta1.Read(w.placement).Request(selector.NewCompiler())
 
 	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
 }

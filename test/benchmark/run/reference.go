@@ -105,7 +105,7 @@ func (r *reference) differences(ctx context.Context) ([]string, error) {
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, numbers := range questions {
 		group.Go(func() error {
-			request := scheduling.ConvertV1beta1(r.compiler, &r.placements[numbers[0]])
+			request := api.V1beta1.Read(&r.placements[numbers[0]]).Request(r.compiler)
 			result := scheduling.Reference(request, r.snapshot, nil, r.now)
 			for _, i := range numbers {
 				placement := &r.placements[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -82,7 +83,7 @@ func TestPlacementsSelectAsManyClustersAsTheSizeSays(t *testing.T) {
 				const scopes = 4
 				for scope := range scopes {
 					placement := tc.size.named(scope, kind.name, kind.spec(tc.size, 5+scope))
-					result := scheduling.Reference(scheduling.ConvertV1beta1(a.compiler, placement), a.snapshot, nil, time.Now())
+					result := scheduling.Reference(api.V1beta1.Read(placement).Request(a.compiler), a.snapshot, nil, time.Now())
 					if result.Outcome() != scheduling.Decided {
 						t.Errorf("kind %s is refused: %v", kind.name, result.Errors)
 					}
@@ -145,7 +146,7 @@ func TestAHeartbeatChangesNothingThatPlacementsRead(t *testing.T) {
 	inv.SetCluster(cluster)
 	for i := range kinds() {
 		placement := Sizes()[0].named(0, kinds()[i].name, kinds()[i].spec(Sizes()[0], i))
-		if reads := scheduling.ConvertV1beta1(compiler, placement).Dependencies().Reads; len(reads) == 0 && kinds()[i].name != "all" {
+		if reads := api.V1beta1.Read(placement).Request(compiler).Dependencies().Reads; len(reads) == 0 && kinds()[i].name != "all" {
 			t.Errorf("kind %s reads nothing", kinds()[i].name)
 		}
 	}

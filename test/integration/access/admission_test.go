@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -59,7 +59,7 @@ func written(f *suite.Fixture, name, spec string) *unstructured.Unstructured {
 
 // engineMistakes is what the engine finds wrong.
 func engineMistakes(placement *clusterv1beta1.Placement) field.ErrorList {
-	return scheduling.ConvertV1beta1(selector.NewCompiler(), placement).Errors
+	return api.V1beta1.Read(placement).Request(selector.NewCompiler()).Errors
 }
 
 // sentence is what the engine says, without the list of the names that there are.

@@ -114,7 +114,7 @@ func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*s
 		incumbents = nil
 	}
 
-	return scheduling.Reference(scheduling.ConvertV1beta1(r.compiler, placement), r.snapshot, incumbents, r.now), existing
+	return scheduling.Reference(api.V1beta1.Read(placement).Request(r.compiler), r.snapshot, incumbents, r.now), existing
 }
 
 // selected are the clusters in the pages of a placement, sorted.

@@ -1,17 +1,18 @@
-package scheduling
+package api
 
 import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // conversion converts a Placement of any API: it collects the Request and its validation errors.
 type conversion struct {
 	compiler *selector.Compiler
-	request  *Request
+	request  *scheduling.Request
 }
 
 func (c *conversion) addErrors(errs ...*field.Error) {
@@ -37,13 +38,13 @@ func (c *conversion) predicate(paths selector.Paths, spec selector.Spec) {
 	c.addErrors(errs...)
 
 	if compiled != nil {
-		c.request.Predicates = append(c.request.Predicates, Predicate{Selector: compiled, CEL: paths.CEL})
+		c.request.Predicates = append(c.request.Predicates, scheduling.Predicate{Selector: compiled, CEL: paths.CEL})
 	}
 }
 
 // defaultPrioritizers returns the prioritizers of a Placement that configures none (docs/spec/upstream-placement.md 1.8).
-func defaultPrioritizers() []Prioritizer {
-	return []Prioritizer{{BuiltIn: Balance, Weight: 1}, {BuiltIn: Steady, Weight: 1}}
+func defaultPrioritizers() []scheduling.Prioritizer {
+	return []scheduling.Prioritizer{{BuiltIn: scheduling.Balance, Weight: 1}, {BuiltIn: scheduling.Steady, Weight: 1}}
 }
 
 // The types of topology keys, which are the same words in every API.

@@ -1,4 +1,4 @@
-package scheduling
+package api
 
 import (
 	"errors"
@@ -14,13 +14,14 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// ConvertV1beta1 converts a cluster.open-cluster-management.io/v1beta1 Placement to a Request. It validates the Placement completely,
+// convertV1beta1 converts a cluster.open-cluster-management.io/v1beta1 Placement to a Request. It validates the Placement completely,
 // whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors.
-func ConvertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *Request {
-	c := conversion{compiler: compiler, request: &Request{
+func convertV1beta1(compiler *selector.Compiler, placement *clusterv1beta1.Placement) *scheduling.Request {
+	c := conversion{compiler: compiler, request: &scheduling.Request{
 		Key:         inventory.NewPlacementKey(inventory.V1beta1, placement.Namespace, placement.Name),
 		ClusterSets: slices.Clone(placement.Spec.ClusterSets),
 		Wanted:      placement.Spec.NumberOfClusters,
@@ -61,7 +62,7 @@ func (c *conversion) predicates(path *field.Path, predicates []clusterv1beta1.Cl
 // prioritizers resolves the weights: the defaults of the mode first, then the configurations. Of two configurations with the same
 // coordinate the last one applies (docs/spec/differences.md C4), and weight 0 disables a prioritizer even if its coordinate is invalid.
 func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.PrioritizerPolicy) {
-	var chosen []Prioritizer
+	var chosen []scheduling.Prioritizer
 
 	switch policy.Mode {
 	case "", clusterv1beta1.PrioritizerPolicyModeAdditive:
@@ -85,7 +86,7 @@ func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.Priori
 
 		prioritizer.Weight = configuration.Weight
 
-		known := slices.IndexFunc(chosen, prioritizer.sameCoordinate)
+		known := slices.IndexFunc(chosen, func(other scheduling.Prioritizer) bool { return sameCoordinate(prioritizer, other) })
 		if known < 0 {
 			chosen = append(chosen, prioritizer)
 		} else {
@@ -93,21 +94,28 @@ func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.Priori
 		}
 	}
 
-	c.request.Prioritizers = slices.DeleteFunc(chosen, func(p Prioritizer) bool { return p.Weight == 0 })
+	c.request.Prioritizers = slices.DeleteFunc(chosen, func(p scheduling.Prioritizer) bool { return p.Weight == 0 })
 }
 
-func coordinate(path *field.Path, c *clusterv1beta1.ScoreCoordinate) (Prioritizer, *field.Error) {
+// sameCoordinate reports whether two prioritizers differ at most in their weights.
+func sameCoordinate(a, b scheduling.Prioritizer) bool {
+	a.Weight = b.Weight
+
+	return a == b
+}
+
+func coordinate(path *field.Path, c *clusterv1beta1.ScoreCoordinate) (scheduling.Prioritizer, *field.Error) {
 	switch {
 	case c == nil:
-		return Prioritizer{}, field.Required(path, "scoreCoordinate field is required")
-	case c.Type == clusterv1beta1.ScoreCoordinateTypeBuiltIn && !slices.Contains(builtIns, c.BuiltIn):
-		return Prioritizer{}, field.NotSupported(path.Child("builtIn"), c.BuiltIn, builtIns)
+		return scheduling.Prioritizer{}, field.Required(path, "scoreCoordinate field is required")
+	case c.Type == clusterv1beta1.ScoreCoordinateTypeBuiltIn && !slices.Contains(scheduling.BuiltIns(), c.BuiltIn):
+		return scheduling.Prioritizer{}, field.NotSupported(path.Child("builtIn"), c.BuiltIn, scheduling.BuiltIns())
 	case c.Type == clusterv1beta1.ScoreCoordinateTypeBuiltIn:
-		return Prioritizer{BuiltIn: c.BuiltIn}, nil
+		return scheduling.Prioritizer{BuiltIn: c.BuiltIn}, nil
 	case c.AddOn == nil:
-		return Prioritizer{}, field.Required(path.Child("addOn"), "addOn should not be empty when type is AddOn")
+		return scheduling.Prioritizer{}, field.Required(path.Child("addOn"), "addOn should not be empty when type is AddOn")
 	default:
-		return Prioritizer{Resource: c.AddOn.ResourceName, Score: c.AddOn.ScoreName}, nil
+		return scheduling.Prioritizer{Resource: c.AddOn.ResourceName, Score: c.AddOn.ScoreName}, nil
 	}
 }
 
@@ -127,7 +135,7 @@ func (c *conversion) tolerations(path *field.Path, tolerations []clusterv1beta1.
 func (c *conversion) spread(path *field.Path, terms []clusterv1beta1.SpreadConstraintsTerm) {
 	for i, term := range terms {
 		at := path.Index(i)
-		constraint := SpreadConstraint{
+		constraint := scheduling.SpreadConstraint{
 			Key: c.topologyKey(at, term.TopologyKey, string(term.TopologyKeyType)), MaxSkew: max(int(term.MaxSkew), 1),
 		}
 
@@ -159,7 +167,7 @@ func (c *conversion) groups(path *field.Path, strategy clusterv1beta1.GroupStrat
 		c.addErrors(errs...)
 
 		if compiled != nil {
-			c.request.Groups = append(c.request.Groups, GroupRule{Name: group.GroupName, Selector: compiled})
+			c.request.Groups = append(c.request.Groups, scheduling.GroupRule{Name: group.GroupName, Selector: compiled})
 		}
 	}
 
@@ -172,31 +180,31 @@ func (c *conversion) groups(path *field.Path, strategy clusterv1beta1.GroupStrat
 }
 
 // groupLength parses a number, a quoted number or a percentage; 0 and the empty string mean no limit (docs/spec/differences.md A2).
-func groupLength(value intstr.IntOrString) (GroupLength, error) {
+func groupLength(value intstr.IntOrString) (scheduling.GroupLength, error) {
 	if value.String() == "" {
-		return GroupLength{}, nil
+		return scheduling.GroupLength{}, nil
 	}
 
 	text, percent := strings.CutSuffix(value.String(), "%")
 
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		return GroupLength{}, fmt.Errorf("must be a number of clusters or a percentage such as 25%%: %w", err)
+		return scheduling.GroupLength{}, fmt.Errorf("must be a number of clusters or a percentage such as 25%%: %w", err)
 	}
 
 	if percent {
-		return GroupLength{Percent: int(number)}, nil
+		return scheduling.GroupLength{Percent: int(number)}, nil
 	}
 
-	return GroupLength{Clusters: int(number)}, nil
+	return scheduling.GroupLength{Clusters: int(number)}, nil
 }
 
 func (c *conversion) order(path *field.Path, by clusterv1beta1.PlacementSortByType) {
 	switch by {
 	case "", clusterv1beta1.PlacementSortByClusterName:
-		c.request.Order = ByName
+		c.request.Order = scheduling.ByName
 	case clusterv1beta1.PlacementSortByScore:
-		c.request.Order = ByScore
+		c.request.Order = scheduling.ByScore
 	default:
 		c.addErrors(field.NotSupported(path, by, []clusterv1beta1.PlacementSortByType{
 			clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore,

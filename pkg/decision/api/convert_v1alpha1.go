@@ -1,4 +1,4 @@
-package scheduling
+package api
 
 import (
 	"slices"
@@ -9,13 +9,14 @@ import (
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// ConvertV1alpha1 converts a placement.open-cluster-management.io/v1alpha1 Placement to a Request (docs/spec/placement-v1alpha1.md P1). It
+// convertV1alpha1 converts a placement.open-cluster-management.io/v1alpha1 Placement to a Request (docs/spec/placement-v1alpha1.md P1). It
 // validates the Placement completely, whether or not there is a cluster (docs/spec/differences.md A6), and collects all errors in Errors.
-func ConvertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *Request {
-	c := conversion{compiler: compiler, request: &Request{
+func convertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.Placement) *scheduling.Request {
+	c := conversion{compiler: compiler, request: &scheduling.Request{
 		Key:          inventory.NewPlacementKey(inventory.V1alpha1, placement.Namespace, placement.Name),
 		ClusterSets:  slices.Clone(placement.Spec.ClusterSets),
 		Wanted:       placement.Spec.NumberOfClusters,
