@@ -1,57 +1,49 @@
 package metrics
 
 import (
+	"context"
 	"strconv"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 var (
-	placements = gauges(hub+"placements",
+	placements = placementGauge(hub+"placements",
 		"Placements by their condition PlacementSatisfied and the reason of it. Every placement that was evaluated is in one of them.",
 		"satisfied", "reason")
 
-	misconfigured = gauge(hub+"misconfigured_placements", "Placements with the condition PlacementMisconfigured. They keep their last decisions.")
+	misconfigured = placementGauge(hub+"misconfigured_placements", "Placements with the condition PlacementMisconfigured. They keep their last decisions.")
 
-	stalled = gauge(hub+"stalled_placements",
+	stalled = placementGauge(hub+"stalled_placements",
 		"Placements that keep their last decisions because their evaluation has no result, or one that must not be written: misconfigured "+
 			"ones, those whose cluster set is broken, and those with the condition RemovalHeld.")
 
-	postponed = gauge(hub+"postponed_removals",
+	postponed = placementGauge(hub+"postponed_removals",
 		"Placements of which clusters would leave the decisions, but stay because the view of the hub could not be proved to be the latest: see "+
 			"the condition RemovalPostponed.")
 
-	skipped = gauges(hub+"skipped_placements",
+	skipped = placementGauge(hub+"skipped_placements",
 		"Placements that are not the hub's to schedule, by reason: disabled by annotation, or deleting.", "reason")
 
-	decisions = gauge(hub+"decisions", "Clusters in decisions, over all placements.")
+	decisions = placementGauge(hub+"decisions", "Clusters in decisions, over all placements.")
 
-	pages = gauge(hub+"decision_pages", "PlacementDecisions that the decisions stand in.")
+	pages = placementGauge(hub+"decision_pages", "PlacementDecisions that the decisions stand in.")
 
-	clusters = gauges(hub+"placement_clusters",
+	clusters = placementGauge(hub+"placement_clusters",
 		"Pairs of a placement and a cluster in its scope, by the stage that kept the cluster out (Terminating, Predicate, Taint, AntiAffinity, "+
 			"Spread, Rank), or Selected, each as of the last evaluation.",
 		"stage")
 
-	celErrors = gauge(hub+"cel_errors",
+	celErrors = placementGauge(hub+"cel_errors",
 		"Pairs of a CEL expression of a placement and a cluster on which it cannot be evaluated, so that it counts as not matching.")
 
-	staleScores = gauge(hub+"stale_scores",
+	staleScores = placementGauge(hub+"stale_scores",
 		"AddOnPlacementScores that are past validUntil, for each placement that reads them. They count 0.")
 )
-
-var clustersBy = resolveStages()
-
-func resolveStages() (resolved [scheduling.StageSelected + 1]prometheus.Gauge) {
-	for stage := scheduling.StageTerminating; stage <= scheduling.StageSelected; stage++ {
-		resolved[stage] = clusters.WithLabelValues(stage.String())
-	}
-
-	return resolved
-}
 
 // Standing is what the gauges count of one Placement. The zero value counts nothing.
 type Standing struct {
@@ -72,45 +64,42 @@ type Standing struct {
 	CELErrors, StaleScores int
 }
 
-// add adds the Standing to the gauges if sign is 1, and subtracts it if sign is -1.
-func (s *Standing) add(sign int) {
-	factor := float64(sign)
-
+// add adds the Standing to the gauges. It names each gauge without labels, and each stage, so that they are reported if they are 0.
+func (s *Standing) add() {
 	if s.Reason != "" {
-		placements.WithLabelValues(strconv.FormatBool(s.Satisfied), s.Reason).Add(factor)
+		placements.WithLabelValues(strconv.FormatBool(s.Satisfied), s.Reason).Inc()
 	}
 
 	if s.Skipped != "" {
-		skipped.WithLabelValues(s.Skipped).Add(factor)
+		skipped.WithLabelValues(s.Skipped).Inc()
 	}
 
-	addIf(s.Misconfigured, misconfigured, factor)
-	addIf(s.Stalled, stalled, factor)
-	addIf(s.Postponed, postponed, factor)
-	decisions.Add(factor * float64(s.Decisions))
-	pages.Add(factor * float64(s.Pages))
-	celErrors.Add(factor * float64(s.CELErrors))
-	staleScores.Add(factor * float64(s.StaleScores))
-
-	for stage, of := range clustersBy {
-		if of != nil && s.Stages[stage] != 0 {
-			of.Add(factor * float64(s.Stages[stage]))
-		}
+	for stage := scheduling.StageTerminating; stage <= scheduling.StageSelected; stage++ {
+		clusters.WithLabelValues(stage.String()).Add(float64(s.Stages[stage]))
 	}
+
+	misconfigured.WithLabelValues().Add(oneIf(s.Misconfigured))
+	stalled.WithLabelValues().Add(oneIf(s.Stalled))
+	postponed.WithLabelValues().Add(oneIf(s.Postponed))
+	decisions.WithLabelValues().Add(float64(s.Decisions))
+	pages.WithLabelValues().Add(float64(s.Pages))
+	celErrors.WithLabelValues().Add(float64(s.CELErrors))
+	staleScores.WithLabelValues().Add(float64(s.StaleScores))
 }
 
-func addIf(is bool, of prometheus.Gauge, value float64) {
+func oneIf(is bool) float64 {
 	if is {
-		of.Add(value)
+		return 1
 	}
+
+	return 0
 }
 
 // Standings has the Standing of all Placements. The gauges show them while the hub leads: a standby has no current values, and a former
 // leader must not go on reporting. It is safe for concurrent use.
 type Standings[K comparable] struct {
-	mu      sync.Mutex
-	known   map[K]Standing
-	leading bool
+	mu    sync.Mutex
+	known map[K]Standing
 }
 
 // NewStandings returns Standings without any Placement, which do not lead.
@@ -121,17 +110,7 @@ func (s *Standings[K]) Note(key K, is Standing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	before, found := s.known[key]
-	if found && before == is {
-		return
-	}
-
 	s.known[key] = is
-
-	if s.leading {
-		before.add(-1)
-		is.add(1)
-	}
 }
 
 // Forget drops a deleted Placement.
@@ -139,46 +118,86 @@ func (s *Standings[K]) Forget(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	before, found := s.known[key]
-	if !found {
-		return
-	}
-
 	delete(s.known, key)
-
-	if s.leading {
-		before.add(-1)
-	}
 }
 
 // Lead begins to report the gauges.
 func (s *Standings[K]) Lead() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	ofPlacements.mu.Lock()
+	defer ofPlacements.mu.Unlock()
 
-	if s.leading {
-		return
-	}
-
-	s.leading = true
-
-	for _, is := range s.known {
-		is.add(1)
-	}
+	ofPlacements.leading[s] = struct{}{}
 }
 
 // Resign resets the gauges.
 func (s *Standings[K]) Resign() {
+	ofPlacements.mu.Lock()
+	defer ofPlacements.mu.Unlock()
+
+	delete(ofPlacements.leading, s)
+}
+
+// Start reports the gauges until the context ends. A manager calls it on the leader.
+func (s *Standings[K]) Start(ctx context.Context) error {
+	s.Lead()
+	<-ctx.Done()
+	s.Resign()
+
+	return nil
+}
+
+func (s *Standings[K]) add() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if !s.leading {
-		return
+	for _, is := range s.known {
+		is.add()
+	}
+}
+
+// collector computes gauges when they are scraped, as the sums over the Standings that lead.
+type collector struct {
+	mu      sync.Mutex
+	leading map[interface{ add() }]struct{}
+	gauges  []*prometheus.GaugeVec
+}
+
+var ofPlacements = &collector{leading: map[interface{ add() }]struct{}{}}
+
+func init() { metrics.Registry.MustRegister(ofPlacements) }
+
+// placementGauge declares a gauge of the collector.
+func placementGauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	declared = append(declared, Series{Name: name, Type: typeGauge, Labels: labels, Help: help})
+	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	ofPlacements.gauges = append(ofPlacements.gauges, gauge)
+
+	return gauge
+}
+
+// Describe sends the descriptions of the gauges.
+func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, gauge := range c.gauges {
+		gauge.Describe(descriptions)
+	}
+}
+
+// Collect sends the gauges. A concurrent scrape has gauges of its own, because Reset drops those that were sent.
+func (c *collector) Collect(values chan<- prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	for _, gauge := range c.gauges {
+		gauge.Reset()
 	}
 
-	s.leading = false
+	(&Standing{}).add()
 
-	for _, is := range s.known {
-		is.add(-1)
+	for standings := range c.leading {
+		standings.add()
+	}
+
+	for _, gauge := range c.gauges {
+		gauge.Collect(values)
 	}
 }

@@ -1,14 +1,12 @@
 package placement
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
@@ -218,23 +216,4 @@ func standing(result *scheduling.Result, status api.Status) metrics.Standing {
 	}
 
 	return is
-}
-
-// leading enables the gauges of Placements while the manager leads.
-type leading struct {
-	standings *metrics.Standings[inventory.Key]
-}
-
-var _ manager.LeaderElectionRunnable = leading{}
-
-// NeedLeaderElection returns true: only the leader knows the states.
-func (leading) NeedLeaderElection() bool { return true }
-
-// Start enables the gauges until the context ends.
-func (l leading) Start(ctx context.Context) error {
-	l.standings.Lead()
-	<-ctx.Done()
-	l.standings.Resign()
-
-	return nil
 }
