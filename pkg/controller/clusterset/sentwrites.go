@@ -21,6 +21,10 @@ const confirmTimeout = 30 * time.Second
 
 // sentWrites records the resourceVersion that each write was based on, so that the write is not sent again while the cache still shows that
 // version. It is safe for concurrent use; one worker at a time writes an object.
+//
+// It is no assumecache.Cache, which overlays the responses on the informer cache: the next reconcile needs to know that a binding was
+// written, and nothing of the response. An overlay would have to be paused in every reconcile, swept for lost events, and filled by a
+// further read after each conflict, where here one comparison of resourceVersions answers all three.
 type sentWrites struct {
 	clock clock.PassiveClock
 	// liveVersion returns the resourceVersion of an object on the API server; "" if it does not exist.
