@@ -23,7 +23,7 @@ func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 
 	r.reread(ctx, p)
 	span.wrote(p, err)
-	span.end()
+	span.End()
 
 	return err
 }

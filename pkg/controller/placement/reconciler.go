@@ -150,7 +150,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	}
 
 	ctx, span := r.tracer.reconcile(ctx, key, change)
-	defer span.end()
+	defer span.End()
 
 	placement, err := r.placement(ctx, key)
 	if err != nil {
@@ -305,18 +305,18 @@ func (r *reconciler) schedule(
 		})
 		if err != nil {
 			span.failed(err)
-			span.end()
+			span.End()
 
 			return decision.Evaluation{}, err
 		}
 
 		span.answered(result)
-		span.end()
+		span.End()
 
 		_, span = r.tracer.begin(ctx, "plan", key)
 		evaluation := decision.Evaluate(result, existing, r.options(), now)
 		span.planned(&evaluation)
-		span.end()
+		span.End()
 
 		if evaluation.Result.Outcome() != scheduling.Decided {
 			r.assume(key, evaluation.Result, incumbents)

@@ -47,7 +47,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 	r := &reconciler{
 		state: shared, client: hub, live: hub, engine: newEngine(shared.inventory), writer: decision.Writer{Client: hub}, clock: clock.RealClock{},
 		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.observed)),
+		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.observed)), tracer: newTracer(nil),
 	}
 	r.synced.Store(true)
 

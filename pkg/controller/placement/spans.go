@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
@@ -14,28 +15,30 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// tracer starts the spans of reconciles. Without a provider it does nothing.
+// tracer starts the spans of reconciles.
 type tracer struct {
-	spans trace.Tracer // nil without traces
+	spans trace.Tracer
 }
 
+// newTracer returns a tracer; without a provider it does nothing.
 func newTracer(provider trace.TracerProvider) tracer {
 	if provider == nil {
-		return tracer{}
+		provider = noop.NewTracerProvider()
 	}
 
 	return tracer{spans: provider.Tracer("github.com/placement-hub/placement-hub/pkg/controller")}
 }
 
-// span is a part of a reconcile.
-type span struct {
-	trace.Span // nil without a trace of this evaluation
-}
+// span is a part of a reconcile. Attributes are computed only if it is recorded.
+type span struct{ trace.Span }
+
+// unrecorded is the span of a reconcile of which there is no trace.
+var unrecorded = span{noop.Span{}}
 
 // reconcile starts the span of a reconcile, which begins with the change that caused it.
 func (t tracer) reconcile(ctx context.Context, key inventory.Key, change queue.Change) (context.Context, span) {
-	if t.spans == nil {
-		return ctx, span{}
+	if _, off := t.spans.(noop.Tracer); off {
+		return ctx, unrecorded
 	}
 
 	taken, began := time.Now(), change.At
@@ -46,10 +49,6 @@ func (t tracer) reconcile(ctx context.Context, key inventory.Key, change queue.C
 	about := append(of(key), attribute.String("cause", causeOf(change).String()))
 
 	ctx, whole := t.spans.Start(ctx, "reconcile", trace.WithTimestamp(began), trace.WithAttributes(about...))
-	if !whole.IsRecording() {
-		return ctx, span{}
-	}
-
 	_, event := t.spans.Start(ctx, "event", trace.WithTimestamp(began), trace.WithAttributes(about...))
 	event.End(trace.WithTimestamp(taken))
 
@@ -58,8 +57,8 @@ func (t tracer) reconcile(ctx context.Context, key inventory.Key, change queue.C
 
 // begin starts the span of a part of a reconcile.
 func (t tracer) begin(ctx context.Context, name string, key inventory.Key) (context.Context, span) {
-	if t.spans == nil || !trace.SpanFromContext(ctx).IsRecording() {
-		return ctx, span{}
+	if !trace.SpanFromContext(ctx).IsRecording() {
+		return ctx, unrecorded
 	}
 
 	ctx, part := t.spans.Start(ctx, name, trace.WithAttributes(of(key)...)) //nolint:spancheck // Ended by the caller.
@@ -74,15 +73,9 @@ func of(key inventory.Key) []attribute.KeyValue {
 	}
 }
 
-func (s span) end() {
-	if s.Span != nil {
-		s.End()
-	}
-}
-
 // answered adds the result of the scheduler.
 func (s span) answered(result *scheduling.Result) {
-	if s.Span == nil {
+	if !s.IsRecording() {
 		return
 	}
 
@@ -95,7 +88,7 @@ func (s span) answered(result *scheduling.Result) {
 
 // planned adds the plan.
 func (s span) planned(evaluation *decision.Evaluation) {
-	if s.Span == nil {
+	if !s.IsRecording() {
 		return
 	}
 
@@ -105,7 +98,7 @@ func (s span) planned(evaluation *decision.Evaluation) {
 
 // wrote adds the requests and their error.
 func (s span) wrote(p *cycle, err error) {
-	if s.Span == nil {
+	if !s.IsRecording() {
 		return
 	}
 
@@ -119,8 +112,6 @@ func (s span) wrote(p *cycle, err error) {
 
 // failed adds an error.
 func (s span) failed(err error) {
-	if s.Span != nil {
-		s.RecordError(err)
-		s.SetStatus(codes.Error, err.Error())
-	}
+	s.RecordError(err)
+	s.SetStatus(codes.Error, err.Error())
 }

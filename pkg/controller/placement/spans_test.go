@@ -24,17 +24,17 @@ func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 		ctx, whole := spans.reconcile(ctx, key, change)
 		_, schedule := spans.begin(ctx, "schedule", key)
 		schedule.answered(p.Result)
-		schedule.end()
+		schedule.End()
 
 		_, plan := spans.begin(ctx, "plan", key)
 		plan.planned(&p.Evaluation)
-		plan.end()
+		plan.End()
 
 		_, write := spans.begin(ctx, "write", key)
 		write.wrote(p, failure)
-		write.end()
+		write.End()
 		whole.failed(failure)
-		whole.end()
+		whole.End()
 	}
 }
 
