@@ -210,3 +210,11 @@ func (m *celCache) clear() {
 	m.totalCost = 0
 	clear(m.details)
 }
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+
+	return err.Error()
+}

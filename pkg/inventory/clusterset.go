@@ -79,16 +79,3 @@ func (s *ClusterSet) Contains(f *clusterinfo.ClusterInfo) bool {
 
 // Members returns the selector of the members; nil if the set has no members.
 func (s *ClusterSet) Members() *selector.Selector { return s.members }
-
-// ClusterSets returns all sets, sorted by name. The caller owns the list.
-func (s *Snapshot) ClusterSets() []*ClusterSet {
-	sets := make([]*ClusterSet, 0, s.sets.Len())
-
-	s.sets.Root().Walk(func(_ []byte, set *ClusterSet) bool {
-		sets = append(sets, set)
-
-		return false
-	})
-
-	return sets
-}

@@ -89,27 +89,6 @@ func newResultCache(s *requestCounts, limit int) *resultCache {
 	return &resultCache{requests: s, limit: limit, results: map[string]map[string]*list.Element{}, recent: list.New()}
 }
 
-// Memoize returns the result of find for a request in the snapshot. While at least two indexed subscribers have a request of that
-// identity, it keeps the result and calls find once until anything but decisions changes; otherwise it calls find each time.
-//
-// The rest distinguishes the results of requests with the same identity, and size returns the approximate size of a result in bytes.
-// Memoize is safe for concurrent use.
-func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
-	once, shared := s.results.entry(identity, rest, func(entry *resultEntry) any {
-		return sync.OnceValue(func() T {
-			answer := find()
-			s.results.setSize(entry, size(answer))
-
-			return answer
-		})
-	}).(func() T)
-	if !shared {
-		return find()
-	}
-
-	return once()
-}
-
 // entry returns the function that computes a result, and makes it with newFind if there is none; nil if the result is not to be kept.
 func (c *resultCache) entry(identity, rest string, newFind func(*resultEntry) any) any {
 	c.requests.mu.Lock()

@@ -47,14 +47,6 @@ func (s *ClusterSet) same(other *ClusterSet) bool {
 		(s.selector == nil) == (other.selector == nil) && (s.selector == nil || s.selector.Identity() == other.selector.Identity())
 }
 
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-
-	return err.Error()
-}
-
 // DeleteClusterSet removes a set; its bindings stay.
 func (i *Inventory) DeleteClusterSet(name string) Affected {
 	i.mu.Lock()

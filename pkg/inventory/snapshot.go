@@ -134,6 +134,19 @@ func (s *Snapshot) Cluster(name string) *clusterinfo.ClusterInfo {
 	return s.infos.get(id)
 }
 
+// ClusterSets returns all sets, sorted by name. The caller owns the list.
+func (s *Snapshot) ClusterSets() []*ClusterSet {
+	sets := make([]*ClusterSet, 0, s.sets.Len())
+
+	s.sets.Root().Walk(func(_ []byte, set *ClusterSet) bool {
+		sets = append(sets, set)
+
+		return false
+	})
+
+	return sets
+}
+
 // Scope is the cluster sets from which a subscriber may select.
 type Scope struct {
 	// Bound are the names of the existing sets that are bound to the namespace, sorted.
@@ -291,4 +304,25 @@ func (s *Snapshot) SortedByName(members Members) []uint {
 	}
 
 	return sorted
+}
+
+// Memoize returns the result of find for a request in the snapshot. While at least two indexed subscribers have a request of that
+// identity, it keeps the result and calls find once until anything but decisions changes; otherwise it calls find each time.
+//
+// The rest distinguishes the results of requests with the same identity, and size returns the approximate size of a result in bytes.
+// Memoize is safe for concurrent use.
+func Memoize[T any](s *Snapshot, identity, rest string, find func() T, size func(T) int) T {
+	once, shared := s.results.entry(identity, rest, func(entry *resultEntry) any {
+		return sync.OnceValue(func() T {
+			answer := find()
+			s.results.setSize(entry, size(answer))
+
+			return answer
+		})
+	}).(func() T)
+	if !shared {
+		return find()
+	}
+
+	return once()
 }

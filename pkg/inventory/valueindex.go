@@ -7,6 +7,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
+// clusters is an iterator over ids and ClusterInfos.
+type clusters = func(yield func(uint, *clusterinfo.ClusterInfo) bool)
+
 // propertyValue is a property and one of its required values, by which the views are indexed.
 type propertyValue struct {
 	key   clusterinfo.Property

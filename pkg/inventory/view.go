@@ -50,9 +50,6 @@ type clusterSource struct {
 	id   func(name string) (uint, bool)
 }
 
-// clusters is an iterator over ids and ClusterInfos.
-type clusters = func(yield func(uint, *clusterinfo.ClusterInfo) bool)
-
 func newViews(of clusterSource) *views {
 	return &views{
 		table: newTable[frozenView](), byIdentity: map[string]*view{}, byValue: map[propertyValue]map[*view]struct{}{},
