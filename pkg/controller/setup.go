@@ -67,23 +67,44 @@ type Options struct {
 
 // controller is an entry of the list of all controllers.
 type controller struct {
-	// names are the names of the controllers that setup adds; any of them enables it.
-	names []string
-	// setup adds the enabled ones of the names to the manager.
+	// name is what --controllers takes.
+	name string
+	// setup adds the controller to the manager.
 	setup func(manager.Manager, queue.Settings) error
+	// access is what the controller needs on the hub.
+	access Access
 }
 
-// all returns every controller of the hub, of which the given ones are enabled.
+// all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
+// before a start, and the table in README.md follow from this list.
 func (o Options) all(enabled []string) []controller {
+	placements := once(o.placement(enabled).Setup) // One inventory serves both APIs.
+
 	return []controller{
-		{[]string{placement.Name, placement.V1alpha1Name}, o.placement(enabled).Setup},
-		{[]string{clusterset.ClusterSet}, clusterset.SetupClusterSet},
-		{[]string{clusterset.ClusterSetBinding}, clusterset.SetupClusterSetBinding},
-		{[]string{clusterset.ClusterSetBindingRBAC}, clusterset.SetupClusterSetBindingRBAC},
-		{[]string{clusterset.ClusterSetRoles}, clusterset.SetupClusterSetRoles},
-		{[]string{managedcluster.ManagedClusterTaints}, managedcluster.SetupManagedClusterTaints},
-		{[]string{webhookconfig.Defaults}, o.setupDefaults},
-		{[]string{managedcluster.Vocabulary}, managedcluster.SetupVocabulary},
+		{placement.Name, placements, placementAccess},
+		{placement.V1alpha1Name, placements, placementV1alpha1Access},
+		{clusterset.ClusterSet, clusterset.SetupClusterSet, clusterSetAccess},
+		{clusterset.ClusterSetBinding, clusterset.SetupClusterSetBinding, clusterSetBindingAccess},
+		{clusterset.ClusterSetBindingRBAC, clusterset.SetupClusterSetBindingRBAC, clusterSetBindingRBACAccess},
+		{clusterset.ClusterSetRoles, clusterset.SetupClusterSetRoles, clusterSetRolesAccess},
+		{managedcluster.ManagedClusterTaints, managedcluster.SetupManagedClusterTaints, managedClusterTaintsAccess},
+		{webhookconfig.Defaults, o.setupDefaults, managedClusterDefaultsAccess},
+		{managedcluster.Vocabulary, managedcluster.SetupVocabulary, vocabularyAccess},
+	}
+}
+
+// once returns a function that calls setup the first time only.
+func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manager, queue.Settings) error {
+	called := false
+
+	return func(mgr manager.Manager, settings queue.Settings) error {
+		if called {
+			return nil
+		}
+
+		called = true
+
+		return setup(mgr, settings)
 	}
 }
 
@@ -91,7 +112,7 @@ func (o Options) all(enabled []string) []controller {
 func Names() []string {
 	var names []string
 	for _, controller := range (Options{}).all(nil) {
-		names = append(names, controller.names...)
+		names = append(names, controller.name)
 	}
 
 	return names
@@ -134,12 +155,12 @@ func Setup(mgr manager.Manager, o Options) error {
 	settings := o.settings()
 
 	for _, controller := range o.all(enabled) {
-		if !slices.ContainsFunc(controller.names, func(name string) bool { return slices.Contains(enabled, name) }) {
+		if !slices.Contains(enabled, controller.name) {
 			continue
 		}
 
 		if err := controller.setup(mgr, settings); err != nil {
-			return fmt.Errorf("setting up controller %s: %w", controller.names[0], err)
+			return fmt.Errorf("setting up controller %s: %w", controller.name, err)
 		}
 	}
 

@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -29,7 +30,11 @@ const requestTimeout = 15 * time.Second
 // Run reports, before anything starts, prerequisites whose lack would make the process hang: a server that does not respond, missing
 // resources, missing rights of the selected controllers, a lease that cannot be created.
 func Run(ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options) error {
-	client, err := check(ctx, config, controllers, lease, func(needs []need) []need { return needs })
+	needed, err := controllersNeed(controllers, lease)
+	if err != nil {
+		return err
+	}
+	client, err := check(ctx, config, needed)
 	if err != nil || lease.Disable {
 		return err
 	}
@@ -38,14 +43,16 @@ func Run(ctx context.Context, config *rest.Config, controllers controller.Option
 
 // RunObserver is Run for a read-only process that serves authorized callers.
 func RunObserver(ctx context.Context, config *rest.Config, controllers controller.Options) error {
-	_, err := check(ctx, config, controllers, election.Options{Disable: true}, observersOf)
+	needed, err := observerNeeds(controllers)
+	if err != nil {
+		return err
+	}
+	_, err = check(ctx, config, needed)
 	return err
 }
 
-// check checks the prerequisites of the selected controllers that left returns.
-func check(
-	ctx context.Context, config *rest.Config, controllers controller.Options, lease election.Options, left func([]need) []need,
-) (kubernetes.Interface, error) {
+// check checks what a process needs.
+func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.Interface, error) {
 	client, err := newClient(config)
 	if err != nil {
 		return nil, err
@@ -53,15 +60,10 @@ func check(
 	if err := checkServer(client, config.Host); err != nil {
 		return nil, err
 	}
-	enabled, err := controllers.Enabled()
-	if err != nil {
-		return nil, fmt.Errorf("--controllers: %w", err)
-	}
-	needs := left(needsOf(enabled, controllers))
-	if err := checkResources(client, needs); err != nil {
+	if err := checkResources(client, needed.reads); err != nil {
 		return nil, err
 	}
-	return client, checkRights(ctx, client, requiredRights(needs, lease))
+	return client, checkRights(ctx, client, needed.all())
 }
 
 // Reach returns an error if the server does not respond or does not accept the credentials.
@@ -96,26 +98,24 @@ func checkServer(client kubernetes.Interface, host string) error {
 	}
 }
 
-func checkResources(client kubernetes.Interface, needs []need) error {
+func checkResources(client kubernetes.Interface, reads []schema.GroupVersionResource) error {
 	served := map[string]map[string]bool{}
 	var missing, hints []string
-	for _, need := range needs {
-		for _, r := range need.reads {
-			version := r.GroupVersion().String()
-			if served[version] == nil {
-				resources, err := servedResources(client, version)
-				if err != nil {
-					return err
-				}
-				served[version] = resources
+	for _, r := range reads {
+		version := r.GroupVersion().String()
+		if served[version] == nil {
+			resources, err := servedResources(client, version)
+			if err != nil {
+				return err
 			}
-			if served[version][r.Resource] {
-				continue
-			}
-			missing = append(missing, fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version))
-			if !slices.Contains(hints, need.hint) {
-				hints = append(hints, need.hint)
-			}
+			served[version] = resources
+		}
+		if served[version][r.Resource] {
+			continue
+		}
+		missing = append(missing, fmt.Sprintf("%s.%s/%s", r.Resource, r.Group, r.Version))
+		if hint := hintOf(r.Group); !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
 		}
 	}
 	if len(missing) == 0 {

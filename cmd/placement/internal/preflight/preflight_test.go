@@ -15,26 +15,27 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
 )
 
 func TestCheckResources(t *testing.T) {
-	needs := needsOf(controller.Names(), controller.Options{ProfileDecisions: true})
+	access, err := controller.Options{Controllers: []string{"*"}, ProfileDecisions: true}.Access()
+	expect.NoError(t, err)
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
 		byVersion := map[string]*metav1.APIResourceList{}
-		for _, need := range needs {
-			for _, r := range need.reads {
-				version := r.GroupVersion().String()
-				list, ok := byVersion[version]
-				if !ok {
-					list = &metav1.APIResourceList{GroupVersion: version}
-					byVersion[version] = list
-				}
-				left := func(prefix string) bool { return strings.HasPrefix(r.Resource+"."+r.Group, prefix) }
-				if !slices.ContainsFunc(leaveOut, left) {
-					list.APIResources = append(list.APIResources, metav1.APIResource{Name: r.Resource})
-				}
+		for _, r := range access.Reads {
+			version := r.GroupVersion().String()
+			list, ok := byVersion[version]
+			if !ok {
+				list = &metav1.APIResourceList{GroupVersion: version}
+				byVersion[version] = list
+			}
+			left := func(prefix string) bool { return strings.HasPrefix(r.Resource+"."+r.Group, prefix) }
+			if !slices.ContainsFunc(leaveOut, left) {
+				list.APIResources = append(list.APIResources, metav1.APIResource{Name: r.Resource})
 			}
 		}
 		for _, list := range byVersion {
@@ -61,13 +62,14 @@ func TestCheckResources(t *testing.T) {
 		{reason: "there are no ClusterProfiles", leaveOut: []string{"clusterprofiles"},
 			want: []string{"clusterprofiles.multicluster.x-k8s.io/v1alpha1", "leave --sig-placement-decisions off"}},
 	} {
-		t.Run(tc.reason, func(t *testing.T) { expect.Error(t, checkResources(serve(tc.leaveOut...), needs), tc.want) })
+		t.Run(tc.reason, func(t *testing.T) { expect.Error(t, checkResources(serve(tc.leaveOut...), access.Reads), tc.want) })
 	}
 }
 
 func TestCheckRights(t *testing.T) {
 	lease := election.Options{Namespace: "hub"}
-	rights := requiredRights(needsOf([]string{"placement"}, controller.Options{}), lease)
+	needed, err := controllersNeed(controller.Options{Controllers: []string{"placement"}}, lease)
+	expect.NoError(t, err)
 	for _, tc := range []struct {
 		reason string
 		denied []string
@@ -91,7 +93,7 @@ func TestCheckRights(t *testing.T) {
 				review.Status.Allowed = !slices.Contains(tc.denied, asked)
 				return true, review, nil
 			})
-			expect.Error(t, checkRights(t.Context(), client, rights), tc.want)
+			expect.Error(t, checkRights(t.Context(), client, needed.all()), tc.want)
 		})
 	}
 }
@@ -155,8 +157,10 @@ func TestRequiredRights(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			lease := lease
 			lease.Disable = tc.disable
+			needed, err := controllersNeed(controller.Options{Controllers: tc.enabled, Namespace: "hub", ProfileDecisions: tc.profiles}, lease)
+			expect.NoError(t, err)
 			var got []string
-			for _, r := range requiredRights(needsOf(tc.enabled, controller.Options{Namespace: "hub", ProfileDecisions: tc.profiles}), lease) {
+			for _, r := range needed.all() {
 				got = append(got, r.String())
 			}
 			if !slices.Contains(got, tc.with) || slices.Contains(got, tc.without) {
@@ -168,8 +172,11 @@ func TestRequiredRights(t *testing.T) {
 
 // Whoever only reads needs no right to write but to ask about its callers.
 func TestObserverRights(t *testing.T) {
+	placement := controller.Options{Controllers: []string{"placement"}}
+	needed, err := observerNeeds(placement)
+	expect.NoError(t, err)
 	var got []string
-	for _, r := range requiredRights(observersOf(needsOf([]string{"placement"}, controller.Options{})), election.Options{Disable: true}) {
+	for _, r := range needed.all() {
 		if r.verb != "list" && r.verb != "watch" {
 			got = append(got, r.String())
 		} else if r.resource == "placementdecisions" {
@@ -180,22 +187,67 @@ func TestObserverRights(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for _, need := range allNeeds {
-		if slices.Contains(need.controllers, "placement-v1alpha1") && len(need.controllers) == 1 && len(need.writes) == 0 {
-			t.Error("what the controllers need is lost")
+}
+
+// A controller without rules would start without its prerequisites.
+func TestEveryControllerHasRules(t *testing.T) {
+	for _, name := range controller.Names() {
+		access, err := controller.Options{Controllers: []string{name}}.Access()
+		expect.NoError(t, err)
+		for _, rules := range access.Rules {
+			for _, resource := range append(rules.Resources, "")[:max(1, len(rules.Resources))] {
+				only := controller.Rules{Role: rules.Role}
+				if resource != "" {
+					only.Resources = []string{resource}
+				}
+				if _, err := rightsOf("hub", only); err != nil {
+					t.Errorf("controller %s: %v", name, err)
+				}
+			}
+		}
+		if len(access.Rules) == 0 {
+			t.Errorf("nothing is known of what the controller %s writes", name)
 		}
 	}
 }
 
-// A controller that is missing in allNeeds would start without its prerequisites.
-func TestEveryControllerHasNeeds(t *testing.T) {
-	for _, name := range controller.Names() {
-		writes := 0
-		for _, need := range needsOf([]string{name}, controller.Options{}) {
-			writes += len(need.writes)
+// A role of the manifests that no controller names would be granted and never checked.
+func TestEveryRoleIsOfAController(t *testing.T) {
+	roles, err := manifests.Roles()
+	expect.NoError(t, err)
+	access, err := controller.Options{Controllers: []string{"*"}, ProfileDecisions: true}.Access()
+	expect.NoError(t, err)
+	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view"}
+	for name := range roles {
+		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })
+		if !ofController && name != "leader-election" && !slices.Contains(people, name) {
+			t.Errorf("role %s: no controller in the list of pkg/controller has it in its access", name)
 		}
-		if writes == 0 {
-			t.Errorf("nothing is known of what the controller %s writes", name)
+	}
+}
+
+// The role placement is bound together with each other role, and grants what all of them read.
+func TestRolesGrantWhatControllersRead(t *testing.T) {
+	for _, name := range controller.Names() {
+		access, err := controller.Options{Controllers: []string{name}}.Access()
+		expect.NoError(t, err)
+		granted, err := rightsOf("hub", append(access.Rules, controller.Rules{Role: "placement"})...)
+		expect.NoError(t, err)
+		for _, r := range (need{reads: access.Reads}).all() {
+			if !slices.Contains(granted, r) {
+				t.Errorf("no role grants controller %s to %s", name, r)
+			}
+		}
+	}
+}
+
+// RBAC lets the controller create only ClusterRoles whose rights it has.
+func TestRoleOfSetRolesGrantsWhatTheyGrant(t *testing.T) {
+	granted, err := rightsOf("hub", controller.Rules{Role: "clusterset-roles"})
+	expect.NoError(t, err)
+	for _, r := range rightsIn(clusterset.GrantedByRoles(), nil, "") {
+		if !slices.Contains(granted, r) {
+			t.Errorf("the role clusterset-roles does not grant to %s", r)
 		}
 	}
 }
