@@ -1,12 +1,13 @@
 // Package laws has the tests of the source of this repository, as opposed to its behaviour.
 //
-//   - Imports flow one way, from clusterinfo to cmd (order_test.go).
-//   - The core is pure: no client, no logger, no clock, no randomness, no files, no network (purity_test.go).
-//   - Files are short, packages are described, and no name is a catch-all (shape_test.go).
-//   - No test sleeps on a real clock (waiting_test.go).
+//   - No pure package reaches a client, and nothing that ships reaches a test, over any number of imports (imports_test.go).
+//   - Packages are described, and no name is a catch-all (shape_test.go).
+//   - Words that have been replaced do not return (words_test.go).
 //   - README.md shows the directories of the repository (readme_test.go).
 //   - Cited rules and pages exist in the tree (citations_test.go, rules_test.go).
 //   - The tree has no large file and no built binary (weight_test.go).
+//
+// What a linter can check is in .golangci.yml: direct imports (depguard), clocks and sleeps (forbidigo), the length of files (revive).
 //
 // Each law is a checker that takes its input as an argument and returns its findings, one per line. One test runs it on the repository and
 // expects no finding; another runs it on a small violation of every clause and expects exactly that finding, so that a checker which finds

@@ -25,9 +25,9 @@ import (
 const (
 	// calm is how long nothing may be written, and next to nothing computed, for a program to count as quiet.
 	calm = 2 * time.Second
-	// busy is the part of a CPU from which on a program computes something, and glance how long it is looked at.
-	busy   = 0.2
-	glance = 50 * time.Millisecond
+	// busy is the part of a CPU from which on a program computes something, and busyInterval how long it is measured.
+	busy         = 0.2
+	busyInterval = 50 * time.Millisecond
 	// lull is how long no Event may be sent for all to be sent: a second is the longest pause between two.
 	lull = 1500 * time.Millisecond
 	// longest is how long one scenario may take before it counts as stuck.
@@ -134,7 +134,7 @@ func (s *stage) settle(ctx context.Context, p *process) (time.Time, error) {
 	since, last := time.Now(), time.Duration(-1)
 	seen := s.observer.mark()
 	looked := since
-	err := poll(ctx, glance, func() (bool, error) {
+	err := poll(ctx, busyInterval, func() (bool, error) {
 		spent, err := p.cpu()
 		now := time.Now()
 		if mark := s.observer.mark(); mark > seen {
