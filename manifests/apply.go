@@ -55,6 +55,9 @@ func Apply(ctx context.Context, cfg *rest.Config, objs []*unstructured.Unstructu
 }
 
 // applier applies objects to one API server.
+//
+// It does not use Apply of controller-runtime's client, because the RESTMapper of that client does not know whether a resource has a status
+// subresource: discovery, which is most of the code here, would stay.
 type applier struct {
 	client    dynamic.Interface
 	discovery discovery.DiscoveryInterfaceWithContext

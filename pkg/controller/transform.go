@@ -77,6 +77,9 @@ const (
 )
 
 // names keeps one copy of equal strings.
+//
+// It is not Go's unique package: the cache holds the strings of API objects and no unique.Handle, and without a live handle the garbage
+// collector drops the canonical copy, so that the next equal string would become a second copy.
 type names struct {
 	mu    sync.Mutex
 	known map[string]string

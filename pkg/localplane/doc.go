@@ -20,6 +20,6 @@
 // The package installs nothing into the control plane, uses no process or file that it did not create itself, and never reads a kubeconfig
 // of the user.
 //
-// The envtest package of controller-runtime is not used: it has no data directory that outlives a run, no kube-controller-manager and no
-// audit log, leaves its processes running when the test binary is killed, and its Stop waits for kube-apiserver to end open watches.
+// The envtest package of controller-runtime is not used. Its Stop asks kube-apiserver to end, which waits for open watches, and fails after
+// 20 seconds; a killed parent leaves its processes running; and it starts no kube-controller-manager.
 package localplane
