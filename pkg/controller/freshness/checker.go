@@ -16,22 +16,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // The resources that decide about the clusters of a Placement.
 var (
-	Clusters    = resourceOf(clusterv1.GroupVersion, "managedclusters")
-	ClusterSets = resourceOf(clusterv1beta2.GroupVersion, "managedclustersets")
-	Bindings    = resourceOf(clusterv1beta2.GroupVersion, "managedclustersetbindings")
-	Scores      = resourceOf(clusterv1alpha1.GroupVersion, "addonplacementscores")
+	Clusters    = inventory.Clusters.Resource
+	ClusterSets = inventory.ClusterSets.Resource
+	Bindings    = inventory.Bindings.Resource
+	Scores      = inventory.Scores.Resource
 )
-
-func resourceOf(version metav1.GroupVersion, resource string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: version.Group, Version: version.Version, Resource: resource}
-}
 
 const (
 	// maxSingleReads is the greatest number of clusters that are read one by one. More are compared with a list of all clusters.
@@ -339,15 +334,15 @@ func (c *Checker) proveAll(ctx context.Context) error {
 	everything := &Proof{observed: c.observed, versions: map[Object]string{}}
 	reads, readsCtx := errgroup.WithContext(ctx)
 
-	for _, resource := range []schema.GroupVersionResource{Clusters, ClusterSets, Bindings, Scores} {
+	for _, kind := range inventory.Kinds() {
 		reads.Go(func() error {
-			shown := c.observed.objects(resource, "")
-			list, err := c.reader.list(readsCtx, resource, "")
+			shown := c.observed.objects(kind.Resource, "")
+			list, err := c.reader.list(readsCtx, kind.Resource, "")
 
 			mu.Lock()
 			defer mu.Unlock()
 
-			everything.addList(resource, list, shown)
+			everything.addList(kind.Resource, list, shown)
 
 			return err
 		})

@@ -12,9 +12,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -95,31 +92,36 @@ func (f *eventHandlers) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// kind is a kind of objects with its event handler.
+// kind is a kind of objects with its event handler, and a sentence about what the hub does without fields that cannot be decoded.
 type kind struct {
-	object  client.Object
-	handler toolscache.ResourceEventHandler
+	object     client.Object
+	handler    toolscache.ResourceEventHandler
+	unreadable string
 }
 
-// kinds returns all kinds that are watched.
+// withoutFields is the consequence of unreadable fields of the objects that the hub writes, and of ClusterProfiles.
+const withoutFields = "The hub does without them."
+
+// kinds returns all kinds that are watched: those of the inventory, Placements and their decisions.
 func (f *eventHandlers) kinds() []kind {
-	kinds := []kind{
-		{&clusterv1.ManagedCluster{}, observe(f, freshness.Clusters, on(f.updateCluster, f.deleteCluster))},
-		{&clusterv1beta2.ManagedClusterSet{}, observe(f, freshness.ClusterSets, on(f.updateClusterSet, f.deleteClusterSet))},
-		{&clusterv1beta2.ManagedClusterSetBinding{}, observe(f, freshness.Bindings, on(f.updateBinding, f.deleteBinding))},
-		{&clusterv1alpha1.AddOnPlacementScore{}, observe(f, freshness.Scores, on(f.updateScores, f.deleteScores))},
+	var kinds []kind
+
+	for _, of := range inventory.Kinds() {
+		kinds = append(kinds, kind{of.New(), observe(f, of.Resource, f.ofInventory(of)), of.Unreadable})
 	}
 
 	for _, adapter := range f.apis {
-		kinds = append(kinds, kind{adapter.Empty(), observe(f, placements(adapter), f.placements(adapter))})
+		kinds = append(kinds, kind{
+			adapter.Empty(), observe(f, placements(adapter), f.placements(adapter)), "If they are in its spec, its decisions stay as they are.",
+		})
 	}
 
 	for _, codec := range f.forms() {
-		kinds = append(kinds, kind{codec.Empty(), f.decisions(codec)})
+		kinds = append(kinds, kind{codec.Empty(), f.decisions(codec), withoutFields})
 	}
 
 	if f.profiles {
-		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.updateProfile, f.deleteProfile)})
+		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.updateProfile, f.deleteProfile), withoutFields})
 	}
 
 	return kinds
@@ -145,7 +147,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 			return fmt.Errorf("naming %T: %w", kind.object, err)
 		}
 
-		if _, err := informer.AddEventHandler(f.unreadables.handler(known)); err != nil {
+		if _, err := informer.AddEventHandler(f.unreadables.handler(known, kind.unreadable)); err != nil {
 			return fmt.Errorf("listening to unreadable %T: %w", kind.object, err)
 		}
 
@@ -258,44 +260,19 @@ func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bo
 	f.enqueueChanged(initial || resync, "placement", at, key)
 }
 
-func (f *eventHandlers) updateCluster(_, after *clusterv1.ManagedCluster, _ bool) {
-	at := time.Now()
-	f.enqueueAffected(at, f.inventory.SetCluster(after))
+// ofInventory returns the event handler of a kind of the inventory.
+func (f *eventHandlers) ofInventory(kind *inventory.Kind) toolscache.ResourceEventHandler {
+	return on(func(_, after client.Object, _ bool) { f.set(kind, after) }, func(last client.Object) { f.remove(kind, last) })
 }
 
-func (f *eventHandlers) deleteCluster(last *clusterv1.ManagedCluster) {
+func (f *eventHandlers) set(kind *inventory.Kind, after client.Object) {
 	at := time.Now()
-	f.enqueueAffected(at, f.inventory.DeleteCluster(last.Name))
+	f.enqueueAffected(at, kind.Set(f.inventory, after))
 }
 
-func (f *eventHandlers) updateClusterSet(_, after *clusterv1beta2.ManagedClusterSet, _ bool) {
+func (f *eventHandlers) remove(kind *inventory.Kind, last client.Object) {
 	at := time.Now()
-	f.enqueueAffected(at, f.inventory.SetClusterSet(after))
-}
-
-func (f *eventHandlers) deleteClusterSet(last *clusterv1beta2.ManagedClusterSet) {
-	at := time.Now()
-	f.enqueueAffected(at, f.inventory.DeleteClusterSet(last.Name))
-}
-
-func (f *eventHandlers) updateBinding(_, after *clusterv1beta2.ManagedClusterSetBinding, _ bool) {
-	at := time.Now()
-	f.enqueueAffected(at, f.inventory.SetBinding(after))
-}
-
-func (f *eventHandlers) deleteBinding(last *clusterv1beta2.ManagedClusterSetBinding) {
-	at := time.Now()
-	f.enqueueAffected(at, f.inventory.DeleteBinding(last.Namespace, last.Name))
-}
-
-func (f *eventHandlers) updateScores(_, after *clusterv1alpha1.AddOnPlacementScore, _ bool) {
-	at := time.Now()
-	f.enqueueAffected(at, f.inventory.SetScores(after))
-}
-
-func (f *eventHandlers) deleteScores(last *clusterv1alpha1.AddOnPlacementScore) {
-	at := time.Now()
-	f.enqueueAffected(at, f.inventory.DeleteScores(last.Namespace, last.Name))
+	f.enqueueAffected(at, kind.Delete(f.inventory, last))
 }
 
 func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {

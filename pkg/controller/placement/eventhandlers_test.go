@@ -117,13 +117,13 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
 		},
 		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnDelete(page("7")) }, queue.PriorityUser},
-		{"a new cluster", func(f *eventHandlers) { f.updateCluster(nil, cluster, false) }, queue.PriorityFleet},
+		{"a new cluster", func(f *eventHandlers) { f.set(inventory.Clusters, cluster) }, queue.PriorityFleet},
 		{"a cluster that goes", func(f *eventHandlers) {
 			f.inventory.SetCluster(cluster)
-			f.deleteCluster(cluster)
+			f.remove(inventory.Clusters, cluster)
 		}, queue.PriorityFleet},
-		{"a set that goes", func(f *eventHandlers) { f.deleteClusterSet(set) }, queue.PriorityFleet},
-		{"a binding that goes", func(f *eventHandlers) { f.deleteBinding(binding) }, queue.PriorityFleet},
+		{"a set that goes", func(f *eventHandlers) { f.remove(inventory.ClusterSets, set) }, queue.PriorityFleet},
+		{"a binding that goes", func(f *eventHandlers) { f.remove(inventory.Bindings, binding) }, queue.PriorityFleet},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.Key]("priorities")
@@ -156,12 +156,12 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
 
-	f.updateClusterSet(nil, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, true)
-	f.updateBinding(nil, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}, true)
+	f.set(inventory.ClusterSets, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	f.set(inventory.Bindings, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 	f.updatePlacement(nil, api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
-	f.updateCluster(nil, &clusterv1.ManagedCluster{
+	f.set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
-	}, true)
+	})
 
 	if diff := cmp.Diff(map[string]int{"p": queue.PriorityInitial}, drained(q)); diff != "" || put() != before {
 		t.Errorf("%v woken by clusters, and in all (-want +got):\n%s", put()-before, diff)

@@ -58,14 +58,14 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
 
-		f.updateClusterSet(nil, set, false)
+		f.set(inventory.ClusterSets, set)
 
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
 			f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
 			f.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
-			f.updateBinding(nil, binding, false)
-			f.deleteBinding(binding)
+			f.set(inventory.Bindings, binding)
+			f.remove(inventory.Bindings, binding)
 
 			if i > 1 {
 				f.placements(api.V1beta1).OnDelete(named(name))

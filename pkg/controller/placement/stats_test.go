@@ -191,9 +191,9 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	f.updateCluster(nil, &clusterv1.ManagedCluster{
+	f.set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c3", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
-	}, false)
+	})
 	r.inventory.DeleteCluster("c1")
 	look()
 	expectScraped(t, "a cluster comes, and another one goes", since, map[string]float64{
@@ -320,7 +320,7 @@ func TestAHeartbeatIsMeasuredForNothing(t *testing.T) {
 	}
 
 	bare := testing.AllocsPerRun(100, func() { m.inventory.SetCluster(cluster) })
-	if measured := testing.AllocsPerRun(100, func() { f.updateCluster(cluster, cluster, false) }); measured != bare {
+	if measured := testing.AllocsPerRun(100, func() { f.set(inventory.Clusters, cluster) }); measured != bare {
 		t.Errorf("%v allocations, of which %v are the inventory's", measured, bare)
 	}
 }

@@ -35,17 +35,17 @@ type unreadables struct {
 }
 
 type unreadableObject struct {
-	reference corev1.ObjectReference
-	fields    string
+	reference           corev1.ObjectReference
+	fields, consequence string
 }
 
 func newUnreadables() *unreadables {
 	return &unreadables{known: map[schema.GroupVersionKind]map[types.NamespacedName]unreadableObject{}}
 }
 
-// handler returns the event handler for a kind.
-func (u *unreadables) handler(kind schema.GroupVersionKind) toolscache.ResourceEventHandler {
-	return on(func(_, after client.Object, _ bool) { u.note(kind, after) }, func(last client.Object) { u.drop(kind, keyOf(last)) })
+// handler returns the event handler for a kind. The consequence is a sentence about what the hub does without the fields.
+func (u *unreadables) handler(kind schema.GroupVersionKind, consequence string) toolscache.ResourceEventHandler {
+	return on(func(_, after client.Object, _ bool) { u.note(kind, after, consequence) }, func(last client.Object) { u.drop(kind, keyOf(last)) })
 }
 
 // warn sends events about the known objects, and from now on about new ones.
@@ -64,7 +64,7 @@ func (u *unreadables) warn(recorder events.EventRecorder) {
 	}
 }
 
-func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object) {
+func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, consequence string) {
 	fields := unreadable.Of(object)
 	if len(fields) == 0 {
 		u.drop(kind, keyOf(object))
@@ -79,7 +79,7 @@ func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object) {
 		u.known[kind] = map[types.NamespacedName]unreadableObject{}
 	}
 
-	noted := unreadableObject{fields: fields.String(), reference: corev1.ObjectReference{
+	noted := unreadableObject{fields: fields.String(), consequence: consequence, reference: corev1.ObjectReference{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 	}}
 	before, again := u.known[kind][keyOf(object)]
@@ -118,21 +118,5 @@ func (u *unreadables) send(object unreadableObject) {
 
 	u.recorder.Eventf(&object.reference, nil, corev1.EventTypeWarning, unreadableReason, readAction, "%s",
 		fmt.Sprintf("%s. %s Clients written in Go cannot read this object, nor lists that it is in: correct the fields.",
-			fields, consequence(object.reference.Kind)))
-}
-
-// consequence describes what follows from unreadable fields of an object of a kind.
-func consequence(kind string) string {
-	switch kind {
-	case "ManagedCluster":
-		return "Placements that have the cluster keep it, and others do not select it."
-	case "AddOnPlacementScore":
-		return "The scores count as absent, and placements that have the cluster keep it."
-	case "Placement":
-		return "If they are in its spec, its decisions stay as they are."
-	case "ManagedClusterSet":
-		return "If they are in its spec, the decisions of placements that use the set stay as they are."
-	default:
-		return "The hub does without them."
-	}
+			fields, object.consequence))
 }

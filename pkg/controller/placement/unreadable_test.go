@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
@@ -32,7 +33,7 @@ func spoiltCluster(t *testing.T, name, resourceVersion string, fields ...unreada
 func TestUnreadableObjectsAreCountedAndWarnedOf(t *testing.T) {
 	kind := schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster")
 	known, recorder := newUnreadables(), events.NewFakeRecorder(10)
-	handler := known.handler(kind)
+	handler := known.handler(kind, inventory.Clusters.Unreadable)
 
 	cpu := unreadable.Field{Path: "status.allocatable.cpu", Value: `"1e1.5"`, Problem: "is wrong"}
 	many := make([]unreadable.Field, 3)

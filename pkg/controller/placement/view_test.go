@@ -103,7 +103,7 @@ func TestObserverWakesNobody(t *testing.T) {
 
 	f.updatePlacement(nil, placement, false)
 	f.placements(api.V1beta1).OnDelete(placement.Object)
-	f.updateCluster(nil, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, false)
+	f.set(inventory.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
 
 	if shared.inventory.Snapshot().Cluster("c") == nil {
 		t.Error("the cluster is not known")
