@@ -13,8 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -106,9 +104,10 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 // Watch starts the watches of the kinds that are served, with Placements of the given APIs, and returns when they are in sync. They end
 // with ctx.
 func (w *Watcher) Watch(ctx context.Context, apis []api.Adapter) error {
-	kinds := []client.Object{
-		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
-		&clusterv1alpha1.AddOnPlacementScore{},
+	var kinds []client.Object
+
+	for _, kind := range inventory.Kinds() {
+		kinds = append(kinds, kind.New())
 	}
 
 	for _, adapter := range api.Adapters() {
