@@ -31,8 +31,7 @@ func (c *Constraints) Validate(path *field.Path) field.ErrorList {
 }
 
 // validateLabels is metav1validation.ValidateLabels with a stable order.
-func validateLabels(labels map[string]string, path *field.Path) field.ErrorList {
-	errs := field.ErrorList{}
+func validateLabels(labels map[string]string, path *field.Path) (errs field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		errs = append(errs, metav1validation.ValidateLabels(map[string]string{key: labels[key]}, path)...)
 	}
@@ -50,8 +49,7 @@ func validateName(name string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateTolerations(tolerations []corev1.Toleration, path *field.Path) field.ErrorList {
-	errs := field.ErrorList{}
+func validateTolerations(tolerations []corev1.Toleration, path *field.Path) (errs field.ErrorList) {
 	for i := range tolerations {
 		errs = append(errs, validateToleration(&tolerations[i], path.Index(i))...)
 	}
@@ -59,8 +57,7 @@ func validateTolerations(tolerations []corev1.Toleration, path *field.Path) fiel
 	return errs
 }
 
-func validateToleration(toleration *corev1.Toleration, path *field.Path) field.ErrorList {
-	errs := field.ErrorList{}
+func validateToleration(toleration *corev1.Toleration, path *field.Path) (errs field.ErrorList) {
 	if toleration.Key != "" {
 		errs = append(errs, metav1validation.ValidateLabelName(toleration.Key, path.Child("key"))...)
 	} else if toleration.Operator != corev1.TolerationOpExists {

@@ -38,8 +38,7 @@ func validateAffinity(affinity *corev1.Affinity, path *field.Path) field.ErrorLi
 	return errs
 }
 
-func validateNodeAffinity(affinity *corev1.NodeAffinity, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func validateNodeAffinity(affinity *corev1.NodeAffinity, path *field.Path) (errs field.ErrorList) {
 	if required := affinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		terms := path.Child(requiredField, termsField)
 		if len(required.NodeSelectorTerms) == 0 {
@@ -132,8 +131,7 @@ func validateFieldRequirement(requirement corev1.NodeSelectorRequirement, path *
 	return errs
 }
 
-func validatePodTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
+func validatePodTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) (errs field.ErrorList) {
 	for i := range required {
 		errs = append(errs, validatePodTerm(&required[i], path.Child(requiredField).Index(i))...)
 	}

@@ -282,7 +282,8 @@ func TestCitationCheckerFindsDeadEnds(t *testing.T) {
 		{
 			reason: "test names with rules of the qualified page, which may stand on other pages too",
 			file:   "pkg/clusterinfo/a_test.go",
-			source: "package a\n\nvar names = []string{\"affinity-class A1, 2.1.4: it\", \"affinity-class A3: it\", \"A3: it\", \"affinity-class A2: it\"}\n",
+			source: "package a\n\nvar names = []string{\"affinity-class A1, 2.1.4: it\", \"affinity-class A3: it\", " +
+				"\"A3: it\", \"affinity-class A2: it\"}\n",
 			want: []string{
 				"pkg/clusterinfo/a_test.go: a test name has the rule A3, which does not stand in docs/",
 				"pkg/clusterinfo/a_test.go: a test name has the rule A2, which does not stand in docs/",

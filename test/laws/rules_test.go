@@ -23,8 +23,8 @@ const (
 	qualifiedPage = "docs/spec/" + qualifiedName + ".md"
 )
 
-// ruleStart matches the beginning of a line that states a rule: a heading ("### 1.4b Title", "### 2.1.4 Title"), or a number in bold ("**A5.** Text", "**Law
-// 4. Title**").
+// ruleStart matches the beginning of a line that states a rule: a heading ("### 1.4b Title", "### 2.1.4 Title"), or a number in bold
+// ("**A5.** Text", "**Law 4. Title**").
 var ruleStart = regexp.MustCompile(`^(?:#+ (\d(?:\.\d+)+[a-z]?) |\*\*([A-Z]?\d+(?:\.\d+)?)\.\*\*|\*\*Law (\d+)\. )`)
 
 // rules has the numbers of the rules of each page.

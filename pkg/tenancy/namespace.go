@@ -1,0 +1,66 @@
+package tenancy
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// The Tenant at the top, and the namespace that it lives in and owns.
+const (
+	RootTenant    = "root"
+	RootNamespace = "tenant-root"
+)
+
+// SystemLabel marks the namespaces of the platform, with the value "true". It has no effect on the workload namespace of a Tenant.
+const SystemLabel = "cozystack.io/system"
+
+// workloadPrefix begins the workload namespaces of Tenants that live in RootNamespace.
+const workloadPrefix = "tenant"
+
+// WorkloadNamespace returns the namespace that the Tenant of a name and a namespace owns.
+func WorkloadNamespace(namespace, name string) string {
+	switch {
+	case namespace != RootNamespace:
+		return namespace + "-" + name
+	case name == RootTenant:
+		return RootNamespace
+	default:
+		return workloadPrefix + "-" + name
+	}
+}
+
+// tenantName reports whether a name has lower-case letters and digits only, a letter first.
+func tenantName(name string) bool {
+	for i, c := range []byte(name) {
+		letter, digit := c >= 'a' && c <= 'z', c >= '0' && c <= '9'
+		if !letter && (!digit || i == 0) {
+			return false
+		}
+	}
+
+	return name != ""
+}
+
+// checkName returns the rule that the name of a Tenant violates; "" if it violates none.
+func checkName(namespace, name string) string {
+	if !tenantName(name) {
+		return `must have lower-case letters and digits only, a letter first; a dash ("-") would give the namespace of another tenant's child: ` +
+			`"acme-eu" in tenant-root that of "eu" in tenant-acme`
+	}
+	if owned := WorkloadNamespace(namespace, name); len(owned) > validation.DNS1123LabelMaxLength {
+		return fmt.Sprintf("the tenant's namespace %q would have %d characters, more than %d", owned, len(owned), validation.DNS1123LabelMaxLength)
+	}
+
+	return ""
+}
+
+// SystemNamespace reports whether a namespace is one of the system's: by its name, or by its label if no Tenant owns it.
+func (t *Tree) SystemNamespace(name string, labels map[string]string, hub string) bool {
+	switch name {
+	case "kube-system", "kube-public", "kube-node-lease", hub:
+		return true
+	default:
+		return labels[SystemLabel] == "true" && t.Owner(name) == nil
+	}
+}
