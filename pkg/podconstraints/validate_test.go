@@ -88,13 +88,13 @@ func TestValidate(t *testing.T) {
 					"'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
 			}},
 		{reason: "2.1.7: keys of a pod term",
-			constraints: put(pods, "{topologyKey: zone, matchLabelKeys: [a, b], mismatchLabelKeys: [b]}, {topologyKey: zone, matchLabelKeys: [a], "+
+			constraints: put(pods, "{topologyKey: zone, matchLabelKeys: [a, b], mismatchLabelKeys: [b]}, {topologyKey: zone, matchLabelKeys: [a, a], "+
 				"labelSelector: {matchLabels: {a: x}, matchExpressions: [{key: a, operator: Exists}]}}"),
 			want: []string{
 				podsPath + "[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
 				podsPath + "[0].mismatchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
 				podsPath + `[0].matchLabelKeys[1]: Invalid value: "b": exists in both matchLabelKeys and mismatchLabelKeys`,
-				podsPath + `[1][0]: Invalid value: "a": exists in both matchLabelKeys and labelSelector`,
+				podsPath + `[1][1]: Invalid value: "a": exists in both matchLabelKeys and labelSelector`,
 			}},
 		{reason: "2.1.7: tolerationSeconds without NoExecute", constraints: "tolerations: [{key: a, operator: Exists, tolerationSeconds: 3}]",
 			want: []string{"spec.tolerations[0].effect: Invalid value: \"\": effect must be 'NoExecute' when `tolerationSeconds` is set"}},

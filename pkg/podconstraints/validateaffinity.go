@@ -182,12 +182,16 @@ func validateLabelKeys(keys []string, selector *metav1.LabelSelector, path *fiel
 func validateDistinctKeys(term *corev1.PodAffinityTerm, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if term.LabelSelector != nil {
+		last := map[string]int{} // As in the API server, the last of equal keys is the one that is named.
+		for i, key := range term.MatchLabelKeys {
+			last[key] = i
+		}
 		selected := map[string]bool{}
 		for key := range term.LabelSelector.MatchLabels {
 			selected[key] = true
 		}
 		for _, expression := range term.LabelSelector.MatchExpressions {
-			if i := slices.Index(term.MatchLabelKeys, expression.Key); i >= 0 && selected[expression.Key] {
+			if i, named := last[expression.Key]; named && selected[expression.Key] {
 				errs = append(errs, field.Invalid(path.Index(i), expression.Key, "exists in both matchLabelKeys and labelSelector"))
 			}
 			selected[expression.Key] = true
