@@ -150,17 +150,17 @@ func (a *agreement) restart() {
 		return shared
 	}
 
-	leader := process(servedAPIs{apis: api, removalLimits: removalLimits{limit: a.limit}})
+	leader := process(servedAPIs{apis: api, limit: a.limit})
 	a.leader.state, a.leader.engine, a.leader.clock = leader, newEngine(leader.inventory), a.clock
 	a.leader.reporter.recorder = events.NewFakeRecorder(1000)
 
 	a.all, a.views = []*state{leader}, map[string]*View{"leader": {known: a.leader}}
 
 	for name, o := range map[string]servedAPIs{
-		"standby":           {apis: api, removalLimits: removalLimits{limit: a.limit}},
-		"observer, told":    {apis: api, outside: true, removalLimits: removalLimits{limit: a.limit}},
+		"standby":           {apis: api, limit: a.limit},
+		"observer, told":    {apis: api, outside: true, limit: a.limit},
 		"observer, untold":  {apis: api, outside: true},
-		"observer, percent": {apis: api, outside: true, removalLimits: removalLimits{limit: removalbudget.Limit{Percent: a.limit.Percent}}},
+		"observer, percent": {apis: api, outside: true, limit: removalbudget.Limit{Percent: a.limit.Percent}},
 	} {
 		shared := process(o)
 		a.all, a.views[name] = append(a.all, shared), &View{known: &reconciler{state: shared, client: a.api, clock: a.clock}}

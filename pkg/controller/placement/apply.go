@@ -54,12 +54,12 @@ func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 	observe := r.observer(ctx, p, own, news)
 
 	if !own.plan.Empty() {
-		news.edited = r.contents.edited(p.placement.Key(), own.present.Pages)
+		news.edited = r.state.contents.edited(p.placement.Key(), own.present.Pages)
 	}
 
 	defer func() {
 		news.send()
-		news.warnOfLosses(own.present, r.warnPercent())
+		news.warnOfLosses(own.present, r.state.served.warnPercent())
 	}()
 
 	if err := r.reserve(ctx, p); err != nil {
@@ -152,7 +152,7 @@ func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecor
 		return err
 	}
 
-	r.standings.Note(p.placement.Key(), standing(p.Result, status))
+	r.state.standings.Note(p.placement.Key(), standing(p.Result, status))
 	news.warnOfHold(p)
 
 	return nil
@@ -187,14 +187,14 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, new
 		}
 
 		if action == decision.ActionDelete {
-			r.pages[codec].AssumeDeleted(p.placement.Key(), page)
+			r.state.pages[codec].AssumeDeleted(p.placement.Key(), page)
 		} else {
-			r.pages[codec].Assume(p.placement.Key(), page)
+			r.state.pages[codec].Assume(p.placement.Key(), page)
 		}
 
 		if codec == p.placement.API.Codec() {
 			p.stats.page(output.present, page, action == decision.ActionDelete)
-			r.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
+			r.state.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
 		}
 
 		// A list that becomes present and has nothing in it, as before, is no news.

@@ -19,7 +19,7 @@ func (r *reconciler) decide(
 	request *scheduling.Request, key inventory.Key, incumbents map[string]bool, now time.Time,
 ) *scheduling.Result {
 	schedule := func() (result *scheduling.Result, counts uint64) {
-		snapshot := r.inventory.SnapshotFor(key)
+		snapshot := r.state.inventory.SnapshotFor(key)
 
 		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
 	}
@@ -27,10 +27,10 @@ func (r *reconciler) decide(
 	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
 
 	if request.ReadsDecisions() {
-		r.deciding.Lock()
-		defer r.deciding.Unlock()
+		r.state.deciding.Lock()
+		defer r.state.deciding.Unlock()
 
-		if r.inventory.DecisionsGeneration() != counts {
+		if r.state.inventory.DecisionsGeneration() != counts {
 			result, _ = schedule()
 		}
 	}
@@ -55,15 +55,15 @@ func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumb
 		changes = changes || !incumbents[f.Name]
 	}
 
-	if changes || r.inventory.Assumed(key) {
-		r.inventory.Assume(key, clusters)
+	if changes || r.state.inventory.Assumed(key) {
+		r.state.inventory.Assume(key, clusters)
 	}
 }
 
 // restore counts the decisions that exist on the pages, after an assumed result was not written completely.
 func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 	key := placement.Key()
-	if !r.inventory.Assumed(key) {
+	if !r.state.inventory.Assumed(key) {
 		return
 	}
 
@@ -73,7 +73,7 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 	existing, err := r.existing(ctx, placement.API.Codec(), placement)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write; what the watch has shown is counted")
-		r.inventory.ForgetAssumed(key)
+		r.state.inventory.ForgetAssumed(key)
 
 		return
 	}
@@ -83,11 +83,11 @@ func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
 		clusters = append(clusters, page.Clusters()...)
 	}
 
-	r.inventory.Assume(key, clusters)
+	r.state.inventory.Assume(key, clusters)
 }
 
 // countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
 // reconciled.
 func (m *state) countWritten(key inventory.Key) {
-	m.pages[m.api(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
+	m.pages[m.served.api(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }

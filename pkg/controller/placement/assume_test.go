@@ -61,8 +61,8 @@ func newBalanced(t *testing.T) *balanced {
 
 	b.reconciler, b.api = newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	b.feed = &eventHandlers{state: b.state, live: b.api}
-	b.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	b.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	b.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	b.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	for n := range 151 {
 		b.join(n)
@@ -78,7 +78,7 @@ func newBalanced(t *testing.T) *balanced {
 }
 
 func (b *balanced) join(n int) {
-	b.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+	b.state.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: fmt.Sprintf("c%03d", n), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"},
 	}})
 }
@@ -108,7 +108,7 @@ func (b *balanced) want(clusters int32) {
 			b.t.Fatal(err)
 		}
 
-		b.statuses.Forget(placementKey(name)) // The cache has caught up.
+		b.state.statuses.Forget(placementKey(name)) // The cache has caught up.
 	}
 }
 
@@ -186,7 +186,7 @@ func (b *balanced) decide(name string) *cycle {
 		return nil
 	}
 
-	b.pause(key)
+	b.state.pause(key)
 
 	decided, err := b.plan(b.t.Context(), placement)
 	if err != nil {
@@ -234,7 +234,7 @@ func (b *balanced) write(passes []*cycle) {
 			b.t.Error(err)
 		}
 
-		b.resume(decided.placement.Key())
+		b.state.resume(decided.placement.Key())
 	}
 }
 
@@ -261,7 +261,7 @@ func TestPlacementsThatDecideTogetherSpreadOut(t *testing.T) {
 
 	for n := range 5 {
 		b.join(151 + n) // It changes nothing but that all are evaluated.
-		b.inventory.DeleteCluster(fmt.Sprintf("c%03d", 151+n))
+		b.state.inventory.DeleteCluster(fmt.Sprintf("c%03d", 151+n))
 		b.write(b.together())
 		b.tell()
 	}
@@ -275,7 +275,7 @@ func TestPlacementsThatDecideTogetherSpreadOut(t *testing.T) {
 func TestAnAssumedResultEndsWithItsEventsOrItsFailure(t *testing.T) {
 	other := inventory.NewPlacementKey(inventory.V1beta1, "ns", "other")
 	total := func(b *balanced) (sum int) {
-		for _, count := range b.inventory.Snapshot().DecisionCounts(other) {
+		for _, count := range b.state.inventory.Snapshot().DecisionCounts(other) {
 			sum += count
 		}
 
@@ -288,7 +288,7 @@ func TestAnAssumedResultEndsWithItsEventsOrItsFailure(t *testing.T) {
 			b.t.Errorf("%s: %d decisions are counted, want %d", reason, got, counted)
 		}
 
-		if got := b.inventory.Assumed(placementKey("p1")); got != assumed {
+		if got := b.state.inventory.Assumed(placementKey("p1")); got != assumed {
 			b.t.Errorf("%s: the result of p1 is assumed: %v, want %v", reason, got, assumed)
 		}
 	}
@@ -339,6 +339,6 @@ func TestAnAssumedResultEndsWithItsEventsOrItsFailure(t *testing.T) {
 	b.refused = nil
 	b.evaluate("p1")
 	expect(b, "tried again", 4*100, true)
-	b.feed.forget(placementKey("p1"))
+	b.feed.state.forget(placementKey("p1"))
 	expect(b, "p1 is forgotten", standing, false)
 }

@@ -78,20 +78,20 @@ func newBehind(t *testing.T) *behind {
 		},
 	}))
 	b.state = newState(served, b.clock)
-	b.engine, b.reconciler.clock = newEngine(b.inventory), b.clock
+	b.engine, b.reconciler.clock = newEngine(b.state.inventory), b.clock
 	b.client = lagging{Client: b.api, cache: cached}
-	b.synced.Store(true)
+	b.state.synced.Store(true)
 	b.feed = &eventHandlers{state: b.state, cache: storeCache{store: cached}, live: b.api}
 
-	b.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	b.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	b.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	b.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	return b
 }
 
 // join adds a cluster.
 func (b *behind) join(n int) {
-	b.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+	b.state.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 		Name: fmt.Sprintf("c%03d", n), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"},
 	}})
 }
@@ -222,7 +222,7 @@ func TestASweepAsksTheAPIServer(t *testing.T) {
 	b.join(0)
 	b.evaluate(1)
 
-	pages := b.pages[api.V1beta1.Codec()]
+	pages := b.state.pages[api.V1beta1.Codec()]
 	believed := func(want ...string) {
 		t.Helper()
 

@@ -41,7 +41,7 @@ func newChurn(t *testing.T) *churn {
 	t.Helper()
 
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, fake.NewClientBuilder().WithScheme(scheme.New()))
-	r.queue.SetQueue(nowhere{})
+	r.state.queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
 	for _, kind := range (&eventHandlers{state: r.state}).kinds() {
@@ -120,7 +120,7 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 
 	placement, codec := api.V1beta1.Read(object), api.V1beta1.Codec()
 	key := placement.Key()
-	change := c.reconciler.queue.Get(key)
+	change := c.reconciler.state.queue.Get(key)
 
 	evaluation, err := c.reconciler.schedule(t.Context(), placement, decision.NewExisting(codec, placement, nil), time.Now())
 	if err != nil {
@@ -139,9 +139,9 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	}
 
 	page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: result.Selected[0].Name}}
-	c.reconciler.pages[codec].Assume(key, codec.Read(page))
-	c.reconciler.statuses.Assume(key, placement)
-	c.reconciler.standings.Note(key, metrics.Standing{Decisions: 1})
+	c.reconciler.state.pages[codec].Assume(key, codec.Read(page))
+	c.reconciler.state.statuses.Assume(key, placement)
+	c.reconciler.state.standings.Note(key, metrics.Standing{Decisions: 1})
 	c.comes(page)
 
 	return page

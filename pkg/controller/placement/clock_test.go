@@ -51,9 +51,9 @@ func TestAClockThatIsPutRightIsSeenWithinTenMinutes(t *testing.T) {
 
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
 	r.clock, r.reporter.recorder = clock, events.NewFakeRecorder(10)
-	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
-	r.inventory.SetCluster(&clusterv1.ManagedCluster{
+	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	r.state.inventory.SetCluster(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c1", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 		Spec: clusterv1.ManagedClusterSpec{Taints: []clusterv1.Taint{
 			{Key: "maintenance", Effect: clusterv1.TaintEffectNoSelect, TimeAdded: metav1.NewTime(start)},

@@ -39,13 +39,13 @@ func newEngine(inv *inventory.Inventory) engine {
 // comparer compares the scheduler with the reference from time to time.
 func (r *reconciler) comparer() *comparer.Comparer {
 	return &comparer.Comparer{
-		Placements: r.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.queue.Busy,
+		Placements: r.state.requests.keys, Compare: r.compare, Diverged: r.diverged, Busy: r.state.queue.Busy,
 	}
 }
 
 // compare evaluates a Placement with both schedulers, and writes nothing.
 func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference string, compared bool, err error) {
-	if !r.synced.Load() {
+	if !r.state.synced.Load() {
 		return "", false, nil
 	}
 
@@ -55,14 +55,14 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 	}
 
 	if placement == nil || !managed(placement) {
-		if r.requests.remembers(key) {
-			r.enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
+		if r.state.requests.remembers(key) {
+			r.state.enqueue(queue.PriorityRecheck, "comparison", key) // It should have been forgotten.
 		}
 
 		return "", false, nil
 	}
 
-	request := r.requests.known(placement)
+	request := r.state.requests.known(placement)
 	if request == nil {
 		return "", false, nil
 	}
@@ -72,7 +72,7 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 		return "", false, err
 	}
 
-	incumbents, snapshot, now := existing.Incumbents(), r.inventory.SnapshotFor(key), r.clock.Now()
+	incumbents, snapshot, now := existing.Incumbents(), r.state.inventory.SnapshotFor(key), r.clock.Now()
 	is := r.engine.schedule(request, snapshot, incumbents, now, scheduling.NopRecorder)
 	want := r.engine.reference(request, snapshot, incumbents, now)
 
@@ -82,8 +82,8 @@ func (r *reconciler) compare(ctx context.Context, key inventory.Key) (difference
 // diverged rebuilds the indexes after a difference was found, and enqueues all Placements, whose results may be wrong too.
 func (r *reconciler) diverged(key inventory.Key) {
 	r.engine.rebuild()
-	r.enqueue(queue.PriorityUser, "divergence", key)
+	r.state.enqueue(queue.PriorityUser, "divergence", key)
 
-	others := slices.DeleteFunc(r.requests.keys(), func(other inventory.Key) bool { return other == key })
-	r.enqueue(queue.PriorityRecheck, "divergence", others...)
+	others := slices.DeleteFunc(r.state.requests.keys(), func(other inventory.Key) bool { return other == key })
+	r.state.enqueue(queue.PriorityRecheck, "divergence", others...)
 }

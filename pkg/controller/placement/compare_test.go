@@ -62,11 +62,11 @@ func settled(t *testing.T, names ...string) *reconciler {
 	}
 
 	r, _ := newReconciler(t, servedAPIs{apis: []api.Adapter{api.V1beta1}}, store)
-	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	for _, name := range []string{"c1", "c2"} {
-		r.inventory.SetCluster(&clusterv1.ManagedCluster{
+		r.state.inventory.SetCluster(&clusterv1.ManagedCluster{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 		})
 	}
@@ -103,7 +103,7 @@ func TestACorruptViewIsFoundAndMended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := settled(t, "p", "q")
 		q := priorityqueue.New[inventory.Key]("compare")
-		r.queue.SetQueue(q)
+		r.state.queue.SetQueue(q)
 
 		corrupt, right := false, r.engine.schedule
 		r.engine.schedule = func(
@@ -195,7 +195,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 
 	defer q.ShutDown()
 
-	r.queue.SetQueue(q)
+	r.state.queue.SetQueue(q)
 
 	gone, changed := &clusterv1beta1.Placement{}, &clusterv1beta1.Placement{}
 	gone.Namespace, gone.Name = "ns", "gone"
@@ -215,7 +215,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 
 	var compared []string
 
-	for _, key := range r.requests.keys() {
+	for _, key := range r.state.requests.keys() {
 		difference, was, err := r.compare(t.Context(), key)
 		if err != nil || difference != "" {
 			t.Errorf("%v: difference %q and %v", key, difference, err)
@@ -234,7 +234,7 @@ func TestOnlyWhatWasEvaluatedIsCompared(t *testing.T) {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 
-	r.synced.Store(false)
+	r.state.synced.Store(false)
 
 	if _, was, err := r.compare(t.Context(), placementKey("same")); was || err != nil {
 		t.Errorf("compared %v and %v before the initial lists are in", was, err)

@@ -33,8 +33,8 @@ type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.Key]
 // they concern. Changes of a Placement or its decisions have the highest priority, then changes of clusters, sets and bindings, then the
 // initial lists.
 type eventHandlers struct {
-	*state
-
+	// state is shared with the reconciler.
+	state *state
 	cache cache.Cache
 	// live reads from the API server, not from the cache.
 	live client.Reader
@@ -75,9 +75,9 @@ func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[
 	select {
 	case <-f.elected:
 		f.checker.RequireAll() // The watches of a standby may have been broken.
-		f.unreadables.warn(f.recorder)
-		f.queue.SetQueue(q)
-		f.enqueue(queue.PriorityInitial, "placement", f.requests.keys()...)
+		f.state.unreadables.warn(f.recorder)
+		f.state.queue.SetQueue(q)
+		f.state.enqueue(queue.PriorityInitial, "placement", f.state.requests.keys()...)
 	case <-ctx.Done():
 	}
 }
@@ -110,17 +110,17 @@ func (f *eventHandlers) kinds() []kind {
 		kinds = append(kinds, kind{of.New(), observe(f, of.Resource, f.ofInventory(of)), of.Unreadable})
 	}
 
-	for _, adapter := range f.apis {
+	for _, adapter := range f.state.served.apis {
 		kinds = append(kinds, kind{
 			adapter.Empty(), observe(f, placements(adapter), f.placements(adapter)), "If they are in its spec, its decisions stay as they are.",
 		})
 	}
 
-	for _, codec := range f.forms() {
+	for _, codec := range f.state.served.forms() {
 		kinds = append(kinds, kind{codec.Empty(), f.decisions(codec), withoutFields})
 	}
 
-	if f.profiles {
+	if f.state.served.profiles {
 		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.updateProfile, f.deleteProfile), withoutFields})
 	}
 
@@ -147,7 +147,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 			return fmt.Errorf("naming %T: %w", kind.object, err)
 		}
 
-		if _, err := informer.AddEventHandler(f.unreadables.handler(known, kind.unreadable)); err != nil {
+		if _, err := informer.AddEventHandler(f.state.unreadables.handler(known, kind.unreadable)); err != nil {
 			return fmt.Errorf("listening to unreadable %T: %w", kind.object, err)
 		}
 
@@ -166,7 +166,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 		return errors.Join(errors.New("the initial lists did not arrive"), ctx.Err())
 	}
 
-	f.synced.Store(true)
+	f.state.synced.Store(true)
 
 	return nil
 }
@@ -218,8 +218,8 @@ func (f *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEvent
 		f.updatePlacement(readOr(adapter.Read, before), adapter.Read(after), initial)
 	}, func(last api.Object) {
 		key := adapter.Read(last).Key()
-		f.forget(key)
-		f.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
+		f.state.forget(key)
+		f.state.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 	})
 }
 
@@ -235,22 +235,22 @@ func readOr[T any](read func(runtime.Object) *T, object api.Object) *T {
 func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bool) {
 	at, key := time.Now(), after.Key()
 	if before != nil && before.UID != after.UID {
-		f.forget(key) // It was deleted and made again while the watch was broken.
+		f.state.forget(key) // It was deleted and made again while the watch was broken.
 	}
 
-	mine := f.statuses.Observe(key, after, false)
+	mine := f.state.statuses.Observe(key, after, false)
 
 	if !managed(after) {
-		f.skip(after)
+		f.state.skip(after)
 
 		if before != nil && managed(before) {
-			f.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
+			f.state.enqueue(queue.PriorityInitial, "placement", key) // An evaluation that is under way may remember it once more.
 		}
 
 		return
 	}
 
-	f.requests.of(after)
+	f.state.requests.of(after)
 
 	resync := before != nil && before.ResourceVersion == after.ResourceVersion
 	if mine && before != nil && before.Generation == after.Generation && managed(before) {
@@ -267,19 +267,19 @@ func (f *eventHandlers) ofInventory(kind *inventory.Kind) toolscache.ResourceEve
 
 func (f *eventHandlers) set(kind *inventory.Kind, after client.Object) {
 	at := time.Now()
-	f.enqueueAffected(at, kind.Set(f.inventory, after))
+	f.enqueueAffected(at, kind.Set(f.state.inventory, after))
 }
 
 func (f *eventHandlers) remove(kind *inventory.Kind, last client.Object) {
 	at := time.Now()
-	f.enqueueAffected(at, kind.Delete(f.inventory, last))
+	f.enqueueAffected(at, kind.Delete(f.state.inventory, last))
 }
 
 func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	at := time.Now()
 
 	if cluster, ours := clusterOf(after); ours {
-		f.enqueueAffected(at, f.inventory.SetProfile(cluster, clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}))
+		f.enqueueAffected(at, f.state.inventory.SetProfile(cluster, clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}))
 	} else {
 		f.deleteProfile(after)
 	}
@@ -287,7 +287,7 @@ func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile,
 
 func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	at := time.Now()
-	f.enqueueAffected(at, f.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
+	f.enqueueAffected(at, f.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
@@ -306,16 +306,16 @@ func (f *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandl
 		f.enqueueOwners(codec, keys, page, false, initial)
 	}, func(last api.Object) {
 		page := codec.Read(last)
-		f.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
+		f.state.inventory.DeleteDecision(codec.Key(page.Namespace, page.Name))
 		f.enqueueOwners(codec, owners(codec, page), page, true, false)
 	})
 }
 
 // countDecisions updates the decision counts of the inventory. It ignores mirrored formats, which repeat decisions.
 func (f *eventHandlers) countDecisions(codec api.Codec, page *api.Page) {
-	for _, adapter := range f.apis {
+	for _, adapter := range f.state.served.apis {
 		if adapter.Codec() == codec {
-			f.inventory.SetDecision(api.InventoryPage(adapter, page))
+			f.state.inventory.SetDecision(api.InventoryPage(adapter, page))
 		}
 	}
 }
@@ -325,7 +325,7 @@ func (f *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 
 	for _, key := range keys {
 		if _, asked := expected[key]; !asked {
-			expected[key] = f.pages[codec].Observe(key, page, deleted)
+			expected[key] = f.state.pages[codec].Observe(key, page, deleted)
 		}
 	}
 
@@ -334,7 +334,7 @@ func (f *eventHandlers) enqueueOwners(codec api.Codec, keys []inventory.Key, pag
 			f.enqueueChanged(initial, "decision", at, key)
 		}
 
-		f.countWritten(key)
+		f.state.countWritten(key)
 	}
 }
 
@@ -352,17 +352,17 @@ func owners(codec api.Codec, page *api.Page) []inventory.Key {
 // enqueueAffected enqueues the Placements that a change concerns. Until the initial lists were handled it does nothing, because every
 // Placement is enqueued by its initial list.
 func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
-	if f.synced.Load() {
-		f.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Subscribers...)
+	if f.state.synced.Load() {
+		f.state.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Subscribers...)
 	}
 }
 
 // enqueueChanged enqueues a Placement for a change of itself or its decisions, or for an event of the initial list.
 func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.Key) {
 	if initial {
-		f.enqueue(queue.PriorityInitial, cause, key)
+		f.state.enqueue(queue.PriorityInitial, cause, key)
 	} else {
-		f.enqueueFor(queue.PriorityUser, cause, at, key)
+		f.state.enqueueFor(queue.PriorityUser, cause, at, key)
 	}
 }
 

@@ -53,14 +53,14 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 
 	defer q.ShutDown()
 
-	f.queue.SetQueue(q)
+	f.state.queue.SetQueue(q)
 
 	lost := owner
 	lost.Name = "lost"
 
-	f.pages[codec].Assume(owner, known)
-	f.pages[codec].Assume(lost, newPage("gone", "2", "12"))
-	f.statuses.AssumeDeleted(owner, &api.Placement{API: api.V1beta1})
+	f.state.pages[codec].Assume(owner, known)
+	f.state.pages[codec].Assume(lost, newPage("gone", "2", "12"))
+	f.state.statuses.AssumeDeleted(owner, &api.Placement{API: api.V1beta1})
 
 	f.sweep(t.Context())
 
@@ -119,7 +119,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnDelete(page("7")) }, queue.PriorityUser},
 		{"a new cluster", func(f *eventHandlers) { f.set(inventory.Clusters, cluster) }, queue.PriorityFleet},
 		{"a cluster that goes", func(f *eventHandlers) {
-			f.inventory.SetCluster(cluster)
+			f.state.inventory.SetCluster(cluster)
 			f.remove(inventory.Clusters, cluster)
 		}, queue.PriorityFleet},
 		{"a set that goes", func(f *eventHandlers) { f.remove(inventory.ClusterSets, set) }, queue.PriorityFleet},
@@ -130,12 +130,12 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			defer q.ShutDown()
 
 			f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
-			f.inventory.SetClusterSet(set)
-			f.inventory.SetBinding(binding)
-			f.requests.of(placement("6"))
-			f.inventory.SnapshotFor(placement("6").Key()) // It has been evaluated.
-			f.queue.SetQueue(q)
-			f.synced.Store(true)
+			f.state.inventory.SetClusterSet(set)
+			f.state.inventory.SetBinding(binding)
+			f.state.requests.of(placement("6"))
+			f.state.inventory.SnapshotFor(placement("6").Key()) // It has been evaluated.
+			f.state.queue.SetQueue(q)
+			f.state.synced.Store(true)
 			tc.happen(f)
 
 			if diff := cmp.Diff(map[string]int{"p": tc.want}, drained(q)); diff != "" {
@@ -151,7 +151,7 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	defer q.ShutDown()
 
 	f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
-	f.queue.SetQueue(q)
+	f.state.queue.SetQueue(q)
 
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()

@@ -90,18 +90,18 @@ func newGuarded(t *testing.T) *guarded {
 // restart forgets what a process remembers.
 func (g *guarded) restart() {
 	share := 30
-	shared := newState(servedAPIs{apis: []api.Adapter{api.V1beta1}, removalLimits: removalLimits{limit: removalbudget.Limit{Percent: &share}}}, g.clock)
+	shared := newState(servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}, g.clock)
 	shared.synced.Store(true)
 
 	g.events = events.NewFakeRecorder(100)
 	g.state, g.engine, g.reconciler.clock = shared, newEngine(shared.inventory), g.clock
 	g.reporter.recorder = g.events
 
-	g.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	g.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	g.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	g.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	for n := range 250 {
-		g.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		g.state.inventory.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("c%03d", n), Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"},
 		}})
 	}
@@ -110,7 +110,7 @@ func (g *guarded) restart() {
 // remove deletes clusters, from the first number to the one before last.
 func (g *guarded) remove(first, last int) {
 	for n := first; n < last; n++ {
-		g.inventory.DeleteCluster(fmt.Sprintf("c%03d", n))
+		g.state.inventory.DeleteCluster(fmt.Sprintf("c%03d", n))
 	}
 }
 

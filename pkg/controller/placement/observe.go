@@ -11,7 +11,7 @@ import (
 
 // observe wraps an event handler so that it records the resourceVersions that it has handled.
 func observe(f *eventHandlers, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
-	return observing{ResourceEventHandler: handler, resource: resource, observed: f.observed}
+	return observing{ResourceEventHandler: handler, resource: resource, observed: f.state.observed}
 }
 
 // observing is an event handler that records the resourceVersions that it has handled.

@@ -44,7 +44,7 @@ func (o Options) outputs() servedAPIs {
 		Percent:       ptr.To(ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit)),
 		CountReplaced: ptr.To(ptr.Deref(o.RemovalLimit.CountReplaced, false)),
 	}
-	written := servedAPIs{removalLimits: removalLimits{limit: limit, warned: o.WarnRemovalPercent}}
+	written := servedAPIs{limit: limit, warned: o.WarnRemovalPercent}
 
 	if slices.Contains(o.Controllers, Name) {
 		written.apis = append(written.apis, api.V1beta1)

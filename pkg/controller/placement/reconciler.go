@@ -39,8 +39,8 @@ const (
 
 // reconciler writes the decisions and the status of Placements.
 type reconciler struct {
-	*state
-
+	// state is shared with the event handlers.
+	state  *state
 	client client.Client
 	// live reads from the API server itself, and not from the cache.
 	live      client.Reader
@@ -55,14 +55,13 @@ type reconciler struct {
 
 // service is what is written for placements, and who is shown what is known for that.
 type service struct {
-	servedAPIs
-
-	view *View
+	served servedAPIs
+	view   *View
 }
 
 // setup serves the placements of the APIs, and connects the view to what is known of them.
 func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
-	shared := newState(s.servedAPIs, settings.Clock)
+	shared := newState(s.served, settings.Clock)
 
 	recorder, err := recorderOf(mgr, shared.queue.Busy)
 	if err != nil {
@@ -94,7 +93,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		conflicts: queue.NewConflictBackoff[inventory.Key](),
 	}
 
-	if err := r.index(context.Background(), mgr); err != nil {
+	if err := r.state.served.index(context.Background(), mgr); err != nil {
 		return err
 	}
 
@@ -140,11 +139,11 @@ func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
 
 // Reconcile evaluates one placement and has the answer written.
 func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcile.Result, error) {
-	change := r.queue.Get(key)
+	change := r.state.queue.Get(key)
 
-	if !r.synced.Load() {
+	if !r.state.synced.Load() {
 		metrics.NotSynced.Inc()
-		r.queue.Requeue(key, change)
+		r.state.queue.Requeue(key, change)
 
 		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
 	}
@@ -159,30 +158,30 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 
 	switch {
 	case placement == nil:
-		r.forget(key)
+		r.state.forget(key)
 
 		return r.conflicts.Result(ctx, key, nil)
 	case !managed(placement):
-		r.skip(placement)
+		r.state.skip(placement)
 
 		return r.conflicts.Result(ctx, key, nil)
 	}
 
 	carriedOut := false
 
-	r.pause(key)
+	r.state.pause(key)
 
 	defer func() {
 		if !carriedOut {
 			r.restore(ctx, placement)
 		}
 
-		r.resume(key)
+		r.state.resume(key)
 	}()
 
 	pass, err := r.plan(ctx, placement)
 	if errors.Is(err, freshness.ErrPlacementChanged) {
-		r.queue.Requeue(key, change)
+		r.state.queue.Requeue(key, change)
 
 		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil
 	}
@@ -275,7 +274,7 @@ func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle
 	metrics.ObserveScheduling(r.clock.Since(now))
 	metrics.ObserveResult(p.Result)
 
-	if !r.writesProfiles(placement.Key()) {
+	if !r.state.served.writesProfiles(placement.Key()) {
 		return p, nil
 	}
 
@@ -295,7 +294,7 @@ func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle
 func (r *reconciler) schedule(
 	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time,
 ) (decision.Evaluation, error) {
-	key, request, incumbents := placement.Key(), r.requests.of(placement), existing.Incumbents()
+	key, request, incumbents := placement.Key(), r.state.requests.of(placement), existing.Incumbents()
 
 	for {
 		_, span := r.tracer.begin(ctx, "schedule", key)
@@ -314,7 +313,7 @@ func (r *reconciler) schedule(
 		span.End()
 
 		_, span = r.tracer.begin(ctx, "plan", key)
-		evaluation := decision.Evaluate(result, existing, r.options(), now)
+		evaluation := decision.Evaluate(result, existing, r.state.served.options(), now)
 		span.planned(&evaluation)
 		span.End()
 
@@ -322,7 +321,7 @@ func (r *reconciler) schedule(
 			r.assume(key, evaluation.Result, incumbents)
 		}
 
-		if !r.requests.updateDependencies(key, evaluation.Result) {
+		if !r.state.requests.updateDependencies(key, evaluation.Result) {
 			return evaluation, nil
 		}
 	}
@@ -330,7 +329,7 @@ func (r *reconciler) schedule(
 
 // placement returns a Placement with the last status that was written, or nil if there is none.
 func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
-	adapter := r.api(key)
+	adapter := r.state.served.api(key)
 	cached := adapter.Empty()
 
 	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
@@ -342,7 +341,7 @@ func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Pla
 		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
 	}
 
-	for _, latest := range r.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
+	for _, latest := range r.state.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
 		return latest, nil
 	}
 
@@ -373,5 +372,5 @@ func (r *reconciler) existing(ctx context.Context, codec api.Codec, placement *a
 		return decision.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
 	}
 
-	return decision.NewExisting(codec, placement, r.pages[codec].List(placement.Key(), cached)), nil
+	return decision.NewExisting(codec, placement, r.state.pages[codec].List(placement.Key(), cached)), nil
 }

@@ -49,7 +49,7 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
 		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.observed)), tracer: newTracer(nil),
 	}
-	r.synced.Store(true)
+	r.state.synced.Store(true)
 
 	return r, hub
 }

@@ -63,7 +63,7 @@ func (r *reconciler) proved(
 	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
-		shown := r.observed.Now()
+		shown := r.state.observed.Now()
 		result := find()
 
 		removal, removes := removalOf(placement, existing, result)
@@ -85,7 +85,7 @@ func (r *reconciler) proved(
 				"reason", err.Error(), "clusters", len(removal.Clusters))
 
 			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
-		case proof.Covers(removal) && (r.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
+		case proof.Covers(removal) && (r.state.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
 			r.removals.backoff.Forget(placement.Key())
 
 			return result, nil

@@ -89,9 +89,9 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}}
 	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c1"}}
 
-	r.inventory.SetClusterSet(set)
-	r.inventory.SetBinding(binding)
-	r.inventory.SetCluster(cluster)
+	r.state.inventory.SetClusterSet(set)
+	r.state.inventory.SetBinding(binding)
+	r.state.inventory.SetCluster(cluster)
 
 	reconcile := func() (again time.Duration, status clusterv1beta1.PlacementStatus) {
 		t.Helper()
@@ -115,8 +115,8 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 
 	// The view has lost the cluster, and has seen a version of it that the API server does not have.
 	c1 := freshness.Object{Resource: freshness.Clusters, NamespacedName: types.NamespacedName{Name: "c1"}}
-	r.inventory.DeleteCluster("c1")
-	r.observed.Begin(c1, "7")()
+	r.state.inventory.DeleteCluster("c1")
+	r.state.observed.Begin(c1, "7")()
 
 	again, status := reconcile()
 	if status.NumberOfSelectedClusters != 1 || again <= 0 || again > firstPostponed {
@@ -134,7 +134,7 @@ func TestARemovalOnAnOldViewIsPostponed(t *testing.T) {
 		t.Errorf("the second time it is looked at after %v, want up to %v", again, 2*firstPostponed)
 	}
 
-	r.observed.Delete(c1)
+	r.state.observed.Delete(c1)
 
 	if _, status = reconcile(); status.NumberOfSelectedClusters != 0 ||
 		meta.FindStatusCondition(status.Conditions, decision.ConditionRemovalPostponed) != nil {

@@ -15,21 +15,13 @@ import (
 // another one.
 const DefaultWarnRemovalPercent = 50
 
-// removalLimits bound how many clusters may leave the decisions of a Placement.
-type removalLimits struct {
-	// limit is the removal budget; nil fields are unknown to this process.
-	limit removalbudget.Limit
-	// warned is the percentage that may leave without a warning; nil is the default.
-	warned *int
-}
-
 // warnPercent returns the percentage above which an event warns users.
-func (s removalLimits) warnPercent() int {
-	if s.warned == nil {
+func (o servedAPIs) warnPercent() int {
+	if o.warned == nil {
 		return DefaultWarnRemovalPercent
 	}
 
-	return *s.warned
+	return *o.warned
 }
 
 // deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
@@ -71,7 +63,7 @@ func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status api.Statu
 
 	if patched != nil {
 		p.stats.count("status", nil)
-		r.statuses.Assume(p.placement.Key(), patched)
+		r.state.statuses.Assume(p.placement.Key(), patched)
 	}
 
 	return patched, nil

@@ -73,10 +73,10 @@ func TestCausesMissNothing(t *testing.T) {
 		}
 	}
 	comes := func(name string) bool {
-		return slices.Contains(r.inventory.SetCluster(inSet(name, "region", "us")).Subscribers, key)
+		return slices.Contains(r.state.inventory.SetCluster(inSet(name, "region", "us")).Subscribers, key)
 	}
 
-	r.inventory.SetCluster(inSet("c1", "region", "eu"))
+	r.state.inventory.SetCluster(inSet("c1", "region", "eu"))
 
 	once := sync.OnceFunc(func() { comes("c3") })
 	schedule := r.engine.schedule
@@ -97,8 +97,8 @@ func TestCausesMissNothing(t *testing.T) {
 
 	expect("the next evaluation counts it",
 		"2 cluster decisions unscheduled; 1 of 4 clusters in scope selected; not selected: predicate 1 label region In [eu] (3)", reconcile())
-	r.inventory.SetCluster(inSet("c2", "region", "eu"))
-	r.inventory.SetCluster(inSet("c5", "region", "eu"))
+	r.state.inventory.SetCluster(inSet("c2", "region", "eu"))
+	r.state.inventory.SetCluster(inSet("c5", "region", "eu"))
 	expect("satisfied", "All cluster decisions scheduled", reconcile())
 
 	if comes("c6") {
@@ -130,7 +130,7 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 	}
 
 	for _, name := range []string{"c1", "c2"} {
-		r.inventory.SetCluster(inSet(name, "region", "eu"))
+		r.state.inventory.SetCluster(inSet(name, "region", "eu"))
 	}
 
 	if err := r.client.Get(t.Context(), key.NamespacedName, placement); err != nil {
@@ -146,21 +146,21 @@ func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	r.forgetWrites(key) // The cache has caught up.
+	r.state.forgetWrites(key) // The cache has caught up.
 	expect("all fit", "none may leave")
 
-	r.inventory.SetCluster(inSet("c1", "region", "us"))
+	r.state.inventory.SetCluster(inSet("c1", "region", "us"))
 	expect("a label changes", "causes: predicate 1 label region In [eu] (1).")
 
-	if woken := r.inventory.DeleteCluster("c1").Subscribers; !slices.Contains(woken, key) {
+	if woken := r.state.inventory.DeleteCluster("c1").Subscribers; !slices.Contains(woken, key) {
 		t.Error("the placement is not told that the cluster which it holds is deleted")
 	}
 
 	expect("the cluster is deleted", "causes: deleted (1).")
-	r.inventory.SetCluster(inSet("c1", "region", "eu"))
+	r.state.inventory.SetCluster(inSet("c1", "region", "eu"))
 	expect("it is back", "none may leave")
 
-	if woken := r.inventory.SetCluster(inSet("c3", "region", "us")).Subscribers; slices.Contains(woken, key) {
+	if woken := r.state.inventory.SetCluster(inSet("c3", "region", "us")).Subscribers; slices.Contains(woken, key) {
 		t.Error("a satisfied placement is told of a cluster that does not match")
 	}
 }

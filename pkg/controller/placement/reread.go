@@ -58,7 +58,7 @@ func (r *reconciler) reread(ctx context.Context, p *cycle) {
 }
 
 func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPage) {
-	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.pages[refused.form]
+	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
 
 	live, err := readObject(ctx, r.live, refused.form.EmptyList(), key)
 
@@ -83,10 +83,10 @@ func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placeme
 	switch {
 	case err != nil:
 		klog.FromContext(ctx).V(2).Info("Cannot read the placement whose status was refused; the cache is believed", "err", err)
-		r.statuses.ForgetObject(owner, key)
+		r.state.statuses.ForgetObject(owner, key)
 	case live != nil:
-		r.statuses.Assume(owner, placement.API.Read(live))
+		r.state.statuses.Assume(owner, placement.API.Read(live))
 	default:
-		r.statuses.AssumeDeleted(owner, placement)
+		r.state.statuses.AssumeDeleted(owner, placement)
 	}
 }

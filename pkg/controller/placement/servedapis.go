@@ -5,15 +5,18 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// servedAPIs has the APIs whose Placements are served, and the formats in which their decisions are written.
+// servedAPIs has the APIs whose Placements are served, the formats in which their decisions are written, and the limits of removals. It does
+// not change.
 type servedAPIs struct {
-	// removalLimits bound how many clusters may leave the decisions.
-	removalLimits
-
-	apis []api.Adapter
+	// limit is the removal budget; nil fields are unknown to this process. warned is the percentage of its clusters that a Placement may lose
+	// at once without a warning; nil is the default.
+	limit  removalbudget.Limit
+	warned *int
+	apis   []api.Adapter
 	// profiles mirrors the decisions of v1beta1 as references to ClusterProfiles.
 	profiles bool
 	// outside reports that another process writes, so that it is unknown whether decisions are mirrored.

@@ -29,7 +29,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 		checker: freshness.New(nil, freshness.NewObserved()),
 		state:   newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
 	}
-	f.synced.Store(true)
+	f.state.synced.Store(true)
 
 	q = priorityqueue.New[inventory.Key]("standby")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -63,7 +63,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
 			f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
-			f.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
+			f.state.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
 			f.set(inventory.Bindings, binding)
 			f.remove(inventory.Bindings, binding)
 
@@ -78,7 +78,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			t.Errorf("a standby has put %v into a queue that nobody works on", woken)
 		}
 
-		if change := f.queue.Get(placementKey("p9")); change != (queue.Change{}) {
+		if change := f.state.queue.Get(placementKey("p9")); change != (queue.Change{}) {
 			t.Errorf("a standby remembers %v of what is gone", change)
 		}
 
@@ -89,7 +89,7 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 			t.Errorf("woken by the election (-want +got):\n%s", diff)
 		}
 
-		f.queue.Get(placementKey("p0"))
+		f.state.queue.Get(placementKey("p0"))
 		f.updatePlacement(nil, api.V1beta1.Read(named("p0")), false)
 
 		if diff := cmp.Diff(map[string]int{"p0": queue.PriorityUser}, drained(q)); diff != "" {

@@ -18,8 +18,7 @@ import (
 
 // state is what the event handlers and the reconciler share.
 type state struct {
-	servedAPIs
-
+	served    servedAPIs
 	inventory *inventory.Inventory
 	requests  *requests
 	pages     map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]
@@ -51,15 +50,15 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 	}
 
 	return &state{
-		servedAPIs: o,
-		inventory:  inv,
-		requests:   newRequests(compiler, inv, o),
-		pages:      pages,
-		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
-		queue:      queue.NewPriorityQueue[inventory.Key](),
-		standings:  metrics.NewStandings[inventory.Key](),
-		observed:   freshness.NewObserved(),
-		contents:   newContents(),
+		served:    o,
+		inventory: inv,
+		requests:  newRequests(compiler, inv, o),
+		pages:     pages,
+		statuses:  assumecache.New[inventory.Key, *api.Placement](c),
+		queue:     queue.NewPriorityQueue[inventory.Key](),
+		standings: metrics.NewStandings[inventory.Key](),
+		observed:  freshness.NewObserved(),
+		contents:  newContents(),
 
 		unreadables: newUnreadables(),
 	}

@@ -140,7 +140,7 @@ func (s *stepTimer) End(step scheduling.Step) {
 
 // fail counts a failed reconcile, keeps its change for the retry, and returns the error.
 func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err error) error {
-	r.queue.Requeue(key, change)
+	r.state.queue.Requeue(key, change)
 	causeOf(change).Evaluated(metrics.Failed)
 	span.failed(err)
 
@@ -172,7 +172,7 @@ func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err
 
 	switch outcome {
 	case metrics.Outdated, metrics.Failed:
-		r.queue.Requeue(p.placement.Key(), change)
+		r.state.queue.Requeue(p.placement.Key(), change)
 	case metrics.Changed:
 		if !change.At.IsZero() {
 			cause.ObserveLatency(p.stats.last.Sub(change.At))

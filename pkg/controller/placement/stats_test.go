@@ -88,11 +88,11 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 
 	since := scraped(t)
 	r := settled(t, "p")
-	r.queue.SetQueue(q)
+	r.state.queue.SetQueue(q)
 	expectScraped(t, "before it leads", since, map[string]float64{}, standingSeries...)
 
-	r.standings.Lead()
-	defer r.standings.Resign()
+	r.state.standings.Lead()
+	defer r.state.standings.Resign()
 
 	expectScraped(t, "two clusters are selected", since, map[string]float64{
 		"placements AllDecisionsScheduled true": 1, "decisions": 2, "decision_pages": 1, "placement_clusters Selected": 2,
@@ -114,7 +114,7 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		r.forgetWrites(key) // The cache has caught up.
+		r.state.forgetWrites(key) // The cache has caught up.
 
 		if _, err := r.Reconcile(t.Context(), key); err != nil {
 			t.Fatal(err)
@@ -152,8 +152,8 @@ func TestDisabledPlacementsAreTold(t *testing.T) {
 	f := &eventHandlers{state: r.state}
 	since := scraped(t)
 
-	r.standings.Lead()
-	defer r.standings.Resign()
+	r.state.standings.Lead()
+	defer r.state.standings.Resign()
 
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "off", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
@@ -172,7 +172,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 	defer q.ShutDown()
 
 	r := settled(t, "p")
-	r.queue.SetQueue(q)
+	r.state.queue.SetQueue(q)
 
 	f := &eventHandlers{state: r.state}
 	series := []string{"evaluations_total", "decision_latency_seconds", "decision_changes_total", "writes_total", "write_duration_seconds"}
@@ -194,7 +194,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 	f.set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c3", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
-	r.inventory.DeleteCluster("c1")
+	r.state.inventory.DeleteCluster("c1")
 	look()
 	expectScraped(t, "a cluster comes, and another one goes", since, map[string]float64{
 		"evaluations_total cluster changed": 1, "decision_latency_seconds cluster": 1, "decision_changes_total gained": 1,
@@ -203,7 +203,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	r.enqueueFor(queue.PriorityFleet, "cluster", time.Now(), placementKey("p"))
+	r.state.enqueueFor(queue.PriorityFleet, "cluster", time.Now(), placementKey("p"))
 	look()
 	expectScraped(t, "a change that changes nothing", since, map[string]float64{"evaluations_total cluster unchanged": 1}, series...)
 }
@@ -223,9 +223,9 @@ func TestWhatFailsIsOwed(t *testing.T) {
 			defer q.ShutDown()
 
 			r := settled(t, "p")
-			r.queue.SetQueue(q)
-			r.inventory.DeleteCluster("c1")
-			r.enqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
+			r.state.queue.SetQueue(q)
+			r.state.inventory.DeleteCluster("c1")
+			r.state.enqueueFor(queue.PriorityFleet, "binding", time.Now(), placementKey("p"))
 
 			hub, ok := r.client.(client.WithWatch)
 			if !ok {

@@ -35,11 +35,11 @@ func (f *eventHandlers) sweep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepPeriod)
 	defer cancel()
 
-	for codec, writes := range f.pages {
+	for codec, writes := range f.state.pages {
 		sweep(ctx, f, writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
 	}
 
-	sweep(ctx, f, f.statuses, func(lost *api.Placement) client.Object { return lost.API.Empty() }, api.Read)
+	sweep(ctx, f, f.state.statuses, func(lost *api.Placement) client.Object { return lost.API.Empty() }, api.Read)
 }
 
 func sweep[T metav1.Object](
@@ -52,7 +52,7 @@ func sweep[T metav1.Object](
 		err := f.cache.Get(ctx, key, cached)
 		if client.IgnoreNotFound(err) == nil && write.ShownBy(read(cached), err == nil) {
 			writes.Drop(write)
-			f.countWritten(write.Owner)
+			f.state.countWritten(write.Owner)
 
 			continue
 		}
@@ -65,8 +65,8 @@ func sweep[T metav1.Object](
 		}
 
 		if !write.IsLatest(live, found) && writes.Drop(write) {
-			f.countWritten(write.Owner)
-			f.enqueue(queue.PriorityUser, "unconfirmed_write", write.Owner)
+			f.state.countWritten(write.Owner)
+			f.state.enqueue(queue.PriorityUser, "unconfirmed_write", write.Owner)
 		}
 	}
 }

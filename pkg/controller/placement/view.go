@@ -29,11 +29,11 @@ func (v *View) connect(known *reconciler) {
 
 // Serves reports whether the view has the Placements of an API.
 func (v *View) Serves(adapter api.Adapter) bool {
-	return v.known != nil && slices.Contains(v.known.apis, adapter)
+	return v.known != nil && slices.Contains(v.known.state.served.apis, adapter)
 }
 
 // Synced reports whether the initial lists were handled. Before that, only Serves may be called.
-func (v *View) Synced() bool { return v.known != nil && v.known.synced.Load() }
+func (v *View) Synced() bool { return v.known != nil && v.known.state.synced.Load() }
 
 // Placement returns a Placement, or nil if there is none. It is shared and must not be changed.
 func (v *View) Placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
@@ -46,10 +46,10 @@ func (v *View) Present(ctx context.Context, placement *api.Placement) (decision.
 }
 
 // Snapshot returns the present snapshot of the inventory, and subscribes nobody.
-func (v *View) Snapshot() *inventory.Snapshot { return v.known.inventory.Snapshot() }
+func (v *View) Snapshot() *inventory.Snapshot { return v.known.state.inventory.Snapshot() }
 
 // Options returns how the hub evaluates Placements, as far as this process knows.
-func (v *View) Options() decision.Options { return v.known.options() }
+func (v *View) Options() decision.Options { return v.known.state.served.options() }
 
 // Observe keeps o.View up to date without a controller: it needs no lease and writes nothing. The APIs of the view are those of
 // o.Controllers.

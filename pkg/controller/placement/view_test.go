@@ -80,16 +80,16 @@ func TestViewChangesNothing(t *testing.T) {
 		t.Errorf("found %v, error %v, for a placement that is not there", missing, err)
 	}
 
-	r.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	r.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	r.state.inventory.SetClusterSet(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	r.state.inventory.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
 
 	view.Snapshot()
 
-	affected := r.inventory.SetCluster(&clusterv1.ManagedCluster{
+	affected := r.state.inventory.SetCluster(&clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
-	if len(affected.Subscribers) > 0 || len(r.requests.keys()) > 0 {
-		t.Errorf("%v are concerned, %v remembered, because somebody looked", affected.Subscribers, r.requests.keys())
+	if len(affected.Subscribers) > 0 || len(r.state.requests.keys()) > 0 {
+		t.Errorf("%v are concerned, %v remembered, because somebody looked", affected.Subscribers, r.state.requests.keys())
 	}
 }
 
