@@ -69,8 +69,8 @@ func uncountedNotes(result *scheduling.Result, state *State) []string {
 	var counting []string
 
 	for _, prioritizer := range result.Request.Prioritizers {
-		if name := prioritizer.BuiltIn; name == scheduling.Balance || name == scheduling.SpreadScore {
-			counting = append(counting, name)
+		if prioritizer.ReadsDecisions() {
+			counting = append(counting, prioritizer.Name())
 		}
 	}
 

@@ -199,7 +199,7 @@ func namedAPI(placement *api.Placement) string {
 func addClusters(report *Report, evaluation Evaluation, all bool) {
 	result, decided := evaluation.Result, evaluation.Existing.Incumbents()
 	verdicts := slices.SortedFunc(slices.Values(result.Verdicts()), func(a, b scheduling.Verdict) int {
-		return cmp.Or(cmp.Compare(b.Stage, a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
+		return cmp.Or(b.Stage.Compare(a.Stage), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Cluster.Name, b.Cluster.Name))
 	})
 
 	for _, verdict := range verdicts {

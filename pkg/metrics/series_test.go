@@ -13,6 +13,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 // family is a scraped series with one value.
@@ -131,7 +133,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		cause.Evaluated(Unchanged)
 		cause.ObserveLatency(1)
 		ObserveScheduling(1)
-		ObserveStep(0, 1)
+		ObserveStep(scheduling.StepPredicate, 1)
 		ObserveWrite("update_decisions", WriteOK, 1)
 		standings.Note(1, is)
 	})

@@ -2,7 +2,9 @@ package metrics
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,8 +36,8 @@ var (
 	pages = placementGauge(hub+"decision_pages", "PlacementDecisions that the decisions stand in.")
 
 	clusters = placementGauge(hub+"placement_clusters",
-		"Pairs of a placement and a cluster in its scope, by the stage that kept the cluster out (Terminating, Predicate, Taint, AntiAffinity, "+
-			"Spread, Rank), or Selected, each as of the last evaluation.",
+		fmt.Sprintf("Pairs of a placement and a cluster in its scope, by the stage that kept the cluster out (%s), or %s, each as of the last "+
+			"evaluation.", joinStages(scheduling.Stages()[1:scheduling.StageCount-1]), scheduling.StageSelected),
 		"stage")
 
 	celErrors = placementGauge(hub+"cel_errors",
@@ -44,6 +46,16 @@ var (
 	staleScores = placementGauge(hub+"stale_scores",
 		"AddOnPlacementScores that are past validUntil, for each placement that reads them. They count 0.")
 )
+
+// joinStages joins the names of the stages.
+func joinStages(stages []scheduling.Stage) string {
+	names := make([]string, 0, len(stages))
+	for _, stage := range stages {
+		names = append(names, string(stage))
+	}
+
+	return strings.Join(names, ", ")
+}
 
 // Standing is what the gauges count of one Placement. The zero value counts nothing.
 type Standing struct {
@@ -58,8 +70,8 @@ type Standing struct {
 	Skipped string
 	// Decisions is the number of decisions, and Pages the number of PlacementDecisions.
 	Decisions, Pages int
-	// Stages counts the clusters in scope by the stage that they reached.
-	Stages [scheduling.StageSelected + 1]int
+	// Stages counts the clusters in scope by the index in scheduling.Stages of the stage that they reached.
+	Stages [scheduling.StageCount]int
 	// CELErrors is the number of clusters on which an expression failed, and StaleScores that of scores past validUntil.
 	CELErrors, StaleScores int
 }
@@ -74,8 +86,10 @@ func (s *Standing) add() {
 		skipped.WithLabelValues(s.Skipped).Inc()
 	}
 
-	for stage := scheduling.StageTerminating; stage <= scheduling.StageSelected; stage++ {
-		clusters.WithLabelValues(stage.String()).Add(float64(s.Stages[stage]))
+	for i, stage := range scheduling.Stages() {
+		if stage != scheduling.StageScope { // Clusters out of scope are not counted.
+			clusters.WithLabelValues(string(stage)).Add(float64(s.Stages[i]))
+		}
 	}
 
 	misconfigured.WithLabelValues().Add(oneIf(s.Misconfigured))

@@ -62,7 +62,8 @@ func expectTold(t *testing.T, when string, want map[string]float64) {
 func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	s := NewStandings[string]()
 	good := Standing{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
-	good.Stages[scheduling.StageSelected], good.Stages[scheduling.StageTaint] = 150, 7
+	good.Stages[slices.Index(scheduling.Stages(), scheduling.StageSelected)] = 150
+	good.Stages[slices.Index(scheduling.Stages(), scheduling.StageTaint)] = 7
 	bad := Standing{Reason: "NoManagedClusterMatched", Misconfigured: true, Stalled: true, Pages: 1}
 	poor := Standing{Reason: "NotAllDecisionsScheduled", Decisions: 1, Pages: 1, CELErrors: 4, StaleScores: 5}
 

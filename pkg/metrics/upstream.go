@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,17 +39,17 @@ var (
 )
 
 // resolveSteps returns the histogram of each step.
-func resolveSteps() []prometheus.Observer {
-	steps := make([]prometheus.Observer, len(scheduling.Steps()))
+func resolveSteps() map[scheduling.Step]prometheus.Observer {
+	steps, filters := map[scheduling.Step]prometheus.Observer{}, scheduling.FilterSteps()
 
 	for _, step := range scheduling.Steps() {
 		switch {
-		case step.Filter():
-			steps[step] = pluginDurations.WithLabelValues(schedulingName, "filter", step.String())
-		case step.Prioritizer():
-			steps[step] = pluginDurations.WithLabelValues(schedulingName, "prioritizer", step.String())
-		default:
+		case step == scheduling.StepCEL:
 			steps[step] = celDuration
+		case slices.Contains(filters, step):
+			steps[step] = pluginDurations.WithLabelValues(schedulingName, "filter", string(step))
+		default:
+			steps[step] = pluginDurations.WithLabelValues(schedulingName, "prioritizer", string(step))
 		}
 	}
 

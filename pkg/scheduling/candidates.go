@@ -2,14 +2,13 @@ package scheduling
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
 )
 
 // candidates are the feasible clusters and the inputs of Score. Schedule and Reference fill them in different ways.
@@ -29,32 +28,6 @@ type candidates struct {
 	decisionCounts func() (of func(i int) int, highest int)
 	// totals returns the total scores by index in clusters.
 	totals func() []int64
-}
-
-// memoizeTotals computes the total scores when they are first read.
-func (c *candidates) memoizeTotals() *candidates {
-	c.totals = sync.OnceValue(c.sumScores)
-
-	return c
-}
-
-func (c *candidates) sumScores() []int64 {
-	totals := make([]int64, len(c.clusters))
-
-	for _, prioritizer := range c.request.Prioritizers {
-		step := prioritizer.step()
-		c.recorder.Begin(step)
-
-		scores := prioritizer.scores(c)
-
-		c.recorder.End(step)
-
-		for i, score := range scores {
-			totals[i] += int64(prioritizer.Weight) * score
-		}
-	}
-
-	return totals
 }
 
 // compare returns the order of two clusters by their index: first those with fewer PreferNoSelect taints that are not tolerated
@@ -91,7 +64,7 @@ func (c *candidates) avoidCount(i int) int {
 	return c.avoid[c.clusters[i].Name]
 }
 
-// ranked returns the verdicts of all candidates, best first.
+// ranked returns the verdicts of all candidates, best first and undecided.
 func (c *candidates) ranked() []Verdict {
 	order := make([]int, len(c.clusters))
 	for i := range order {
@@ -105,54 +78,40 @@ func (c *candidates) ranked() []Verdict {
 	for _, i := range order {
 		f := c.clusters[i]
 		ranked = append(ranked, Verdict{
-			Cluster: f, Stage: StageRank, Rank: len(ranked) + 1, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1, kept: kept[i],
+			Cluster: f, Rank: len(ranked) + 1, Score: c.totals()[i], Avoid: c.avoid[f.Name], taint: -1, kept: kept[i],
 		})
 	}
 
 	return ranked
 }
 
-// countExpired counts the expired scores, and calls requeueAfter with the validUntil of each score (docs/spec/differences.md C3).
-func (c *candidates) countExpired(requeueAfter func(validUntil time.Time)) (expired int) {
-	c.eachScoreSet(func(_ Prioritizer, _ *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
-		requeueAfter(set.ValidUntil)
+// kept returns the indices of the feasible clusters that are in the decisions and whose score may be wrong because a field could not be
+// decoded; nil without any. Such a cluster precedes the others, so that it is not removed for an unreadable field.
+func (c *candidates) kept() map[int]bool {
+	var kept map[int]bool
 
-		if set.Expired(c.now) {
-			expired++
-		}
-	})
-
-	return expired
-}
-
-func (c *candidates) eachScoreSet(visit func(Prioritizer, *clusterinfo.ClusterInfo, clusterinfo.ScoreSet)) {
-	for _, prioritizer := range c.request.Prioritizers {
-		if prioritizer.BuiltIn != "" {
-			continue
-		}
-
-		for _, f := range c.clusters {
-			if set, found := f.Scores[prioritizer.Resource]; found {
-				visit(prioritizer, f, set)
+	for i, f := range c.clusters {
+		if c.incumbents[f.Name] && len(c.unreadable(f)) > 0 {
+			if kept == nil {
+				kept = map[int]bool{}
 			}
+
+			kept[i] = true
 		}
 	}
+
+	return kept
 }
 
-func (c *candidates) warnings() []Warning {
-	var warnings []Warning
+// unreadable returns the fields that could not be decoded of the cluster and of the scores that the prioritizers read.
+func (c *candidates) unreadable(f *clusterinfo.ClusterInfo) unreadable.Fields {
+	fields := f.Unreadable
 
-	c.eachScoreSet(func(p Prioritizer, f *clusterinfo.ClusterInfo, set clusterinfo.ScoreSet) {
-		if set.Expired(c.now) {
-			warnings = append(warnings, Warning{
-				Source: p.Name(), Message: fmt.Sprintf("AddOnPlacementScores %s/%s expired", f.Name, p.Resource),
-			})
+	for _, prioritizer := range c.request.Prioritizers {
+		if prioritizer.isAddOn() {
+			fields = append(slices.Clip(fields), f.Scores[prioritizer.Resource].Unreadable...)
 		}
-	})
+	}
 
-	slices.SortFunc(warnings, func(a, b Warning) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Message, b.Message))
-	})
-
-	return warnings
+	return fields
 }

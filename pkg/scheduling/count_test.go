@@ -17,7 +17,7 @@ import (
 func counts(r *Result) map[string]int {
 	all := map[string]int{}
 
-	for stage := StageScope; stage <= StageSelected; stage++ {
+	for _, stage := range Stages() {
 		if count := r.Count(stage); count != 0 {
 			all[stage.String()] = count
 		}
@@ -106,8 +106,8 @@ func TestTheCostOfCELIsTold(t *testing.T) {
 // diary records the calls of a Recorder.
 type diary []string
 
-func (d *diary) Begin(step Step) { *d = append(*d, "begin "+step.String()) }
-func (d *diary) End(step Step)   { *d = append(*d, "end "+step.String()) }
+func (d *diary) Begin(step Step) { *d = append(*d, "begin "+string(step)) }
+func (d *diary) End(step Step)   { *d = append(*d, "end "+string(step)) }
 
 // docs/spec/upstream-placement.md 1.16: the steps have the names of the plugins, every begun step ends, and prioritizers do not run when
 // nothing depends on their scores.

@@ -1,9 +1,11 @@
 // Package scheduling selects clusters as a pure function: Schedule(Request, Snapshot, incumbents, now) -> Result.
 //
-// A Request is a Placement in terms that do not depend on its API; one file per API converts to it (convert_*.go). The stages are, in this
-// order: scope (the bound and selected sets), predicates, taints, prioritizers, anti-affinity (the best ranked cluster of each value of a
-// key remains), and the number of clusters with its spread constraints. The Result has for every existing cluster the stage that rejected
-// it, or that it was selected, and computes the exact clause on demand.
+// A Request is a Placement in terms that do not depend on its API; one file per API converts to it (convert_*.go). Filters and prioritizers
+// are plugins: one file (filter_*.go, prioritizer_*.go) and one line in the tables of plugins.go. A plugin has its name, what it reads, its
+// function and the texts of its rejections; dependencies, validation, metrics and reasons follow from the tables. The filters are, in this
+// order: scope (the bound and selected sets), termination, predicates and taints before the prioritizers rank the clusters, and anti-affinity
+// (the best ranked cluster of each value of a key remains), spread constraints and the number of clusters after. The Result has for every
+// existing cluster the filter that rejected it, or that it was selected, and computes the exact clause on demand.
 //
 // The Result does not depend on the order of clusters, maps or calls: ties are broken by score, then by name. A Request with a validation
 // error, or with a set in scope whose selector is broken, has the Outcome Invalid; the writer of the decisions keeps the last good

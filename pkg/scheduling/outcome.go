@@ -35,21 +35,18 @@ func (r *Result) Satisfied() bool {
 	return r.Outcome() == Decided && r.Available > 0 && r.Unscheduled == 0 && (len(r.Selected) > 0 || r.Request.NoneIsEnough)
 }
 
+// ListsRejections reports whether the status lists rejections: while the Request is not satisfied (docs/spec/differences.md E2), and while
+// a Blocked Result keeps clusters that it would remove.
+func (r *Result) ListsRejections() bool { return r.Outcome() != Invalid && !r.Satisfied() }
+
 // Block returns a copy of the Result that is Blocked and selects nothing. Its RequeueAt is the earliest of that of the Result, the given
 // time unless zero, and the time at which rejections by taints can change.
 func (r *Result) Block(again time.Time) *Result {
 	blocked := *r
-	blocked.blocked, blocked.Selected, blocked.stages = true, nil, stageCounts{}
+	blocked.blocked, blocked.Selected, blocked.stages = true, nil, nil
 	blocked.RequeueAt = earliest(earliest(r.RequeueAt, again), r.taintsChangeAt)
 
 	return &blocked
-}
-
-// Postponement is the cause why the removals of a Result must wait: the Result could not be proved to be computed on the latest state of
-// the hub.
-type Postponement struct {
-	// Reason is a CamelCase word and Message a sentence, as in conditions. Both are stable while the cause lasts.
-	Reason, Message string
 }
 
 // Postpone returns a Blocked copy of the Result whose removals must wait until it is computed again at the given time, or earlier when its
@@ -63,3 +60,12 @@ func (r *Result) Postpone(why Postponement, again time.Time) *Result {
 
 // Postponement returns why the removals of the Result must wait; nil when they need not.
 func (r *Result) Postponement() *Postponement { return r.postponement }
+
+// earliest returns the earlier of two times; zero means never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+
+	return a
+}

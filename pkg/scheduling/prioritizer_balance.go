@@ -1,5 +1,13 @@
 package scheduling
 
+// Balance is the name of a prioritizer in the Placement API (docs/spec/upstream-placement.md 1.8).
+const Balance = "Balance"
+
+var balancePrioritizer = prioritizerPlugin{
+	name: Balance, defaultWeight: 1, readsDecisions: true,
+	scores: func(c *candidates, _ Prioritizer) []int64 { return c.balance() },
+}
+
 // balance prefers clusters that are in few decisions of other Placements of the hub.
 func (c *candidates) balance() []int64 {
 	counts, highest := c.decisionCounts()

@@ -28,7 +28,7 @@ func reporting(name string, amount resource.Quantity) *clusterv1.ManagedCluster 
 // every returns a policy with all prioritizers at one weight.
 func every(weight int32) clusterv1beta1.PrioritizerPolicy {
 	configurations := []clusterv1beta1.PrioritizerConfig{addOn("demo", "load", weight)}
-	for _, name := range builtIns {
+	for _, name := range BuiltIns() {
 		configurations = append(configurations, builtIn(name, weight))
 	}
 

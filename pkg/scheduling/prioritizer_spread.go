@@ -6,6 +6,17 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 )
 
+// SpreadScore is the name of a prioritizer in the Placement API (docs/spec/differences.md D3).
+const SpreadScore = "Spread"
+
+// spreadPrioritizer reads the keys of every cluster in scope, because it counts the decisions in a domain, including those on clusters that
+// are not feasible.
+var spreadPrioritizer = prioritizerPlugin{
+	name: SpreadScore, readsDecisions: true,
+	scopeReads: (*Request).spreadKeys,
+	scores:     func(c *candidates, _ Prioritizer) []int64 { return c.spreadScore() },
+}
+
 // spreadScore prefers clusters whose domains have few decisions of the other Placements of the namespace (docs/spec/differences.md D3), so
 // that Placements that are spread over the same keys do not select the same few domains.
 //
@@ -19,7 +30,7 @@ import (
 //
 // As with Balance, changes of other decisions do not enqueue a Placement: its next evaluation reads them.
 func (c *candidates) spreadScore() []int64 {
-	keys := c.spreadKeys()
+	keys := c.request.spreadKeys()
 	if len(keys) == 0 {
 		return make([]int64, len(c.clusters))
 	}
@@ -37,10 +48,10 @@ func (c *candidates) spreadScore() []int64 {
 }
 
 // spreadKeys returns the distinct keys of the spread constraints.
-func (c *candidates) spreadKeys() []clusterinfo.Property {
+func (r *Request) spreadKeys() []clusterinfo.Property {
 	var keys []clusterinfo.Property
 
-	for _, constraint := range c.request.Spread {
+	for _, constraint := range r.Spread {
 		if !slices.Contains(keys, constraint.Key) {
 			keys = append(keys, constraint.Key)
 		}

@@ -13,13 +13,11 @@ import (
 // Reference returns the same Result as Schedule, but evaluates every cluster one after the other. It computes all verdicts at once.
 func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *Result {
 	e := newEvaluation(request, snapshot, incumbents, now)
-	scope := e.scope()
-
 	if e.result.Outcome() != Decided {
 		return e.result
 	}
 
-	verdicts := e.filterAll(scope)
+	verdicts := e.filterAll()
 	if e.evalContext.Exhausted() {
 		return e.costExceeded()
 	}
@@ -38,7 +36,7 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	}
 
 	for _, verdict := range verdicts {
-		if verdict.Stage == StageRank {
+		if verdict.Stage == undecided {
 			c.clusters = append(c.clusters, verdict.Cluster)
 		}
 
@@ -57,13 +55,13 @@ func Reference(request *Request, snapshot *inventory.Snapshot, incumbents map[st
 	return e.result
 }
 
-// filterAll filters every cluster by scope, predicates and taints.
-func (e *evaluation) filterAll(scope inventory.Scope) []Verdict {
+// filterAll filters every cluster.
+func (e *evaluation) filterAll() []Verdict {
 	clusters := e.snapshot.Clusters()
 	verdicts := make([]Verdict, 0, len(clusters))
 
 	for _, f := range clusters {
-		verdict := e.filterCluster(scope, f)
+		verdict := e.filterCluster(f)
 		if verdict.Stage != StageScope && verdict.Stage != StageTerminating {
 			e.result.Available++
 		}
@@ -74,65 +72,19 @@ func (e *evaluation) filterAll(scope inventory.Scope) []Verdict {
 	return verdicts
 }
 
-// filterCluster filters a cluster by scope, predicates and taints. A feasible cluster has StageRank.
-func (e *evaluation) filterCluster(scope inventory.Scope, f *clusterinfo.ClusterInfo) Verdict {
-	verdict := Verdict{Cluster: f, Stage: StageRank, taint: -1}
+// filterCluster returns the Verdict of the first filter that rejects the cluster. A feasible cluster is undecided.
+func (e *evaluation) filterCluster(f *clusterinfo.ClusterInfo) Verdict {
+	verdict := Verdict{Cluster: f, taint: -1}
 
-	switch {
-	case !scope.Contains(f):
-		verdict.Stage = StageScope
-	case f.Terminating:
-		verdict.Stage = StageTerminating
-	default:
-		e.checkPredicatesAndTaints(f, &verdict)
+	for i := range filterPlugins {
+		if plugin := &filterPlugins[i]; plugin.rejects != nil && plugin.rejects(e, f, &verdict) {
+			verdict.Stage = plugin.stage
+
+			break
+		}
 	}
 
 	return verdict
-}
-
-func (e *evaluation) checkPredicatesAndTaints(f *clusterinfo.ClusterInfo, verdict *Verdict) {
-	if !e.passesPredicates(f) {
-		verdict.Stage = StagePredicate
-
-		return
-	}
-
-	taints := e.checkTaints(f)
-
-	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
-	if taints.forbids >= 0 {
-		verdict.Stage = StageTaint
-		e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
-
-		return
-	}
-
-	e.evalContext.RequeueAfterChange(taints.until)
-}
-
-func (e *evaluation) passesPredicates(f *clusterinfo.ClusterInfo) bool {
-	passes := len(e.request.Predicates) == 0
-
-	for _, predicate := range e.request.Predicates {
-		if e.evalContext.Exhausted() {
-			return false
-		}
-
-		verdict := predicate.Selector.Match(f, e.evalContext)
-		if verdict.Matched {
-			return true
-		}
-
-		if verdict.Err != nil {
-			e.recordError(predicate.CEL.Index(verdict.Expression), f.Name, verdict.Err)
-		}
-
-		if e.passesUnreadable(predicate, f) {
-			return true
-		}
-	}
-
-	return passes
 }
 
 func availableOf(verdicts []Verdict) iter.Seq[*clusterinfo.ClusterInfo] {
@@ -151,8 +103,10 @@ func (c *candidates) prioritizers() []PrioritizerScores {
 
 	for _, prioritizer := range c.request.Prioritizers {
 		byName := make(map[string]int64, len(c.clusters))
-		for i, score := range prioritizer.scores(c) {
-			if f := c.clusters[i]; prioritizer.hasScore(f) {
+		plugin := prioritizer.plugin()
+
+		for i, score := range plugin.scores(c, prioritizer) {
+			if f := c.clusters[i]; plugin.hasScore == nil || plugin.hasScore(f) {
 				byName[f.Name] = score
 			}
 		}

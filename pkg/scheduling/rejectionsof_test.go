@@ -66,7 +66,7 @@ func checkCausesOf(t *rapid.T, result *Result) {
 			continue
 		}
 
-		want := Rejection{verdict.Stage, result.clause(verdict, hardConstraints(result.Spreads)), 1}
+		want := Rejection{verdict.Stage, result.reasons().of(verdict, clauseOnly), 1}
 		if causes := result.RejectionsOf([]string{name}); len(causes) != 1 || causes[0] != want {
 			t.Fatalf("%s: got %v, want %v", name, causes, want)
 		}

@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -101,11 +100,6 @@ func (r *Request) Ranks() bool {
 	return r.Wanted != nil || r.AntiAffinity != nil || len(r.Spread) > 0 || r.Order == ByScore
 }
 
-// ReadsDecisions reports whether the Result depends on the decisions of other Placements.
-func (r *Request) ReadsDecisions() bool {
-	return r.Ranks() && slices.ContainsFunc(r.Prioritizers, func(p Prioritizer) bool { return p.BuiltIn == Balance || p.BuiltIn == SpreadScore })
-}
-
 // selectors returns the selectors of the predicates, in their order.
 func (r *Request) selectors() []*selector.Selector {
 	if len(r.Predicates) == 0 {
@@ -118,53 +112,4 @@ func (r *Request) selectors() []*selector.Selector {
 	}
 
 	return selectors
-}
-
-// Dependencies returns what the Result depends on, for inventory.Subscribe.
-func (r *Request) Dependencies() inventory.Dependencies {
-	dependencies := inventory.Dependencies{
-		ClusterSets: r.ClusterSets, Predicates: r.selectors(), Reads: []clusterinfo.Property{{Kind: clusterinfo.Taint}},
-	}
-
-	for _, prioritizer := range r.Prioritizers {
-		// Scores are read even when they do not affect the selection, because the user is warned of expired scores
-		// (docs/spec/differences.md C3).
-		if r.Ranks() || prioritizer.BuiltIn == "" {
-			dependencies.Reads = append(dependencies.Reads, prioritizer.reads()...)
-		}
-
-		dependencies.ScopeReads = append(dependencies.ScopeReads, prioritizer.scopeReads(r)...)
-	}
-
-	if r.AntiAffinity != nil {
-		dependencies.Reads = append(dependencies.Reads, *r.AntiAffinity)
-	}
-
-	for _, constraint := range r.Spread {
-		dependencies.Reads = append(dependencies.Reads, constraint.Key)
-	}
-
-	for _, group := range r.Groups {
-		dependencies.Reads = append(dependencies.Reads, group.Selector.Reads()...)
-	}
-
-	if r.Availability {
-		dependencies.Reads = append(dependencies.Reads, clusterinfo.Property{Kind: clusterinfo.Availability})
-	}
-
-	return dependencies
-}
-
-// ReadsScores reports whether the Result depends on AddOnPlacementScores.
-func (r *Request) ReadsScores() bool {
-	dependencies := r.Dependencies()
-	reads := slices.Concat(dependencies.Reads, dependencies.ScopeReads)
-
-	for _, predicate := range dependencies.Predicates {
-		reads = append(reads, predicate.Reads()...)
-	}
-
-	return slices.ContainsFunc(reads, func(read clusterinfo.Property) bool {
-		return read.Kind == clusterinfo.Score || read.Kind == clusterinfo.Any
-	})
 }

@@ -12,47 +12,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// Stage is the step of the evaluation that rejected a cluster, or StageSelected.
-type Stage uint8
-
-// The stages in their order. The verdict of a cluster has the first stage that rejected it, or StageSelected.
-const (
-	StageScope Stage = iota
-	StageTerminating
-	StagePredicate
-	StageTaint
-	StageAntiAffinity
-	StageSpread
-	StageRank
-	StageSelected
-)
-
-// String returns the name of the stage in tables.
-func (s Stage) String() string {
-	return [...]string{"OutOfScope", "Terminating", "Predicate", "Taint", "AntiAffinity", "Spread", "Rank", "Selected"}[s]
-}
-
-// Verdict is the result for one cluster.
-type Verdict struct {
-	// Cluster is the cluster in the Snapshot.
-	Cluster *clusterinfo.ClusterInfo
-	// Stage is the stage that rejected the cluster, or StageSelected.
-	Stage Stage
-	// Rank is the position among the feasible clusters, best first, from 1; 0 for clusters that are not feasible.
-	Rank int
-	// Score is the weighted sum of the prioritizers; 0 for clusters that are not feasible.
-	Score int64
-	// Avoid is the number of PreferNoSelect taints that are not tolerated; 0 for clusters that are not feasible.
-	Avoid int
-
-	taint int
-	// kept reports whether the cluster precedes those with a higher score because a field of it could not be decoded.
-	kept bool
-	// conflict is the rank of the better cluster with the same value of the anti-affinity key, noAntiAffinityKey when the cluster has no
-	// value, or 0 when anti-affinity allows the cluster.
-	conflict int
-}
-
 // PrioritizerScores has the unweighted scores of one prioritizer by the name of the feasible cluster. A cluster that does not report the
 // resource has no entry, which counts as 0.
 type PrioritizerScores struct {
@@ -68,14 +27,6 @@ type EvaluationError struct {
 	Clusters int
 	First    string
 	Err      error
-}
-
-// Warning is a problem that the user should know although the Result is valid.
-type Warning struct {
-	// Source is the name of the prioritizer or stage.
-	Source string
-	// Message describes the problem.
-	Message string
 }
 
 // Result is the result of a Request on a Snapshot. It explains itself: conditions, events and tables are rendered from it. Scores, verdicts
@@ -131,8 +82,12 @@ type Result struct {
 	rejections func() []Rejection
 }
 
-// stageCounts has the number of clusters by stage.
-type stageCounts [StageSelected + 1]int
+// Postponement is the cause why the removals of a Result must wait: the Result could not be proved to be computed on the latest state of
+// the hub.
+type Postponement struct {
+	// Reason is a CamelCase word and Message a sentence, as in conditions. Both are stable while the cause lasts.
+	Reason, Message string
+}
 
 // details has the verdicts of all clusters, as the reference finds them.
 type details struct {
@@ -151,6 +106,17 @@ func (r *Result) Feasible() int {
 	}
 
 	return len(r.candidates.clusters)
+}
+
+// IsFeasible reports whether a cluster passed predicates and taints.
+func (r *Result) IsFeasible(cluster string) bool {
+	if r.candidates == nil {
+		return false
+	}
+
+	_, fits := slices.BinarySearchFunc(r.candidates.clusters, cluster, compareName)
+
+	return fits
 }
 
 // Count returns the number of clusters in scope with this stage; 0 unless the Outcome is Decided, and for StageScope. It does not compute the
@@ -186,15 +152,6 @@ func (r *Result) Score(cluster string) int64 {
 	}
 
 	return r.candidates.totals()[at]
-}
-
-// Warnings returns the warnings, sorted by source and message.
-func (r *Result) Warnings() []Warning {
-	if r.candidates == nil {
-		return nil
-	}
-
-	return r.candidates.warnings()
 }
 
 // Verdicts returns the verdict of every existing cluster, sorted by name; empty when the Outcome is Invalid. The reference computes them

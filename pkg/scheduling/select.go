@@ -20,7 +20,14 @@ func (r *Request) wanted(feasible int) int {
 // selectRanked selects as many of the ranked clusters as are wanted and as anti-affinity and spread constraints allow, and returns their
 // indices, best first.
 func (e *evaluation) selectRanked(ranked []Verdict) []int {
-	left := filterAntiAffinity(e.request.AntiAffinity, ranked)
+	left := ranked
+
+	for _, plugin := range filterPlugins {
+		if plugin.keep != nil {
+			left = plugin.keep(e.request, ranked, left)
+		}
+	}
+
 	wanted := e.request.wanted(len(ranked))
 
 	taken, spreads := selectSpread(e.request.Spread, left, min(wanted, len(left)))
@@ -36,7 +43,7 @@ func (e *evaluation) selectRanked(ranked []Verdict) []int {
 }
 
 // rankAndSelect ranks the candidates and selects among them; chosen are the indices of the selected clusters, best first. The other
-// verdicts have StageRank until recordRejections.
+// verdicts are undecided until recordRejections.
 func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []int) {
 	ranked = c.ranked()
 	chosen = e.selectRanked(ranked)
@@ -51,29 +58,15 @@ func (e *evaluation) rankAndSelect(c *candidates) (ranked []Verdict, chosen []in
 	return ranked, chosen
 }
 
-// recordRejections sets the stage of every ranked cluster that was not selected.
+// recordRejections sets the stage of every ranked cluster that was not selected. With room for more clusters, a constraint rejected it.
+// Without room it was not needed, unless anti-affinity forbids it beside the selected clusters.
 func (e *evaluation) recordRejections(ranked []Verdict) {
-	room := len(e.result.Selected) < e.request.wanted(len(ranked))
+	selected := &selection{spreads: e.result.Spreads, room: len(e.result.Selected) < e.request.wanted(len(ranked))}
 
-	for i, verdict := range ranked {
-		if verdict.Stage != StageSelected {
-			ranked[i].Stage = rejectionStage(verdict, ranked, room || hasNoDomain(e.result.Spreads, verdict.Cluster))
+	for _, plugin := range filterPlugins {
+		if plugin.rejectRanked != nil {
+			plugin.rejectRanked(selected, ranked)
 		}
-	}
-}
-
-// rejectionStage returns the stage that rejected a feasible cluster. With room for more clusters, a constraint rejected it. Without room it
-// was not needed, unless anti-affinity forbids it beside the selected clusters.
-func rejectionStage(v Verdict, ranked []Verdict, room bool) Stage {
-	switch {
-	case v.conflict == noAntiAffinityKey:
-		return StageAntiAffinity
-	case v.conflict != 0 && (room || ranked[v.conflict-1].Stage == StageSelected):
-		return StageAntiAffinity
-	case room:
-		return StageSpread
-	default:
-		return StageRank
 	}
 }
 
@@ -104,8 +97,8 @@ func (e *evaluation) selectFast(c *candidates) {
 	}
 
 	e.countMissing(wanted, len(e.result.Selected))
-	e.result.stages[StageSelected] = len(e.result.Selected)
-	e.result.stages[StageRank] = len(c.clusters) - len(e.result.Selected)
+	e.result.stages.add(StageSelected, len(e.result.Selected))
+	e.result.stages.add(StageRank, len(c.clusters)-len(e.result.Selected))
 }
 
 // top returns the best clusters, sorted by name.

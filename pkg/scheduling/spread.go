@@ -98,44 +98,6 @@ func hardConstraints(spreads []Spread) []hardConstraint {
 	return hard
 }
 
-// clause returns why the constraint forbids another cluster; empty when it does not.
-func (b hardConstraint) clause(f *clusterinfo.ClusterInfo) string {
-	domain, found := b.Constraint.domain(f)
-
-	switch {
-	case !found:
-		return fmt.Sprintf("has no %s, over which the clusters must be spread", b.Constraint.Key)
-	case b.Selected[domain]+1-b.Selected[b.fewest] <= b.Constraint.MaxSkew:
-		return ""
-	default:
-		return fmt.Sprintf("%s %s is full", b.Constraint.Key, domain)
-	}
-}
-
-// spreadClause returns the clause of the first constraint that forbids the cluster, and that constraint; empty when none does.
-func spreadClause(constraints []hardConstraint, f *clusterinfo.ClusterInfo) (clause string, by hardConstraint) {
-	for _, by := range constraints {
-		if clause := by.clause(f); clause != "" {
-			return clause, by
-		}
-	}
-
-	return "", hardConstraint{}
-}
-
-// spreadReason returns the spreadClause with the numbers of the domains.
-func spreadReason(spreads []Spread, f *clusterinfo.ClusterInfo) string {
-	clause, by := spreadClause(hardConstraints(spreads), f)
-
-	domain, found := by.Constraint.domain(f)
-	if clause == "" || !found {
-		return clause
-	}
-
-	return fmt.Sprintf("%s: it has %d selected clusters, %s has %d, and %d more are allowed",
-		clause, by.Selected[domain], by.fewest, by.Selected[by.fewest], by.Constraint.MaxSkew)
-}
-
 // hasNoDomain reports whether a hard constraint never allows the cluster, because the cluster does not have its key.
 func hasNoDomain(spreads []Spread, f *clusterinfo.ClusterInfo) bool {
 	return slices.ContainsFunc(spreads, func(s Spread) bool {

@@ -1,112 +1,48 @@
 package scheduling
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
+import "github.com/placement-hub/placement-hub/pkg/clusterinfo"
 
-	"github.com/placement-hub/placement-hub/pkg/selector"
-)
+// Stage is the name of the filter that rejected a cluster, or StageSelected. Compare orders stages; the operators < and > compare names.
+type Stage string
 
-// Verdict returns the verdict of a cluster; false when the cluster does not exist.
-func (r *Result) Verdict(cluster string) (Verdict, bool) {
-	at, found := slices.BinarySearchFunc(r.Verdicts(), cluster, func(v Verdict, name string) int { return cmp.Compare(v.Cluster.Name, name) })
-	if !found {
-		return Verdict{}, false
-	}
+// StageSelected is the stage of the clusters that are selected.
+const StageSelected Stage = "Selected"
 
-	return r.Verdicts()[at], true
+// undecided is the stage of a cluster while no filter has rejected it.
+const undecided Stage = ""
+
+// String returns the name of the stage in tables.
+func (s Stage) String() string { return string(s) }
+
+// Verdict is the result for one cluster.
+type Verdict struct {
+	// Cluster is the cluster in the Snapshot.
+	Cluster *clusterinfo.ClusterInfo
+	// Stage is the first filter that rejected the cluster, or StageSelected.
+	Stage Stage
+	// Rank is the position among the feasible clusters, best first, from 1; 0 for clusters that are not feasible.
+	Rank int
+	// Score is the weighted sum of the prioritizers; 0 for clusters that are not feasible.
+	Score int64
+	// Avoid is the number of PreferNoSelect taints that are not tolerated; 0 for clusters that are not feasible.
+	Avoid int
+
+	taint int
+	// kept reports whether the cluster precedes those with a higher score because a field of it could not be decoded.
+	kept bool
+	// conflict is the rank of the better cluster with the same value of the anti-affinity key, noAntiAffinityKey when the cluster has no
+	// value, or 0 when anti-affinity allows the cluster.
+	conflict int
 }
 
-// Reason returns why the cluster was selected, or the exact clause that rejected it (docs/spec/differences.md E1). It evaluates the
-// selectors of the Request again.
-func (r *Result) Reason(v Verdict) string {
-	switch v.Stage {
-	case StageScope:
-		return r.scopeReason()
-	case StageTerminating:
-		return "is " + terminatingClause
-	case StagePredicate:
-		return r.predicateReason(v)
-	case StageTaint:
-		return taintClause(v.Cluster.Taints[v.taint])
-	case StageAntiAffinity:
-		return antiAffinityReason(*r.Request.AntiAffinity, v, r.details().feasible)
-	case StageSpread:
-		return spreadReason(r.Spreads, v.Cluster)
-	case StageRank:
-		return r.rankReason(v)
-	default:
-		text := fmt.Sprintf("score %d, rank %d of %d", v.Score, v.Rank, r.Feasible())
-		if v.kept {
-			text += ", kept because something of it cannot be read"
-		}
+// Feasible reports whether the cluster passed every filter that comes before the ranking.
+func (v Verdict) Feasible() bool { return v.Rank > 0 }
 
-		if v.Avoid > 0 {
-			text += fmt.Sprintf(", PreferNoSelect taints not tolerated: %d", v.Avoid)
-		}
+// stageCounts has the number of clusters in scope by stage, without stages of no cluster.
+type stageCounts map[Stage]int
 
-		return text
+func (s stageCounts) add(stage Stage, clusters int) {
+	if clusters > 0 {
+		s[stage] += clusters
 	}
-}
-
-func (r *Result) scopeReason() string {
-	switch {
-	case len(r.Bound) == 0:
-		return "no cluster set is bound to the namespace"
-	case len(r.Eligible) == 0:
-		return "none of the cluster sets asked for is bound to the namespace"
-	case len(r.Request.ClusterSets) > 0:
-		return "not in " + strings.Join(r.Eligible, ", ")
-	default:
-		return "not in a bound set"
-	}
-}
-
-func (r *Result) predicateReason(v Verdict) string {
-	evalContext := &selector.EvalContext{Now: r.now}
-	reasons := make([]string, 0, len(r.Request.Predicates))
-
-	for i, predicate := range r.Request.Predicates {
-		verdict := predicate.Selector.Match(v.Cluster, evalContext)
-		reasons = append(reasons, predicateText(i, verdict.Failure()))
-	}
-
-	return strings.Join(reasons, "; ")
-}
-
-func (r *Result) rankReason(v Verdict) string {
-	best := r.Best()
-
-	text := fmt.Sprintf("rank %d of %d, %s", v.Rank, r.Feasible(), wantedText(len(best)))
-	if len(best) == 0 {
-		return text
-	}
-
-	// The last selected cluster was selected instead of this cluster.
-	last := best[len(best)-1]
-	spreads := spreadsBefore(r.Spreads, last.Cluster)
-
-	if reason := spreadReason(spreads, v.Cluster); reason != "" {
-		return text + ", " + reason
-	}
-
-	if slices.Compare(domainCounts(spreads, v.Cluster), domainCounts(spreads, last.Cluster)) > 0 {
-		return text + ", the spread constraints prefer the domains of " + last.Cluster.Name
-	}
-
-	if last.Avoid < v.Avoid {
-		return fmt.Sprintf("%s, PreferNoSelect taints not tolerated: %d, %s has %d", text, v.Avoid, last.Cluster.Name, last.Avoid)
-	}
-
-	if last.kept && !v.kept {
-		return fmt.Sprintf("%s, %s is kept because something of it cannot be read", text, last.Cluster.Name)
-	}
-
-	if behind := last.Score - v.Score; behind > 0 {
-		return fmt.Sprintf("%s, %d points below %s", text, behind, last.Cluster.Name)
-	}
-
-	return fmt.Sprintf("%s, as many points as %s, which comes first by name", text, last.Cluster.Name)
 }

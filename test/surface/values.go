@@ -159,6 +159,10 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 		return t.from(source{in: s.in, expr: call.Args[0], part: s.part})
 	}
 
+	if builtin, ok := s.in.object(call.Fun).(*types.Builtin); ok && !call.Ellipsis.IsValid() {
+		return t.builtin(s, builtin.Name(), call.Args)
+	}
+
 	function, ok := s.in.object(call.Fun).(*types.Func)
 	if !ok || t.under[function] {
 		return stringSet{Unknown: true}
@@ -191,4 +195,21 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 	}
 
 	return found
+}
+
+// builtin are the strings that a call of a built-in function returns: append those of all its arguments, and make none.
+func (t *trace) builtin(s source, name string, arguments []ast.Expr) stringSet {
+	switch name {
+	case "make":
+		return stringSet{}
+	case "append":
+		found := t.from(source{in: s.in, expr: arguments[0], part: s.part})
+		for _, argument := range arguments[1:] {
+			found.add(t.from(source{in: s.in, expr: argument}))
+		}
+
+		return found
+	default:
+		return stringSet{Unknown: true}
+	}
 }

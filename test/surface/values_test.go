@@ -23,8 +23,8 @@ func TestValuesAreFollowedToConstants(t *testing.T) {
 	}
 
 	want := []string{
-		surface.Unknown, "a", "assigned", "b", "default", "element", "false", "field", "first", "generic", "instance", "literal", "loop", "map-key",
-		"map-value", "pair-0", "parameter", "second", "sum-pair-1", "true",
+		surface.Unknown, "a", "appended", "assigned", "b", "default", "element", "false", "field", "first", "generic", "instance", "literal",
+		"loop", "map-key", "map-value", "pair-0", "parameter", "second", "sum-pair-1", "true",
 	}
 	if diff := cmp.Diff(want, slices.Compact(slices.Sorted(slices.Values(found)))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

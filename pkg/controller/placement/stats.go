@@ -207,8 +207,8 @@ func standing(result *scheduling.Result, status api.Status) metrics.Standing {
 		is.Pages += len(group.Pages)
 	}
 
-	for stage := range is.Stages {
-		is.Stages[stage] = result.Count(scheduling.Stage(stage))
+	for i, stage := range scheduling.Stages() {
+		is.Stages[i] = result.Count(stage)
 	}
 
 	for _, failed := range result.EvaluationErrors {

@@ -42,11 +42,6 @@ func (c *conversion) predicate(paths selector.Paths, spec selector.Spec) {
 	}
 }
 
-// defaultPrioritizers returns the prioritizers of a Placement that configures none (docs/spec/upstream-placement.md 1.8).
-func defaultPrioritizers() []scheduling.Prioritizer {
-	return []scheduling.Prioritizer{{BuiltIn: scheduling.Balance, Weight: 1}, {BuiltIn: scheduling.Steady, Weight: 1}}
-}
-
 // The types of topology keys, which are the same words in every API.
 const (
 	topologyLabel = "Label"

@@ -21,7 +21,7 @@ func convertV1alpha1(compiler *selector.Compiler, placement *placementv1alpha1.P
 		ClusterSets:  slices.Clone(placement.Spec.ClusterSets),
 		Wanted:       placement.Spec.NumberOfClusters,
 		Tolerations:  availabilityTolerations(),
-		Prioritizers: defaultPrioritizers(),
+		Prioritizers: scheduling.DefaultPrioritizers(),
 		Availability: true,
 		NoneIsEnough: true,
 	}}

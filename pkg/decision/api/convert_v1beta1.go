@@ -66,7 +66,7 @@ func (c *conversion) prioritizers(path *field.Path, policy clusterv1beta1.Priori
 
 	switch policy.Mode {
 	case "", clusterv1beta1.PrioritizerPolicyModeAdditive:
-		chosen = defaultPrioritizers()
+		chosen = scheduling.DefaultPrioritizers()
 	case clusterv1beta1.PrioritizerPolicyModeExact:
 	default:
 		c.addErrors(field.NotSupported(path.Child("mode"), policy.Mode, []clusterv1beta1.PrioritizerPolicyModeType{

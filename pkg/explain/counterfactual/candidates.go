@@ -42,9 +42,11 @@ func (s *search) candidates(at step) []candidate {
 			s.taintCandidates(at.result, verdict, clusterv1.TaintEffectPreferNoSelect),
 			s.domainCandidates(at.result, verdict),
 		)
-	default: // No change selects a terminating cluster.
+	case scheduling.StageTerminating, scheduling.StageSelected: // No change selects a terminating cluster.
 		return nil
 	}
+
+	return nil
 }
 
 // scopeCandidates brings a set of the cluster into the scope of the Placement, or the cluster into a set in scope.

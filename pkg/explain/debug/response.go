@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,10 +96,7 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 	}
 
 	result := evaluation.Result
-	answer.Filters = []Filter{
-		{Name: "Predicate", Clusters: passed(result, scheduling.StagePredicate)},
-		{Name: "Predicate,TaintToleration", Clusters: passed(result, scheduling.StageTaint)},
-	}
+	answer.Filters = filtersOf(result)
 
 	for _, scores := range result.Prioritizers() {
 		answer.Prioritizers = append(answer.Prioritizers, Prioritizer{
@@ -117,17 +115,27 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 	return answer, nil
 }
 
-// passed returns the clusters in scope that came further than a stage, by name.
-func passed(result *scheduling.Result, stage scheduling.Stage) []string {
-	names := []string{}
+// filtersOf returns the clusters that pass each filter, by name.
+func filtersOf(result *scheduling.Result) []Filter {
+	var (
+		filters []Filter
+		names   []string
+	)
 
-	for _, verdict := range result.Verdicts() {
-		if verdict.Stage > stage {
-			names = append(names, verdict.Cluster.Name)
+	for _, step := range scheduling.FilterSteps() {
+		names = append(names, string(step))
+		filter := Filter{Name: strings.Join(names, ","), Clusters: []string{}}
+
+		for _, verdict := range result.Verdicts() {
+			if verdict.Passed(step) {
+				filter.Clusters = append(filter.Clusters, verdict.Cluster.Name)
+			}
 		}
+
+		filters = append(filters, filter)
 	}
 
-	return names
+	return filters
 }
 
 // stalledMessage returns the message of the condition that reports why a result is stalled.

@@ -180,7 +180,7 @@ func chosen(result *scheduling.Result) []string {
 func feasible(result *scheduling.Result) []string {
 	var names []string
 	for _, verdict := range result.Verdicts() {
-		if verdict.Stage >= scheduling.StageRank {
+		if verdict.Stage == scheduling.StageRank || verdict.Stage == scheduling.StageSelected {
 			names = append(names, verdict.Cluster.Name)
 		}
 	}

@@ -233,7 +233,7 @@ func (r *reference) difference(placement *api.Placement) error {
 		fits := map[string]bool{}
 
 		for _, verdict := range result.Verdicts() {
-			fits[verdict.Cluster.Name] = verdict.Stage >= scheduling.StageAntiAffinity // Which of its kind is taken depends on the others.
+			fits[verdict.Cluster.Name] = verdict.Feasible() // Which of its kind is taken depends on the others.
 		}
 
 		stray := slices.DeleteFunc(slices.Clone(selected), func(name string) bool { return fits[name] })

@@ -147,7 +147,7 @@ func feasible(result *scheduling.Result) map[string]bool {
 	names := map[string]bool{}
 
 	for _, verdict := range result.Verdicts() {
-		if verdict.Stage >= scheduling.StageRank {
+		if verdict.Stage == scheduling.StageRank || verdict.Stage == scheduling.StageSelected {
 			names[verdict.Cluster.Name] = true
 		}
 	}

@@ -64,6 +64,10 @@ func All(given kind, choose bool) {
 		Use(name)
 	}
 
+	for _, name := range append(make([]string, 0, 1), "appended") {
+		Use(name)
+	}
+
 	Use(stage(1).String())
 	Use(string(given))
 	Use(strconv.FormatBool(choose))

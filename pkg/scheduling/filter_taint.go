@@ -8,10 +8,29 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 // maxTolerationSeconds is the highest number of seconds that a time.Duration holds, about 292 years; a longer toleration never ends.
 const maxTolerationSeconds = int64(math.MaxInt64 / time.Second)
+
+// StageTaint is the stage of the clusters with a taint that is not tolerated.
+const StageTaint Stage = "Taint"
+
+// StepTaintToleration is the name of the filter upstream.
+const StepTaintToleration Step = "TaintToleration"
+
+var taintFilter = filterPlugin{
+	stage: StageTaint,
+	step:  StepTaintToleration,
+	reads: func(_ *Request, d *inventory.Dependencies) {
+		d.Reads = append(d.Reads, clusterinfo.Property{Kind: clusterinfo.Taint})
+	},
+	batch:   (*evaluation).filterTaints,
+	rejects: (*evaluation).rejectsTaints,
+	text:    func(_ *reasons, v Verdict, _ detail) string { return taintClause(v.Cluster.Taints[v.taint]) },
+	count:   countTaints,
+}
 
 // taintResult is the effect of the taints of a cluster on a Placement.
 type taintResult struct {
@@ -43,13 +62,73 @@ func (e *evaluation) checkTaints(f *clusterinfo.ClusterInfo) taintResult {
 	return j
 }
 
-// earliest returns the earlier of two times; zero means never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
+// filterTaints removes the clusters with taints that are not tolerated.
+func (e *evaluation) filterTaints(p *filtered) *filtered {
+	var forbidden inventory.Members
+
+	avoid := map[string]int{}
+
+	for index := range p.tainted.EachSet() {
+		f := e.snapshot.ClusterInfo(index)
+		taints := e.checkTaints(f)
+
+		switch {
+		case taints.forbids >= 0:
+			if forbidden == nil {
+				forbidden = p.tainted.Clone().ClearAll()
+			}
+
+			forbidden.Set(index)
+
+			e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
+
+			continue
+		case taints.avoid > 0:
+			avoid[f.Name] = taints.avoid
+		}
+
+		e.evalContext.RequeueAfterChange(taints.until)
 	}
 
-	return a
+	left := *p
+	if forbidden != nil {
+		left = *p.without(forbidden)
+	}
+
+	left.avoid = avoid
+
+	return &left
+}
+
+func (e *evaluation) rejectsTaints(f *clusterinfo.ClusterInfo, verdict *Verdict) bool {
+	taints := e.checkTaints(f)
+
+	verdict.taint, verdict.Avoid = taints.forbids, taints.avoid
+	if taints.forbids >= 0 {
+		e.result.taintsChangeAt = earliest(e.result.taintsChangeAt, taints.until)
+
+		return true
+	}
+
+	e.evalContext.RequeueAfterChange(taints.until)
+
+	return false
+}
+
+// countTaints counts the clusters with taints that are not tolerated by taint.
+func countTaints(e *evaluation, before, _ *filtered, h histogram) {
+	counts := map[clusterv1.Taint]int{}
+
+	for index := range before.tainted.EachSet() {
+		f := e.snapshot.ClusterInfo(index)
+		if i := e.checkTaints(f).forbids; i >= 0 {
+			counts[clusterv1.Taint{Key: f.Taints[i].Key, Value: f.Taints[i].Value, Effect: f.Taints[i].Effect}]++
+		}
+	}
+
+	for taint, clusters := range counts {
+		h.add(StageTaint, taintClause(taint), clusters)
+	}
 }
 
 // Values of findToleration that are no index of a toleration.

@@ -1,0 +1,110 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// evaluation is the state of one call of Schedule or Reference.
+type evaluation struct {
+	request     *Request
+	snapshot    *inventory.Snapshot
+	incumbents  map[string]bool
+	evalContext *selector.EvalContext
+	result      *Result
+	// recorder receives the steps.
+	recorder Recorder
+
+	// scope are the clusters of the sets that are bound and selected.
+	scope inventory.Scope
+	// ranked has the feasible clusters with their stages, best first; nil when the selection does not rank all of them.
+	ranked []Verdict
+}
+
+// newEvaluation returns an evaluation with its scope. Its Result is Invalid if the Request or a set in scope is.
+func newEvaluation(request *Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *evaluation {
+	e := &evaluation{
+		request: request, snapshot: snapshot, incumbents: incumbents, evalContext: &selector.EvalContext{Now: now}, recorder: NopRecorder,
+		scope: snapshot.Scope(request.Key.Namespace, request.ClusterSets),
+		result: &Result{
+			Request: request, Generation: snapshot.Generation, Errors: request.Errors, snapshot: snapshot, incumbents: incumbents, now: now,
+			stages: stageCounts{}, details: func() *details { return &details{} },
+		},
+	}
+	e.result.Bound = e.scope.Bound
+
+	for _, set := range e.scope.Eligible {
+		e.result.Eligible = append(e.result.Eligible, set.Name)
+
+		if set.Err != nil {
+			e.result.BrokenSets = append(e.result.BrokenSets, set)
+		}
+	}
+
+	return e
+}
+
+// memoize returns the result of find from the cache of the Snapshot, which is shared by Requests with the same sets and predicates.
+// Predicates with CEL are evaluated each time. The function size estimates the size of the result in bytes.
+func memoize[T any](e *evaluation, about string, find func() T, size func(T) int) T {
+	if e.dynamic() {
+		return find()
+	}
+
+	identity := inventory.RequestIdentity(e.request.ClusterSets, e.request.selectors())
+
+	return inventory.Memoize(e.snapshot, identity, about+strings.Join(e.result.Eligible, "\x00"), find, size)
+}
+
+func (e *evaluation) dynamic() bool {
+	return slices.ContainsFunc(e.request.Predicates, func(p Predicate) bool { return p.Selector.HasCEL() })
+}
+
+// recordError adds a failed CEL evaluation. The error of the first cluster by name represents the others.
+func (e *evaluation) recordError(path *field.Path, cluster string, err error) {
+	known := slices.IndexFunc(e.result.EvaluationErrors, func(other EvaluationError) bool { return other.Path.String() == path.String() })
+	if known < 0 {
+		e.result.EvaluationErrors = append(e.result.EvaluationErrors, EvaluationError{Path: path, Clusters: 1, First: cluster, Err: err})
+		slices.SortFunc(e.result.EvaluationErrors, func(a, b EvaluationError) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+
+		return
+	}
+
+	noted := &e.result.EvaluationErrors[known]
+	noted.Clusters++
+
+	if cluster < noted.First {
+		noted.First, noted.Err = cluster, err
+	}
+}
+
+// requeueAt returns the earliest time at which the Result can change without an event. Rejected clusters count only while the status lists
+// rejections.
+func (e *evaluation) requeueAt() time.Time {
+	if e.result.ListsRejections() {
+		e.evalContext.RequeueAfterChange(e.result.taintsChangeAt)
+	}
+
+	return e.evalContext.RequeueAt()
+}
+
+// costExceeded returns the Result of an evaluation whose CEL expressions cost too much: an error instead of a selection. RequeueAt is the
+// time at which the first of the evaluated expressions can change, because the cost stays the same until then.
+func (e *evaluation) costExceeded() *Result {
+	result := *e.result
+	result.Available, result.EvaluationErrors, result.RequeueAt = 0, nil, e.evalContext.RequeueAt()
+	result.Cost, result.stages = e.evalContext.Cost(), nil
+	result.Errors = field.ErrorList{field.Forbidden(field.NewPath("spec", "predicates"), fmt.Sprintf(
+		"the CEL expressions cost more than the %d that one evaluation over all clusters may cost: narrow the clusters by labelSelector, "+
+			"claimSelector or clusterSets first, or make the expressions cheaper", uint64(selector.MaxCost)))}
+
+	return &result
+}
