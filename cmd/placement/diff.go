@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -106,12 +107,12 @@ func newDiffCommand() *cobra.Command {
 	flags.StringArrayVar(&o.hub, "hub", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
-	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
+	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
 			"@GROUP follows the name of placements of another API).")
 	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
-	o.hubFlags.registerCompletions(cmd, explain.Formats())
+	o.hubFlags.registerCompletions(cmd, printers.Formats())
 	return cmd
 }
 
@@ -143,7 +144,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 		return false, err
 	}
 	differences := compare(hub, after, applied, now)
-	if err := explain.WriteDifferences(stdout, explain.Format(o.output), differences, o.showKept); err != nil {
+	if err := printers.Differences(stdout, printers.Format(o.output), differences, o.showKept); err != nil {
 		return false, err
 	}
 	return differences.Differ(), unanswered(differences)
@@ -163,8 +164,8 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 		return now, errors.New("--filename, --hub: standard input (-) can be read only once; name it once")
 	case len(o.hub) > 0 && (o.kubeconfig != "" || o.context != ""):
 		return now, errors.New("--hub: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
-	case !slices.Contains(explain.Formats(), explain.Format(o.output)):
-		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, explain.Formats())
+	case !slices.Contains(printers.Formats(), printers.Format(o.output)):
+		return now, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())
 	}
 	return now, nil
 }

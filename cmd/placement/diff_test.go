@@ -11,9 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 const (
@@ -238,7 +237,7 @@ func TestDiffWithoutAHub(t *testing.T) {
 func TestDiffReportsWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	o := diffOptions{
-		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(explain.FormatTable),
+		files: []string{expect.File(t, filepath.Join(dir, "new.yaml"), unchanged)}, output: string(printers.FormatTable),
 		hub: []string{expect.File(t, filepath.Join(dir, "hub.yaml"), diffedHub)},
 	}
 	if _, err := o.run(t.Context(), strings.NewReader(""), closedOutput{}); !errors.Is(err, os.ErrClosed) {

@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -93,7 +94,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringArrayVarP(&o.clusters, "cluster", "c", nil, "Cluster to explain in full. May be repeated.")
 	flags.StringVar(&o.api, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
-	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
+	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster).")
 	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
@@ -123,7 +124,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	}
 	found, err := o.evaluate(ctx, source, targets, now)
 	if found != nil {
-		err = errors.Join(found.write(stdout, explain.Format(o.output), o.style(stdout)), err)
+		err = errors.Join(found.write(stdout, printers.Format(o.output), o.style(stdout)), err)
 	}
 	return err
 }
@@ -144,8 +145,8 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 // checkArgs reports a missing or contradictory selection of Placements.
 func (o *explainOptions) checkArgs(args []string) error {
 	switch {
-	case !slices.Contains(counterfactual.Formats(), explain.Format(o.output)):
-		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, counterfactual.Formats())
+	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
+		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
 	case o.all && len(args) > 0:
 		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
 	case o.all && len(o.clusters) > 0:
@@ -187,11 +188,11 @@ type explainOutput struct {
 	explanations *counterfactual.Explanations
 }
 
-func (a *explainOutput) write(out io.Writer, format explain.Format, style explain.Style) error {
+func (a *explainOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
 	if a.unsatisfied != nil {
-		return explain.WriteUnsatisfied(out, format, *a.unsatisfied, style)
+		return printers.Unsatisfied(out, format, *a.unsatisfied, style)
 	}
-	return counterfactual.Write(out, format, *a.explanations, style)
+	return printers.Explanations(out, format, *a.explanations, style)
 }
 
 // changesAt returns the earliest time at which the output can change without an event; zero for never.
@@ -213,8 +214,8 @@ func (a *explainOutput) changesAt() time.Time {
 }
 
 // style returns the style for the output.
-func (o *explainOptions) style(stdout io.Writer) explain.Style {
-	return explain.Style{Scores: true, Wide: explain.Format(o.output) == counterfactual.FormatWide, All: "-o wide", Color: colored(stdout)}
+func (o *explainOptions) style(stdout io.Writer) printers.Style {
+	return printers.Style{Scores: true, Wide: printers.Format(o.output) == printers.FormatWide, All: "-o wide", Color: colored(stdout)}
 }
 
 // colored reports whether the output is a terminal that may have colours.
@@ -228,7 +229,7 @@ func colored(stdout io.Writer) bool {
 func (o *explainOptions) explainIn(state *explain.State, keys []inventory.Key, now time.Time) (*explainOutput, error) {
 	state.Limit = o.hubLimit
 	explanations := &counterfactual.Explanations{Now: metav1.NewTime(now), Placements: []counterfactual.Explanation{}}
-	all := explain.Format(o.output) == counterfactual.FormatWide || len(o.clusters) > 0
+	all := printers.Format(o.output) == printers.FormatWide || len(o.clusters) > 0
 	for _, evaluation := range state.Evaluate(now, func(key inventory.Key) bool { return slices.Contains(keys, key) }) {
 		clusters := make([]counterfactual.ClusterExplanation, 0, len(o.clusters))
 		for _, cluster := range o.clusters {

@@ -14,9 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // completionTimeout bounds the time that a shell waits for completions. Errors yield no completions and no message.
@@ -26,7 +25,7 @@ const completionTimeout = 2 * time.Second
 const completionPage = 500
 
 func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
-	o.hubFlags.registerCompletions(cmd, counterfactual.Formats())
+	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	apis := make([]string, 0, len(api.Adapters()))
 	for _, adapter := range api.Adapters() {
 		apis = append(apis, adapter.Codec().Owner().Version)
@@ -48,7 +47,7 @@ func complete(cmd *cobra.Command, flag string, by cobra.CompletionFunc) {
 }
 
 // registerCompletions completes the flags that find a hub, and the output formats.
-func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []explain.Format) {
+func (f *hubFlags) registerCompletions(cmd *cobra.Command, formats []printers.Format) {
 	texts := make([]string, 0, len(formats))
 	for _, format := range formats {
 		texts = append(texts, string(format))

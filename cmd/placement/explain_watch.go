@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -42,7 +43,7 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	state, written, err := f.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
-			err = errors.Join(written.write(stdout, explain.Format(o.output), o.style(stdout)), err)
+			err = errors.Join(written.write(stdout, printers.Format(o.output), o.style(stdout)), err)
 		}
 		return err
 	}
@@ -142,7 +143,7 @@ func (f *changePrinter) evaluate(ctx context.Context, now time.Time) (*explainOu
 func (f *changePrinter) print(found *explainOutput, now time.Time, stdout io.Writer) error {
 	// Only visible texts are compared: a new time is no change.
 	var text bytes.Buffer
-	if err := found.write(&text, counterfactual.FormatWide, explain.Style{Scores: true, Wide: true}); err != nil {
+	if err := found.write(&text, printers.FormatWide, printers.Style{Scores: true, Wide: true}); err != nil {
 		return err
 	}
 	gone := f.deleted(found)
@@ -153,17 +154,17 @@ func (f *changePrinter) print(found *explainOutput, now time.Time, stdout io.Wri
 	f.last = text.String()
 
 	var out bytes.Buffer
-	switch format := explain.Format(f.output); format {
-	case explain.FormatJSON, explain.FormatName:
-	case explain.FormatYAML:
+	switch format := printers.Format(f.output); format {
+	case printers.FormatJSON, printers.FormatName:
+	case printers.FormatYAML:
 		out.WriteString("---\n")
 	default:
 		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
 	}
-	if format := explain.Format(f.output); len(gone) > 0 && (format == explain.FormatTable || format == counterfactual.FormatWide) {
+	if format := printers.Format(f.output); len(gone) > 0 && (format == printers.FormatTable || format == printers.FormatWide) {
 		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
 	}
-	if err := found.write(&out, explain.Format(f.output), f.style(stdout)); err != nil {
+	if err := found.write(&out, printers.Format(f.output), f.style(stdout)); err != nil {
 		return err
 	}
 	if _, err := out.WriteTo(stdout); err != nil {

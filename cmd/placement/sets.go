@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	authorizationv1 "k8s.io/api/authorization/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 )
 
@@ -50,15 +50,15 @@ func newSetsCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the bindings to list. Default: the namespace of the context."
-	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable), "Output format: table, json, yaml, or name (one set per line).")
-	o.registerCompletions(cmd, setlist.Formats())
+	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable), "Output format: table, json, yaml, or name (one set per line).")
+	o.registerCompletions(cmd, printers.Formats())
 	return cmd
 }
 
 // run prints the sets that could be read, also with an error.
 func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
-	if !slices.Contains(setlist.Formats(), explain.Format(o.output)) {
-		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, setlist.Formats())}
+	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
+		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())}
 	}
 	config, namespace, err := o.find()
 	if err != nil {
@@ -75,5 +75,5 @@ func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	if list == nil {
 		return err
 	}
-	return errors.Join(setlist.Write(stdout, explain.Format(o.output), *list, explain.Style{Color: colored(stdout)}), err)
+	return errors.Join(printers.Sets(stdout, printers.Format(o.output), *list, printers.Style{Color: colored(stdout)}), err)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -140,7 +141,7 @@ func newSimulateCommand() *cobra.Command {
 		"File or directory with the objects of the hub, or - for standard input, if -f names the objects to add. May be repeated.")
 	flags.StringArrayVar(&o.placements, "placement", nil, "Placement to evaluate, as namespace/name. May be repeated. Default: all.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
-	flags.StringVarP(&o.output, "output", "o", string(explain.FormatTable),
+	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or with changes "+
 			"\"namespace/name +cluster\" per difference, - for lost and ~ for moved; @GROUP follows the name of placements of another API).")
 	addHubLimitFlags(flags, &o.hubLimit)
@@ -148,7 +149,7 @@ func newSimulateCommand() *cobra.Command {
 	flags.BoolVar(&o.showKept, "show-kept", false, "With changes: list the clusters that stay, instead of counting them.")
 	flags.BoolVar(&o.exitCode, "exit-code", false,
 		"With changes: exit with 1 if they make a difference, 0 if they make none, and 2 for an error, as git diff does.")
-	o.hubFlags.registerCompletions(cmd, explain.Formats())
+	o.hubFlags.registerCompletions(cmd, printers.Formats())
 	complete(cmd, "drain", o.completeClusters)
 	complete(cmd, "remove", o.completeClusters)
 	return cmd
@@ -178,7 +179,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	for _, evaluation := range state.Evaluate(now, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
 	}
-	return false, explain.Write(stdout, explain.Format(o.output), reports)
+	return false, printers.Reports(stdout, printers.Format(o.output), reports)
 }
 
 // whatIf prints the differences that the changes would make.
@@ -193,7 +194,7 @@ func (o *simulateOptions) whatIf(
 	for _, change := range changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}
-	return whatIf.Differs(), explain.WriteWhatIf(stdout, explain.Format(o.output), whatIf, o.showKept)
+	return whatIf.Differs(), printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept)
 }
 
 // parse parses the flags. Its errors are usage errors.
@@ -205,8 +206,8 @@ func (o *simulateOptions) parse() (now time.Time, wanted map[types.NamespacedNam
 		return now, nil, err
 	}
 	switch {
-	case !slices.Contains(explain.Formats(), explain.Format(o.output)):
-		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, explain.Formats())
+	case !slices.Contains(printers.Formats(), printers.Format(o.output)):
+		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())
 	case len(o.changes) > 0 && o.all:
 		return now, nil, errors.New("--all: a difference has no clusters out of scope; leave it out")
 	case len(o.changes) == 0 && (o.exitCode || o.showKept):

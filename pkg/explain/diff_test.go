@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -279,9 +280,9 @@ func TestDiff(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			got := differences(t, diffFleet+tc.hub, tc.files)
 
-			for format, want := range map[explain.Format]string{explain.FormatTable: tc.want, explain.FormatName: tc.wantNames} {
+			for format, want := range map[printers.Format]string{printers.FormatTable: tc.want, printers.FormatName: tc.wantNames} {
 				var out bytes.Buffer
-				if err := explain.WriteDifferences(&out, format, got, tc.showKept); err != nil {
+				if err := printers.Differences(&out, format, got, tc.showKept); err != nil {
 					t.Fatal(err)
 				}
 
@@ -300,7 +301,7 @@ func TestDiff(t *testing.T) {
 // A placement of the older API says so in JSON; see TestDiffNamesInJSONAreStable for what is the same.
 func TestDiffNamesTheOlderAPIInJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := explain.WriteDifferences(&out, explain.FormatJSON, differences(t, diffFleet, olderA("{}")), false); err != nil {
+	if err := printers.Differences(&out, printers.FormatJSON, differences(t, diffFleet, olderA("{}")), false); err != nil {
 		t.Fatal(err)
 	}
 
@@ -415,8 +416,8 @@ func TestDiffNamesInJSONAreStable(t *testing.T) {
 	got := differences(t, diffFleet+hub, files)
 
 	var out, yaml bytes.Buffer
-	if err := errors.Join(explain.WriteDifferences(&out, explain.FormatJSON, got, false),
-		explain.WriteDifferences(&yaml, explain.FormatYAML, got, false)); err != nil {
+	if err := errors.Join(printers.Differences(&out, printers.FormatJSON, got, false),
+		printers.Differences(&yaml, printers.FormatYAML, got, false)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -486,13 +487,13 @@ func TestDiffCountsPagesThatAreBeingDeleted(t *testing.T) {
 }
 
 func TestWriteDifferencesReportsErrors(t *testing.T) {
-	if err := explain.WriteDifferences(brokenPipe{}, explain.FormatTable, explain.Differences{
+	if err := printers.Differences(brokenPipe{}, printers.FormatTable, explain.Differences{
 		Placements: []explain.Difference{{Placement: "ns/a"}},
 	}, false); !errors.Is(err, errBroken) {
 		t.Errorf("error is %v, want that of the writer", err)
 	}
 
-	if err := explain.WriteDifferences(&bytes.Buffer{}, "xml", explain.Differences{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+	if err := printers.Differences(&bytes.Buffer{}, "xml", explain.Differences{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
 		t.Errorf("error is %v, want one that names the format", err)
 	}
 }

@@ -6,11 +6,16 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
+
+// MaxWarnings bounds the warnings of one Placement that are shown: scores mostly expire on many clusters at once.
+const MaxWarnings = 3
 
 // stalledMessage says why there is no result, or why it is not applied, and what to correct; where is the place of the Placement.
 func stalledMessage(evaluation Evaluation, where string) string {
@@ -42,7 +47,7 @@ func notesOf(evaluation Evaluation, state *State) []string {
 	notes := append(unboundSetNotes(result, state), uncountedNotes(result, state)...)
 
 	for _, condition := range evaluation.Status.Conditions {
-		if isNotable(condition) {
+		if IsNotable(condition) {
 			notes = append(notes, fmt.Sprintf("%s=%s (%s): %s", condition.Type, condition.Status, condition.Reason, condition.Message))
 		}
 	}
@@ -52,8 +57,8 @@ func notesOf(evaluation Evaluation, state *State) []string {
 	}
 
 	for i, warning := range result.Warnings() {
-		if i == warningsShown {
-			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings())-warningsShown))
+		if i == MaxWarnings {
+			notes = append(notes, fmt.Sprintf("warnings not shown: %d", len(result.Warnings())-MaxWarnings))
 
 			break
 		}
@@ -103,4 +108,18 @@ func unboundSetNotes(result *scheduling.Result, state *State) []string {
 	}
 
 	return notes
+}
+
+// IsNotable reports whether a condition has more information than its normal state.
+func IsNotable(condition metav1.Condition) bool {
+	switch condition.Type {
+	case clusterv1beta1.PlacementConditionSatisfied:
+		return condition.Status != metav1.ConditionTrue
+	case clusterv1beta1.PlacementConditionMisconfigured:
+		return condition.Status != metav1.ConditionFalse || strings.Contains(condition.Message, "could not be evaluated")
+	case removalbudget.Condition:
+		return condition.Status != metav1.ConditionFalse || condition.Reason == removalbudget.ReasonInvalidAnnotation
+	default:
+		return condition.Status != metav1.ConditionTrue
+	}
 }

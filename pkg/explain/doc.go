@@ -1,23 +1,23 @@
-// Package explain evaluates Placements without an API server, and renders the results.
+// Package explain evaluates Placements without an API server, and reports the results as plain data.
 //
-// A State is the objects of a hub; the sub-package hubstate/statefile reads it from files, and hubstate from a hub. State.Evaluate runs the code of
-// the controller (scheduling, decision) for every Placement of it. All Placements see the same decisions: those of the State. An Evaluation
-// is the scheduling result with the plan and the status that the controller would write.
+// A State is the objects of a hub; the sub-package hubstate reads it from a hub, and hubstate/statefile from files. State.Evaluate runs the
+// code of the controller (scheduling, decision) for every Placement of it. All Placements see the same decisions: those of the State. An
+// Evaluation is the scheduling result with the plan and the status that the controller would write.
 //
-// NewReport turns an Evaluation into a Report: plain data with stable JSON names. Write prints reports as a table, JSON, YAML or names. A
-// Report depends on nothing but its Evaluation. There is no second copy of any scheduling rule here: the verdict on a cluster is that of
-// scheduling.Result.
+// NewReport turns an Evaluation into a Report: plain data with stable JSON names. A Report depends on nothing but its Evaluation. There is no
+// second copy of any scheduling rule here: the verdict on a cluster is that of scheduling.Result.
 //
 // Diff compares the decisions that exist in a State with the desired decisions in another State, say with a changed Placement, and marks
-// the differences that come without the change. WriteDifferences prints it in the same formats.
+// the differences that come without the change.
 //
 // NewWhatIf computes the differences of all decisions if other objects than Placements changed; the sub-package whatif makes the changed
-// State. It evaluates only the Placements that depend on the change, which the inventory returns as on a hub. WriteWhatIf prints it.
+// State. It evaluates only the Placements that depend on the change, which the inventory returns as on a hub.
 //
 // State.Unsatisfied lists the Placements that do not get the clusters they ask for. An Evaluator schedules one Placement in many variants
 // of a State; the sub-package counterfactual finds with it which changes would select a cluster.
 //
-// The sub-package debug serves evaluations of a running hub over HTTP, by Evaluate.
+// The sub-package printers prints all of these as a table, JSON, YAML or names. The sub-package debug serves evaluations of a running hub over
+// HTTP, by Evaluate.
 //
 // The package never talks to an API server, never opens a file and never reads a clock. It does not know the origin of a State.
 package explain

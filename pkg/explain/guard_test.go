@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
 // heldWorld is a hub that has lost two of the three clusters of placement ns/a, which lets no more than half of them go.
@@ -25,7 +26,7 @@ func TestReportsTellOfHeldRemovals(t *testing.T) {
 	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
 
 	var out bytes.Buffer
-	if err := explain.Write(&out, explain.FormatTable, reports); err != nil {
+	if err := printers.Reports(&out, printers.FormatTable, reports); err != nil {
 		t.Fatal(err)
 	}
 

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -48,20 +49,20 @@ func TestOutputIsGolden(t *testing.T) {
 
 	for _, tc := range []struct {
 		golden, reason string
-		format         explain.Format
+		format         printers.Format
 		all            bool
 		wanted         func(inventory.Key) bool
 	}{
-		{golden: "table", reason: "everything that a report can say", format: explain.FormatTable},
-		{golden: "table-all", reason: "clusters out of scope are listed", format: explain.FormatTable, all: true, wanted: one("short")},
-		{golden: "name", reason: "best first, kept decisions by name", format: explain.FormatName},
-		{golden: "json", reason: "stable names", format: explain.FormatJSON},
-		{golden: "yaml", reason: "as JSON", format: explain.FormatYAML, all: true, wanted: one("scores")},
-		{golden: "json-none", reason: "no placement is an empty list", format: explain.FormatJSON, wanted: one("nosuch")},
+		{golden: "table", reason: "everything that a report can say", format: printers.FormatTable},
+		{golden: "table-all", reason: "clusters out of scope are listed", format: printers.FormatTable, all: true, wanted: one("short")},
+		{golden: "name", reason: "best first, kept decisions by name", format: printers.FormatName},
+		{golden: "json", reason: "stable names", format: printers.FormatJSON},
+		{golden: "yaml", reason: "as JSON", format: printers.FormatYAML, all: true, wanted: one("scores")},
+		{golden: "json-none", reason: "no placement is an empty list", format: printers.FormatJSON, wanted: one("nosuch")},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := explain.Write(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted)); err != nil {
+			if err := printers.Reports(&out, tc.format, reportsOf(testState(t), tc.all, tc.wanted)); err != nil {
 				t.Fatal(err)
 			}
 
@@ -84,18 +85,6 @@ func TestOutputIsGolden(t *testing.T) {
 	}
 }
 
-func TestLongGroupsAreCut(t *testing.T) {
-	members := strings.Split("a b c d e f g h i j k l", " ")
-	long := explain.GroupReport{Index: 1, Name: "x", Clusters: members}
-	if got, want := long.String(), "group 1 x: a, b, c, d, e, f, g, h, i, j, and 2 more"; got != want {
-		t.Errorf("group reads %q, want %q", got, want)
-	}
-
-	if got, want := (explain.GroupReport{Clusters: members[:10]}).String(), "group 0: a, b, c, d, e, f, g, h, i, j"; got != want {
-		t.Errorf("group reads %q, want %q", got, want)
-	}
-}
-
 func TestTextOfOthersKeepsTheTable(t *testing.T) {
 	report := explain.Report{
 		Placement: "ns/a", Selected: []string{},
@@ -112,7 +101,7 @@ func TestTextOfOthersKeepsTheTable(t *testing.T) {
 		"  cluster-2  Taint      -      d\n"
 
 	var out bytes.Buffer
-	if err := explain.Write(&out, explain.FormatTable, explain.Reports{Placements: []explain.Report{report}}); err != nil {
+	if err := printers.Reports(&out, printers.FormatTable, explain.Reports{Placements: []explain.Report{report}}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -128,11 +117,11 @@ var errBroken = errors.New("broken pipe")
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteReportsErrors(t *testing.T) {
-	if err := explain.Write(brokenPipe{}, explain.FormatJSON, explain.Reports{}); !errors.Is(err, errBroken) {
+	if err := printers.Reports(brokenPipe{}, printers.FormatJSON, explain.Reports{}); !errors.Is(err, errBroken) {
 		t.Errorf("error is %v, want that of the writer", err)
 	}
 
-	if err := explain.Write(&bytes.Buffer{}, "xml", explain.Reports{}); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+	if err := printers.Reports(&bytes.Buffer{}, "xml", explain.Reports{}); err == nil || !strings.Contains(err.Error(), `"xml"`) {
 		t.Errorf("error is %v, want one that names the format", err)
 	}
 }

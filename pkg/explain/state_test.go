@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -22,7 +22,7 @@ func TestEvaluateDoesNotModifyTheState(t *testing.T) {
 
 	var first, second bytes.Buffer
 	for _, out := range []*bytes.Buffer{&first, &second} {
-		if err := explain.Write(out, explain.FormatJSON, reportsOf(state, true, nil)); err != nil {
+		if err := printers.Reports(out, printers.FormatJSON, reportsOf(state, true, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,6 +112,9 @@ func TestImports(t *testing.T) {
 		".": {
 			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/api",
 			"pkg/decision/removalbudget",
+		},
+		"printers": {
+			"pkg/explain", "pkg/explain/counterfactual", "pkg/explain/setlist", "pkg/scheduling",
 		},
 		"hubstate/statefile": {"pkg/explain", "pkg/inventory", "pkg/decision/api", "pkg/apis/placement/v1alpha1"},
 	} {
@@ -236,7 +239,7 @@ func BenchmarkSimulate1000x50(b *testing.B) {
 		}
 
 		var out bytes.Buffer
-		if err := explain.Write(&out, explain.FormatTable, reportsOf(state, true, nil)); err != nil {
+		if err := printers.Reports(&out, printers.FormatTable, reportsOf(state, true, nil)); err != nil {
 			b.Fatal(err)
 		}
 	}

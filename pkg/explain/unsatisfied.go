@@ -1,12 +1,8 @@
 package explain
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -153,80 +149,4 @@ func newUnsatisfied(evaluation Evaluation) UnsatisfiedPlacement {
 	}
 
 	return told
-}
-
-// WriteUnsatisfied prints the list. FormatName prints the names of the Placements; any format that is not JSON, YAML or FormatName prints a
-// table.
-func WriteUnsatisfied(out io.Writer, format Format, list Unsatisfied, style Style) error {
-	var text bytes.Buffer
-
-	switch format {
-	case FormatJSON, FormatYAML:
-		if err := Marshal(&text, format, list); err != nil {
-			return err
-		}
-	case FormatName:
-		for _, placement := range list.Placements {
-			fmt.Fprintln(&text, qualifiedName(placement.Placement, placement.API))
-		}
-	default:
-		list.table(&text, style)
-	}
-
-	if _, err := text.WriteTo(out); err != nil {
-		return fmt.Errorf("printing the unsatisfied placements: %w", err)
-	}
-
-	return nil
-}
-
-func (u Unsatisfied) table(out *bytes.Buffer, style Style) {
-	switch {
-	case u.Evaluated == 0 && u.Namespace != "":
-		fmt.Fprintf(out, "no placements in namespace %s; --all-namespaces lists those of all\n", u.Namespace)
-
-		return
-	case u.Evaluated == 0:
-		fmt.Fprintln(out, "no placements")
-
-		return
-	case len(u.Placements) == 0:
-		fmt.Fprintf(out, "all of %s satisfied\n", count(u.Evaluated, "placement"))
-
-		return
-	}
-
-	fmt.Fprintf(out, "%d of %s unsatisfied\n", len(u.Placements), count(u.Evaluated, "placement"))
-
-	rows := [][]string{{"NAMESPACE/NAME", "SELECTED", "STATUS", "CLUSTERS", "MAIN CAUSE"}}
-
-	for _, placement := range u.Placements {
-		selected, wanted, clusters, cause := strconv.Itoa(placement.Selected), "all", noValue, placement.Message
-		if placement.Uncounted {
-			selected = "?"
-		}
-
-		if placement.Wanted != nil {
-			wanted = strconv.Itoa(int(*placement.Wanted))
-		}
-
-		if placement.Cause != nil {
-			clusters, cause = strconv.Itoa(placement.Cause.Clusters), placement.Cause.Clause
-		}
-
-		rows = append(rows, []string{
-			qualifiedName(placement.Placement, placement.API), selected + "/" + wanted, placement.Reason, clusters, oneLine(cause),
-		})
-	}
-
-	Grid(out, rows, func(row, column int, text string) string {
-		switch {
-		case row == 0:
-			return style.Bold(text)
-		case column == 2 && u.Placements[row-1].Stalled:
-			return style.alarm(text)
-		default:
-			return text
-		}
-	})
 }

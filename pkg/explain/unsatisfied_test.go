@@ -10,6 +10,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -21,12 +22,13 @@ func TestUnsatisfiedAreThoseThatReportsCallSo(t *testing.T) {
 
 	for _, evaluation := range state.Evaluate(noon, nil) {
 		if evaluation.Result != nil && !evaluation.Satisfied() {
-			wrong[explain.NewReport(evaluation, false).QualifiedName()] = evaluation.Result.Outcome() != scheduling.Decided
+			report := explain.NewReport(evaluation, false)
+			wrong[printers.QualifiedName(report.Placement, report.API)] = evaluation.Result.Outcome() != scheduling.Decided
 		}
 	}
 
 	var out bytes.Buffer
-	if err := explain.WriteUnsatisfied(&out, explain.FormatName, list, explain.Style{}); err != nil {
+	if err := printers.Unsatisfied(&out, printers.FormatName, list, printers.Style{}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -71,7 +73,7 @@ func TestWrittenUnsatisfiedCountsTheDecisions(t *testing.T) {
 		state.Uncounted = uncounted
 
 		var out bytes.Buffer
-		if err := explain.WriteUnsatisfied(&out, explain.FormatTable, state.WrittenUnsatisfied(), explain.Style{}); err != nil {
+		if err := printers.Unsatisfied(&out, printers.FormatTable, state.WrittenUnsatisfied(), printers.Style{}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -105,7 +107,7 @@ func TestNobodyIsUnsatisfied(t *testing.T) {
 		"all of 2 placements satisfied\n": {Evaluated: 2},
 	} {
 		var out bytes.Buffer
-		if err := explain.WriteUnsatisfied(&out, explain.FormatTable, list, explain.Style{}); err != nil || out.String() != text {
+		if err := printers.Unsatisfied(&out, printers.FormatTable, list, printers.Style{}); err != nil || out.String() != text {
 			t.Errorf("%v: %q, want %q", err, out.String(), text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -29,7 +30,7 @@ func whatIfTable(t *testing.T, state *explain.State, changes ...whatif.Change) s
 	}
 
 	var out bytes.Buffer
-	if err := explain.WriteWhatIf(&out, explain.FormatTable, whatIf, false); err != nil {
+	if err := printers.WhatIf(&out, printers.FormatTable, whatIf, false); err != nil {
 		t.Fatal(err)
 	}
 
@@ -145,42 +146,12 @@ func TestWhatIfOfPlacements(t *testing.T) {
 	}
 }
 
-func TestWhatIfSummary(t *testing.T) {
-	for _, tc := range []struct {
-		summary explain.WhatIfSummary
-		want    string
-	}{
-		{
-			explain.WhatIfSummary{Losing: 4, Lost: 12, Gaining: 2, Gained: 3, Unchanged: 14},
-			"4 placements lose 12 clusters, 2 gain 3; 14 do not change",
-		},
-		{explain.WhatIfSummary{Gaining: 1, Gained: 1}, "1 placement gains 1 cluster"},
-		{
-			explain.WhatIfSummary{Gaining: 2, Gained: 3, Moving: 1, Moved: 2, Unchanged: 1},
-			"2 placements gain 3 clusters, 1 moves 2 clusters to another group; 1 does not change",
-		},
-		{
-			explain.WhatIfSummary{Moving: 2, Moved: 2, Unsatisfied: 2, Later: 1},
-			"2 placements move 2 clusters to another group; 2 are satisfied no more; 1 may change later",
-		},
-		{
-			explain.WhatIfSummary{Later: 3, Stalled: 1},
-			"no placement gains or loses a cluster; 3 may change later; 1 is stalled and keeps its last decisions",
-		},
-		{explain.WhatIfSummary{}, "no placement gains or loses a cluster"},
-	} {
-		if got := tc.summary.String(); got != tc.want {
-			t.Errorf("summary of %+v is %q, want %q", tc.summary, got, tc.want)
-		}
-	}
-}
-
 func TestWriteWhatIfReportsErrors(t *testing.T) {
-	if err := explain.WriteWhatIf(brokenPipe{}, explain.FormatJSON, explain.WhatIf{}, false); !errors.Is(err, errBroken) {
+	if err := printers.WhatIf(brokenPipe{}, printers.FormatJSON, explain.WhatIf{}, false); !errors.Is(err, errBroken) {
 		t.Errorf("error is %v, want that of the writer", err)
 	}
 
-	if err := explain.WriteWhatIf(&bytes.Buffer{}, "xml", explain.WhatIf{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
+	if err := printers.WhatIf(&bytes.Buffer{}, "xml", explain.WhatIf{}, false); err == nil || !strings.Contains(err.Error(), `"xml"`) {
 		t.Errorf("error is %v, want one that names the format", err)
 	}
 }

@@ -1,12 +1,9 @@
 package counterfactual
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -227,16 +224,4 @@ func locationOf(evaluation explain.Evaluation, cluster string) *Location {
 	}
 
 	return nil
-}
-
-// sortedCounts returns "a 2, b 1", sorted by name.
-func sortedCounts(counts map[string]int) string {
-	texts := make([]string, 0, len(counts))
-	for value, n := range counts {
-		texts = append(texts, value+" "+strconv.Itoa(n))
-	}
-
-	slices.SortFunc(texts, cmp.Compare)
-
-	return strings.Join(texts, ", ")
 }

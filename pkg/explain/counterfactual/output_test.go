@@ -1,4 +1,4 @@
-package counterfactual
+package counterfactual_test
 
 import (
 	"bytes"
@@ -11,44 +11,50 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestOutputIsGolden(t *testing.T) {
-	best, two := newer("team-a", "best"), newer("team-b", "two")
+	best, two := counterfactual.NewKey("team-a", "best"), counterfactual.NewKey("team-b", "two")
 	apart := inventory.NewPlacementKey(inventory.V1alpha1, "team-a", "apart")
 	every := []string{"eu1", "eu2", "us1", "us2", "e1", "gone"}
 
 	for _, tc := range []struct {
 		golden, reason string
-		format         explain.Format
+		format         printers.Format
 		key            inventory.Key
 		clusters       []string
 		color          bool
 	}{
-		{golden: "table", reason: "ranks, scores by prioritizer, what is behind", format: explain.FormatTable, key: best},
-		{golden: "wide", reason: "what is decided, and where", format: FormatWide, key: best},
-		{golden: "json", reason: "stable names", format: explain.FormatJSON, key: best, clusters: []string{"us1", "eu1"}},
-		{golden: "yaml", reason: "as JSON", format: explain.FormatYAML, key: two, clusters: []string{"eu2"}},
-		{golden: "name", reason: "selected clusters", format: explain.FormatName, key: two},
-		{golden: "story", reason: "every stage has its story", format: explain.FormatTable, key: best, clusters: every},
-		{golden: "story-spread", reason: "domains", format: explain.FormatTable, key: two, clusters: every},
-		{golden: "story-apart", reason: "the older API", format: explain.FormatTable, key: apart, clusters: every},
-		{golden: "story-held", reason: "no answer", format: explain.FormatTable, key: newer("team-b", "wrong"), clusters: []string{"eu1"}},
-		{golden: "color", reason: "colours take no room", format: explain.FormatTable, key: best, color: true},
+		{golden: "table", reason: "ranks, scores by prioritizer, what is behind", format: printers.FormatTable, key: best},
+		{golden: "wide", reason: "what is decided, and where", format: printers.FormatWide, key: best},
+		{golden: "json", reason: "stable names", format: printers.FormatJSON, key: best, clusters: []string{"us1", "eu1"}},
+		{golden: "yaml", reason: "as JSON", format: printers.FormatYAML, key: two, clusters: []string{"eu2"}},
+		{golden: "name", reason: "selected clusters", format: printers.FormatName, key: two},
+		{golden: "story", reason: "every stage has its story", format: printers.FormatTable, key: best, clusters: every},
+		{golden: "story-spread", reason: "domains", format: printers.FormatTable, key: two, clusters: every},
+		{golden: "story-apart", reason: "the older API", format: printers.FormatTable, key: apart, clusters: every},
+		{
+			golden: "story-held", reason: "no answer", format: printers.FormatTable, key: counterfactual.NewKey("team-b", "wrong"),
+			clusters: []string{"eu1"},
+		},
+		{golden: "color", reason: "colours take no room", format: printers.FormatTable, key: best, color: true},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
 			var out bytes.Buffer
 
-			explanations := Explanations{
-				Now: metav1.NewTime(noon), Placements: []Explanation{explainPlacement(t, testState(t), tc.key, tc.clusters...)},
+			explanations := counterfactual.Explanations{
+				Now: metav1.NewTime(counterfactual.Noon), Placements: []counterfactual.Explanation{
+					counterfactual.ExplainPlacement(t, counterfactual.NewTestState(t), tc.key, tc.clusters...),
+				},
 			}
-			style := explain.Style{Scores: true, Wide: tc.format == FormatWide, Color: tc.color, All: "-o wide"}
+			style := printers.Style{Scores: true, Wide: tc.format == printers.FormatWide, Color: tc.color, All: "-o wide"}
 
-			if err := Write(&out, tc.format, explanations, style); err != nil {
+			if err := printers.Explanations(&out, tc.format, explanations, style); err != nil {
 				t.Fatal(err)
 			}
 
@@ -72,12 +78,14 @@ func TestOutputIsGolden(t *testing.T) {
 }
 
 func TestColoursAreAllThatColoursAdd(t *testing.T) {
-	explanations := Explanations{Placements: []Explanation{explainPlacement(t, testState(t), newer("team-a", "best"), "us1")}}
+	explanations := counterfactual.Explanations{Placements: []counterfactual.Explanation{
+		counterfactual.ExplainPlacement(t, counterfactual.NewTestState(t), counterfactual.NewKey("team-a", "best"), "us1"),
+	}}
 
 	var plain, colored bytes.Buffer
 
 	for out, color := range map[*bytes.Buffer]bool{&plain: false, &colored: true} {
-		if err := Write(out, explain.FormatTable, explanations, explain.Style{Scores: true, Color: color}); err != nil {
+		if err := printers.Explanations(out, printers.FormatTable, explanations, printers.Style{Scores: true, Color: color}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,15 +101,15 @@ func TestColoursAreAllThatColoursAdd(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	err := Write(&bytes.Buffer{}, "xml", Explanations{}, explain.Style{})
+	err := printers.Explanations(&bytes.Buffer{}, "xml", counterfactual.Explanations{}, printers.Style{})
 	if err == nil || !strings.Contains(err.Error(), `unknown format "xml"; use one of [table json yaml name wide]`) {
 		t.Errorf("error is %v", err)
 	}
 }
 
 func TestUnknownClusterHasNoExplanation(t *testing.T) {
-	for _, evaluation := range testState(t).Evaluate(noon, nil) {
-		if _, known := Explain(evaluation, "nosuch"); known {
+	for _, evaluation := range counterfactual.NewTestState(t).Evaluate(counterfactual.Noon, nil) {
+		if _, known := counterfactual.Explain(evaluation, "nosuch"); known {
 			t.Errorf("%s knows a cluster that does not exist", evaluation.Placement.Key())
 		}
 	}

@@ -1,7 +1,6 @@
 package setlist
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
@@ -132,55 +130,6 @@ func TestRead(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, list); diff != "" {
 				t.Errorf("Read() (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestWrite(t *testing.T) {
-	list := List{Namespace: "team", Hidden: ptr.To(7), Sets: []Set{
-		{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true, Missing: true}, {Name: "prod", MayBind: true},
-	}}
-	for _, tc := range []struct {
-		format explain.Format
-		list   List
-		want   string
-	}{
-		{explain.FormatTable, list, `namespace team: 2 sets bound, 1 that you may bind, 7 others
-  SET   BOUND                          YOU MAY BIND IT
-  edge  by RBAC                        no
-  gone  yes, but there is no such set  no
-  prod  no                             yes
-`},
-		{explain.FormatTable, List{Namespace: "team", Unlisted: "no"}, "namespace team: 0 sets bound, 0 that you may bind\n"},
-		{explain.FormatName, list, "edge\ngone\nprod\n"},
-		{explain.FormatYAML, list, `hidden: 7
-namespace: team
-sets:
-- bound: true
-  managed: true
-  mayBind: false
-  name: edge
-- bound: true
-  mayBind: false
-  missing: true
-  name: gone
-- bound: false
-  mayBind: true
-  name: prod
-`},
-		{
-			explain.FormatJSON, List{Namespace: "team", Sets: []Set{}, Unlisted: "no"},
-			"{\n  \"namespace\": \"team\",\n  \"sets\": [],\n  \"unlisted\": \"no\"\n}\n",
-		},
-	} {
-		t.Run(string(tc.format), func(t *testing.T) {
-			var out bytes.Buffer
-			if err := Write(&out, tc.format, tc.list, explain.Style{}); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
-				t.Errorf("Write() (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -1,41 +1,83 @@
-package counterfactual
+package printers
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-const (
-	yes = "yes"
-	no  = "no"
-)
+// Explanations prints Explanations. FormatName prints the selected clusters that are explained.
+func Explanations(out io.Writer, format Format, explanations counterfactual.Explanations, style Style) error {
+	return renderer{
+		table: func(text *bytes.Buffer) {
+			for i, explanation := range explanations.Placements {
+				if i > 0 {
+					text.WriteByte('\n')
+				}
 
-// write writes the explanation for people.
-func (s ClusterExplanation) write(out *bytes.Buffer, style explain.Style) {
-	headline := explain.Printable(oneLine(s.Reason))
-	if s.Verdict != "" {
-		headline = style.Verdict(s.Verdict, s.Verdict) + ", " + headline
-	}
-
-	fmt.Fprintf(out, "%s: %s\n", style.Bold(s.Cluster), headline)
-	s.writeScope(out)
-	s.writePredicates(out)
-	s.writeTaints(out)
-	s.writeScores(out)
-	s.writeDomains(out)
-	s.writeDecision(out)
-	s.writeCounterfactuals(out)
+				writeExplanation(text, explanation, style)
+			}
+		},
+		names: func(text *bytes.Buffer) {
+			for _, explanation := range explanations.Placements {
+				writeExplainedNames(text, explanation)
+			}
+		},
+	}.write(out, format, WideFormats(), explanations)
 }
 
-// oneLine replaces line breaks and tabs.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+func writeExplanation(out *bytes.Buffer, e counterfactual.Explanation, style Style) {
+	if len(e.Explanations) == 0 {
+		writeReport(out, e.Report, style)
 
-func (s ClusterExplanation) writeScope(out *bytes.Buffer) {
+		return
+	}
+
+	writeHead(out, e.Report, style)
+
+	for _, explained := range e.Explanations {
+		out.WriteByte('\n')
+		writeCluster(out, explained, style)
+	}
+}
+
+func writeExplainedNames(out *bytes.Buffer, e counterfactual.Explanation) {
+	for _, cluster := range e.Selected {
+		told := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained counterfactual.ClusterExplanation) bool {
+			return explained.Cluster == cluster
+		})
+		if told {
+			fmt.Fprintf(out, "%s %s\n", QualifiedName(e.Placement, e.API), cluster)
+		}
+	}
+}
+
+// writeCluster writes the explanation of one cluster for people.
+func writeCluster(out *bytes.Buffer, s counterfactual.ClusterExplanation, style Style) {
+	headline := Printable(oneLine(s.Reason))
+	if s.Verdict != "" {
+		headline = style.verdict(s.Verdict, s.Verdict) + ", " + headline
+	}
+
+	fmt.Fprintf(out, "%s: %s\n", style.bold(s.Cluster), headline)
+	writeScope(out, s)
+	writePredicates(out, s)
+	writeTaints(out, s)
+	writeScores(out, s)
+	writeDomains(out, s)
+	writeDecision(out, s)
+	writeCounterfactuals(out, s)
+}
+
+func writeScope(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	rows := [][]string{}
 
 	for _, set := range s.Sets {
@@ -66,15 +108,15 @@ func section(out *bytes.Buffer, name string, rows [][]string) {
 	}
 
 	fmt.Fprintf(out, "  %s:\n", name)
-	explain.Grid(out, rows, func(_, _ int, text string) string { return text })
+	writeTable(out, rows, nil)
 }
 
-func (s ClusterExplanation) writePredicates(out *bytes.Buffer) {
+func writePredicates(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	rows := [][]string{}
 
 	for _, predicate := range s.Predicates {
 		if len(predicate.Clauses) == 0 {
-			rows = append(rows, []string{fmt.Sprintf("  predicate %d", predicate.Number), "every cluster", yes})
+			rows = append(rows, []string{fmt.Sprintf("  predicate %d", predicate.Number), "every cluster", yesNo(true)})
 		}
 
 		for i, clause := range predicate.Clauses {
@@ -83,9 +125,9 @@ func (s ClusterExplanation) writePredicates(out *bytes.Buffer) {
 				name = fmt.Sprintf("predicate %d", predicate.Number)
 			}
 
-			holds := yes
+			holds := yesNo(clause.Holds)
 			if !clause.Holds {
-				holds = no + strings.TrimPrefix(clause.Failure, clause.Text)
+				holds += strings.TrimPrefix(clause.Failure, clause.Text)
 			}
 
 			rows = append(rows, []string{"  " + name, oneLine(clause.Text), oneLine(holds)})
@@ -100,7 +142,7 @@ func (s ClusterExplanation) writePredicates(out *bytes.Buffer) {
 	section(out, name, rows)
 }
 
-func (s ClusterExplanation) writeTaints(out *bytes.Buffer) {
+func writeTaints(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	rows := make([][]string, 0, len(s.Taints))
 
 	for _, taint := range s.Taints {
@@ -119,7 +161,7 @@ func (s ClusterExplanation) writeTaints(out *bytes.Buffer) {
 	section(out, "taints", rows)
 }
 
-func (s ClusterExplanation) writeScores(out *bytes.Buffer) {
+func writeScores(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	if s.Score == nil {
 		return
 	}
@@ -127,7 +169,7 @@ func (s ClusterExplanation) writeScores(out *bytes.Buffer) {
 	rows := [][]string{{"  PRIORITIZER", "WEIGHT", "SCORE", "POINTS", "RANK"}}
 
 	for _, prioritizer := range s.Prioritizers {
-		score := "-"
+		score := noValue
 		if prioritizer.Score != nil {
 			score = strconv.FormatInt(*prioritizer.Score, 10)
 		}
@@ -142,9 +184,9 @@ func (s ClusterExplanation) writeScores(out *bytes.Buffer) {
 	section(out, "scores", rows)
 }
 
-func (s ClusterExplanation) writeDomains(out *bytes.Buffer) {
+func writeDomains(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	rows := [][]string{}
-	add := func(what string, domain Domain, terms string) {
+	add := func(what string, domain counterfactual.Domain, terms string) {
 		value := "not set"
 		if domain.Value != nil {
 			value = *domain.Value
@@ -164,7 +206,7 @@ func (s ClusterExplanation) writeDomains(out *bytes.Buffer) {
 	section(out, "domains", rows)
 }
 
-func (s ClusterExplanation) writeDecision(out *bytes.Buffer) {
+func writeDecision(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
 	switch {
 	case s.Decision == nil && !s.Decided:
 		return
@@ -186,16 +228,28 @@ func (s ClusterExplanation) writeDecision(out *bytes.Buffer) {
 	fmt.Fprintf(out, "  decision: %s\n", place)
 }
 
-func (s ClusterExplanation) writeCounterfactuals(out *bytes.Buffer) {
-	for _, counterfactual := range s.Counterfactuals {
-		fmt.Fprintf(out, "  %s\n", explain.Printable(oneLine(counterfactual.Text)))
+func writeCounterfactuals(out *bytes.Buffer, s counterfactual.ClusterExplanation) {
+	for _, found := range s.Counterfactuals {
+		fmt.Fprintf(out, "  %s\n", Printable(oneLine(found.Text)))
 	}
 
 	switch {
-	case len(s.Counterfactuals) > 0 || s.Verdict == "" || s.selected():
+	case len(s.Counterfactuals) > 0 || s.Verdict == "" || s.Verdict == scheduling.StageSelected.String():
 	case s.Terminating:
 		fmt.Fprint(out, "  nothing selects a cluster that is being deleted\n")
 	default:
 		fmt.Fprint(out, "  no one or two of the changes that were tried would have it selected\n")
 	}
+}
+
+// sortedCounts returns "a 2, b 1", sorted by name.
+func sortedCounts(counts map[string]int) string {
+	texts := make([]string, 0, len(counts))
+	for value, n := range counts {
+		texts = append(texts, value+" "+strconv.Itoa(n))
+	}
+
+	slices.SortFunc(texts, cmp.Compare)
+
+	return strings.Join(texts, ", ")
 }

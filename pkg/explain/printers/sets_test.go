@@ -1,0 +1,60 @@
+package printers
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
+)
+
+func TestSets(t *testing.T) {
+	list := setlist.List{Namespace: "team", Hidden: ptr.To(7), Sets: []setlist.Set{
+		{Name: "edge", Bound: true, Managed: true}, {Name: "gone", Bound: true, Missing: true}, {Name: "prod", MayBind: true},
+	}}
+	for _, tc := range []struct {
+		format Format
+		list   setlist.List
+		want   string
+	}{
+		{FormatTable, list, `namespace team: 2 sets bound, 1 that you may bind, 7 others
+  SET   BOUND                          YOU MAY BIND IT
+  edge  by RBAC                        no
+  gone  yes, but there is no such set  no
+  prod  no                             yes
+`},
+		{FormatTable, setlist.List{Namespace: "team", Unlisted: "no"}, "namespace team: 0 sets bound, 0 that you may bind\n"},
+		{FormatName, list, "edge\ngone\nprod\n"},
+		{FormatYAML, list, `hidden: 7
+namespace: team
+sets:
+- bound: true
+  managed: true
+  mayBind: false
+  name: edge
+- bound: true
+  mayBind: false
+  missing: true
+  name: gone
+- bound: false
+  mayBind: true
+  name: prod
+`},
+		{
+			FormatJSON, setlist.List{Namespace: "team", Sets: []setlist.Set{}, Unlisted: "no"},
+			"{\n  \"namespace\": \"team\",\n  \"sets\": [],\n  \"unlisted\": \"no\"\n}\n",
+		},
+	} {
+		t.Run(string(tc.format), func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Sets(&out, tc.format, tc.list, Style{}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, out.String()); diff != "" {
+				t.Errorf("Sets() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
