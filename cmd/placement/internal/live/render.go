@@ -3,10 +3,10 @@ package live
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -23,18 +23,11 @@ type Header struct {
 // lines returns the lines above the table.
 func (h Header) lines(b *table) []string {
 	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s%s", h.Server,
-		count(b.clusters, "cluster"), count(b.sets, "set"), count(len(b.rows), "placement"), ofOtherAPIs(b))}
+		printers.Count(b.clusters, "cluster"), printers.Count(b.sets, "set"), printers.Count(len(b.rows), "placement"), ofOtherAPIs(b))}
 	if h.standby {
 		lines = append(lines, "another process holds the lease "+h.Lease+" and decides; the controllers here stand by")
 	}
 	return append(lines, h.Access...)
-}
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
@@ -56,12 +49,13 @@ func ofOtherAPIs(b *table) string {
 
 // title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
 func title(key inventory.Key) string {
+	version := ""
 	for _, adapter := range api.Adapters() {
 		if adapter != api.V1beta1 && adapter.Name() == key.API() {
-			return fmt.Sprintf("%s (%s)", key.NamespacedName, adapter.Codec().Owner().Version)
+			version = adapter.Codec().Owner().Version
 		}
 	}
-	return key.NamespacedName.String()
+	return printers.Title(key.NamespacedName.String(), version)
 }
 
 // tableLines renders the table, with the message of each unsatisfied Placement below its row.
@@ -71,20 +65,9 @@ func tableLines(b *table) []string {
 	for _, row := range b.rows {
 		rows = append(rows, []string{title(row.key), row.selected, row.status, row.decisions})
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var lines []string
-	for i, row := range rows {
-		var line strings.Builder
-		for column, cell := range row[:len(row)-1] {
-			line.WriteString(cell + strings.Repeat(" ", widths[column]-utf8.RuneCountInString(cell)) + columnGap)
-		}
-		line.WriteString(row[len(row)-1])
-		lines = append(lines, line.String())
+	lines := make([]string, 0, len(rows))
+	for i, line := range printers.Align(rows, nil) {
+		lines = append(lines, line)
 		if i > 0 && b.rows[i-1].message != "" {
 			lines = append(lines, columnGap+oneLine(b.rows[i-1].message))
 		}
@@ -104,15 +87,8 @@ func changeLine(row tableRow) string {
 	return line
 }
 
-// oneLine replaces control characters of user-provided messages, which could break lines or drive the terminal.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+// oneLine replaces control characters of user-provided messages, line breaks too.
+func oneLine(text string) string { return strings.ReplaceAll(printers.Printable(text), "\n", " ") }
 
 // fit truncates lines to a window: a line beyond width ends in "…", and lines beyond height are counted.
 func fit(lines []string, width, height int) []string {
