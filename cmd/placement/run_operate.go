@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
@@ -82,7 +84,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	if err != nil {
 		return err
 	}
-	watcher, err := live.NewWatcher(ctx, mgr.GetCache())
+	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	}
 	group.Go(func() error {
 		defer stop()
-		err := progress.Do("starting the controllers", func() error { return watcher.WaitForSync(groupCtx) })
+		err := progress.Do("starting the controllers", func() error { return waitForCaches(groupCtx, mgr) })
 		if err == nil && hub.webhook() != nil {
 			err = hub.embedded.InstallWebhook(groupCtx, progress)
 		}
@@ -112,8 +114,20 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
 }
 
+// waitForCaches returns when the caches of the manager are in sync, or with an error when they cannot be.
+func waitForCaches(ctx context.Context, mgr manager.Manager) error {
+	switch {
+	case mgr.GetCache().WaitForCacheSync(ctx):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return errors.New("the caches of the controllers did not sync; start again with -v=1 to see why")
+	}
+}
+
 // watch shows the table as the flags and the output require.
-func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, watcher *live.Watcher, stdout io.Writer) error {
+func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, watcher *hubstate.Watcher, stdout io.Writer) error {
 	view := &live.View{
 		Watcher: watcher, Elected: elected, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
 	}

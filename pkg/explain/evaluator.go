@@ -30,7 +30,7 @@ func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
 	}
 
 	compiler := selector.NewCompiler()
-	incumbents := decision.NewExisting(placement.API.Codec(), placement, s.pagesByPlacement()[key]).Incumbents()
+	incumbents := decision.NewExisting(placement.API.Codec(), placement, s.PagesByPlacement()[key]).Incumbents()
 
 	return &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler), incumbents: incumbents}
 }

@@ -46,7 +46,7 @@ type State struct {
 func (s *State) Evaluate(now time.Time, wanted func(inventory.Key) bool) []Evaluation {
 	compiler := selector.NewCompiler()
 	snapshot := s.inventory(compiler).Snapshot()
-	pages := s.pagesByPlacement()
+	pages := s.PagesByPlacement()
 	evaluations := make([]Evaluation, 0, len(s.Placements))
 
 	for _, placement := range s.placements() {
@@ -107,7 +107,8 @@ func (s *State) inventory(compiler *selector.Compiler) *inventory.Inventory {
 	return known
 }
 
-func (s *State) pagesByPlacement() map[inventory.Key][]*api.Page {
+// PagesByPlacement returns the PlacementDecisions by the Placements that they may belong to.
+func (s *State) PagesByPlacement() map[inventory.Key][]*api.Page {
 	pages := map[inventory.Key][]*api.Page{}
 
 	for _, adapter := range api.Adapters() {

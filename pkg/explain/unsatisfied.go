@@ -77,7 +77,7 @@ func (s *State) Unsatisfied(now time.Time, wanted func(inventory.Key) bool) Unsa
 // and the decisions of the State.
 func (s *State) WrittenUnsatisfied() Unsatisfied {
 	list := Unsatisfied{Evaluated: len(s.Placements), Placements: []UnsatisfiedPlacement{}}
-	pages := s.pagesByPlacement()
+	pages := s.PagesByPlacement()
 
 	for _, placement := range s.placements() {
 		conditions := placement.Status.Conditions

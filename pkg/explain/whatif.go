@@ -75,7 +75,7 @@ type comparison struct {
 // The base are the existing decisions. A Placement that has none yet gets those of its result without the change. Differences that come
 // without the change are marked. Every Placement is evaluated independently, as by State.Evaluate.
 func NewWhatIf(hub, after *State, wanted func(inventory.Key) bool, now time.Time) WhatIf {
-	c := &comparison{before: hub, after: after, pages: hub.pagesByPlacement(), compiler: selector.NewCompiler(), now: now}
+	c := &comparison{before: hub, after: after, pages: hub.PagesByPlacement(), compiler: selector.NewCompiler(), now: now}
 	known := hub.inventory(c.compiler)
 	before := c.inputs(hub, wanted)
 	keys := make([]inventory.Key, 0, len(before))

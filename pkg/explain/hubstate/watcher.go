@@ -25,8 +25,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
-// Watcher watches a hub and reads its State from the caches. A broken or expired watch is started again; a forbidden one ends the Watcher.
-// It is safe for concurrent use.
+// Watcher reads the State of a hub from caches, and is notified of changes. A broken or expired watch is started again. It is safe for
+// concurrent use.
 type Watcher struct {
 	// allNamespaces caches all namespaces; byNamespace caches Placements and bindings where these are limited to some namespaces.
 	allNamespaces cache.Cache
@@ -37,17 +37,30 @@ type Watcher struct {
 	failed    chan error
 }
 
+// WatchCache returns a Watcher of all inputs of Placements over the informers of a manager, which starts and ends them. Failed never receives
+// anything then.
+func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
+	w := newWatcher(nil)
+	w.allNamespaces = informers
+
+	return w, w.subscribe(ctx, api.Adapters())
+}
+
+func newWatcher(uncounted []api.Adapter) *Watcher {
+	return &Watcher{
+		byNamespace: map[string]cache.Cache{}, uncounted: uncounted, changed: make(chan struct{}, 1), failed: make(chan error, 1),
+	}
+}
+
 // NewWatcher returns a Watcher for the inputs of Placements: Placements and bindings of the namespaces, or of all namespaces without any.
-// The decisions of uncounted APIs are left out.
+// The decisions of uncounted APIs are left out. It has its own watches, which Watch starts; a forbidden one ends it.
 func NewWatcher(config *rest.Config, uncounted []api.Adapter, namespaces ...string) (*Watcher, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
 	}
 
-	w := &Watcher{
-		byNamespace: map[string]cache.Cache{}, uncounted: uncounted, changed: make(chan struct{}, 1), failed: make(chan error, 1),
-	}
+	w := newWatcher(uncounted)
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
 	options := cache.Options{
@@ -104,6 +117,15 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 // Watch starts the watches of the kinds that are served, with Placements of the given APIs, and returns when they are in sync. They end
 // with ctx.
 func (w *Watcher) Watch(ctx context.Context, apis []api.Adapter) error {
+	if err := w.subscribe(ctx, apis); err != nil {
+		return err
+	}
+
+	return w.start(ctx)
+}
+
+// subscribe adds a handler to the informers of the kinds that are served, with Placements of the given APIs. Changed receives their events.
+func (w *Watcher) subscribe(ctx context.Context, apis []api.Adapter) error {
 	var kinds []client.Object
 
 	for _, kind := range inventory.Kinds() {
@@ -147,7 +169,7 @@ func (w *Watcher) Watch(ctx context.Context, apis []api.Adapter) error {
 		}
 	}
 
-	return w.start(ctx)
+	return nil
 }
 
 func (w *Watcher) start(ctx context.Context) error {
@@ -220,7 +242,7 @@ func (s watchedReader) List(ctx context.Context, list client.ObjectList, options
 		return fmt.Errorf("%T of namespace %q are not watched", list, given.Namespace)
 	}
 
-	err := in.List(ctx, list, client.InNamespace(given.Namespace))
+	err := in.List(ctx, list, client.InNamespace(given.Namespace), client.UnsafeDisableDeepCopy)
 	list.SetContinue("")
 
 	return err //nolint:wrapcheck // Its kind decides what is done.

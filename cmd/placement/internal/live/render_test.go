@@ -8,9 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/placement-hub/placement-hub/pkg/inventory"
-
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
 func key(name string) inventory.Key {

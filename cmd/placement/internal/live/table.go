@@ -13,28 +13,9 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
-
-// hubState has the objects that a table shows.
-type hubState struct {
-	placements []*api.Placement
-	pages      map[inventory.Key][]*api.Page // by the placements they may belong to
-	sets       []clusterv1beta2.ManagedClusterSet
-	bindings   []clusterv1beta2.ManagedClusterSetBinding
-	clusters   int
-}
-
-// addPage adds a page to every Placement that it may belong to.
-func (w *hubState) addPage(adapter api.Adapter, page *api.Page) {
-	if w.pages == nil {
-		w.pages = map[inventory.Key][]*api.Page{}
-	}
-	for _, name := range decision.PlacementsOf(adapter.Codec(), page) {
-		key := inventory.NewPlacementKey(adapter.Name(), page.Namespace, name)
-		w.pages[key] = append(w.pages[key], page)
-	}
-}
 
 // table is the state of a hub at one moment.
 type table struct {
@@ -54,31 +35,30 @@ type tableRow struct {
 	unsettled string // the status that is still to be written; "" for none
 }
 
-func newTable(w hubState) *table {
-	b := &table{clusters: w.clusters, sets: len(w.sets)}
+func newTable(state *explain.State) *table {
+	b := &table{clusters: len(state.Clusters), sets: len(state.ClusterSets)}
 	var versions []string
 	note := func(object metav1.Object) {
 		versions = append(versions, string(object.GetUID())+"@"+object.GetResourceVersion())
 	}
 
-	for _, pages := range w.pages {
-		for _, page := range pages {
-			note(page)
-		}
+	for _, page := range state.Decisions {
+		note(page)
 	}
-	for _, placement := range w.placements {
-		note(placement)
-		pages := w.pages[placement.Key()]
-		b.rows = append(b.rows, newTableRow(placement, decision.NewExisting(placement.API.Codec(), placement, pages)))
+	pages := state.PagesByPlacement()
+	for _, object := range state.Placements {
+		note(object)
+		placement := api.Read(object)
+		b.rows = append(b.rows, newTableRow(placement, decision.NewExisting(placement.API.Codec(), placement, pages[placement.Key()])))
 	}
-	for i := range w.sets {
-		note(&w.sets[i])
-		b.expectCondition("ManagedClusterSet "+w.sets[i].Name, w.sets[i].Status.Conditions, clusterv1beta2.ManagedClusterSetConditionEmpty)
+	for _, set := range state.ClusterSets {
+		note(set)
+		b.expectCondition("ManagedClusterSet "+set.Name, set.Status.Conditions, clusterv1beta2.ManagedClusterSetConditionEmpty)
 	}
-	for i := range w.bindings {
-		note(&w.bindings[i])
-		b.expectCondition("ManagedClusterSetBinding "+w.bindings[i].Namespace+"/"+w.bindings[i].Name,
-			w.bindings[i].Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
+	for _, binding := range state.Bindings {
+		note(binding)
+		b.expectCondition("ManagedClusterSetBinding "+binding.Namespace+"/"+binding.Name,
+			binding.Status.Conditions, clusterv1beta2.ClusterSetBindingBoundType)
 	}
 	slices.SortFunc(b.rows, func(x, y tableRow) int { return x.key.Compare(y.key) })
 	slices.Sort(b.unsettled)

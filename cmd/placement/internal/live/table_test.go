@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -55,13 +56,13 @@ func page(placement string, n int, group string, clusters ...string) clusterv1be
 	return d
 }
 
-// worldOf has one placement, and pages.
-func worldOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.PlacementDecision) hubState {
-	w := hubState{placements: []*api.Placement{api.V1beta1.Read(&placement)}}
+// stateOf has one placement, and pages.
+func stateOf(placement clusterv1beta1.Placement, pages ...clusterv1beta1.PlacementDecision) *explain.State {
+	state := &explain.State{Placements: []api.Object{&placement}}
 	for i := range pages {
-		w.addPage(api.V1beta1, api.V1beta1.Codec().Read(&pages[i]))
+		state.Decisions = append(state.Decisions, &pages[i])
 	}
-	return w
+	return state
 }
 
 func TestTableRows(t *testing.T) {
@@ -127,7 +128,7 @@ func TestTableRows(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			tc.want.key = key
-			b := newTable(worldOf(tc.placement, tc.pages...))
+			b := newTable(stateOf(tc.placement, tc.pages...))
 			if diff := cmp.Diff([]tableRow{tc.want}, b.rows, cmp.AllowUnexported(tableRow{})); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
 			}
@@ -140,9 +141,9 @@ func wanting(n int32) func(*clusterv1beta1.Placement) {
 }
 
 func TestTableWaitsForSetsAndBindings(t *testing.T) {
-	b := newTable(hubState{
-		sets:     []clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
-		bindings: []clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
+	b := newTable(&explain.State{
+		ClusterSets: []*clusterv1beta2.ManagedClusterSet{{ObjectMeta: metav1.ObjectMeta{Name: "prod"}}},
+		Bindings:    []*clusterv1beta2.ManagedClusterSetBinding{{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "prod"}}},
 	})
 	want := []string{
 		"ManagedClusterSet prod: condition ClusterSetEmpty is not written yet",
@@ -155,9 +156,9 @@ func TestTableWaitsForSetsAndBindings(t *testing.T) {
 
 func TestSettling(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	settled := newTable(worldOf(decided(0)))
-	changed := newTable(worldOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
-	open := newTable(worldOf(decided(1)))
+	settled := newTable(stateOf(decided(0)))
+	changed := newTable(stateOf(decided(0, func(p *clusterv1beta1.Placement) { p.ResourceVersion = "8" })))
+	open := newTable(stateOf(decided(1)))
 	var state settling
 	for i, step := range []struct {
 		reason  string

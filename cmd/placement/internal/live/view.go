@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 
 // View prints tables.
 type View struct {
-	Watcher *Watcher
+	Watcher *hubstate.Watcher
 	Elected <-chan struct{} // closed when this process leads
 	// Working returns the number of objects that controllers are reconciling, which have not settled.
 	Working func() (int, error)
@@ -47,7 +49,7 @@ func (v *View) Follow(ctx context.Context, out io.Writer) error {
 func (v *View) follow(ctx context.Context, shown display) error {
 	v.awaitElection(ctx)
 	for ctx.Err() == nil {
-		b, err := v.Watcher.read(ctx)
+		b, err := v.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -63,6 +65,15 @@ func (v *View) follow(ctx context.Context, shown display) error {
 		}
 	}
 	return nil
+}
+
+// read returns the table of the current state of the hub.
+func (v *View) read(ctx context.Context) (*table, error) {
+	state, err := v.Watcher.ReadAll(ctx, "")
+	if err != nil {
+		return nil, fmt.Errorf("reading what the table shows: %w", err)
+	}
+	return newTable(state), nil
 }
 
 // awaitElection waits until the lease is acquired, at most electionGrace, so that the first header does not report a standby.
@@ -89,7 +100,7 @@ func (v *View) awaitChange(ctx context.Context, shown display, again time.Durati
 	}
 	select {
 	case <-ctx.Done():
-	case <-v.Watcher.changed:
+	case <-v.Watcher.Changed():
 	case <-shown.resized():
 	case <-elected:
 	case <-later:
@@ -111,7 +122,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 	deadline := time.After(timeout)
 	var state settling
 	for {
-		b, err := v.Watcher.read(ctx)
+		b, err := v.read(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -131,7 +142,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 			return ctx.Err()
 		case <-deadline:
 			return errors.Join(v.print(out, b), notSettled(timeout, pending))
-		case <-v.Watcher.changed:
+		case <-v.Watcher.Changed():
 		case <-time.After(left):
 		}
 	}
