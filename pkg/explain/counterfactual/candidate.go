@@ -12,6 +12,7 @@ import (
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -108,23 +109,10 @@ func dropExpression(key inventory.Key, predicate int, expression string) candida
 
 func changePlacement(key inventory.Key, change func(api.Object)) func(*explain.State, time.Time) (*explain.State, error) {
 	return func(state *explain.State, _ time.Time) (*explain.State, error) {
-		after := *state
-		after.Placements = slices.Clone(state.Placements)
+		return whatif.WithPlacement(state, key, func(object api.Object) error {
+			change(object)
 
-		for i, object := range after.Placements {
-			if object.GetName() != key.Name || api.Read(object).Key() != key {
-				continue
-			}
-
-			changed, is := object.DeepCopyObject().(api.Object)
-			if !is {
-				return nil, fmt.Errorf("a copy of Placement %s is none", key)
-			}
-
-			change(changed)
-			after.Placements[i] = changed
-		}
-
-		return &after, nil
+			return nil
+		})
 	}
 }

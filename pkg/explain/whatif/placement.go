@@ -47,7 +47,7 @@ func (t Toleration) Apply(state *explain.State, _ time.Time) (*explain.State, er
 		return nil, fmt.Errorf("a toleration has no effect %q: use one of %v, or none for all", effect, effects)
 	}
 
-	return withPlacement(state, t.Placement, func(object api.Object) error {
+	return WithPlacement(state, t.Placement, func(object api.Object) error {
 		placement, is := object.(*clusterv1beta1.Placement)
 		if !is {
 			return fmt.Errorf("placements of %s have no tolerations: use one of %s", t.Placement.API(), clusterv1.GroupName)
@@ -86,7 +86,7 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 		}
 	}
 
-	return withPlacement(state, n.Placement, func(object api.Object) error {
+	return WithPlacement(state, n.Placement, func(object api.Object) error {
 		switch placement := object.(type) {
 		case *clusterv1beta1.Placement:
 			placement.Spec.NumberOfClusters = number
@@ -100,8 +100,8 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 	})
 }
 
-// withPlacement returns the State with a modified copy of a Placement.
-func withPlacement(state *explain.State, key inventory.Key, change func(api.Object) error) (*explain.State, error) {
+// WithPlacement returns the State with a modified copy of a Placement. It does not modify the given State.
+func WithPlacement(state *explain.State, key inventory.Key, change func(api.Object) error) (*explain.State, error) {
 	at := slices.IndexFunc(state.Placements, func(object api.Object) bool { return api.Read(object).Key() == key })
 	if at < 0 {
 		return nil, unknown("Placement", key.NamespacedName.String(), func(yield func(string) bool) {
