@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -20,19 +21,23 @@ import (
 //
 // Each object must have apiVersion, kind and metadata.name; a duplicate field is an error.
 func Decode(r io.Reader, name string) ([]*unstructured.Unstructured, error) {
-	documents, err := splitDocuments(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
 	var objs []*unstructured.Unstructured
-	for _, doc := range documents {
-		decoded, err := doc.decode()
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(r))
+	for line := 1; ; {
+		text, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return objs, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: document that starts at line %d: %w", name, line, err)
+		}
+		decoded, err := document{line: line, text: text}.decode()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		objs = append(objs, decoded...)
+		line += bytes.Count(text, []byte("\n")) + 1 // The reader dropped the separator line behind the document.
 	}
-	return objs, nil
 }
 
 // document is one YAML document of a stream.
@@ -40,41 +45,6 @@ type document struct {
 	// line is the number, from 1, of the document's first line in the stream.
 	line int
 	text []byte
-}
-
-// splitDocuments cuts a stream at its "---" lines. YAML allows no such line inside a document, not even in a block scalar.
-func splitDocuments(r io.Reader) ([]document, error) {
-	var (
-		documents []document
-		reader    = bufio.NewReader(r)
-		current   = document{line: 1}
-	)
-	for number := 1; ; number++ {
-		line, err := reader.ReadBytes('\n')
-		last := errors.Is(err, io.EOF)
-		if err != nil && !last {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-		if isSeparator(line) {
-			documents = append(documents, current)
-			current = document{line: number + 1}
-		} else {
-			current.text = append(current.text, line...)
-		}
-		if last {
-			return append(documents, current), nil
-		}
-	}
-}
-
-// isSeparator reports whether a line ends a document: "---", alone or before a comment.
-func isSeparator(line []byte) bool {
-	rest, found := bytes.CutPrefix(line, []byte("---"))
-	if !found {
-		return false
-	}
-	trimmed := bytes.TrimSpace(rest)
-	return len(trimmed) == 0 || (len(trimmed) < len(rest) && trimmed[0] == '#')
 }
 
 // decode returns the objects of a document: none for an empty one, several for a List.

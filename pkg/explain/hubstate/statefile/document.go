@@ -22,7 +22,7 @@ type document struct {
 }
 
 // splitDocuments splits a file at its "---" and "..." lines, which YAML allows nowhere inside a document. The rest of a "---" line belongs
-// to the next document.
+// to the next document. The YAMLReader of k8s.io/apimachinery rejects both "..." and such a rest.
 func splitDocuments(file string, content []byte) []document {
 	var documents []document
 
