@@ -11,9 +11,11 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/filewatch"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
@@ -105,24 +107,10 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	watches := watchhealth.New()
 	informers := controller.CacheOptions(o.controllers.Namespace)
 	informers.NewInformer = watches.NewInformer
-	options := ctrl.Options{
-		Scheme:                  controller.Scheme(),
-		Cache:                   informers,
-		NewCache:                lenient.NewCache,
-		Logger:                  stopping.Logger(ctx, klog.Background()),
-		Metrics:                 metricsserver.Options{BindAddress: "0"},
-		HealthProbeBindAddress:  "0",
-		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
-	}
-	lock, err := o.election.Apply(&options, config)
+	mgr, lock, err := newManager(ctx, config, informers, o.election)
 	if err != nil {
 		return err
 	}
-	mgr, err := ctrl.NewManager(config, options)
-	if err != nil {
-		return fmt.Errorf("creating the manager: %w", err)
-	}
-	lock.RecordThrough(mgr)
 	if err := o.listen(ctx); err != nil {
 		return err
 	}
@@ -160,4 +148,29 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 		return errors.Join(fmt.Errorf("running the controllers: %w", err), server.Close())
 	}
 	return server.Close()
+}
+
+// newManager returns a manager without servers of its own, whose leader is elected by the lock, if there is one.
+func newManager(
+	ctx context.Context, config *rest.Config, informers cache.Options, leader election.Options,
+) (manager.Manager, *election.Lock, error) {
+	options := ctrl.Options{
+		Scheme:                  controller.Scheme(),
+		Cache:                   informers,
+		NewCache:                lenient.NewCache,
+		Logger:                  stopping.Logger(ctx, klog.Background()),
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress:  "0",
+		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
+	}
+	lock, err := leader.Apply(&options, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	mgr, err := ctrl.NewManager(config, options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("creating the manager: %w", err)
+	}
+	lock.RecordThrough(mgr)
+	return mgr, lock, nil
 }

@@ -8,23 +8,16 @@ import (
 	"net"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
-	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
 // controllers returns the options with all controllers that manifests.Install supports. The webhook needs an address at which the API
@@ -43,32 +36,6 @@ func (o *runOptions) controllers(webhook net.Listener) controller.Options {
 	return options
 }
 
-// newManager returns the manager with every controller. Without election it leads at once.
-func (h *runHub) newManager(ctx context.Context, config *rest.Config, controllers controller.Options) (manager.Manager, error) {
-	options := ctrl.Options{
-		Scheme:                  controller.Scheme(),
-		Cache:                   controller.CacheOptions(controllers.Namespace),
-		NewCache:                lenient.NewCache,
-		Logger:                  stopping.Logger(ctx, klog.Background()),
-		Metrics:                 metricsserver.Options{BindAddress: "0"},
-		HealthProbeBindAddress:  "0",
-		GracefulShutdownTimeout: ptr.To(shutdownTimeout),
-	}
-	lock, err := h.election.Apply(&options, config)
-	if err != nil {
-		return nil, err
-	}
-	mgr, err := ctrl.NewManager(config, options)
-	if err != nil {
-		return nil, fmt.Errorf("creating the manager: %w", err)
-	}
-	lock.RecordThrough(mgr)
-	if err := controller.Setup(mgr, controllers); err != nil {
-		return nil, fmt.Errorf("setting up the controllers: %w", err)
-	}
-	return mgr, nil
-}
-
 // operate runs the controllers and shows the table until ctx ends, an error occurs or, with --once, the table has settled.
 func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Progress, stdout io.Writer) error {
 	traces, err := tracing.Start(ctx, o.tracing, version)
@@ -80,9 +47,12 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	controllers.Tracing = traces.Spans()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	mgr, err := hub.newManager(ctx, traces.Wrap(hub.config), controllers)
+	mgr, _, err := newManager(ctx, traces.Wrap(hub.config), controller.CacheOptions(controllers.Namespace), hub.election)
 	if err != nil {
 		return err
+	}
+	if err := controller.Setup(mgr, controllers); err != nil {
+		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
 	if err != nil {
