@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -75,11 +76,7 @@ func connect(config *rest.Config) (client.Client, error) {
 	if err := preflight.Reach(config); err != nil {
 		return nil, err
 	}
-	scheme, err := hubstate.Scheme()
-	if err != nil {
-		return nil, err
-	}
-	hub, err := lenient.NewClient(config, client.Options{Scheme: scheme})
+	hub, err := lenient.NewClient(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}

@@ -13,8 +13,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
 
@@ -119,17 +119,13 @@ func (f *hubFlags) names(ctx context.Context, namespace, begun string, list clie
 		return nil
 	}
 	config.Timeout = completionTimeout
-	scheme, err := hubstate.Scheme()
-	if err != nil || corev1.AddToScheme(scheme) != nil {
-		return nil
-	}
-	hub, err := client.New(config, client.Options{Scheme: scheme})
+	hub, err := client.New(config, client.Options{Scheme: scheme.New()})
 	if err != nil {
 		return nil
 	}
 	ctx, stop := context.WithTimeout(ctx, completionTimeout)
 	defer stop()
-	kinds, _, err := scheme.ObjectKinds(list)
+	kinds, _, err := hub.Scheme().ObjectKinds(list)
 	if err != nil {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
@@ -67,9 +66,6 @@ func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	hub, err := connect(config)
 	if err != nil {
 		return err
-	}
-	if err := authorizationv1.AddToScheme(hub.Scheme()); err != nil {
-		return fmt.Errorf("registering the types of %s: %w", authorizationv1.SchemeGroupVersion, err)
 	}
 	list, err := setlist.Read(ctx, hub, namespace)
 	if list == nil {

@@ -11,30 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
-
-// Scheme returns a scheme with the types that FromCluster lists.
-func Scheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-
-	for _, add := range []func(*runtime.Scheme) error{
-		clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install, placementv1alpha1.Install,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("registering the types of the hub: %w", err)
-		}
-	}
-
-	return scheme, nil
-}
 
 // FromCluster reads the State that is needed to evaluate the given Placements, whether they exist or not: bindings, and Placements of the same
 // API, of their namespaces, and all other objects of the hub. These include the decisions of every API, because the prioritizers Balance

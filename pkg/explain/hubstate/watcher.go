@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -55,16 +56,13 @@ func newWatcher(uncounted []api.Adapter) *Watcher {
 // NewWatcher returns a Watcher for the inputs of Placements: Placements and bindings of the namespaces, or of all namespaces without any.
 // The decisions of uncounted APIs are left out. It has its own watches, which Watch starts; a forbidden one ends it.
 func NewWatcher(config *rest.Config, uncounted []api.Adapter, namespaces ...string) (*Watcher, error) {
-	scheme, err := Scheme()
-	if err != nil {
-		return nil, err
-	}
+	var err error
 
 	w := newWatcher(uncounted)
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
 	options := cache.Options{
-		Scheme: scheme, DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: ptr.To(true),
+		Scheme: scheme.New(), DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: ptr.To(true),
 		DefaultWatchErrorHandler: w.handleWatchError,
 	}
 

@@ -22,7 +22,7 @@ import (
 // maxConcurrentReviews bounds concurrent SelfSubjectAccessReviews.
 const maxConcurrentReviews = 8
 
-// Hub is the client of Read: its scheme has authorization.k8s.io/v1 and the types of hubstate.Scheme.
+// Hub is the client of Read: its scheme has authorization.k8s.io/v1 and cluster.open-cluster-management.io/v1beta2.
 type Hub interface {
 	client.Reader
 	Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error
