@@ -3,6 +3,7 @@ package explain
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
@@ -29,6 +30,11 @@ type Evaluation struct {
 	Pages map[string][]string
 	// LimitUnknown reports that the removal budget of the hub is not known, so that it may stall the removals.
 	LimitUnknown bool
+}
+
+// Satisfied reports whether the condition PlacementSatisfied of the Placement would be true.
+func (e Evaluation) Satisfied() bool {
+	return meta.IsStatusConditionTrue(e.Status.Conditions, decision.ConditionSatisfied)
 }
 
 // Evaluate evaluates a Placement with the snapshot of a running hub, as State.Evaluate does, but without a State. The request must be that

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -187,6 +188,17 @@ func NewReport(evaluation Evaluation, all bool) Report {
 	return report
 }
 
+// NewWrittenReport reports the status and the decisions that the hub has written for a Placement that was not evaluated; unanswered is the
+// reason. The pages are those of its API and namespace.
+func NewWrittenReport(placement *api.Placement, pages []*api.Page, unanswered string) Report {
+	existing := decision.NewExisting(placement.API.Codec(), placement, pages)
+	evaluation := Evaluation{Placement: placement, Existing: existing, Status: placement.Status, Pages: pagesAfter(existing, decision.Plan{})}
+	report := NewReport(evaluation, false)
+	report.Unanswered = unanswered
+
+	return report
+}
+
 // namedAPI returns the API group of a Placement; empty for v1beta1, which the output does not name.
 func namedAPI(placement *api.Placement) string {
 	if placement.API == api.V1beta1 {
@@ -256,4 +268,66 @@ func groupReports(evaluation Evaluation) []GroupReport {
 	}
 
 	return groups
+}
+
+// Explain reports an Evaluation of one of the Placements of the State, with notes on cluster sets and decisions that it lacks. With all it
+// lists the clusters out of scope too.
+func (s *State) Explain(evaluation Evaluation, all bool) Report {
+	report := NewReport(evaluation, all)
+
+	if evaluation.Result == nil {
+		return report
+	}
+
+	switch evaluation.Result.Outcome() {
+	case scheduling.Decided:
+		report.Notes = append(unboundSetNotes(evaluation.Result, s), uncountedNotes(evaluation.Result, s)...)
+	case scheduling.Invalid, scheduling.Blocked:
+		report.Notes = missingClusters(evaluation.Existing, s)
+	}
+
+	return report
+}
+
+// causesOf returns the rejection causes of an unsatisfied Placement; nil for a satisfied one.
+func causesOf(evaluation Evaluation) []CauseReport {
+	if evaluation.Satisfied() {
+		return nil
+	}
+
+	var causes []CauseReport
+	for _, cause := range evaluation.Result.Rejections() {
+		causes = append(causes, CauseReport{Verdict: cause.Stage.String(), Clause: cause.Clause, Clusters: cause.Clusters})
+	}
+
+	return causes
+}
+
+// behindOf returns how the existing decisions differ from the result; nil when they do not, or when the Placement has never been decided.
+func behindOf(evaluation Evaluation) *BehindReport {
+	if len(evaluation.Existing.Pages) == 0 && len(evaluation.Placement.Status.Conditions) == 0 {
+		return nil
+	}
+
+	difference := newDifference(evaluation)
+	if !difference.Differs() {
+		return nil
+	}
+
+	behind := &BehindReport{Gained: []string{}, Lost: []string{}, Moved: []string{}}
+	for _, gain := range difference.Gained {
+		behind.Gained = append(behind.Gained, gain.Cluster)
+	}
+
+	for _, loss := range difference.Lost {
+		behind.Lost = append(behind.Lost, loss.Cluster)
+	}
+
+	for _, move := range difference.Moved {
+		behind.Moved = append(behind.Moved, move.Cluster)
+	}
+
+	slices.Sort(behind.Gained)
+
+	return behind
 }

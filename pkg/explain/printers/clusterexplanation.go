@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,52 +12,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
-
-// Explanations prints Explanations. FormatName prints the selected clusters that are explained.
-func Explanations(out io.Writer, format Format, explanations counterfactual.Explanations, style Style) error {
-	return renderer{
-		table: func(text *bytes.Buffer) {
-			for i, explanation := range explanations.Placements {
-				if i > 0 {
-					text.WriteByte('\n')
-				}
-
-				writeExplanation(text, explanation, style)
-			}
-		},
-		names: func(text *bytes.Buffer) {
-			for _, explanation := range explanations.Placements {
-				writeExplainedNames(text, explanation)
-			}
-		},
-	}.write(out, format, WideFormats(), explanations)
-}
-
-func writeExplanation(out *bytes.Buffer, e counterfactual.Explanation, style Style) {
-	if len(e.Explanations) == 0 {
-		writeReport(out, e.Report, style)
-
-		return
-	}
-
-	writeHead(out, e.Report, style)
-
-	for _, explained := range e.Explanations {
-		out.WriteByte('\n')
-		writeCluster(out, explained, style)
-	}
-}
-
-func writeExplainedNames(out *bytes.Buffer, e counterfactual.Explanation) {
-	for _, cluster := range e.Selected {
-		told := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained counterfactual.ClusterExplanation) bool {
-			return explained.Cluster == cluster
-		})
-		if told {
-			fmt.Fprintf(out, "%s %s\n", QualifiedName(e.Placement, e.API), cluster)
-		}
-	}
-}
 
 // writeCluster writes the explanation of one cluster for people.
 func writeCluster(out *bytes.Buffer, s counterfactual.ClusterExplanation, style Style) {

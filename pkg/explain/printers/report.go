@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -38,6 +39,52 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 			}
 		},
 	}.write(out, format, Formats(), reports)
+}
+
+// Explanations prints Explanations. FormatName prints the selected clusters that are explained.
+func Explanations(out io.Writer, format Format, explanations counterfactual.Explanations, style Style) error {
+	return renderer{
+		table: func(text *bytes.Buffer) {
+			for i, explanation := range explanations.Placements {
+				if i > 0 {
+					text.WriteByte('\n')
+				}
+
+				writeExplanation(text, explanation, style)
+			}
+		},
+		names: func(text *bytes.Buffer) {
+			for _, explanation := range explanations.Placements {
+				writeExplainedNames(text, explanation)
+			}
+		},
+	}.write(out, format, WideFormats(), explanations)
+}
+
+func writeExplanation(out *bytes.Buffer, e counterfactual.Explanation, style Style) {
+	if len(e.Explanations) == 0 {
+		writeReport(out, e.Report, style)
+
+		return
+	}
+
+	writeHead(out, e.Report, style)
+
+	for _, explained := range e.Explanations {
+		out.WriteByte('\n')
+		writeCluster(out, explained, style)
+	}
+}
+
+func writeExplainedNames(out *bytes.Buffer, e counterfactual.Explanation) {
+	for _, cluster := range e.Selected {
+		told := len(e.Explanations) == 0 || slices.ContainsFunc(e.Explanations, func(explained counterfactual.ClusterExplanation) bool {
+			return explained.Cluster == cluster
+		})
+		if told {
+			fmt.Fprintf(out, "%s %s\n", QualifiedName(e.Placement, e.API), cluster)
+		}
+	}
 }
 
 // writeReport writes a Report for people: its head, and a table of the clusters.
@@ -178,4 +225,96 @@ func groupName(index int32, name string) string {
 // listsOutOfScope reports whether the report lists clusters out of scope; they come last.
 func listsOutOfScope(r explain.Report) bool {
 	return len(r.Clusters) > 0 && r.Clusters[len(r.Clusters)-1].Verdict == scheduling.StageScope.String()
+}
+
+// writeClusters writes the table of the clusters of a Report.
+func writeClusters(out *bytes.Buffer, r explain.Report, style Style) {
+	if len(r.Clusters) == 0 {
+		return
+	}
+
+	places := map[string]string{}
+
+	for _, group := range r.Groups {
+		for _, cluster := range group.Clusters {
+			places[cluster] = strings.TrimSpace(strconv.Itoa(int(group.Index)) + " " + group.Name)
+		}
+	}
+
+	rows := make([][]string, 0, len(r.Clusters)+1)
+	rows = append(rows, clusterColumns(r, style))
+
+	for _, cluster := range r.Clusters {
+		rows = append(rows, clusterCells(r, cluster, places, style))
+	}
+
+	writeTable(out, rows, func(row, column int, text string) string {
+		if row > 0 && column == 1 {
+			return style.verdict(r.Clusters[row-1].Verdict, text)
+		}
+
+		return style.header(row, column, text)
+	})
+}
+
+func clusterColumns(r explain.Report, style Style) []string {
+	columns := []string{"CLUSTER", "VERDICT"}
+
+	if style.Scores {
+		columns = append(columns, "RANK")
+	}
+
+	columns = append(columns, "SCORE")
+
+	if style.Scores {
+		for _, prioritizer := range r.Prioritizers {
+			columns = append(columns, fmt.Sprintf("%s x%d", strings.ToUpper(prioritizer.Name), prioritizer.Weight))
+		}
+	}
+
+	if style.Wide {
+		columns = append(columns, "DECIDED", "GROUP")
+	}
+
+	return append(columns, "REASON")
+}
+
+func clusterCells(r explain.Report, cluster explain.ClusterReport, places map[string]string, style Style) []string {
+	score, rank := noValue, noValue
+	if cluster.Score != nil {
+		score, rank = strconv.FormatInt(*cluster.Score, 10), strconv.Itoa(cluster.Rank)
+	}
+
+	cells := []string{cluster.Name, cluster.Verdict}
+
+	if style.Scores {
+		cells = append(cells, rank)
+	}
+
+	cells = append(cells, score)
+
+	if style.Scores {
+		for _, prioritizer := range r.Prioritizers {
+			if given, feasible := cluster.Scores[prioritizer.Name]; feasible {
+				cells = append(cells, strconv.FormatInt(given, 10))
+			} else {
+				cells = append(cells, noValue)
+			}
+		}
+	}
+
+	if style.Wide {
+		decided, place := "no", noValue
+		if cluster.Decided {
+			decided = "yes"
+		}
+
+		if in, has := places[cluster.Name]; has {
+			place = in
+		}
+
+		cells = append(cells, decided, place)
+	}
+
+	return append(cells, oneLine(cluster.Reason))
 }

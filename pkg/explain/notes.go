@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -122,4 +124,19 @@ func IsNotable(condition metav1.Condition) bool {
 	default:
 		return condition.Status != metav1.ConditionTrue
 	}
+}
+
+// missingClusters returns a note on clusters that are kept in decisions although their ManagedClusters do not exist.
+func missingClusters(existing decision.Existing, state *State) []string {
+	kept := existing.Incumbents()
+	for _, cluster := range state.Clusters {
+		delete(kept, cluster.Name)
+	}
+
+	if len(kept) == 0 {
+		return nil
+	}
+
+	return []string{"kept in the decisions, though there is no such ManagedCluster any more: " +
+		strings.Join(slices.Sorted(maps.Keys(kept)), ", ")}
 }
