@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
@@ -63,59 +62,6 @@ type Options struct {
 	Webhook webhookconfig.Options
 	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
 	View *placement.View
-}
-
-// controller is an entry of the list of all controllers.
-type controller struct {
-	// name is what --controllers takes.
-	name string
-	// setup adds the controller to the manager.
-	setup func(manager.Manager, queue.Settings) error
-	// access is what the controller needs on the hub.
-	access Access
-}
-
-// all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
-// before a start, and the table in README.md follow from this list.
-func (o Options) all(enabled []string) []controller {
-	placements := once(o.placement(enabled).Setup) // One inventory serves both APIs.
-
-	return []controller{
-		{placement.Name, placements, placementAccess},
-		{placement.V1alpha1Name, placements, placementV1alpha1Access},
-		{clusterset.ClusterSet, clusterset.SetupClusterSet, clusterSetAccess},
-		{clusterset.ClusterSetBinding, clusterset.SetupClusterSetBinding, clusterSetBindingAccess},
-		{clusterset.ClusterSetBindingRBAC, clusterset.SetupClusterSetBindingRBAC, clusterSetBindingRBACAccess},
-		{clusterset.ClusterSetRoles, clusterset.SetupClusterSetRoles, clusterSetRolesAccess},
-		{managedcluster.ManagedClusterTaints, managedcluster.SetupManagedClusterTaints, managedClusterTaintsAccess},
-		{webhookconfig.Defaults, o.setupDefaults, managedClusterDefaultsAccess},
-		{managedcluster.Vocabulary, managedcluster.SetupVocabulary, vocabularyAccess},
-	}
-}
-
-// once returns a function that calls setup the first time only.
-func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manager, queue.Settings) error {
-	called := false
-
-	return func(mgr manager.Manager, settings queue.Settings) error {
-		if called {
-			return nil
-		}
-
-		called = true
-
-		return setup(mgr, settings)
-	}
-}
-
-// Names returns the names of all controllers of the hub, as --controllers takes them.
-func Names() []string {
-	var names []string
-	for _, controller := range (Options{}).all(nil) {
-		names = append(names, controller.name)
-	}
-
-	return names
 }
 
 // Scheme returns the types of all objects that the hub reads or writes.

@@ -1,0 +1,165 @@
+package controller
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+)
+
+// Access is what a controller needs on the hub.
+type Access struct {
+	// Reads are the resources that the controller lists and watches everywhere: without one of them its caches never sync.
+	Reads []schema.GroupVersionResource
+	// Rules are the rules of manifests/rbac that the controller needs beyond Reads.
+	Rules []Rules
+}
+
+// Rules are rules of one role of the manifests.
+type Rules struct {
+	// Role is the name of a ClusterRole, a Role or both, without the prefix open-cluster-management:placement-hub:.
+	Role string
+	// Resources are the resources of the rules, such as "placements/status". Empty means every rule of the role.
+	Resources []string
+}
+
+var (
+	clusters     = clusterResource(clusterv1.GroupVersion.Version, "managedclusters")
+	sets         = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersets")
+	bindings     = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings")
+	scores       = clusterResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")
+	clusterRoles = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
+)
+
+// profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
+var profileDecisions = Access{
+	reads(clusterinventory.GroupVersion.WithResource("clusterprofiles"), clusterinventory.GroupVersion.WithResource("placementdecisions")),
+	[]Rules{{Role: "multicluster"}},
+}
+
+// controller is an entry of the list of all controllers.
+type controller struct {
+	// name is what --controllers takes.
+	name string
+	// setup adds the controller to the manager.
+	setup func(manager.Manager, queue.Settings) error
+	// access is what the controller needs on the hub.
+	access Access
+}
+
+// all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
+// before a start, and the table in README.md follow from this list.
+func (o Options) all(enabled []string) []controller {
+	placements := once(o.placement(enabled).Setup) // One inventory serves both APIs.
+
+	return []controller{
+		{placement.Name, placements, Access{
+			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
+				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
+			// The role also has what the controller runs without: events, finalizers, and reviews of those who ask for metrics.
+			rules("placement", clusters.Resource, sets.Resource, "placementdecisions", "placementdecisions/status", "placements", "placements/status"),
+		}},
+		{placement.V1alpha1Name, placements, Access{
+			reads(clusters, sets, bindings, scores, placementv1alpha1.GroupVersion.WithResource("placements"),
+				placementv1alpha1.GroupVersion.WithResource("placementdecisions")),
+			append(rules("placement", clusters.Resource, sets.Resource),
+				rules("placement-v1alpha1", "placementdecisions", "placements", "placements/status")...),
+		}},
+		{clusterset.ClusterSet, clusterset.SetupClusterSet, Access{
+			reads(clusters, sets, bindings), rules("sets", sets.Resource, sets.Resource+"/status"),
+		}},
+		{clusterset.ClusterSetBinding, clusterset.SetupClusterSetBinding, Access{
+			reads(clusters, sets, bindings), rules("sets", bindings.Resource+"/status"),
+		}},
+		{clusterset.ClusterSetBindingRBAC, clusterset.SetupClusterSetBindingRBAC, Access{
+			reads(sets, bindings, clusterRoles, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"),
+				corev1.SchemeGroupVersion.WithResource("namespaces")),
+			rules("clustersetbinding-rbac"),
+		}},
+		{clusterset.ClusterSetRoles, clusterset.SetupClusterSetRoles, Access{reads(sets, clusterRoles), rules("clusterset-roles")}},
+		{managedcluster.ManagedClusterTaints, managedcluster.SetupManagedClusterTaints, Access{reads(clusters), rules("managedcluster-taints")}},
+		// The webhook configurations and the Secret are watched by their names, and may be missing.
+		{webhookconfig.Defaults, o.setupDefaults, Access{nil, rules("managedcluster-defaults")}},
+		{managedcluster.Vocabulary, managedcluster.SetupVocabulary, Access{reads(clusters, sets, bindings), rules("vocabulary")}},
+	}
+}
+
+func reads(resources ...schema.GroupVersionResource) []schema.GroupVersionResource { return resources }
+
+func rules(role string, resources ...string) []Rules { return []Rules{{role, resources}} }
+
+func clusterResource(version, resource string) schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: clusterv1.GroupName, Version: version, Resource: resource}
+}
+
+// once returns a function that calls setup the first time only.
+func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manager, queue.Settings) error {
+	called := false
+
+	return func(mgr manager.Manager, settings queue.Settings) error {
+		if called {
+			return nil
+		}
+
+		called = true
+
+		return setup(mgr, settings)
+	}
+}
+
+// Names returns the names of all controllers of the hub, as --controllers takes them.
+func Names() []string {
+	var names []string
+	for _, controller := range (Options{}).all(nil) {
+		names = append(names, controller.name)
+	}
+
+	return names
+}
+
+// Access returns what the enabled controllers need on the hub, each resource to read once. It returns an error if Controllers is invalid.
+func (o Options) Access() (Access, error) {
+	enabled, err := o.Enabled()
+	if err != nil {
+		return Access{}, err
+	}
+
+	var all Access
+
+	for _, controller := range o.all(enabled) {
+		if slices.Contains(enabled, controller.name) {
+			all.add(controller.access)
+		}
+	}
+
+	if o.ProfileDecisions {
+		all.add(profileDecisions)
+	}
+
+	return all, nil
+}
+
+// add adds the access of another controller.
+func (a *Access) add(other Access) {
+	for _, resource := range other.Reads {
+		if !slices.Contains(a.Reads, resource) {
+			a.Reads = append(a.Reads, resource)
+		}
+	}
+
+	a.Rules = append(a.Rules, other.Rules...)
+}
