@@ -1,9 +1,9 @@
-// Package decision turns a scheduling.Result into PlacementDecisions.
+// Package decision evaluates Placements, and turns a scheduling.Result into PlacementDecisions.
 //
 // The planner is pure. Desired has the desired decisions: the selected clusters, divided by the group rules. NewPlan assigns a group and a
 // page to every cluster, compares the pages with the existing pages, and returns the writes in a safe order; NewStatus returns the status
-// of the Placement. Evaluate runs the removal budget (package removalbudget) and the planner. Writer applies a Plan. None of them depends on the
-// API of the Placement, which package api adapts.
+// of the Placement. Evaluate is the one pipeline: it schedules a Request, checks the Result against the removal budget (package
+// removalbudget), and plans. Writer applies a Plan. None of them depends on the API of the Placement, which package api adapts.
 //
 // The planner numbers the clusters in the order of their names and compares ids: pages list clusters by name in the common case, so that
 // finding their ids merges two sorted lists, and a plan costs little more than reading the pages once. Writes cost as much as they change:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -37,8 +38,30 @@ type Evaluation struct {
 	profiles *bool
 }
 
-// Evaluate runs the removal budget and the planner on a Result and the existing decisions. It is a pure function.
-func Evaluate(result *scheduling.Result, existing Existing, options Options, now time.Time) Evaluation {
+// Scheduler returns the Result of a Request at a time, given the clusters in the existing decisions. It returns nil when there is nothing to
+// evaluate.
+type Scheduler func(request *scheduling.Request, incumbents map[string]bool, now time.Time) *scheduling.Result
+
+// OnSnapshot returns the Scheduler that schedules on a Snapshot. It is a pure function, and never returns nil.
+func OnSnapshot(snapshot *inventory.Snapshot) Scheduler {
+	return func(request *scheduling.Request, incumbents map[string]bool, now time.Time) *scheduling.Result {
+		return scheduling.Schedule(request, snapshot, incumbents, now)
+	}
+}
+
+// Evaluate runs the pipeline for a Placement: it schedules its Request, checks the Result against the removal budget, and plans the writes;
+// the status is that of Evaluation.Status. It is as pure as the Scheduler, and the zero Evaluation when that returns nil.
+func Evaluate(request *scheduling.Request, schedule Scheduler, existing Existing, options Options, now time.Time) Evaluation {
+	result := schedule(request, existing.Incumbents(), now)
+	if result == nil {
+		return Evaluation{}
+	}
+
+	return evaluate(result, existing, options, now)
+}
+
+// evaluate runs the pipeline from the Result on.
+func evaluate(result *scheduling.Result, existing Existing, options Options, now time.Time) Evaluation {
 	e := Evaluation{}
 	budget := removalbudget.NewBudget(existing.Placement, options.Limit)
 	e.LimitUnknown = budget.Unknown

@@ -28,7 +28,7 @@ func guardedCase() (*clusterv1beta1.Placement, Existing) {
 // (docs/spec/differences.md A5), and the status describes the existing decisions.
 func TestHeldRemovals(t *testing.T) {
 	placement, existing := guardedCase()
-	evaluation := Evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
+	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
 
 	expect(t, "steps", []string{}, steps(evaluation.Plan))
@@ -58,7 +58,7 @@ func TestHeldRemovals(t *testing.T) {
 // The references to ClusterProfiles of a Placement with a blocked result stay, like its decisions.
 func TestHeldProfiles(t *testing.T) {
 	placement, existing := guardedCase()
-	evaluation := Evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
+	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 
 	answer, missing := Profiles(evaluation.Result, existing, existing)
 	if plan := answer.Plan(); !plan.Empty() || len(missing) > 0 {
@@ -74,7 +74,7 @@ func TestNothingIsGuardedUnasked(t *testing.T) {
 	for _, share := range []*int{nil, new(removalbudget.NoLimit)} {
 		answer := selecting(placement, fleet(2)...)
 
-		evaluation := Evaluate(answer, existing, Options{Limit: removalbudget.Limit{Percent: share}}, now.Time)
+		evaluation := evaluate(answer, existing, Options{Limit: removalbudget.Limit{Percent: share}}, now.Time)
 		if evaluation.Result != answer || len(evaluation.Removal.Conditions(true)) > 0 {
 			t.Errorf("got %+v", evaluation.Removal)
 		}
@@ -93,7 +93,7 @@ func TestPagesThatAreBeingDeletedAreNotGuarded(t *testing.T) {
 	leaving := edited(page(2, 0, "", "c-098", "c-099"), func(p *api.Page) { p.DeletionTimestamp = &now })
 
 	existing := existingOf(placement, page(1, 0, "", fleet(2)...), leaving)
-	if ruling := Evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Blocked {
+	if ruling := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time).Removal; ruling.Blocked {
 		t.Errorf("got %+v", ruling)
 	}
 }
@@ -119,7 +119,7 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 		},
 		{reason: "it writes none", known: new(false)},
 	} {
-		evaluation := Evaluate(selecting(placement, fleet(2)...), existing, Options{ProfileDecisions: tc.known}, now.Time)
+		evaluation := evaluate(selecting(placement, fleet(2)...), existing, Options{ProfileDecisions: tc.known}, now.Time)
 		got := ""
 
 		for _, c := range evaluation.Status(api.V1beta1.Read(placement), now, true).Conditions {
@@ -136,7 +136,7 @@ func TestTheProfilesConditionIsKept(t *testing.T) {
 func TestReserve(t *testing.T) {
 	placement, existing := guardedCase()
 	read := api.V1beta1.Read(placement)
-	evaluation := Evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
+	evaluation := evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
 
 	status, needed := evaluation.Reserve(read, now)
 	if !needed || len(status.Conditions) != 3 || len(read.Status.Conditions) != 2 {
@@ -152,7 +152,7 @@ func TestReserve(t *testing.T) {
 	read.Status = status
 	existing.Placement = read
 
-	again := Evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
+	again := evaluate(selecting(placement, fleet(8)...), existing, thirty, now.Time)
 	if _, needed := again.Reserve(read, now); needed {
 		t.Error("what is recorded is to be recorded again")
 	}

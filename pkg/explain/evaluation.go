@@ -45,7 +45,7 @@ func Evaluate(
 	return evaluate(func() *scheduling.Request { return request }, snapshot, existing, options, now)
 }
 
-// evaluate runs the pipeline of the controller: Schedule, and then decision.Evaluate. It calls request only if the Placement is managed.
+// evaluate runs the pipeline of the controller, decision.Evaluate. It calls request only if the Placement is managed.
 func evaluate(
 	request func() *scheduling.Request, snapshot *inventory.Snapshot, existing decision.Existing, options decision.Options, now time.Time,
 ) Evaluation {
@@ -54,7 +54,7 @@ func evaluate(
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluated := decision.Evaluate(scheduling.Schedule(request(), snapshot, existing.Incumbents(), now), existing, options, now)
+		evaluated := decision.Evaluate(request(), decision.OnSnapshot(snapshot), existing, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
 		evaluation.Status = evaluated.Status(placement, metav1.NewTime(now), true)
 	}

@@ -289,33 +289,37 @@ func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle
 	return p, nil
 }
 
-// schedule runs the scheduler, proves the removals of the result, and evaluates it. If the status needs new subscriptions and an event
-// arrived before they were made, it runs again.
+// schedule evaluates the Placement, with a Result whose removals are proved. If the status needs new subscriptions and an event arrived
+// before they were made, it evaluates again.
 func (r *reconciler) schedule(
 	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time,
 ) (decision.Evaluation, error) {
-	key, request, incumbents := placement.Key(), r.state.requests.of(placement), existing.Incumbents()
+	key, request := placement.Key(), r.state.requests.of(placement)
 
 	for {
-		_, span := r.tracer.begin(ctx, "schedule", key)
+		var (
+			incumbents map[string]bool
+			plan       span
+			failure    error
+		)
 
-		result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result {
-			return r.decide(request, key, incumbents, now)
-		})
-		if err != nil {
-			span.failed(err)
-			span.End()
+		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (result *scheduling.Result) {
+			incumbents = decided
 
-			return decision.Evaluation{}, err
+			if result, failure = r.decideProved(ctx, placement, existing, request, decided, now); failure == nil {
+				_, plan = r.tracer.begin(ctx, "plan", key)
+			}
+
+			return result
 		}
 
-		span.answered(result)
-		span.End()
+		evaluation := decision.Evaluate(request, scheduler, existing, r.state.served.options(), now)
+		if failure != nil {
+			return decision.Evaluation{}, failure
+		}
 
-		_, span = r.tracer.begin(ctx, "plan", key)
-		evaluation := decision.Evaluate(result, existing, r.state.served.options(), now)
-		span.planned(&evaluation)
-		span.End()
+		plan.planned(&evaluation)
+		plan.End()
 
 		if evaluation.Result.Outcome() != scheduling.Decided {
 			r.assume(key, evaluation.Result, incumbents)
@@ -325,6 +329,28 @@ func (r *reconciler) schedule(
 			return evaluation, nil
 		}
 	}
+}
+
+// decideProved returns the Result of a Request with its removals proved; nil with an error.
+func (r *reconciler) decideProved(
+	ctx context.Context, placement *api.Placement, existing decision.Existing, request *scheduling.Request, incumbents map[string]bool,
+	now time.Time,
+) (*scheduling.Result, error) {
+	key := placement.Key()
+
+	_, span := r.tracer.begin(ctx, "schedule", key)
+	defer span.End()
+
+	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result { return r.decide(request, key, incumbents, now) })
+	if err != nil {
+		span.failed(err)
+
+		return nil, err
+	}
+
+	span.answered(result)
+
+	return result, nil
 }
 
 // placement returns a Placement with the last status that was written, or nil if there is none.
