@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -122,19 +122,15 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, &usageError{err}
 	}
-	crds, err := customResourceDefinitions()
-	if err != nil {
-		return false, err
-	}
 	config, namespace, err := o.findHub()
 	if err != nil {
 		return false, err
 	}
-	changes, placements, err := o.readChanges(crds, namespace, stdin)
+	changes, placements, err := o.readChanges(namespace, stdin)
 	if err != nil {
 		return false, err
 	}
-	hub, err := o.readState(ctx, config, crds, placements, stdin)
+	hub, err := o.readState(ctx, config, placements, stdin)
 	if err != nil {
 		return false, err
 	}
@@ -180,14 +176,16 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 	return config, namespace, err
 }
 
-func (o *diffOptions) readChanges(
-	crds []*apiextensionsv1.CustomResourceDefinition, namespace statefile.Namespace, stdin io.Reader,
-) (*statefile.ChangeReader, []inventory.Key, error) {
+func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, []inventory.Key, error) {
+	crds, err := customResourceDefinitions()
+	if err != nil {
+		return nil, nil, err
+	}
 	changes, err := statefile.NewChangeReader(crds, namespace)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := readStateFiles(o.files, stdin, changes.Read); err != nil {
+	if err := readPaths("--filename", o.files, stdin, changes.Read); err != nil {
 		return nil, nil, err
 	}
 	placements, err := changes.Placements()
@@ -206,20 +204,20 @@ func (o *diffOptions) readChanges(
 
 // readState reads the State from the hub or from files.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, crds []*apiextensionsv1.CustomResourceDefinition, placements []inventory.Key,
-	stdin io.Reader,
+	ctx context.Context, config *rest.Config, placements []inventory.Key, stdin io.Reader,
 ) (*explain.State, error) {
-	if len(o.hub) == 0 {
-		return readHub(ctx, config, placements)
+	if len(o.hub) > 0 {
+		reader, err := readFiles("--hub", o.hub, stdin)
+		if err != nil {
+			return nil, err
+		}
+		return reader.State()
 	}
-	reader, err := statefile.NewReader(crds)
+	hub, err := connect(config)
 	if err != nil {
 		return nil, err
 	}
-	if err := readPaths("--hub", o.hub, stdin, reader.Read); err != nil {
-		return nil, err
-	}
-	return reader.State()
+	return hubstate.FromCluster(ctx, hub, placements)
 }
 
 func compare(hub, after *explain.State, applied []statefile.Applied, now time.Time) explain.Differences {

@@ -18,7 +18,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -36,33 +35,15 @@ type source struct {
 // source reads the files, or connects to the hub.
 func (o *explainOptions) source(stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
-		state, err := o.readFiles(stdin)
+		reader, err := readFiles("--filename", o.files, stdin)
+		if err != nil {
+			return nil, err
+		}
+		state, err := reader.State()
 		return &source{files: state, namespace: o.namespace}, err
 	}
-	config, namespace, err := o.find()
-	if err != nil {
-		return nil, err
-	}
-	hub, err := connect(config)
-	if err != nil {
-		return nil, err
-	}
-	return &source{namespace: namespace, config: config, hub: hub}, nil
-}
-
-func (o *explainOptions) readFiles(stdin io.Reader) (*explain.State, error) {
-	crds, err := customResourceDefinitions()
-	if err != nil {
-		return nil, err
-	}
-	reader, err := statefile.NewReader(crds)
-	if err != nil {
-		return nil, err
-	}
-	if err := readStateFiles(o.files, stdin, reader.Read); err != nil {
-		return nil, err
-	}
-	return reader.State()
+	hub, config, namespace, err := o.connectHub()
+	return &source{namespace: namespace, config: config, hub: hub}, err
 }
 
 // explain explains Placements. When the user may not read their inputs, it returns what the hub has written, and an error.

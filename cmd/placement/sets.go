@@ -59,11 +59,7 @@ func (o *setsOptions) run(ctx context.Context, stdout io.Writer) error {
 	if !slices.Contains(printers.Formats(), printers.Format(o.output)) {
 		return &usageError{fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.Formats())}
 	}
-	config, namespace, err := o.find()
-	if err != nil {
-		return err
-	}
-	hub, err := connect(config)
+	hub, _, namespace, err := o.connectHub()
 	if err != nil {
 		return err
 	}

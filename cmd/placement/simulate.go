@@ -9,12 +9,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -234,36 +231,4 @@ func (o *simulateOptions) checkInputs() error {
 	default:
 		return nil
 	}
-}
-
-// parseNow parses the flag --now; the default is the present time.
-func parseNow(text string) (time.Time, error) {
-	if text == "" {
-		return time.Now(), nil
-	}
-	now, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return now, fmt.Errorf("--now: %q is no time such as 2026-01-31T12:00:00Z: %w", text, err)
-	}
-	return now, nil
-}
-
-// customResourceDefinitions returns the definitions that the hub installs.
-func customResourceDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	objs, err := manifests.Objects()
-	if err != nil {
-		return nil, err
-	}
-	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, obj := range objs {
-		if obj.GetKind() != "CustomResourceDefinition" {
-			continue
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, crd); err != nil {
-			return nil, fmt.Errorf("embedded CustomResourceDefinition %s: %w", obj.GetName(), err)
-		}
-		crds = append(crds, crd)
-	}
-	return crds, nil
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
@@ -31,15 +30,8 @@ func (o *simulateOptions) place() string {
 
 // read reads the State, and returns the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.State, []whatif.Change, error) {
-	crds, err := customResourceDefinitions()
+	given, err := readFiles("--filename", o.files, stdin)
 	if err != nil {
-		return nil, nil, err
-	}
-	given, err := statefile.NewReader(crds)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := readStateFiles(o.files, stdin, given.Read); err != nil {
 		return nil, nil, err
 	}
 	additions, err := readAdditions(given, o.adding)
@@ -52,10 +44,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.S
 		return state, changes, err
 	}
 	if len(o.hub) > 0 {
-		if given, err = statefile.NewReader(crds); err != nil {
-			return nil, nil, err
-		}
-		if err := readPaths("--hub", o.hub, stdin, given.Read); err != nil {
+		if given, err = readFiles("--hub", o.hub, stdin); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -64,11 +53,7 @@ func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.S
 }
 
 func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
-	config, _, err := o.find()
-	if err != nil {
-		return nil, err
-	}
-	hub, err := connect(config)
+	hub, _, _, err := o.connectHub()
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func TestSimulate(t *testing.T) {
 
 func TestReadStateFilesReportsReadErrors(t *testing.T) {
 	broken := errors.New("disk on fire")
-	err := readStateFiles([]string{stdinName}, iotest.ErrReader(broken), func(string, []byte) { t.Error("something was read") })
+	err := readPaths("--filename", []string{stdinName}, iotest.ErrReader(broken), func(string, []byte) { t.Error("something was read") })
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("error is %v, want one of standard input that wraps %v", err, broken)
 	}

@@ -8,6 +8,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 )
 
 // stdinName is the path of standard input on the command line.
@@ -16,9 +21,17 @@ const stdinName = "-"
 // stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.
 var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// readStateFiles reads the files of --filename.
-func readStateFiles(paths []string, stdin io.Reader, take func(name string, content []byte)) error {
-	return readPaths("--filename", paths, stdin, take)
+// readFiles returns a Reader of all files that a flag names.
+func readFiles(flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
+	crds, err := customResourceDefinitions()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := statefile.NewReader(crds)
+	if err != nil {
+		return nil, err
+	}
+	return reader, readPaths(flag, paths, stdin, reader.Read)
 }
 
 // readPaths passes every file to take: of directories, the YAML and JSON files directly in it, by name. Errors name the flag.
@@ -78,4 +91,24 @@ func onlyFlags(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("%q is behind no flag: files are named with -f, each with one of its own, and all else by the flags for it", args[0])
 	}
 	return nil
+}
+
+// customResourceDefinitions returns the definitions that the hub installs.
+func customResourceDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	objs, err := manifests.Objects()
+	if err != nil {
+		return nil, err
+	}
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, obj := range objs {
+		if obj.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, crd); err != nil {
+			return nil, fmt.Errorf("embedded CustomResourceDefinition %s: %w", obj.GetName(), err)
+		}
+		crds = append(crds, crd)
+	}
+	return crds, nil
 }

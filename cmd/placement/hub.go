@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -13,9 +12,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/preflight"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
-	"github.com/placement-hub/placement-hub/pkg/explain"
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 )
 
@@ -62,13 +58,13 @@ func (f *hubFlags) find() (config *rest.Config, namespace string, err error) {
 	return config, namespace, nil
 }
 
-// readHub reads the inputs of the Placements.
-func readHub(ctx context.Context, config *rest.Config, placements []inventory.Key) (*explain.State, error) {
-	hub, err := connect(config)
-	if err != nil {
-		return nil, err
+// connectHub finds a hub and connects to it.
+func (f *hubFlags) connectHub() (hub client.Client, config *rest.Config, namespace string, err error) {
+	if config, namespace, err = f.find(); err != nil {
+		return nil, nil, "", err
 	}
-	return hubstate.FromCluster(ctx, hub, placements)
+	hub, err = connect(config)
+	return hub, config, namespace, err
 }
 
 // connect returns a client, after a request to check that the hub responds.
@@ -81,4 +77,16 @@ func connect(config *rest.Config) (client.Client, error) {
 		return nil, fmt.Errorf("making a client for %s: %w", config.Host, err)
 	}
 	return hub, nil
+}
+
+// parseNow parses the flag --now; the default is the present time.
+func parseNow(text string) (time.Time, error) {
+	if text == "" {
+		return time.Now(), nil
+	}
+	now, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return now, fmt.Errorf("--now: %q is no time such as 2026-01-31T12:00:00Z: %w", text, err)
+	}
+	return now, nil
 }
