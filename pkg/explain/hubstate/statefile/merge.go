@@ -136,7 +136,8 @@ func dropEmpty(object map[string]any) {
 }
 
 // threeWay merges as `kubectl apply` does for custom resources: objects by their keys, any other value and lists as a whole. It does not
-// modify its arguments.
+// modify its arguments. A field that the file sets to null is removed even if the last apply set it to null too; the patch of
+// k8s.io/apimachinery/pkg/util/jsonmergepatch would keep it.
 func threeWay(last, given, live map[string]any) map[string]any {
 	merged := map[string]any{}
 	if live != nil {
