@@ -16,8 +16,8 @@ func (e *evaluation) filter() []filterRun {
 		left *filtered
 	)
 
-	for i := range filterPlugins {
-		run := filterRun{plugin: &filterPlugins[i], before: left}
+	for _, plugin := range filterPlugins {
+		run := filterRun{plugin: plugin, before: left}
 		if run.plugin.batch == nil {
 			continue
 		}

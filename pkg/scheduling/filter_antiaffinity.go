@@ -9,7 +9,7 @@ import (
 // StageAntiAffinity is the stage of the feasible clusters that may not be selected together with a better one.
 const StageAntiAffinity Stage = "AntiAffinity"
 
-var antiAffinityFilter = filterPlugin{
+var antiAffinityFilter = &filterPlugin{
 	stage: StageAntiAffinity,
 	reads: func(r *Request, d *inventory.Dependencies) {
 		if r.AntiAffinity != nil {

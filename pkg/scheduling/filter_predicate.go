@@ -19,7 +19,7 @@ const (
 	StepCEL       Step = "CEL"
 )
 
-var predicateFilter = filterPlugin{
+var predicateFilter = &filterPlugin{
 	stage:   StagePredicate,
 	step:    StepPredicate,
 	reads:   func(r *Request, d *inventory.Dependencies) { d.Predicates = r.selectors() },

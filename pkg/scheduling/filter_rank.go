@@ -8,7 +8,7 @@ import (
 // StageRank is the stage of the feasible clusters that are not needed.
 const StageRank Stage = "Rank"
 
-var rankFilter = filterPlugin{
+var rankFilter = &filterPlugin{
 	stage: StageRank,
 	rejectRanked: func(_ *selection, ranked []Verdict) {
 		for i := range ranked {

@@ -10,7 +10,7 @@ import (
 // StageScope is the stage of the clusters that are in no set which is bound and selected.
 const StageScope Stage = "OutOfScope"
 
-var scopeFilter = filterPlugin{
+var scopeFilter = &filterPlugin{
 	stage:   StageScope,
 	reads:   func(r *Request, d *inventory.Dependencies) { d.ClusterSets = r.ClusterSets },
 	rejects: func(e *evaluation, f *clusterinfo.ClusterInfo, _ *Verdict) bool { return !e.scope.Contains(f) },

@@ -11,7 +11,7 @@ import (
 // itself, see selectSpread.
 const StageSpread Stage = "Spread"
 
-var spreadFilter = filterPlugin{
+var spreadFilter = &filterPlugin{
 	stage: StageSpread,
 	reads: func(r *Request, d *inventory.Dependencies) {
 		for _, constraint := range r.Spread {

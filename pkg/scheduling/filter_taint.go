@@ -20,7 +20,7 @@ const StageTaint Stage = "Taint"
 // StepTaintToleration is the name of the filter upstream.
 const StepTaintToleration Step = "TaintToleration"
 
-var taintFilter = filterPlugin{
+var taintFilter = &filterPlugin{
 	stage: StageTaint,
 	step:  StepTaintToleration,
 	reads: func(_ *Request, d *inventory.Dependencies) {

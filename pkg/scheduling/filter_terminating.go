@@ -5,16 +5,16 @@ import "github.com/placement-hub/placement-hub/pkg/clusterinfo"
 // StageTerminating is the stage of the clusters in scope that are being deleted.
 const StageTerminating Stage = "Terminating"
 
-var terminatingFilter = filterPlugin{
+var terminatingFilter = &filterPlugin{
 	stage:   StageTerminating,
 	rejects: func(_ *evaluation, f *clusterinfo.ClusterInfo, _ *Verdict) bool { return f.Terminating },
-	text:    func(_ *reasons, _ Verdict, d detail) string { return terminatingText(d) },
+	text: func(_ *reasons, _ Verdict, d detail) string {
+		if d == allDetails {
+			return "is " + terminatingClause
+		}
+
+		return terminatingClause
+	},
 }
 
-func terminatingText(d detail) string {
-	if d == allDetails {
-		return "is " + terminatingText(clauseOnly)
-	}
-
-	return "being deleted"
-}
+const terminatingClause = "being deleted"

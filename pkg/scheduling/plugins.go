@@ -8,7 +8,7 @@ import (
 )
 
 // filterPlugins has all filters in their order: the Stage of a cluster is the first one that rejects it.
-var filterPlugins = [...]filterPlugin{
+var filterPlugins = [...]*filterPlugin{
 	scopeFilter,
 	terminatingFilter,
 	predicateFilter,
@@ -19,7 +19,7 @@ var filterPlugins = [...]filterPlugin{
 }
 
 // prioritizerPlugins has all prioritizers, in the order of BuiltIns.
-var prioritizerPlugins = [...]prioritizerPlugin{
+var prioritizerPlugins = [...]*prioritizerPlugin{
 	balancePrioritizer,
 	steadyPrioritizer,
 	allocatablePrioritizer(ResourceAllocatableCPU, corev1.ResourceCPU),
@@ -43,8 +43,8 @@ func Stages() []Stage {
 
 // stageIndex returns the position of a stage in Stages.
 func stageIndex(stage Stage) int {
-	for i := range filterPlugins {
-		if filterPlugins[i].stage == stage {
+	for i, plugin := range filterPlugins {
+		if plugin.stage == stage {
 			return i
 		}
 	}
@@ -56,11 +56,11 @@ func stageIndex(stage Stage) int {
 func (s Stage) Compare(other Stage) int { return cmp.Compare(stageIndex(s), stageIndex(other)) }
 
 // filterOf returns the filter that rejects clusters at a stage. It panics for a stage of no filter.
-func filterOf(stage Stage) *filterPlugin { return &filterPlugins[stageIndex(stage)] }
+func filterOf(stage Stage) *filterPlugin { return filterPlugins[stageIndex(stage)] }
 
 // Passed reports whether the cluster passed the filter of a step and all filters before it.
 func (v Verdict) Passed(step Step) bool {
-	at := slices.IndexFunc(filterPlugins[:], func(plugin filterPlugin) bool { return plugin.step == step })
+	at := slices.IndexFunc(filterPlugins[:], func(plugin *filterPlugin) bool { return plugin.step == step })
 
 	return stageIndex(v.Stage) > at
 }
@@ -124,5 +124,5 @@ func (p Prioritizer) plugin() *prioritizerPlugin {
 		name = addOnPrioritizer.name
 	}
 
-	return &prioritizerPlugins[slices.IndexFunc(prioritizerPlugins[:], func(plugin prioritizerPlugin) bool { return plugin.name == name })]
+	return prioritizerPlugins[slices.IndexFunc(prioritizerPlugins[:], func(plugin *prioritizerPlugin) bool { return plugin.name == name })]
 }

@@ -13,8 +13,7 @@ import (
 func TestPluginsAreComplete(t *testing.T) {
 	names := map[string]bool{string(StageSelected): true, string(undecided): true}
 
-	for i := range filterPlugins {
-		plugin := &filterPlugins[i]
+	for i, plugin := range filterPlugins {
 		if names[string(plugin.stage)] {
 			t.Errorf("filter %d: the name %q is empty or used twice", i, plugin.stage)
 		}
@@ -32,8 +31,7 @@ func TestPluginsAreComplete(t *testing.T) {
 
 	clear(names)
 
-	for i := range prioritizerPlugins {
-		plugin := &prioritizerPlugins[i]
+	for i, plugin := range prioritizerPlugins {
 		if plugin.name == "" || names[plugin.name] || plugin.scores == nil {
 			t.Errorf("prioritizer %d: the name %q is empty or used twice, or it has no scores", i, plugin.name)
 		}

@@ -4,7 +4,7 @@ import "github.com/placement-hub/placement-hub/pkg/clusterinfo"
 
 // addOnPrioritizer has all AddOnPlacementScores. They share one name in metrics, because theirs are arbitrary. The user is warned of expired
 // scores, even of those that do not affect the selection (docs/spec/differences.md C3).
-var addOnPrioritizer = prioritizerPlugin{
+var addOnPrioritizer = &prioritizerPlugin{
 	name: "AddOn",
 	reads: func(p Prioritizer) []clusterinfo.Property {
 		return []clusterinfo.Property{{Kind: clusterinfo.Score, Name: p.Resource}}

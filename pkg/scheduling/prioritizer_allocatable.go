@@ -14,8 +14,8 @@ const (
 	ResourceAllocatableMemory = "ResourceAllocatableMemory"
 )
 
-func allocatablePrioritizer(name string, resource corev1.ResourceName) prioritizerPlugin {
-	return prioritizerPlugin{
+func allocatablePrioritizer(name string, resource corev1.ResourceName) *prioritizerPlugin {
+	return &prioritizerPlugin{
 		name: name,
 		reads: func(Prioritizer) []clusterinfo.Property {
 			return []clusterinfo.Property{{Kind: clusterinfo.Resource, Name: string(resource)}}

@@ -3,7 +3,7 @@ package scheduling
 // Balance is the name of a prioritizer in the Placement API (docs/spec/upstream-placement.md 1.8).
 const Balance = "Balance"
 
-var balancePrioritizer = prioritizerPlugin{
+var balancePrioritizer = &prioritizerPlugin{
 	name: Balance, defaultWeight: 1, readsDecisions: true,
 	scores: func(c *candidates, _ Prioritizer) []int64 { return c.balance() },
 }

@@ -11,7 +11,7 @@ const SpreadScore = "Spread"
 
 // spreadPrioritizer reads the keys of every cluster in scope, because it counts the decisions in a domain, including those on clusters that
 // are not feasible.
-var spreadPrioritizer = prioritizerPlugin{
+var spreadPrioritizer = &prioritizerPlugin{
 	name: SpreadScore, readsDecisions: true,
 	scopeReads: (*Request).spreadKeys,
 	scores:     func(c *candidates, _ Prioritizer) []int64 { return c.spreadScore() },

@@ -3,7 +3,7 @@ package scheduling
 // Steady is the name of a prioritizer in the Placement API (docs/spec/upstream-placement.md 1.8).
 const Steady = "Steady"
 
-var steadyPrioritizer = prioritizerPlugin{
+var steadyPrioritizer = &prioritizerPlugin{
 	name: Steady, defaultWeight: 1,
 	scores: func(c *candidates, _ Prioritizer) []int64 { return c.steady() },
 }

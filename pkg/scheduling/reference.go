@@ -76,8 +76,8 @@ func (e *evaluation) filterAll() []Verdict {
 func (e *evaluation) filterCluster(f *clusterinfo.ClusterInfo) Verdict {
 	verdict := Verdict{Cluster: f, taint: -1}
 
-	for i := range filterPlugins {
-		if plugin := &filterPlugins[i]; plugin.rejects != nil && plugin.rejects(e, f, &verdict) {
+	for _, plugin := range filterPlugins {
+		if plugin.rejects != nil && plugin.rejects(e, f, &verdict) {
 			verdict.Stage = plugin.stage
 
 			break

@@ -36,7 +36,7 @@ func (e *evaluation) rejections(runs []filterRun) []Rejection {
 		}
 	}
 
-	h.add(StageTerminating, terminatingText(clauseOnly), runs[len(runs)-1].after.terminating)
+	h.add(StageTerminating, terminatingClause, runs[len(runs)-1].after.terminating)
 
 	if e.ranked == nil {
 		h.add(StageRank, rankClause(len(e.result.Selected)), e.result.Feasible()-len(e.result.Selected))

@@ -117,14 +117,12 @@ func newResponse(evaluation explain.Evaluation) (*Response, error) {
 
 // filtersOf returns the clusters that pass each filter, by name.
 func filtersOf(result *scheduling.Result) []Filter {
-	var (
-		filters []Filter
-		names   []string
-	)
+	steps := scheduling.FilterSteps()
+	filters, name := make([]Filter, 0, len(steps)), ""
 
-	for _, step := range scheduling.FilterSteps() {
-		names = append(names, string(step))
-		filter := Filter{Name: strings.Join(names, ","), Clusters: []string{}}
+	for _, step := range steps {
+		name = strings.TrimPrefix(name+","+string(step), ",")
+		filter := Filter{Name: name, Clusters: []string{}}
 
 		for _, verdict := range result.Verdicts() {
 			if verdict.Passed(step) {
