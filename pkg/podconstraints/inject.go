@@ -145,6 +145,8 @@ func Inject(w *Workload, policies []*Policy) Result {
 type merge struct {
 	workload *Workload
 	spec     map[string]any // replaced as a whole by with, never changed in place
+	// terms are the required terms of spec without empty ones, once they have been prepared for comparison.
+	terms []nodeTerm
 	// scheduled says that a policy has asked for a scheduler, even if for the default one.
 	scheduled bool
 
@@ -259,39 +261,48 @@ func (m *merge) injectRequired(in *injection) {
 	}
 	own := at[[]any](m.spec, requiredPath...)
 	if len(own) == 0 {
-		m.add(name, objects(in.required), requiredPath...)
+		m.addRequired(name, in.required)
 
 		return
 	}
-	terms := slices.DeleteFunc(nodeTerms(own), nodeTerm.empty)
-	if len(terms) == 0 {
+	if m.terms == nil {
+		m.terms = slices.DeleteFunc(nodeTerms(own), nodeTerm.empty)
+	}
+	if len(m.terms) == 0 {
 		m.skip(Skip{Field: name, Reason: MatchesNothing, Message: name + ": has only empty terms, which match no node, and is kept so"})
 
 		return
 	}
-	merged, reason := mergeTerms(terms, in.required)
+	merged, reason := mergeTerms(m.terms, in.required)
 	switch {
 	case reason != "":
 		m.skip(Skip{Field: name, Reason: reason, Message: fmt.Sprintf(
-			"%s: %d terms of the policy times %d terms are more than %d, so none is added", name, len(in.required), len(terms), maxTerms)})
+			"%s: %d terms of the policy times %d terms are more than %d, so none is added", name, len(in.required), len(m.terms), maxTerms)})
 	case merged != nil:
-		m.add(name, objects(merged), requiredPath...)
+		m.addRequired(name, merged)
 	}
 }
 
-// skipForDaemonSet reports what the Pod of a DaemonSet does not get, unless it has it already, or has a node by its controller's choice.
+func (m *merge) addRequired(name string, terms []nodeTerm) {
+	m.terms = terms
+	m.add(name, objects(terms), requiredPath...)
+}
+
+// skipForDaemonSet reports what the Pod of a DaemonSet does not get and does not have already. Whether its template had the required terms
+// cannot be seen, because the controller has replaced them.
 func (m *merge) skipForDaemonSet(in *injection) {
+	selector := member[map[string]any](m.spec, nodeSelectorField)
 	for _, skipped := range []struct {
 		field   string
-		present bool
+		lacking bool
 	}{
-		{nodeNameField, in.nodeName != ""},
-		{nodeSelectorField, len(in.keys) > 0},
+		{nodeNameField, in.nodeName != "" && member[string](m.spec, nodeNameField) != in.nodeName},
+		{nodeSelectorField, slices.ContainsFunc(in.keys, func(key string) bool { return selector[key] != any(in.nodeSelector[key]) })},
 		{affinityField + "." + nodeAffinityField, in.hasRequired || slices.ContainsFunc(in.lists, func(list listInjection) bool {
 			return len(list.path) > 1 && list.path[1] == nodeAffinityField
 		})},
 	} {
-		if skipped.present {
+		if skipped.lacking {
 			m.skip(Skip{Field: skipped.field, Reason: DaemonSetPod, Message: skipped.field +
 				": is not injected into a Pod of a DaemonSet, whose controller has chosen the node by the template"})
 		}

@@ -144,6 +144,13 @@ func TestDaemonSets(t *testing.T) {
 			"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: ["+term("pool")+"]}}, "+
 			"podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]}}}}}"), apply(t, raw, result))
 	})
+	t.Run("K25: what the Pod has of its template is not reported", func(t *testing.T) {
+		w, _ := workload(t, podKind, owned+"spec: {nodeName: n1, nodeSelector: {pool: etcd, disk: ssd}}")
+		result := Inject(w, []*Policy{everywhere(t, "p", "nodeName: n1\nnodeSelector: {pool: etcd}")})
+		if len(result.Operations)+len(result.Policies[0].Skipped) > 0 {
+			t.Errorf("Operations = %v, Skipped = %v, want nothing", result.Operations, result.Policies[0].Skipped)
+		}
+	})
 	t.Run("K25: a Pod of it keeps the node that its controller has chosen", func(t *testing.T) {
 		const chosen = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: " +
 			"[{matchFields: [{key: metadata.name, operator: In, values: [n3]}]}]}}"
