@@ -64,3 +64,12 @@ func (t *Tree) SystemNamespace(name string, labels map[string]string, hub string
 		return labels[SystemLabel] == "true" && t.Owner(name) == nil
 	}
 }
+
+// VerifyLabel is on the namespaces whose Pods are verified, with the value "true".
+const VerifyLabel = "cozystack.io/verify-affinity-class"
+
+// Verified reports whether a namespace that is none of the system's has to have VerifyLabel: a Tenant owns it, it holds an application, or
+// a HelmRelease in it has a class.
+func (t *Tree) Verified(namespace Namespace, hasApplication, hasClass bool) bool {
+	return !namespace.System && (t.Owner(namespace.Name) != nil || hasApplication || hasClass)
+}

@@ -138,6 +138,8 @@ func (t *Tree) Compliance(tenant *appsv1alpha1.Tenant, applications []Applicatio
 		}
 	}
 	if len(outside) > 0 {
+		slices.Sort(outside)
+
 		return false, ReasonApplicationsOutside, fmt.Sprintf(messageOfApplicationsOutside, own.Allowed, atMost(outside))
 	}
 	if class := tenant.Spec.DefaultAffinityClass; class != "" && !own.Allowed.Has(class) {
@@ -161,10 +163,8 @@ func (t *Tree) Compliance(tenant *appsv1alpha1.Tenant, applications []Applicatio
 	return true, ReasonCompliant, messageOfCompliance
 }
 
-// atMost joins the first names of a list in their order, and says how many more there are.
+// atMost joins the first names of a list, and says how many more there are.
 func atMost(names []string) string {
-	slices.Sort(names)
-	names = slices.Compact(names)
 	if more := len(names) - maxNamed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
 	}
