@@ -88,8 +88,8 @@ func TestValidate(t *testing.T) {
 					"'[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
 			}},
 		{reason: "2.1.7: keys of a pod term",
-			constraints: put(pods, "{topologyKey: zone, matchLabelKeys: [a, b], mismatchLabelKeys: [b]}, {topologyKey: zone, matchLabelKeys: [a, a], "+
-				"labelSelector: {matchLabels: {a: x}, matchExpressions: [{key: a, operator: Exists}]}}"),
+			constraints: put(pods, "{topologyKey: zone, matchLabelKeys: [a, b], mismatchLabelKeys: [b]}, "+
+				"{topologyKey: zone, matchLabelKeys: [a, a], labelSelector: {matchLabels: {a: x}, matchExpressions: [{key: a, operator: Exists}]}}"),
 			want: []string{
 				podsPath + "[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
 				podsPath + "[0].mismatchLabelKeys: Forbidden: must not be specified when labelSelector is not set",

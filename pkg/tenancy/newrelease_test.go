@@ -73,7 +73,8 @@ spec:
 		}
 	})
 	t.Run("affinity-class 1.3: no class", func(t *testing.T) {
-		created, err := (&Application{Kind: application.Kind, Name: "a"}).CreateRelease(chart, NewRelease(Resolution{Record: Record{Hash: "0123456789abcdef"}}))
+		created, err := (&Application{Kind: application.Kind, Name: "a"}).CreateRelease(chart,
+			NewRelease(Resolution{Record: Record{Hash: "0123456789abcdef"}}))
 		if err != nil {
 			t.Fatal(err)
 		}
