@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/manifests"
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
 
 func TestDefinitions(t *testing.T) {
-	plane, err := env.Start(t.Context(), env.Options{})
+	plane, err := localplane.Start(t.Context(), localplane.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func decode(t *testing.T, document string) *unstructured.Unstructured {
 }
 
 // install applies the definitions and waits until they are served.
-func install(t *testing.T, plane *env.Environment) {
+func install(t *testing.T, plane *localplane.ControlPlane) {
 	t.Helper()
 	var definitions []*unstructured.Unstructured
 	for _, directory := range []string{"podscheduling", "affinityclass"} {
