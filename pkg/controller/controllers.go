@@ -71,7 +71,8 @@ func (o Options) all(enabled []string) []controller {
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
 			// The role also has what the controller runs without: events, finalizers, and reviews of those who ask for metrics.
-			rules("placement", clusters.Resource, sets.Resource, "placementdecisions", "placementdecisions/status", "placements", "placements/status"),
+			rules("placement", clusters.Resource, sets.Resource,
+				"placementdecisions", "placementdecisions/status", "placements", "placements/status"),
 		}},
 		{placement.V1alpha1Name, placements, Access{
 			reads(clusters, sets, bindings, scores, placementv1alpha1.GroupVersion.WithResource("placements"),
@@ -123,8 +124,10 @@ func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manage
 
 // Names returns the names of all controllers of the hub, as --controllers takes them.
 func Names() []string {
-	var names []string
-	for _, controller := range (Options{}).all(nil) {
+	all := (Options{}).all(nil)
+	names := make([]string, 0, len(all))
+
+	for _, controller := range all {
 		names = append(names, controller.name)
 	}
 

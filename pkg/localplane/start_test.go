@@ -10,7 +10,8 @@ import (
 )
 
 func TestControllerManagerIsNamedWhenMissing(t *testing.T) {
-	_, err := Start(t.Context(), Options{ControllerManager: true, Assets: &binaries.Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Dir: "/x"}})
+	assets := binaries.Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Dir: "/x"}
+	_, err := Start(t.Context(), Options{ControllerManager: true, Assets: &assets})
 	if err == nil || !strings.Contains(err.Error(), "no kube-controller-manager in /x: run `make assets`") {
 		t.Errorf("got %v, want an error that names the missing binary and the way out", err)
 	}

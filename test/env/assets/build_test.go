@@ -158,7 +158,8 @@ func TestRunBuildsOnlyWhatIsMissing(t *testing.T) {
 	if want := "with kube-controller-manager from " + checkout.BuildDir(binaries.ControlPlane); !strings.Contains(stderr, want) {
 		t.Errorf("progress lacks %q:\n%s", want, stderr)
 	}
-	if diff := cmp.Diff([]string{".lock", binaries.StampFile, binaries.ControllerManager}, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
+	want := []string{".lock", binaries.StampFile, binaries.ControllerManager}
+	if diff := cmp.Diff(want, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

@@ -36,7 +36,8 @@ func childrenOf(directory string) (children []child, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return children, json.Unmarshal(content, &children)
+	err = json.Unmarshal(content, &children)
+	return children, err
 }
 
 func TestMain(m *testing.M) {
