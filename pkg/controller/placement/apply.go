@@ -50,16 +50,19 @@ func (r *reconciler) apply(ctx context.Context, p *cycle) error {
 func (r *reconciler) applyOwn(ctx context.Context, p *cycle) error {
 	start := r.clock.Now()
 	own := p.own()
-	news := r.reporter.forCycle(p.placement, p.Result)
-	observe := r.observer(ctx, p, own, news)
+	p.changes.before = own.present.Pages
+	news := r.reporter.forCycle(p.placement, p.Result, &p.changes)
+	observe := r.observer(ctx, p, own)
+
+	var edited map[string]bool
 
 	if !own.plan.Empty() {
-		news.edited = r.state.contents.edited(p.placement.Key(), own.present.Pages)
+		edited = r.state.contents.edited(p.placement.Key(), own.present.Pages)
 	}
 
 	defer func() {
 		news.send()
-		news.warnOfLosses(own.present, r.state.served.warnPercent())
+		news.warnOfLosses(edited, r.state.served.warnPercent())
 	}()
 
 	if err := r.reserve(ctx, p); err != nil {
@@ -98,7 +101,7 @@ func (r *reconciler) applyMirror(ctx context.Context, p *cycle, output *output) 
 	ctx, cancel := grace(ctx)
 	defer cancel()
 
-	observe := r.observer(ctx, p, output, nil)
+	observe := r.observer(ctx, p, output)
 
 	written, err := r.writer.Write(ctx, output.plan, observe)
 	if err != nil {
@@ -158,8 +161,8 @@ func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecor
 	return nil
 }
 
-// observer returns a function that assumes, counts and records every write of a page; without a recorder no event is sent.
-func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, news *cycleRecorder) decision.Observer {
+// observer returns a function that assumes and counts every write of a page, and lists those in the API of the Placement as changes.
+func (r *reconciler) observer(ctx context.Context, p *cycle, output *output) decision.Observer {
 	if output.plan.Empty() {
 		return nil // Nothing is written, and nothing prepared for it.
 	}
@@ -193,13 +196,9 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output, new
 		}
 
 		if codec == p.placement.API.Codec() {
-			p.stats.page(output.present, page, action == decision.ActionDelete)
+			silent := action == decision.ActionUpdateDecisions && len(page.Decisions) == 0 && clusters[page.Name] == 0
+			p.changes.add(pageChange{action: action, page: page, silent: silent})
 			r.state.contents.wrote(p.placement.Key(), page, action == decision.ActionDelete)
-		}
-
-		// A list that becomes present and has nothing in it, as before, is no news.
-		if news != nil && (action != decision.ActionUpdateDecisions || len(page.Decisions) > 0 || clusters[page.Name] > 0) {
-			news.record(action, page)
 		}
 
 		clusters[page.Name] = len(page.Decisions)

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -25,8 +25,6 @@ const (
 	decisionKind = "PlacementDecision"
 	// pagesNamed is how many pages one event names.
 	pagesNamed = 5
-	// update is the reason, after "Decision", of an event that tells of the clusters of a page.
-	update = "Update"
 )
 
 // recorders sends events about the decisions of a Placement (docs/spec/upstream-placement.md 1.12).
@@ -49,28 +47,20 @@ func recorderOf(mgr manager.Manager, busy func() bool) (events.EventRecorder, er
 	return writer, nil
 }
 
-// cycleRecorder collects the page changes of one reconcile, and sends one event for each kind of change with all pages that it concerns.
+// cycleRecorder sends the events of one reconcile. Those about pages are one for each kind of change, with all pages that it concerns.
 type cycleRecorder struct {
 	recorder  events.EventRecorder
 	placement *corev1.ObjectReference
 	result    *scheduling.Result
-	done      []pageChange
-	// edited are the names of the pages that others had edited.
-	edited map[string]bool
-}
-
-// pageChange is one kind of change with its pages in the order of the writes.
-type pageChange struct {
-	reason, verb string
-	pages        []*api.Page
+	changes   *pageChanges
 }
 
 // forCycle returns the recorder of one reconcile.
-func (r recorders) forCycle(placement *api.Placement, result *scheduling.Result) *cycleRecorder {
+func (r recorders) forCycle(placement *api.Placement, result *scheduling.Result, changes *pageChanges) *cycleRecorder {
 	owner := placement.API.Codec().Owner()
 
 	return &cycleRecorder{
-		recorder: r.recorder, result: result,
+		recorder: r.recorder, result: result, changes: changes,
 		placement: &corev1.ObjectReference{
 			APIVersion: owner.GroupVersion().String(), Kind: owner.Kind, Namespace: placement.Namespace, Name: placement.Name,
 			UID: placement.UID,
@@ -78,53 +68,76 @@ func (r recorders) forCycle(placement *api.Placement, result *scheduling.Result)
 	}
 }
 
-// record adds a change of a page.
-func (r *cycleRecorder) record(action decision.Action, page *api.Page) {
-	switch action {
-	case decision.ActionCreate:
-		r.add("Create", "created", page)
-	case decision.ActionDelete:
-		r.add("Delete", "deleted", page)
-	case decision.ActionUpdateDecisions:
-		r.add(update, "updated", page)
-	case decision.ActionUpdateMetadata, decision.ActionTouch:
-	}
+// pageEvent has the reason, after "Decision", and the verb of an event about pages.
+type pageEvent struct{ reason, verb string }
+
+// pageEvents are the events about the actions that have one.
+var pageEvents = map[decision.Action]pageEvent{
+	decision.ActionCreate:          {reason: "Create", verb: "created"},
+	decision.ActionUpdateDecisions: {reason: "Update", verb: "updated"},
+	decision.ActionDelete:          {reason: "Delete", verb: "deleted"},
 }
 
-func (r *cycleRecorder) add(reason, verb string, page *api.Page) {
-	at := slices.IndexFunc(r.done, func(d pageChange) bool { return d.reason == reason })
-	if at < 0 {
-		at = len(r.done)
-		r.done = append(r.done, pageChange{reason: reason, verb: verb})
-	}
-
-	r.done[at].pages = append(r.done[at].pages, page)
-}
-
-// send sends the events.
+// send sends the events about pages, in the order in which the first page of each was written.
 func (r *cycleRecorder) send() {
-	for _, done := range r.done {
-		related := r.related(done.pages[0])
-		kind, note := corev1.EventTypeNormal, fmt.Sprintf("%s %s with placement %s in namespace %s",
-			subject(done.pages), done.verb, r.placement.Name, r.placement.Namespace)
+	var actions []decision.Action
 
-		if done.reason != update {
-			r.recorder.Eventf(r.placement, related, kind, "Decision"+done.reason, "Decision"+done.reason+"d", "%s", note)
+	pages := map[decision.Action][]*api.Page{}
 
+	for _, change := range r.changes.list {
+		if _, told := pageEvents[change.action]; !told || change.silent {
 			continue
 		}
 
-		if warnings := r.result.Warnings(); len(warnings) > 0 {
-			first := warnings[0]
-			kind, note = corev1.EventTypeWarning, note+": "+first.Message+" in plugin "+first.Source
+		if len(pages[change.action]) == 0 {
+			actions = append(actions, change.action)
 		}
 
-		r.recorder.Eventf(r.placement, related, kind, "DecisionUpdate", "DecisionUpdated", "%s", note)
+		pages[change.action] = append(pages[change.action], change.page)
+	}
 
-		if r.result.Outcome() == scheduling.Decided && r.result.Feasible() > 0 { // Otherwise there are no scores.
-			r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s",
-				words(func() string { return scores(r.result) }))
-		}
+	for _, action := range actions {
+		r.sendAction(action, pages[action])
+	}
+}
+
+func (r *cycleRecorder) sendAction(action decision.Action, pages []*api.Page) {
+	event, related := pageEvents[action], r.related(pages[0])
+	kind, note := corev1.EventTypeNormal, fmt.Sprintf("%s %s with placement %s in namespace %s",
+		subject(pages), event.verb, r.placement.Name, r.placement.Namespace)
+
+	if warnings := r.result.Warnings(); action == decision.ActionUpdateDecisions && len(warnings) > 0 {
+		first := warnings[0]
+		kind, note = corev1.EventTypeWarning, note+": "+first.Message+" in plugin "+first.Source
+	}
+
+	r.recorder.Eventf(r.placement, related, kind, "Decision"+event.reason, "Decision"+event.reason+"d", "%s", note)
+
+	// Without a feasible cluster there are no scores.
+	if action == decision.ActionUpdateDecisions && r.result.Outcome() == scheduling.Decided && r.result.Feasible() > 0 {
+		r.recorder.Eventf(r.placement, related, corev1.EventTypeNormal, "ScoreUpdate", "ScoreUpdated", "%s",
+			words(func() string { return scores(r.result) }))
+	}
+}
+
+// warnOfHold sends an event when the status begins to report a blocked removal.
+func (r *cycleRecorder) warnOfHold(p *cycle) {
+	if p.holdBegins() {
+		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, removalbudget.Condition, "DecisionsKept",
+			"%s; they are kept: see the condition %s", p.Removal.Summary(), removalbudget.Condition)
+	}
+}
+
+// warnOfLosses sends an event when the pages have lost more than a percentage of their clusters, for whatever cause. Edited are the names
+// of the pages that others had edited.
+func (r *cycleRecorder) warnOfLosses(edited map[string]bool, percent int) {
+	if len(r.changes.list) == 0 || percent >= removalbudget.NoLimit || !r.changes.mayLose(percent) {
+		return
+	}
+
+	if lost, all := r.changes.lost(edited); exceeds(len(lost), all, percent) {
+		r.recorder.Eventf(r.placement, nil, corev1.EventTypeWarning, "ManyClustersRemoved", "ClustersRemoved",
+			"The decisions lost %d of %d clusters: %s", len(lost), all, removalbudget.Name(lost))
 	}
 }
 

@@ -79,12 +79,12 @@ func somePages(n int) []*api.Page {
 // docs/spec/upstream-placement.md 1.12: what was created, updated and deleted, and the scores.
 func TestReportsTellWhatWasDone(t *testing.T) {
 	placement, recorder := somePlacement(), &told{}
-	news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 2))
+	news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 2), &pageChanges{})
 
 	for _, action := range []decision.Action{
 		decision.ActionCreate, decision.ActionUpdateDecisions, decision.ActionUpdateMetadata, decision.ActionDelete,
 	} {
-		news.record(action, somePages(1)[0])
+		news.changes.add(pageChange{action: action, page: somePages(1)[0]})
 	}
 
 	if len(recorder.lines) != 0 {
@@ -122,11 +122,11 @@ func TestReportsGatherPages(t *testing.T) {
 		9: "Decisions p-decision-1, p-decision-2, p-decision-3, p-decision-4, p-decision-5 and 4 more are",
 	} {
 		placement, recorder := somePlacement(), &told{}
-		news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 1))
+		news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 1), &pageChanges{})
 
 		for _, page := range somePages(n) {
-			news.record(decision.ActionCreate, page)
-			news.record(decision.ActionUpdateDecisions, page)
+			news.changes.add(pageChange{action: decision.ActionCreate, page: page})
+			news.changes.add(pageChange{action: decision.ActionUpdateDecisions, page: page})
 		}
 
 		news.send()
@@ -169,8 +169,8 @@ func TestScoresAreCut(t *testing.T) {
 func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
 	placement := somePlacement()
 	cost := func(clusters int, deaf bool) float64 {
-		news := recorders{recorder: &told{deaf: deaf}}.forCycle(placement, answer(t, placement, clusters))
-		news.record(decision.ActionUpdateDecisions, somePages(1)[0])
+		news := recorders{recorder: &told{deaf: deaf}}.forCycle(placement, answer(t, placement, clusters), &pageChanges{})
+		news.changes.add(pageChange{action: decision.ActionUpdateDecisions, page: somePages(1)[0]})
 
 		return testing.AllocsPerRun(10, news.send)
 	}

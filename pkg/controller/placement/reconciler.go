@@ -215,8 +215,9 @@ type cycle struct {
 	placement *api.Placement
 	// outputs are the plans by format; the first one is in the API of the Placement.
 	outputs []output
-	// stats has what was written so far, and refused the objects that conflicted.
+	// stats counts the requests, changes has the pages that were written, and refused the objects that conflicted.
 	stats   writeStats
+	changes pageChanges
 	refused refused
 }
 

@@ -25,10 +25,6 @@ type writeStats struct {
 	// at is when the last response arrived or the next request may be sent; last is when the last successful response arrived.
 	at, last time.Time
 	writes   int
-	// pages has the clusters of the pages of the own API as they are now, and before the page of each cluster before the writes; nil until
-	// a page was written.
-	pages  map[string][]string
-	before map[string]string
 }
 
 // begin notes the time before the requests of a plan.
@@ -54,56 +50,6 @@ func (d *writeStats) count(kind string, err error) {
 
 	metrics.ObserveWrite(kind, result, now.Sub(d.at))
 	d.at = now
-}
-
-// page notes the clusters of a page of the own API.
-func (d *writeStats) page(existing decision.Existing, page *api.Page, deleted bool) {
-	if d.pages == nil {
-		d.before, d.pages = map[string]string{}, make(map[string][]string, len(existing.Pages))
-
-		for _, known := range existing.Pages {
-			d.pages[known.Name] = known.Clusters()
-			for _, cluster := range d.pages[known.Name] {
-				d.before[cluster] = known.Name
-			}
-		}
-	}
-
-	if deleted {
-		delete(d.pages, page.Name)
-	} else {
-		d.pages[page.Name] = page.Clusters()
-	}
-}
-
-// changes returns how many clusters the decisions gained and lost, and how many others moved to another page.
-func (d *writeStats) changes() (gained, lost, moved int) {
-	after := make(map[string]string, len(d.before))
-
-	for page, clusters := range d.pages {
-		for _, cluster := range clusters {
-			if _, stands := after[cluster]; !stands || d.before[cluster] == page { // Between two writes it may stand in two pages.
-				after[cluster] = page
-			}
-		}
-	}
-
-	for cluster, page := range after {
-		switch was, stood := d.before[cluster]; {
-		case !stood:
-			gained++
-		case was != page:
-			moved++
-		}
-	}
-
-	for cluster := range d.before {
-		if _, stays := after[cluster]; !stays {
-			lost++
-		}
-	}
-
-	return gained, lost, moved
 }
 
 // stepTimer records the duration of each step of the scheduler.
@@ -151,8 +97,8 @@ func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err
 func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err error) {
 	span.wrote(p, err)
 
-	if p.stats.pages != nil {
-		metrics.Moved(p.stats.changes())
+	if len(p.changes.list) > 0 {
+		metrics.Moved(p.changes.count())
 	}
 
 	outcome := metrics.Unchanged

@@ -298,12 +298,17 @@ func TestChangesOfDecisions(t *testing.T) {
 		{"what is written twice counts once", []step{{page("2", "d"), false}, {page("2", "c"), false}}, [3]int{0, 0, 0}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			d := &writeStats{}
+			changes := &pageChanges{before: before}
 			for _, step := range tc.steps {
-				d.page(decision.Existing{Pages: before}, step.page, step.deleted)
+				action := decision.ActionUpdateDecisions
+				if step.deleted {
+					action = decision.ActionDelete
+				}
+
+				changes.add(pageChange{action: action, page: step.page})
 			}
 
-			gained, lost, moved := d.changes()
+			gained, lost, moved := changes.count()
 			if got := [3]int{gained, lost, moved}; got != tc.want {
 				t.Errorf("gained, lost and moved are %v, want %v", got, tc.want)
 			}
