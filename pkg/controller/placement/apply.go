@@ -3,26 +3,28 @@ package placement
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
-
-// graceTimeout bounds what follows the writes of the decisions in the API of the Placement.
-const graceTimeout = 5 * time.Second
 
 // applyTraced calls apply in a span, and reads the objects again that conflicted.
 func (r *reconciler) applyTraced(ctx context.Context, p *cycle) error {
 	ctx, span := r.tracer.begin(ctx, "write", p.placement.Key())
 	err := r.apply(ctx, p)
 
-	r.reread(ctx, p)
-	span.wrote(p, err)
+	if len(p.refused.pages) > 0 || p.refused.status {
+		r.reread(ctx, p)
+	}
+
+	span.wrote(p.Result, p.stats.writes, err)
 	span.End()
 
 	return err
@@ -120,15 +122,6 @@ func (r *reconciler) delete(
 	return r.writer.Delete(ctx, output.plan, written, observe)
 }
 
-// grace returns a context with graceTimeout, also when the deadline of the reconcile has passed.
-func grace(ctx context.Context) (context.Context, context.CancelFunc) {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		ctx = context.WithoutCancel(ctx)
-	}
-
-	return context.WithTimeout(ctx, graceTimeout)
-}
-
 // reportFailure writes the failure to the status. Its own error is logged; the caller retries.
 func (r *reconciler) reportFailure(ctx context.Context, p *cycle, news *cycleRecorder, failure error) {
 	ctx, cancel := grace(ctx)
@@ -156,9 +149,46 @@ func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecor
 	}
 
 	r.state.standings.Note(p.placement.Key(), standing(p.Result, status))
-	news.warnOfHold(p)
+
+	if p.holdBegins() {
+		news.warnOfHold(p.Removal.Summary())
+	}
 
 	return nil
+}
+
+// reserve records in the status which clusters are about to leave, before a page loses them: if the process ends meanwhile, the next leader
+// counts them as removed. It writes nothing without a budget, or while nothing leaves.
+func (r *reconciler) reserve(ctx context.Context, p *cycle) error {
+	status, needed := p.Reserve(p.placement, metav1.Time{Time: r.clock.Now()})
+	if !needed {
+		return nil
+	}
+
+	patched, err := r.patchStatus(ctx, p, status)
+	if patched != nil {
+		p.placement = patched
+	}
+
+	return err
+}
+
+// patchStatus writes the status if it differs, and returns the written Placement; nil if nothing was written.
+func (r *reconciler) patchStatus(ctx context.Context, p *cycle, status api.Status) (*api.Placement, error) {
+	patched, err := r.writer.WriteStatus(ctx, p.placement, status)
+	if err != nil {
+		p.stats.count("status", err)
+		p.refused.status = decision.Outdated(err)
+
+		return nil, err
+	}
+
+	if patched != nil {
+		p.stats.count("status", nil)
+		r.state.statuses.Assume(p.placement.Key(), patched)
+	}
+
+	return patched, nil
 }
 
 // observer returns a function that assumes and counts every write of a page, and lists those in the API of the Placement as changes.
@@ -203,4 +233,33 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output) dec
 
 		clusters[page.Name] = len(page.Decisions)
 	}
+}
+
+// standing returns the state of a Placement for the gauges.
+func standing(result *scheduling.Result, status api.Status) metrics.Standing {
+	is := metrics.Standing{
+		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
+		Stalled:       result.Outcome() != scheduling.Decided,
+		Postponed:     result.Postponement() != nil,
+		Decisions:     status.Selected,
+		StaleScores:   result.Expired,
+	}
+
+	if satisfied := meta.FindStatusCondition(status.Conditions, decision.ConditionSatisfied); satisfied != nil {
+		is.Satisfied, is.Reason = satisfied.Status == metav1.ConditionTrue, satisfied.Reason
+	}
+
+	for _, group := range slices.Concat(status.Groups, status.Unlisted) {
+		is.Pages += len(group.Pages)
+	}
+
+	for i, stage := range scheduling.Stages() {
+		is.Stages[i] = result.Count(stage)
+	}
+
+	for _, failed := range result.EvaluationErrors {
+		is.CELErrors += failed.Clusters
+	}
+
+	return is
 }

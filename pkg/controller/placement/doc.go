@@ -9,4 +9,7 @@
 // lags behind, so that nothing is written twice; a conflict is retried quietly, any other error is returned, counted and retried; a
 // placement that nothing changed for sends no request; many changes at once cost few evaluations of each placement, and delay neither a
 // change of a placement itself nor one that comes alone.
+//
+// A reconcile runs from reconciler.go through evaluate.go (which clusters, and which of them may leave) and apply.go (the requests) to
+// report.go (events, and what the metrics count). It shares only state.go with the event handlers.
 package placement

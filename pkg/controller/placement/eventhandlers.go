@@ -107,12 +107,13 @@ func (f *eventHandlers) kinds() []kind {
 	var kinds []kind
 
 	for _, of := range inventory.Kinds() {
-		kinds = append(kinds, kind{of.New(), observe(f, of.Resource, f.ofInventory(of)), of.Unreadable})
+		kinds = append(kinds, kind{of.New(), observe(f.state.observed, of.Resource, f.ofInventory(of)), of.Unreadable})
 	}
 
 	for _, adapter := range f.state.served.apis {
 		kinds = append(kinds, kind{
-			adapter.Empty(), observe(f, placements(adapter), f.placements(adapter)), "If they are in its spec, its decisions stay as they are.",
+			adapter.Empty(), observe(f.state.observed, placements(adapter), f.placements(adapter)),
+			"If they are in its spec, its decisions stay as they are.",
 		})
 	}
 
@@ -181,35 +182,6 @@ func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.Do
 	}
 
 	told.Set(0)
-}
-
-// on returns an event handler that calls set and gone with typed objects. The old state is nil for an added object; initial reports that
-// the object is from the initial list.
-func on[T client.Object](set func(before, after T, initial bool), gone func(T)) toolscache.ResourceEventHandler {
-	return toolscache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(object any, initial bool) {
-			if after, ok := object.(T); ok {
-				var none T
-
-				set(none, after, initial)
-			}
-		},
-		UpdateFunc: func(old, object any) {
-			before, okBefore := old.(T)
-			if after, ok := object.(T); ok && okBefore {
-				set(before, after, false)
-			}
-		},
-		DeleteFunc: func(object any) {
-			if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
-				object = tombstone.Obj
-			}
-
-			if last, ok := object.(T); ok {
-				gone(last)
-			}
-		},
-	}
 }
 
 // placements returns the event handler of the Placements of an API.
@@ -364,11 +336,4 @@ func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time,
 	} else {
 		f.state.enqueueFor(queue.PriorityUser, cause, at, key)
 	}
-}
-
-// managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.
-func managed(placement *api.Placement) bool {
-	managed, _ := placement.Managed()
-
-	return managed
 }

@@ -4,14 +4,46 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
+// on returns an event handler that calls set and gone with typed objects. The old state is nil for an added object; initial reports that
+// the object is from the initial list.
+func on[T client.Object](set func(before, after T, initial bool), gone func(T)) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, initial bool) {
+			if after, ok := object.(T); ok {
+				var none T
+
+				set(none, after, initial)
+			}
+		},
+		UpdateFunc: func(old, object any) {
+			before, okBefore := old.(T)
+			if after, ok := object.(T); ok && okBefore {
+				set(before, after, false)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = tombstone.Obj
+			}
+
+			if last, ok := object.(T); ok {
+				gone(last)
+			}
+		},
+	}
+}
+
 // observe wraps an event handler so that it records the resourceVersions that it has handled.
-func observe(f *eventHandlers, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler) toolscache.ResourceEventHandler {
-	return observing{ResourceEventHandler: handler, resource: resource, observed: f.state.observed}
+func observe(
+	observed *freshness.Observed, resource schema.GroupVersionResource, handler toolscache.ResourceEventHandler,
+) toolscache.ResourceEventHandler {
+	return observing{ResourceEventHandler: handler, resource: resource, observed: observed}
 }
 
 // observing is an event handler that records the resourceVersions that it has handled.

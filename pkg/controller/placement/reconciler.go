@@ -3,27 +3,21 @@ package placement
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
 const (
@@ -51,90 +45,6 @@ type reconciler struct {
 	clock     clock.PassiveClock
 	conflicts queue.ConflictBackoff[inventory.Key]
 	removals  removals
-}
-
-// service is what is written for placements, and who is shown what is known for that.
-type service struct {
-	served servedAPIs
-	view   *View
-}
-
-// setup serves the placements of the APIs, and connects the view to what is known of them.
-func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
-	shared := newState(s.served, settings.Clock)
-
-	recorder, err := recorderOf(mgr, shared.queue.Busy)
-	if err != nil {
-		return err
-	}
-
-	checker, err := newChecker(mgr, shared.observed)
-	if err != nil {
-		return err
-	}
-
-	live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
-	if err != nil {
-		return fmt.Errorf("preparing to read from the API server: %w", err)
-	}
-
-	r := &reconciler{
-		state:     shared,
-		removals:  newRemovals(checker),
-		client:    mgr.GetClient(),
-		live:      live,
-		engine:    newEngine(shared.inventory),
-		writer:    decision.Writer{Client: mgr.GetClient()},
-		reporter:  recorders{recorder: recorder},
-		tracer:    newTracer(settings.Tracing),
-		clock:     settings.Clock,
-		conflicts: queue.NewConflictBackoff[inventory.Key](),
-	}
-
-	if err := r.state.served.index(context.Background(), mgr); err != nil {
-		return err
-	}
-
-	s.view.connect(r)
-
-	typed := queue.Options[inventory.Key](settings)
-	typed.Reconciler = r
-	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Name, func(key inventory.Key) []any {
-		return []any{"placement", klog.KRef(key.Namespace, key.Name), "api", key.API()}
-	})
-
-	controller, err := ctrlcontroller.NewTyped(Name, mgr, typed)
-	if err != nil {
-		return fmt.Errorf("creating the controller: %w", err)
-	}
-
-	if err := mgr.Add(r.comparer()); err != nil {
-		return fmt.Errorf("adding the comparer: %w", err)
-	}
-
-	if err := mgr.Add(shared.standings); err != nil {
-		return fmt.Errorf("adding the metrics of placements: %w", err)
-	}
-
-	return controller.Watch(&eventHandlers{ //nolint:wrapcheck // Named by the caller.
-		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), checker: checker, recorder: recorder,
-	})
-}
-
-// index has PlacementDecisions found by the placements they may belong to.
-func (o servedAPIs) index(ctx context.Context, mgr manager.Manager) error {
-	for _, codec := range o.forms() {
-		err := mgr.GetFieldIndexer().IndexField(ctx, codec.Empty(), placementField, func(object client.Object) []string {
-			return decision.PlacementsOf(codec, api.MetadataOnly(object))
-		})
-		if err != nil {
-			return fmt.Errorf("indexing %T: %w", codec.Empty(), err)
-		}
-	}
-
-	return nil
 }
 
 // Reconcile evaluates one placement and has the answer written.
@@ -253,151 +163,101 @@ func (p *cycle) next(now time.Time) reconcile.Result {
 	return reconcile.Result{RequeueAfter: min(max(wake.Sub(now), time.Nanosecond), longestWait)}
 }
 
-// plan evaluates the Placement and compares the result with the existing decisions.
-func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle, error) {
-	existing, err := r.existing(ctx, placement.API.Codec(), placement)
-	if err != nil {
-		return nil, err
-	}
+// fail counts a failed reconcile, keeps its change for the retry, and returns the error.
+func (r *reconciler) fail(key inventory.Key, change queue.Change, span span, err error) error {
+	r.state.queue.Requeue(key, change)
+	causeOf(change).Evaluated(metrics.Failed)
+	span.failed(err)
 
-	now := r.clock.Now()
-
-	evaluation, err := r.schedule(ctx, placement, existing, now)
-	if err != nil {
-		return nil, err
-	}
-
-	p := &cycle{
-		Evaluation: evaluation, placement: placement, outputs: []output{{present: existing, plan: evaluation.Plan}},
-		stats: writeStats{clock: r.clock},
-	}
-
-	metrics.ObserveScheduling(r.clock.Since(now))
-	metrics.ObserveResult(p.Result)
-
-	if !r.state.served.writesProfiles(placement.Key()) {
-		return p, nil
-	}
-
-	references, err := r.existing(ctx, multicluster{}, placement)
-	if err != nil {
-		return nil, err
-	}
-
-	answer, _ := decision.Profiles(p.Result, existing, references)
-	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan()})
-
-	return p, nil
+	return err
 }
 
-// schedule evaluates the Placement, with a Result whose removals are proved. If the status needs new subscriptions and an event arrived
-// before they were made, it evaluates again.
-func (r *reconciler) schedule(
-	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time,
-) (decision.Evaluation, error) {
-	key, request := placement.Key(), r.state.requests.of(placement)
+// recordMetrics counts a reconcile by its cause and outcome.
+func (r *reconciler) recordMetrics(change queue.Change, span span, p *cycle, err error) {
+	span.wrote(p.Result, p.stats.writes, err)
 
-	for {
-		var (
-			incumbents map[string]bool
-			plan       span
-			failure    error
-		)
+	if len(p.changes.list) > 0 {
+		metrics.Moved(p.changes.count())
+	}
 
-		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (result *scheduling.Result) {
-			incumbents = decided
+	outcome := metrics.Unchanged
 
-			if result, failure = r.decideProved(ctx, placement, existing, request, decided, now); failure == nil {
-				_, plan = r.tracer.begin(ctx, "plan", key)
-			}
+	switch {
+	case decision.Terminating(err): // There is nothing left to do.
+	case decision.Outdated(err):
+		outcome = metrics.Outdated
+	case err != nil:
+		outcome = metrics.Failed
+	case p.stats.writes > 0:
+		outcome = metrics.Changed
+	}
 
-			return result
+	cause := causeOf(change)
+	cause.Evaluated(outcome)
+
+	switch outcome {
+	case metrics.Outdated, metrics.Failed:
+		r.state.queue.Requeue(p.placement.Key(), change)
+	case metrics.Changed:
+		if !change.At.IsZero() {
+			cause.ObserveLatency(p.stats.last.Sub(change.At))
 		}
-
-		evaluation := decision.Evaluate(request, scheduler, existing, r.state.served.options(), now)
-		if failure != nil {
-			return decision.Evaluation{}, failure
-		}
-
-		plan.planned(&evaluation)
-		plan.End()
-
-		if evaluation.Result.Outcome() != scheduling.Decided {
-			r.assume(key, evaluation.Result, incumbents)
-		}
-
-		if !r.state.requests.updateDependencies(key, evaluation.Result) {
-			return evaluation, nil
-		}
+	case metrics.Unchanged:
 	}
 }
 
-// decideProved returns the Result of a Request with its removals proved; nil with an error.
-func (r *reconciler) decideProved(
-	ctx context.Context, placement *api.Placement, existing decision.Existing, request *scheduling.Request, incumbents map[string]bool,
-	now time.Time,
-) (*scheduling.Result, error) {
-	key := placement.Key()
-
-	_, span := r.tracer.begin(ctx, "schedule", key)
-	defer span.End()
-
-	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result { return r.decide(request, key, incumbents, now) })
-	if err != nil {
-		span.failed(err)
-
-		return nil, err
-	}
-
-	span.answered(result)
-
-	return result, nil
+// deletesForNewSpec reports whether pages are deleted for a changed spec, after the status was written. Until they are gone the removal
+// budget is not in force, and once they are gone a condition has to be written.
+func (p *cycle) deletesForNewSpec() bool {
+	return p.Removal.SpecChanged() && len(p.own().plan.Deletes) > 0
 }
 
-// placement returns a Placement with the last status that was written, or nil if there is none.
-func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
-	adapter := r.state.served.api(key)
-	cached := adapter.Empty()
-
-	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-
-	if err != nil {
-		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
-	}
-
-	for _, latest := range r.state.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
-		return latest, nil
-	}
-
-	return nil, nil // It is gone; the cache does not know it yet.
+// holdBegins reports whether a removal is blocked that was not blocked before.
+func (p *cycle) holdBegins() bool {
+	return p.Removal.Blocked && !meta.IsStatusConditionTrue(p.placement.Status.Conditions, removalbudget.Condition)
 }
 
-// existing returns the PlacementDecisions of a Placement in a format, with the last own writes.
-func (r *reconciler) existing(ctx context.Context, codec api.Codec, placement *api.Placement) (decision.Existing, error) {
-	list, ok := codec.EmptyList().(client.ObjectList)
-	if !ok {
-		return decision.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), codec.EmptyList())
+// writeStats has what a reconcile has written.
+type writeStats struct {
+	clock clock.PassiveClock
+	// at is when the last response arrived or the next request may be sent; last is when the last successful response arrived.
+	at, last time.Time
+	writes   int
+}
+
+// begin notes the time before the requests of a plan.
+func (d *writeStats) begin(plan decision.Plan) {
+	if !plan.Empty() {
+		d.at = d.clock.Now()
+	}
+}
+
+// count counts a request.
+func (d *writeStats) count(kind string, err error) {
+	now, result := d.clock.Now(), metrics.WriteOK
+
+	switch {
+	case decision.Outdated(err):
+		result = metrics.WriteOutdated
+	case err != nil:
+		result = metrics.WriteError
+	default:
+		d.last = now
+		d.writes++
 	}
 
-	err := r.client.List(ctx, list, client.InNamespace(placement.Namespace), client.MatchingFields{placementField: placement.Name},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return decision.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+	metrics.ObserveWrite(kind, result, now.Sub(d.at))
+	d.at = now
+}
+
+// graceTimeout bounds what follows the writes of the decisions in the API of the Placement.
+const graceTimeout = 5 * time.Second
+
+// grace returns a context with graceTimeout, also when the deadline of the reconcile has passed.
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		ctx = context.WithoutCancel(ctx)
 	}
 
-	var cached []*api.Page
-
-	err = meta.EachListItem(list, func(object runtime.Object) error {
-		cached = append(cached, codec.Read(object))
-
-		return nil
-	})
-	if err != nil {
-		return decision.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
-	}
-
-	return decision.NewExisting(codec, placement, r.state.pages[codec].List(placement.Key(), cached)), nil
+	return context.WithTimeout(ctx, graceTimeout)
 }

@@ -41,10 +41,6 @@ func (r *refused) note(existing decision.Existing, page *api.Page, err error) {
 // reread reads the objects that conflicted from the API server and assumes them, so that the next reconcile knows them even where the cache
 // is far behind. Other assumed writes stay.
 func (r *reconciler) reread(ctx context.Context, p *cycle) {
-	if len(p.refused.pages) == 0 && !p.refused.status {
-		return
-	}
-
 	ctx, cancel := grace(ctx)
 	defer cancel()
 

@@ -8,10 +8,12 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+	"k8s.io/utils/clock"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -96,14 +98,14 @@ func (s span) planned(evaluation *decision.Evaluation) {
 	s.SetAttributes(attribute.Int("writes", len(evaluation.Plan.Writes)+len(evaluation.Plan.Deletes)))
 }
 
-// wrote adds the requests and their error.
-func (s span) wrote(p *cycle, err error) {
+// wrote adds the number of successful requests, and their error.
+func (s span) wrote(result *scheduling.Result, requests int, err error) {
 	if !s.IsRecording() {
 		return
 	}
 
-	s.answered(p.Result)
-	s.SetAttributes(attribute.Int("writes", p.stats.writes), attribute.Bool("outdated", decision.Outdated(err)))
+	s.answered(result)
+	s.SetAttributes(attribute.Int("writes", requests), attribute.Bool("outdated", decision.Outdated(err)))
 
 	if err != nil && !decision.Outdated(err) {
 		s.failed(err)
@@ -114,4 +116,47 @@ func (s span) wrote(p *cycle, err error) {
 func (s span) failed(err error) {
 	s.RecordError(err)
 	s.SetStatus(codes.Error, err.Error())
+}
+
+// due is the cause of a reconcile without a change: a toleration or a score has expired.
+var due = metrics.CauseOf("time")
+
+func causeOf(change queue.Change) *metrics.Cause {
+	if change.Cause == nil {
+		return due
+	}
+
+	return change.Cause
+}
+
+// stepTimer records the duration of each step of the scheduler.
+type stepTimer struct {
+	clock clock.PassiveClock
+	// last is when the last step other than StepCEL began or ended; cel is when StepCEL, which is a part of another step, began.
+	last, cel time.Time
+}
+
+// Begin notes the time at which a step begins.
+func (s *stepTimer) Begin(step scheduling.Step) {
+	switch step {
+	case scheduling.StepTaintToleration: // Begins as soon as the step before it has ended.
+	case scheduling.StepCEL:
+		s.cel = s.clock.Now()
+	default:
+		s.last = s.clock.Now()
+	}
+}
+
+// End records the time since Begin.
+func (s *stepTimer) End(step scheduling.Step) {
+	now := s.clock.Now()
+
+	if step == scheduling.StepCEL {
+		metrics.ObserveStep(step, now.Sub(s.cel))
+
+		return
+	}
+
+	metrics.ObserveStep(step, now.Sub(s.last))
+	s.last = now
 }

@@ -31,7 +31,7 @@ func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 		plan.End()
 
 		_, write := spans.begin(ctx, "write", key)
-		write.wrote(p, failure)
+		write.wrote(p.Result, p.stats.writes, failure)
 		write.End()
 		whole.failed(failure)
 		whole.End()

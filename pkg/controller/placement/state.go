@@ -1,6 +1,8 @@
 package placement
 
 import (
+	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,13 +12,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// state is what the event handlers and the reconciler share.
+// state is what the event handlers and the reconciler share. Its fields are set once, and each is safe for concurrent use.
 type state struct {
 	served    servedAPIs
 	inventory *inventory.Inventory
@@ -84,6 +88,13 @@ func (m *state) skip(placement *api.Placement) {
 	m.standings.Note(placement.Key(), metrics.Standing{Skipped: reason})
 }
 
+// managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.
+func managed(placement *api.Placement) bool {
+	managed, _ := placement.Managed()
+
+	return managed
+}
+
 // enqueue enqueues Placements for a cause that is not a change of an object.
 func (m *state) enqueue(priority int, cause string, keys ...inventory.Key) {
 	m.enqueueFor(priority, cause, time.Time{}, keys...)
@@ -134,4 +145,140 @@ func (m *state) forgetWrites(key inventory.Key) {
 
 	m.statuses.Forget(key)
 	m.countWritten(key)
+}
+
+// countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
+// reconciled.
+func (m *state) countWritten(key inventory.Key) {
+	m.pages[m.served.api(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
+}
+
+// servedAPIs has the APIs whose Placements are served, the formats in which their decisions are written, and the limits of removals. It does
+// not change.
+type servedAPIs struct {
+	// limit is the removal budget; nil fields are unknown to this process. warned is the percentage of its clusters that a Placement may lose
+	// at once without a warning; nil is the default.
+	limit  removalbudget.Limit
+	warned *int
+	apis   []api.Adapter
+	// profiles mirrors the decisions of v1beta1 as references to ClusterProfiles.
+	profiles bool
+	// outside reports that another process writes, so that it is unknown whether decisions are mirrored.
+	outside bool
+}
+
+// options returns how Placements are evaluated.
+func (o servedAPIs) options() decision.Options {
+	options := decision.Options{Limit: o.limit}
+	if !o.outside {
+		options.ProfileDecisions = &o.profiles
+	}
+
+	return options
+}
+
+// DefaultWarnRemovalPercent is the percentage of its clusters that a Placement may lose at once without a warning, unless Options set
+// another one.
+const DefaultWarnRemovalPercent = 50
+
+// warnPercent returns the percentage above which an event warns users.
+func (o servedAPIs) warnPercent() int {
+	if o.warned == nil {
+		return DefaultWarnRemovalPercent
+	}
+
+	return *o.warned
+}
+
+// forms returns all formats in which decisions are written.
+func (o servedAPIs) forms() []api.Codec {
+	forms := make([]api.Codec, 0, len(o.apis)+1)
+	for _, adapter := range o.apis {
+		forms = append(forms, adapter.Codec())
+	}
+
+	if o.profiles {
+		forms = append(forms, multicluster{})
+	}
+
+	return forms
+}
+
+// api returns the API of a Placement.
+func (o servedAPIs) api(key inventory.Key) api.Adapter {
+	i := slices.IndexFunc(o.apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() })
+
+	return o.apis[i]
+}
+
+// writesProfiles reports whether the decisions of the Placement are mirrored as references to ClusterProfiles.
+func (o servedAPIs) writesProfiles(key inventory.Key) bool {
+	return o.profiles && key.API() == api.V1beta1.Name()
+}
+
+// contents has hashes of the clusters that this process has written into PlacementDecisions, to find pages that others have edited. A page
+// that it has not written counts as unedited. It is safe for concurrent use.
+type contents struct {
+	seed maphash.Seed
+
+	mu     sync.Mutex
+	hashes map[inventory.Key]map[string]uint64
+}
+
+func newContents() *contents {
+	return &contents{seed: maphash.MakeSeed(), hashes: map[inventory.Key]map[string]uint64{}}
+}
+
+func (c *contents) hash(page *api.Page) uint64 {
+	var h maphash.Hash
+
+	h.SetSeed(c.seed)
+
+	for i := range page.Decisions {
+		_, _ = h.WriteString(page.Decisions[i].Cluster) // It never fails.
+		_ = h.WriteByte(0)
+	}
+
+	return h.Sum64()
+}
+
+// wrote records the response to a write or deletion of a page.
+func (c *contents) wrote(owner inventory.Key, page *api.Page, deleted bool) {
+	hash := c.hash(page)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	switch pages := c.hashes[owner]; {
+	case deleted:
+		delete(pages, page.Name)
+	case pages == nil:
+		c.hashes[owner] = map[string]uint64{page.Name: hash}
+	default:
+		pages[page.Name] = hash
+	}
+}
+
+// edited returns the names of the pages that hold other clusters than this process has written.
+func (c *contents) edited(owner inventory.Key, pages []*api.Page) map[string]bool {
+	edited := map[string]bool{}
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	for _, page := range pages {
+		if hash, known := c.hashes[owner][page.Name]; known && hash != c.hash(page) {
+			edited[page.Name] = true
+		}
+	}
+
+	return edited
+}
+
+// forget drops the hashes of a Placement.
+func (c *contents) forget(owner inventory.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	delete(c.hashes, owner)
 }

@@ -2,19 +2,13 @@ package placement
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -69,67 +63,4 @@ func sweep[T metav1.Object](
 			f.state.enqueue(queue.PriorityUser, "unconfirmed_write", write.Owner)
 		}
 	}
-}
-
-// knownTypes is the scheme of the hub, built once.
-var knownTypes = sync.OnceValue(scheme.New)
-
-// readMetadata reads the metadata of an object of the kind of example from the API server; false if there is none.
-func readMetadata(
-	ctx context.Context, live client.Reader, example client.Object, key types.NamespacedName,
-) (*metav1.PartialObjectMetadata, bool, error) {
-	kind, err := apiutil.GVKForObject(example, knownTypes())
-	if err != nil {
-		return nil, false, fmt.Errorf("naming %T: %w", example, err)
-	}
-
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-
-	if err := readOne(ctx, live, list, key); err != nil {
-		return nil, false, err
-	}
-
-	for i := range list.Items {
-		return &list.Items[i], true, nil
-	}
-
-	return nil, false, nil
-}
-
-// readObject reads an object from the API server into an empty list of its kind; nil if there is none.
-func readObject(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
-	list, ok := empty.(client.ObjectList)
-	if !ok {
-		return nil, fmt.Errorf("reading %s: %T is no list", key, empty)
-	}
-
-	if err := readOne(ctx, live, list, key); err != nil {
-		return nil, err
-	}
-
-	objects, err := meta.ExtractList(list)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", key, err)
-	}
-
-	for _, object := range objects {
-		return object, nil
-	}
-
-	return nil, nil
-}
-
-// readOne lists the object of a name: a list is as consistent as a get, and needs no permission beyond those of the cache.
-func readOne(ctx context.Context, live client.Reader, list client.ObjectList, key types.NamespacedName) error {
-	err := live.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
-	if err != nil {
-		return fmt.Errorf("reading %s from the API server: %w", key, err)
-	}
-
-	return nil
-}
-
-func keyOf(object metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

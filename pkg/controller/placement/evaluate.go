@@ -1,0 +1,302 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// plan evaluates the Placement and compares the result with the existing decisions.
+func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle, error) {
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
+	if err != nil {
+		return nil, err
+	}
+
+	now := r.clock.Now()
+
+	evaluation, err := r.schedule(ctx, placement, existing, now)
+	if err != nil {
+		return nil, err
+	}
+
+	p := &cycle{
+		Evaluation: evaluation, placement: placement, outputs: []output{{present: existing, plan: evaluation.Plan}},
+		stats: writeStats{clock: r.clock},
+	}
+
+	metrics.ObserveScheduling(r.clock.Since(now))
+	metrics.ObserveResult(p.Result)
+
+	if !r.state.served.writesProfiles(placement.Key()) {
+		return p, nil
+	}
+
+	references, err := r.existing(ctx, multicluster{}, placement)
+	if err != nil {
+		return nil, err
+	}
+
+	answer, _ := decision.Profiles(p.Result, existing, references)
+	p.outputs = append(p.outputs, output{present: references, plan: answer.Plan()})
+
+	return p, nil
+}
+
+// schedule evaluates the Placement, with a Result whose removals are proved. If the status needs new subscriptions and an event arrived
+// before they were made, it evaluates again.
+func (r *reconciler) schedule(
+	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time,
+) (decision.Evaluation, error) {
+	key, request := placement.Key(), r.state.requests.of(placement)
+
+	for {
+		var (
+			incumbents map[string]bool
+			plan       span
+			failure    error
+		)
+
+		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (result *scheduling.Result) {
+			incumbents = decided
+
+			if result, failure = r.decideProved(ctx, placement, existing, request, decided, now); failure == nil {
+				_, plan = r.tracer.begin(ctx, "plan", key)
+			}
+
+			return result
+		}
+
+		evaluation := decision.Evaluate(request, scheduler, existing, r.state.served.options(), now)
+		if failure != nil {
+			return decision.Evaluation{}, failure
+		}
+
+		plan.planned(&evaluation)
+		plan.End()
+
+		if evaluation.Result.Outcome() != scheduling.Decided {
+			r.assume(key, evaluation.Result, incumbents)
+		}
+
+		if !r.state.requests.updateDependencies(key, evaluation.Result) {
+			return evaluation, nil
+		}
+	}
+}
+
+// decideProved returns the Result of a Request with its removals proved; nil with an error.
+func (r *reconciler) decideProved(
+	ctx context.Context, placement *api.Placement, existing decision.Existing, request *scheduling.Request, incumbents map[string]bool,
+	now time.Time,
+) (*scheduling.Result, error) {
+	key := placement.Key()
+
+	_, span := r.tracer.begin(ctx, "schedule", key)
+	defer span.End()
+
+	result, err := r.proved(ctx, placement, existing, now, func() *scheduling.Result { return r.decide(request, key, incumbents, now) })
+	if err != nil {
+		span.failed(err)
+
+		return nil, err
+	}
+
+	span.answered(result)
+
+	return result, nil
+}
+
+// proved returns a result of find that removes no cluster, or that was computed on the latest state of everything that decides about the
+// removed clusters. If that cannot be proved, it returns the postponed result. The error is freshness.ErrPlacementChanged when the
+// Placement has to be read again.
+func (r *reconciler) proved(
+	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time, find func() *scheduling.Result,
+) (*scheduling.Result, error) {
+	for attempt := 1; ; attempt++ {
+		shown := r.state.observed.Now()
+		result := find()
+
+		removal, removes := removalOf(placement, existing, result)
+		if !removes {
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
+		}
+
+		begin := r.clock.Now()
+		proof, err := r.removals.checker.Prove(ctx, removal)
+		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
+
+		switch {
+		case errors.Is(err, freshness.ErrPlacementChanged):
+			return nil, err
+		case err != nil:
+			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
+				"reason", err.Error(), "clusters", len(removal.Clusters))
+
+			return result.Postpone(postponement(err), now.Add(r.removals.backoff.When(placement.Key()))), nil
+		case proof.Covers(removal) && (r.state.inventory.Generation() == result.Generation || proof.UnchangedSince(shown)):
+			r.removals.backoff.Forget(placement.Key())
+
+			return result, nil
+		case attempt == provingAttempts:
+			return result.Postpone(postponement(&freshness.BehindError{}), now.Add(r.removals.backoff.When(placement.Key()))), nil
+		}
+	}
+}
+
+// decide schedules a Request and assumes the result. Where the result depends on the decisions of others, these do not change between the
+// snapshot and the assumption, so that no two such results are computed on the same counts (docs/spec/differences.md B9).
+func (r *reconciler) decide(
+	request *scheduling.Request, key inventory.Key, incumbents map[string]bool, now time.Time,
+) *scheduling.Result {
+	schedule := func() (result *scheduling.Result, counts uint64) {
+		snapshot := r.state.inventory.SnapshotFor(key)
+
+		return r.engine.schedule(request, snapshot, incumbents, now, &stepTimer{clock: r.clock}), snapshot.DecisionsGeneration
+	}
+
+	result, counts := schedule() // At the same time as others: most answers change nothing, and what CEL says is remembered.
+
+	if request.ReadsDecisions() {
+		r.state.deciding.Lock()
+		defer r.state.deciding.Unlock()
+
+		if r.state.inventory.DecisionsGeneration() != counts {
+			result, _ = schedule()
+		}
+	}
+
+	r.assume(key, result, incumbents)
+
+	return result
+}
+
+// assume counts a result before it is written; of a stalled result it counts the existing decisions. A result that changes nothing is
+// assumed only to replace an earlier one.
+func (r *reconciler) assume(key inventory.Key, result *scheduling.Result, incumbents map[string]bool) {
+	changes := result.Outcome() == scheduling.Decided && len(result.Selected) != len(incumbents)
+	clusters := make([]string, 0, max(len(result.Selected), len(incumbents)))
+
+	if result.Outcome() != scheduling.Decided {
+		clusters = slices.AppendSeq(clusters, maps.Keys(incumbents))
+	}
+
+	for _, f := range result.Selected {
+		clusters = append(clusters, f.Name)
+		changes = changes || !incumbents[f.Name]
+	}
+
+	if changes || r.state.inventory.Assumed(key) {
+		r.state.inventory.Assume(key, clusters)
+	}
+}
+
+// restore counts the decisions that exist on the pages, after an assumed result was not written completely.
+func (r *reconciler) restore(ctx context.Context, placement *api.Placement) {
+	key := placement.Key()
+	if !r.state.inventory.Assumed(key) {
+		return
+	}
+
+	ctx, cancel := grace(ctx)
+	defer cancel()
+
+	existing, err := r.existing(ctx, placement.API.Codec(), placement)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Reading the decisions after a failed write; what the watch has shown is counted")
+		r.state.inventory.ForgetAssumed(key)
+
+		return
+	}
+
+	var clusters []string
+	for _, page := range existing.AllPages() {
+		clusters = append(clusters, page.Clusters()...)
+	}
+
+	r.state.inventory.Assume(key, clusters)
+}
+
+// removalOf returns the removal that a result leads to; false if it removes no cluster.
+func removalOf(placement *api.Placement, existing decision.Existing, result *scheduling.Result) (freshness.Removal, bool) {
+	clusters := decision.AffectedByRemoval(result, existing)
+	if len(clusters) == 0 {
+		return freshness.Removal{}, false
+	}
+
+	return freshness.Removal{
+		Placement: placementObject(placement), Meta: placement.ObjectMeta, ClusterSets: result.Request.ClusterSets, Clusters: clusters,
+		Scores: result.Request.ReadsScores(),
+	}, true
+}
+
+// placementObject returns the Placement as an object of the API server.
+func placementObject(placement *api.Placement) freshness.Object {
+	return freshness.Object{Resource: placements(placement.API), NamespacedName: keyOf(placement)}
+}
+
+// placement returns a Placement with the last status that was written, or nil if there is none.
+func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
+	adapter := r.state.served.api(key)
+	cached := adapter.Empty()
+
+	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading Placement %s: %w", key, err)
+	}
+
+	for _, latest := range r.state.statuses.List(key, []*api.Placement{adapter.Read(cached)}) {
+		return latest, nil
+	}
+
+	return nil, nil // It is gone; the cache does not know it yet.
+}
+
+// existing returns the PlacementDecisions of a Placement in a format, with the last own writes.
+func (r *reconciler) existing(ctx context.Context, codec api.Codec, placement *api.Placement) (decision.Existing, error) {
+	list, ok := codec.EmptyList().(client.ObjectList)
+	if !ok {
+		return decision.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %T is no list", klog.KObj(placement), codec.EmptyList())
+	}
+
+	err := r.client.List(ctx, list, client.InNamespace(placement.Namespace), client.MatchingFields{placementField: placement.Name},
+		client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return decision.Existing{}, fmt.Errorf("listing PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+	}
+
+	var cached []*api.Page
+
+	err = meta.EachListItem(list, func(object runtime.Object) error {
+		cached = append(cached, codec.Read(object))
+
+		return nil
+	})
+	if err != nil {
+		return decision.Existing{}, fmt.Errorf("reading PlacementDecisions of Placement %s: %w", klog.KObj(placement), err)
+	}
+
+	return decision.NewExisting(codec, placement, r.state.pages[codec].List(placement.Key(), cached)), nil
+}
