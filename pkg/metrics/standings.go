@@ -18,7 +18,8 @@ var (
 		"Placements by their condition PlacementSatisfied and the reason of it. Every placement that was evaluated is in one of them.",
 		"satisfied", "reason")
 
-	misconfigured = placementGauge(hub+"misconfigured_placements", "Placements with the condition PlacementMisconfigured. They keep their last decisions.")
+	misconfigured = placementGauge(hub+"misconfigured_placements",
+		"Placements with the condition PlacementMisconfigured. They keep their last decisions.")
 
 	stalled = placementGauge(hub+"stalled_placements",
 		"Placements that keep their last decisions because their evaluation has no result, or one that must not be written: misconfigured "+
