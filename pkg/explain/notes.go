@@ -32,7 +32,8 @@ func stalledMessage(evaluation Evaluation, where string) string {
 		texts = append(texts, set.Err.Error()+"; correct this set on the hub first")
 	}
 
-	if removal := meta.FindStatusCondition(evaluation.Status.Conditions, removalbudget.Condition); result.Outcome() != scheduling.Invalid && removal != nil {
+	removal := meta.FindStatusCondition(evaluation.Status.Conditions, removalbudget.Condition)
+	if result.Outcome() != scheduling.Invalid && removal != nil {
 		texts = append(texts, removal.Message)
 	}
 
