@@ -28,7 +28,7 @@ func (o *explainOptions) registerCompletions(cmd *cobra.Command) {
 	o.hubFlags.registerCompletions(cmd, printers.WideFormats())
 	apis := make([]string, 0, len(api.Adapters()))
 	for _, adapter := range api.Adapters() {
-		apis = append(apis, adapter.Codec().Owner().Version)
+		apis = append(apis, adapter.Kind().Version)
 	}
 	complete(cmd, "api", cobra.FixedCompletions(apis, cobra.ShellCompDirectiveNoFileComp))
 	complete(cmd, "cluster", o.completeClusters)

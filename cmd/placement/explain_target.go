@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -108,15 +107,11 @@ func placementType(text string) (apis []api.Adapter, is bool) {
 	return []api.Adapter{adapter}, true
 }
 
-// apiNamed returns the API of a group, a version, "group/version" or "version.group".
+// apiNamed returns the API that a user names.
 func apiNamed(text string) (api.Adapter, error) {
-	known := make([]string, 0, len(api.Adapters()))
-	for _, adapter := range api.Adapters() {
-		version := adapter.Codec().Owner().GroupVersion()
-		if slices.Contains([]string{version.Group, version.Version, version.String(), version.Version + "." + version.Group}, text) {
-			return adapter, nil
-		}
-		known = append(known, version.String())
+	adapter, found := api.Find(text)
+	if !found {
+		return nil, fmt.Errorf("%q is no API of placements; use one of %s", text, api.GroupVersions(", "))
 	}
-	return nil, fmt.Errorf("%q is no API of placements; use one of %s", text, strings.Join(known, ", "))
+	return adapter, nil
 }

@@ -7,16 +7,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
-	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
 // compact makes objects small before they are cached, and changes nothing that is ever read. What the API server notes about field
 // managers is dropped: it can be most of an object. Names that stand in very many decisions are kept once.
 func compact() toolscache.TransformFunc {
-	known := &names{known: map[string]string{}}
+	known, codecs := &names{known: map[string]string{}}, []api.Codec{placement.Multicluster}
+	for _, adapter := range api.Adapters() {
+		codecs = append(codecs, adapter.Codec())
+	}
 
 	return func(in any) (any, error) {
 		object, ok := in.(metav1.Object)
@@ -31,43 +33,20 @@ func compact() toolscache.TransformFunc {
 		known.mu.Lock()
 		defer known.mu.Unlock()
 
-		switch object := in.(type) {
-		case *clusterv1.ManagedCluster:
-			known.keep(&object.Name)
-		case *clusterv1beta1.PlacementDecision:
-			known.page(&object.ObjectMeta)
+		if cluster, is := in.(*clusterv1.ManagedCluster); is {
+			known.keep(&cluster.Name)
 
-			object.Status.Decisions = exact(object.Status.Decisions)
-			for i := range object.Status.Decisions {
-				known.keep(&object.Status.Decisions[i].ClusterName)
-			}
-		case *placementv1alpha1.PlacementDecision:
-			known.page(&object.ObjectMeta)
+			return in, nil
+		}
 
-			object.Decisions = exact(object.Decisions)
-			for i := range object.Decisions {
-				known.keep(&object.Decisions[i].ClusterName)
-			}
-		case *clusterinventory.PlacementDecision:
-			known.page(&object.ObjectMeta)
-
-			object.Decisions = exact(object.Decisions)
-			for i := range object.Decisions {
-				known.keep(&object.Decisions[i].ClusterProfileRef.Namespace, &object.Decisions[i].ClusterProfileRef.Name)
+		for _, codec := range codecs {
+			if codec.Compact(in, known.keep) {
+				break
 			}
 		}
 
 		return in, nil
 	}
-}
-
-// exact is the list without the room that decoding left behind it. Nil stays nil, and an empty list empty.
-func exact[T any](list []T) []T {
-	if len(list) == cap(list) {
-		return list
-	}
-
-	return append(make([]T, 0, len(list)), list...)
 }
 
 // mostNames and mostNameBytes bound how many strings are known, so that what came and went does not stay for ever.
@@ -101,25 +80,5 @@ func (n *names) keep(texts ...*string) {
 		}
 
 		*text = known
-	}
-}
-
-// page keeps what the metadata of pages have in common.
-func (n *names) page(meta *metav1.ObjectMeta) {
-	n.keep(&meta.Namespace)
-
-	labels := make(map[string]string, len(meta.Labels))
-
-	for key, value := range meta.Labels {
-		n.keep(&key, &value)
-		labels[key] = value
-	}
-
-	if meta.Labels != nil {
-		meta.Labels = labels
-	}
-
-	for i := range meta.OwnerReferences {
-		n.keep(&meta.OwnerReferences[i].APIVersion, &meta.OwnerReferences[i].Kind, &meta.OwnerReferences[i].Name)
 	}
 }

@@ -48,7 +48,7 @@ func (r *reconciler) plan(ctx context.Context, placement *api.Placement) (*cycle
 		return p, nil
 	}
 
-	references, err := r.existing(ctx, multicluster{}, placement)
+	references, err := r.existing(ctx, Multicluster, placement)
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +255,7 @@ func placementObject(placement *api.Placement) freshness.Object {
 
 // placement returns a Placement with the last status that was written, or nil if there is none.
 func (r *reconciler) placement(ctx context.Context, key inventory.Key) (*api.Placement, error) {
-	adapter := r.state.served.api(key)
+	adapter := api.Of(key)
 	cached := adapter.Empty()
 
 	err := r.client.Get(ctx, key.NamespacedName, cached, client.UnsafeDisableDeepCopy) // It is only read.

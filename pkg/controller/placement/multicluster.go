@@ -16,35 +16,19 @@ import (
 // SchedulerName is the scheduler name in PlacementDecisions of multicluster.x-k8s.io.
 const SchedulerName = "placement-hub"
 
-// clusterManager is the name of the cluster manager whose ClusterProfiles represent ManagedClusters.
-const clusterManager = "open-cluster-management"
-
-// clusterOf returns the ManagedCluster that a ClusterProfile represents; false if it belongs to another cluster manager. Open Cluster
-// Management labels its profiles with the name of the cluster, which is also their own name.
-func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
-	if profile.Spec.ClusterManager.Name != clusterManager {
-		return "", false
-	}
-
-	if cluster := profile.Labels[clusterv1.ClusterNameLabelKey]; cluster != "" {
-		return cluster, true
-	}
-
-	return profile.Name, true
-}
+// Multicluster is the api.Codec of the PlacementDecisions of multicluster.x-k8s.io.
+var Multicluster api.Codec = multicluster{}
 
 // multicluster is the format of the PlacementDecisions of multicluster.x-k8s.io, which SIG Multicluster defines. A v1beta1 Placement owns
 // them. Each slice is a decision group of one page, and its index counts from 0 without gaps. Decisions name a cluster by its
 // ClusterProfile.
 type multicluster struct{}
 
-var _ api.Codec = multicluster{}
-
 func (multicluster) Key(namespace, name string) inventory.DecisionKey {
 	return inventory.NewPlacementKey(inventory.API(clusterinventory.Group), namespace, "").Decision(name)
 }
 
-func (multicluster) Owner() schema.GroupVersionKind { return api.V1beta1.Codec().Owner() }
+func (multicluster) Owner() schema.GroupVersionKind { return api.V1beta1.Kind() }
 
 func (multicluster) Scheduler() string { return SchedulerName }
 
@@ -96,6 +80,22 @@ func (f multicluster) Read(object runtime.Object) *api.Page {
 	return page
 }
 
+func (multicluster) Compact(object any, intern func(...*string)) bool {
+	decision, ok := object.(*clusterinventory.PlacementDecision)
+	if !ok {
+		return false
+	}
+
+	api.CompactMeta(&decision.ObjectMeta, intern)
+
+	decision.Decisions = api.CompactList(decision.Decisions)
+	for i := range decision.Decisions {
+		intern(&decision.Decisions[i].ClusterProfileRef.Namespace, &decision.Decisions[i].ClusterProfileRef.Name)
+	}
+
+	return true
+}
+
 func (f multicluster) Write(page *api.Page) api.Object {
 	return &clusterinventory.PlacementDecision{
 		ObjectMeta: *page.ObjectMeta.DeepCopy(), Decisions: f.decisions(page.Decisions), SchedulerName: SchedulerName,
@@ -119,4 +119,21 @@ func (multicluster) decisions(decisions []api.Decision) []clusterinventory.Clust
 	}
 
 	return written
+}
+
+// clusterManager is the name of the cluster manager whose ClusterProfiles represent ManagedClusters.
+const clusterManager = "open-cluster-management"
+
+// clusterOf returns the ManagedCluster that a ClusterProfile represents; false if it belongs to another cluster manager. Open Cluster
+// Management labels its profiles with the name of the cluster, which is also their own name.
+func clusterOf(profile *clusterinventory.ClusterProfile) (string, bool) {
+	if profile.Spec.ClusterManager.Name != clusterManager {
+		return "", false
+	}
+
+	if cluster := profile.Labels[clusterv1.ClusterNameLabelKey]; cluster != "" {
+		return cluster, true
+	}
+
+	return profile.Name, true
 }

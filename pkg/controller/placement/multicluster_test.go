@@ -34,9 +34,9 @@ func TestForeignSlices(t *testing.T) {
 		{"of another scheduler, for another placement", "other", others, "p", true},
 	} {
 		page := &api.Page{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "ns", Name: "p-decision-1", OwnerReferences: tc.owners, Labels: multicluster{}.Labels(tc.key, api.Group{}),
+			Namespace: "ns", Name: "p-decision-1", OwnerReferences: tc.owners, Labels: Multicluster.Labels(tc.key, api.Group{}),
 		}, Scheduler: tc.scheduler}
-		if got := !decision.Owns(multicluster{}, placement, page); got != tc.want {
+		if got := !decision.Owns(Multicluster, placement, page); got != tc.want {
 			t.Errorf("%s: foreign is %v, want %v", tc.reason, got, tc.want)
 		}
 	}

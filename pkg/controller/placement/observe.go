@@ -98,7 +98,7 @@ func (o observing) name(meta metav1.Object) freshness.Object {
 
 // placements returns the resource of the Placements of an API.
 func placements(adapter api.Adapter) schema.GroupVersionResource {
-	owner := adapter.Codec().Owner()
+	owner := adapter.Kind()
 
 	return owner.GroupVersion().WithResource("placements")
 }

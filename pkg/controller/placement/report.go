@@ -59,7 +59,7 @@ type cycleRecorder struct {
 
 // forCycle returns the recorder of one reconcile.
 func (r recorders) forCycle(placement *api.Placement, result *scheduling.Result, changes *pageChanges) *cycleRecorder {
-	owner := placement.API.Codec().Owner()
+	owner := placement.API.Kind()
 
 	return &cycleRecorder{
 		recorder: r.recorder, result: result, changes: changes,

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"hash/maphash"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -150,7 +149,7 @@ func (m *state) forgetWrites(key inventory.Key) {
 // countWritten ends the assumption of a result once the watch has shown all pages that were written for it, unless the Placement is being
 // reconciled.
 func (m *state) countWritten(key inventory.Key) {
-	m.pages[m.served.api(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
+	m.pages[api.Of(key).Codec()].IfShown(key, func() { m.inventory.ForgetAssumed(key) })
 }
 
 // servedAPIs has the APIs whose Placements are served, the formats in which their decisions are written, and the limits of removals. It does
@@ -198,17 +197,10 @@ func (o servedAPIs) forms() []api.Codec {
 	}
 
 	if o.profiles {
-		forms = append(forms, multicluster{})
+		forms = append(forms, Multicluster)
 	}
 
 	return forms
-}
-
-// api returns the API of a Placement.
-func (o servedAPIs) api(key inventory.Key) api.Adapter {
-	i := slices.IndexFunc(o.apis, func(adapter api.Adapter) bool { return adapter.Name() == key.API() })
-
-	return o.apis[i]
 }
 
 // writesProfiles reports whether the decisions of the Placement are mirrored as references to ClusterProfiles.

@@ -97,6 +97,9 @@ type Codec interface {
 	Read(object runtime.Object) *Page
 	// Write returns a new object of the API.
 	Write(page *Page) Object
+	// Compact shrinks an object of the API in place, without a change of what it says: intern replaces strings by shared copies. It returns
+	// false for another type.
+	Compact(object any, intern func(...*string)) bool
 	// Normalize clears the fields of a decision that this API does not store, so that results compare equal.
 	Normalize(decision Decision) Decision
 	// Subresource returns the subresource with the decisions; empty when they are in the object itself.

@@ -2,7 +2,6 @@ package api
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -67,36 +66,6 @@ type GroupStatus struct {
 	// Pages are the names of its PlacementDecisions, and Clusters is the number of their decisions.
 	Pages    []string
 	Clusters int
-}
-
-// Adapter is an API of Placements.
-type Adapter interface {
-	// Name returns the name of the API group.
-	Name() inventory.API
-	// Codec returns the format of its decisions.
-	Codec() Codec
-	// Empty returns a new object to decode a Placement into.
-	Empty() Object
-	// EmptyList returns a new object to decode several into.
-	EmptyList() runtime.Object
-	// Read returns the Placement of an object of the API; nil for another type.
-	Read(object runtime.Object) *Placement
-	// Status returns the status in the type of the API.
-	Status(status Status) any
-}
-
-// Adapters returns all APIs.
-func Adapters() []Adapter { return []Adapter{V1beta1, V1alpha1} }
-
-// Read returns the Placement of an object of any API; nil for another type.
-func Read(object runtime.Object) *Placement {
-	for _, adapter := range Adapters() {
-		if placement := adapter.Read(object); placement != nil {
-			return placement
-		}
-	}
-
-	return nil
 }
 
 // Managed reports whether the hub schedules the Placement (docs/spec/differences.md C5), and if not, the reason.

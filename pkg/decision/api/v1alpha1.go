@@ -15,6 +15,10 @@ var V1alpha1 Adapter = v1alpha1{}
 
 type v1alpha1 struct{}
 
+func (v1alpha1) Kind() schema.GroupVersionKind {
+	return placementv1alpha1.GroupVersion.WithKind("Placement")
+}
+
 func (v1alpha1) Name() inventory.API       { return inventory.V1alpha1 }
 func (v1alpha1) Codec() Codec              { return v1alpha1Codec{} }
 func (v1alpha1) Empty() Object             { return &placementv1alpha1.Placement{} }
@@ -36,6 +40,15 @@ func (v1alpha1) Read(object runtime.Object) *Placement {
 	}
 }
 
+func (v1alpha1) Spec(object runtime.Object) Spec {
+	placement, ok := object.(*placementv1alpha1.Placement)
+	if !ok {
+		return Spec{}
+	}
+
+	return Spec{ClusterSets: &placement.Spec.ClusterSets, NumberOfClusters: &placement.Spec.NumberOfClusters}
+}
+
 func (v1alpha1) Status(status Status) any {
 	return placementv1alpha1.PlacementStatus{Conditions: status.Conditions}
 }
@@ -46,9 +59,7 @@ func (v1alpha1Codec) Key(namespace, name string) inventory.DecisionKey {
 	return inventory.NewPlacementKey(inventory.V1alpha1, namespace, "").Decision(name)
 }
 
-func (v1alpha1Codec) Owner() schema.GroupVersionKind {
-	return placementv1alpha1.GroupVersion.WithKind("Placement")
-}
+func (v1alpha1Codec) Owner() schema.GroupVersionKind { return V1alpha1.Kind() }
 
 func (v1alpha1Codec) Scheduler() string { return "" }
 
@@ -81,6 +92,22 @@ func (v1alpha1Codec) Read(object runtime.Object) *Page {
 	}
 
 	return page
+}
+
+func (v1alpha1Codec) Compact(object any, intern func(...*string)) bool {
+	decision, ok := object.(*placementv1alpha1.PlacementDecision)
+	if !ok {
+		return false
+	}
+
+	CompactMeta(&decision.ObjectMeta, intern)
+
+	decision.Decisions = CompactList(decision.Decisions)
+	for i := range decision.Decisions {
+		intern(&decision.Decisions[i].ClusterName)
+	}
+
+	return true
 }
 
 func (f v1alpha1Codec) Write(page *Page) Object {

@@ -20,6 +20,10 @@ var V1beta1 Adapter = v1beta1{}
 
 type v1beta1 struct{}
 
+func (v1beta1) Kind() schema.GroupVersionKind {
+	return schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")
+}
+
 func (v1beta1) Name() inventory.API       { return inventory.V1beta1 }
 func (v1beta1) Codec() Codec              { return v1beta1Codec{} }
 func (v1beta1) Empty() Object             { return &clusterv1beta1.Placement{} }
@@ -52,6 +56,15 @@ func (v1beta1) Read(object runtime.Object) *Placement {
 	}
 }
 
+func (v1beta1) Spec(object runtime.Object) Spec {
+	placement, ok := object.(*clusterv1beta1.Placement)
+	if !ok {
+		return Spec{}
+	}
+
+	return Spec{ClusterSets: &placement.Spec.ClusterSets, NumberOfClusters: &placement.Spec.NumberOfClusters}
+}
+
 func (v1beta1) Status(status Status) any {
 	written := clusterv1beta1.PlacementStatus{
 		Conditions: status.Conditions, NumberOfSelectedClusters: int32(status.Selected), LastScoreUpdateTime: status.LastScoreUpdate,
@@ -73,9 +86,7 @@ func (v1beta1Codec) Key(namespace, name string) inventory.DecisionKey {
 	return inventory.NewPlacementKey(inventory.V1beta1, namespace, "").Decision(name)
 }
 
-func (v1beta1Codec) Owner() schema.GroupVersionKind {
-	return schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")
-}
+func (v1beta1Codec) Owner() schema.GroupVersionKind { return V1beta1.Kind() }
 
 func (v1beta1Codec) Scheduler() string { return "" }
 
@@ -121,6 +132,22 @@ func (v1beta1Codec) Read(object runtime.Object) *Page {
 	}
 
 	return page
+}
+
+func (v1beta1Codec) Compact(object any, intern func(...*string)) bool {
+	decision, ok := object.(*clusterv1beta1.PlacementDecision)
+	if !ok {
+		return false
+	}
+
+	CompactMeta(&decision.ObjectMeta, intern)
+
+	decision.Status.Decisions = CompactList(decision.Status.Decisions)
+	for i := range decision.Status.Decisions {
+		intern(&decision.Status.Decisions[i].ClusterName)
+	}
+
+	return true
 }
 
 func (f v1beta1Codec) Write(page *Page) Object {

@@ -9,7 +9,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
@@ -84,12 +83,8 @@ func addClusterSet(key inventory.Key, set string) candidate {
 	return candidate{
 		kind: kindClusterSets, target: set, text: fmt.Sprintf("set %s in spec.clusterSets", set), cost: costUnusual,
 		apply: changePlacement(key, func(object api.Object) {
-			switch placement := object.(type) {
-			case *clusterv1beta1.Placement:
-				placement.Spec.ClusterSets = append(placement.Spec.ClusterSets, set)
-			case *placementv1alpha1.Placement:
-				placement.Spec.ClusterSets = append(placement.Spec.ClusterSets, set)
-			}
+			sets := api.SpecOf(object).ClusterSets
+			*sets = append(*sets, set)
 		}),
 	}
 }

@@ -303,11 +303,9 @@ func (h *Handler) incumbents(ctx context.Context, placement, live *api.Placement
 
 // authorize returns an error with status 403 when the caller may not use the verb on Placements.
 func (h *Handler) authorize(ctx context.Context, caller user.Info, verb string, key inventory.Key) error {
-	adapter := apiByName(key.API())
-
 	allowed, reason, err := h.access.Authorize(ctx, authorizer.AttributesRecord{
 		User: caller, Verb: verb, Namespace: key.Namespace, Name: key.Name, ResourceRequest: true,
-		APIGroup: string(key.API()), APIVersion: adapter.Codec().Owner().Version, Resource: "placements",
+		APIGroup: string(key.API()), APIVersion: api.Of(key).Kind().Version, Resource: "placements",
 	})
 	if err != nil {
 		return fmt.Errorf("asking the API server whether %s may %s placements in namespace %s: %w", caller.GetName(), verb, key.Namespace, err)
@@ -381,14 +379,4 @@ func asManaged(placement *api.Placement) *api.Placement {
 	delete(other.Annotations, clusterv1beta1.PlacementDisableAnnotation)
 
 	return &other
-}
-
-func apiByName(name inventory.API) api.Adapter {
-	for _, adapter := range api.Adapters() {
-		if adapter.Name() == name {
-			return adapter
-		}
-	}
-
-	return api.V1beta1
 }

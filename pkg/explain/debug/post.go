@@ -39,13 +39,12 @@ func apiOf(request *http.Request) (api.Adapter, error) {
 		return api.V1beta1, nil
 	}
 
+	if adapter, found := api.Find(named[0]); found && len(named) == 1 && named[0] == string(adapter.Name()) {
+		return adapter, nil
+	}
+
 	names := make([]string, 0, len(api.Adapters()))
-
 	for _, adapter := range api.Adapters() {
-		if len(named) == 1 && named[0] == string(adapter.Name()) {
-			return adapter, nil
-		}
-
 		names = append(names, string(adapter.Name()))
 	}
 
@@ -127,27 +126,22 @@ func decode(body []byte) (map[string]any, error) {
 // setAPI sets the API by apiVersion and kind, which default to the API of the query parameter. Parameter and apiVersion must agree.
 func (p *postedPlacement) setAPI(byParameter bool) error {
 	version, kind := p.object["apiVersion"], p.object["kind"]
-	known := make([]string, 0, len(api.Adapters()))
 
-	for _, adapter := range api.Adapters() {
-		is := adapter.Codec().Owner()
-		known = append(known, is.GroupVersion().String())
-
-		if version == is.GroupVersion().String() {
-			if byParameter && adapter != p.api {
-				return newStatusError(http.StatusBadRequest, "apiVersion: is %s, and the parameter %s says %s: change one of the two, "+
-					"or leave out the parameter", version, apiParameter, p.api.Name())
-			}
-
-			p.api = adapter
+	text, _ := version.(string)
+	if adapter, found := api.Find(text); found && text == adapter.Kind().GroupVersion().String() {
+		if byParameter && adapter != p.api {
+			return newStatusError(http.StatusBadRequest, "apiVersion: is %s, and the parameter %s says %s: change one of the two, "+
+				"or leave out the parameter", version, apiParameter, p.api.Name())
 		}
+
+		p.api = adapter
 	}
 
-	is := p.api.Codec().Owner()
+	is := p.api.Kind()
 
 	switch {
 	case version != nil && version != is.GroupVersion().String():
-		return newStatusError(http.StatusBadRequest, "apiVersion: is %q, and must be one of %s", version, strings.Join(known, ", "))
+		return newStatusError(http.StatusBadRequest, "apiVersion: is %q, and must be one of %s", version, api.GroupVersions(", "))
 	case kind != nil && kind != is.Kind:
 		return newStatusError(http.StatusBadRequest, "kind: is %q, and must be %s", kind, is.Kind)
 	}

@@ -170,7 +170,7 @@ func newPlacement(placement *api.Placement) (map[string]any, error) {
 		return nil, fmt.Errorf("reading the status of Placement %s: %w", placement.Key(), err)
 	}
 
-	owner := placement.API.Codec().Owner()
+	owner := placement.API.Kind()
 
 	return map[string]any{
 		"apiVersion": owner.GroupVersion().String(), "kind": owner.Kind, "metadata": metadata, "spec": object["spec"],

@@ -34,7 +34,7 @@ func Find(ctx context.Context, hub client.Reader, keys []inventory.Key) ([]inven
 			found = append(found, key)
 		case err == nil, len(keys) > 1 && isUnserved(err):
 		default:
-			r.record(nameOf("Placements", apiOf(key)), err)
+			r.record(nameOf("Placements", api.Of(key)), err)
 		}
 	}
 
@@ -56,9 +56,9 @@ func get(ctx context.Context, hub client.Reader, key inventory.Key) (*api.Placem
 }
 
 func listByName(ctx context.Context, hub client.Reader, namespace string, key inventory.Key) ([]api.Object, error) {
-	page, isList := apiOf(key).EmptyList().(client.ObjectList)
+	page, isList := api.Of(key).EmptyList().(client.ObjectList)
 	if !isList {
-		return nil, fmt.Errorf("%T is no list", apiOf(key).EmptyList())
+		return nil, fmt.Errorf("%T is no list", api.Of(key).EmptyList())
 	}
 
 	if err := hub.List(ctx, page, client.InNamespace(namespace), client.MatchingFields{nameField: key.Name}); err != nil {
@@ -66,16 +66,6 @@ func listByName(ctx context.Context, hub client.Reader, namespace string, key in
 	}
 
 	return appendItems[api.Object](nil, page)
-}
-
-func apiOf(key inventory.Key) api.Adapter {
-	for _, adapter := range api.Adapters() {
-		if adapter.Name() == key.API() {
-			return adapter
-		}
-	}
-
-	return api.V1beta1
 }
 
 // Namespaces returns the namespaces with a Placement of the same API and name as one of the keys, sorted, as far as the user may list them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,12 +14,10 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -88,12 +87,15 @@ func (w *Watcher) caches() []cache.Cache {
 
 // cachesOf returns the caches, by namespace, of the kind of an object or list.
 func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
-	switch kind.(type) {
-	case *clusterv1beta2.ManagedClusterSetBinding, *clusterv1beta2.ManagedClusterSetBindingList,
-		*clusterv1beta1.Placement, *clusterv1beta1.PlacementList, *placementv1alpha1.Placement, *placementv1alpha1.PlacementList:
-		if len(w.byNamespace) > 0 {
-			return w.byNamespace
-		}
+	limited := []runtime.Object{&clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1beta2.ManagedClusterSetBindingList{}}
+	for _, adapter := range api.Adapters() {
+		limited = append(limited, adapter.Empty(), adapter.EmptyList())
+	}
+
+	if len(w.byNamespace) > 0 && slices.ContainsFunc(limited, func(other runtime.Object) bool {
+		return reflect.TypeOf(other) == reflect.TypeOf(kind)
+	}) {
+		return w.byNamespace
 	}
 
 	return map[string]cache.Cache{"": w.allNamespaces}

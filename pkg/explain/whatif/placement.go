@@ -9,7 +9,6 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -87,14 +86,7 @@ func (n NumberOfClusters) Apply(state *explain.State, _ time.Time) (*explain.Sta
 	}
 
 	return WithPlacement(state, n.Placement, func(object api.Object) error {
-		switch placement := object.(type) {
-		case *clusterv1beta1.Placement:
-			placement.Spec.NumberOfClusters = number
-		case *placementv1alpha1.Placement:
-			placement.Spec.NumberOfClusters = number
-		default:
-			return fmt.Errorf("a %T has no number of clusters", object)
-		}
+		*api.SpecOf(object).NumberOfClusters = number
 
 		return nil
 	})

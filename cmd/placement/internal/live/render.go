@@ -41,7 +41,7 @@ func ofOtherAPIs(b *table) string {
 			}
 		}
 		if adapter != api.V1beta1 && of > 0 {
-			fmt.Fprintf(&text, ", %d of them of %s", of, adapter.Codec().Owner().GroupVersion())
+			fmt.Fprintf(&text, ", %d of them of %s", of, adapter.Kind().GroupVersion())
 		}
 	}
 	return text.String()
@@ -50,10 +50,8 @@ func ofOtherAPIs(b *table) string {
 // title returns "namespace/name", with the version of the API if that is not v1beta1, because two APIs may have Placements of one name.
 func title(key inventory.Key) string {
 	version := ""
-	for _, adapter := range api.Adapters() {
-		if adapter != api.V1beta1 && adapter.Name() == key.API() {
-			version = adapter.Codec().Owner().Version
-		}
+	if adapter := api.Of(key); adapter != api.V1beta1 {
+		version = adapter.Kind().Version
 	}
 	return printers.Title(key.NamespacedName.String(), version)
 }

@@ -26,8 +26,8 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 	}
 
 	for _, adapter := range api.Adapters() {
-		if definitions[placementKind(adapter)] == nil {
-			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", placementKind(adapter))
+		if definitions[adapter.Kind()] == nil {
+			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", adapter.Kind())
 		}
 	}
 
@@ -36,7 +36,7 @@ func NewAdmission(crds []*apiextensionsv1.CustomResourceDefinition) (*Admission,
 
 // Placement validates and reads a Placement of an API. It writes the defaults to object. The error names each invalid field and its rule.
 func (a *Admission) Placement(adapter api.Adapter, object map[string]any) (*api.Placement, error) {
-	if findings := a.definitions[placementKind(adapter)].admit(object); len(findings) > 0 {
+	if findings := a.definitions[adapter.Kind()].admit(object); len(findings) > 0 {
 		mistakes := make([]string, 0, len(findings))
 		for _, finding := range findings {
 			mistakes = append(mistakes, strings.TrimPrefix(finding.path+": "+finding.text, ": "))

@@ -3,7 +3,6 @@ package statefile
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -118,22 +117,12 @@ type applyRules struct {
 }
 
 func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return placementKind(adapter) == gvk })
+	adapter, found := api.Find(gvk.GroupVersion().String())
+
+	return found && adapter.Kind() == gvk
 }
 
-func (*applyRules) takenKinds() string {
-	apis := api.Adapters()
-	versions := make([]string, 0, len(apis))
-
-	for _, adapter := range apis {
-		versions = append(versions, placementKind(adapter).GroupVersion().String())
-	}
-
-	return "Placements of " + strings.Join(versions, " and ")
-}
-
-// placementKind returns the kind of the Placements of an API.
-func placementKind(adapter api.Adapter) schema.GroupVersionKind { return adapter.Codec().Owner() }
+func (*applyRules) takenKinds() string { return "Placements of " + api.GroupVersions(" and ") }
 
 func (c *applyRules) setNamespace(object map[string]any) {
 	metadata, isObject := object[metadataKey].(map[string]any)

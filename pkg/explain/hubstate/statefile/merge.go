@@ -18,7 +18,7 @@ import (
 
 // merge returns the live Placement after the file was applied. alone is the Placement of the file with the defaults of a new object.
 func (c *ChangeReader) merge(alone *api.Placement, live api.Object) (api.Object, error) {
-	kind := placementKind(alone.API)
+	kind := alone.API.Kind()
 
 	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
 	if err != nil {

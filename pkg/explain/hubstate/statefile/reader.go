@@ -13,10 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
-	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
@@ -25,44 +23,46 @@ import (
 type store func(*explain.State, map[string]any) error
 
 // stores has the kinds of a State.
-var stores = map[schema.GroupVersionKind]store{
-	kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.State) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
-	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSet {
-		return &w.ClusterSets
-	}),
-	kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSetBinding {
-		return &w.Bindings
-	}),
-	kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.State) *[]*clusterv1alpha1.AddOnPlacementScore {
-		return &w.Scores
-	}),
-	kindOf(clusterv1beta1.GroupVersion.Version, "Placement"):         object[clusterv1beta1.Placement](placements),
-	kindOf(clusterv1beta1.GroupVersion.Version, "PlacementDecision"): object[clusterv1beta1.PlacementDecision](decisions),
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                into(func(w *explain.State) *[]*rbacv1.ClusterRole { return &w.ClusterRoles }),
-	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): into(func(w *explain.State) *[]*rbacv1.ClusterRoleBinding {
-		return &w.ClusterRoleBindings
-	}),
-	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):         into(func(w *explain.State) *[]*corev1.ServiceAccount { return &w.Accounts }),
-	placementv1alpha1.GroupVersion.WithKind("Placement"):         object[placementv1alpha1.Placement](placements),
-	placementv1alpha1.GroupVersion.WithKind("PlacementDecision"): object[placementv1alpha1.PlacementDecision](decisions),
+var stores = newStores()
+
+func newStores() map[schema.GroupVersionKind]store {
+	stores := map[schema.GroupVersionKind]store{
+		kindOf(clusterv1.GroupVersion.Version, "ManagedCluster"): into(func(w *explain.State) *[]*clusterv1.ManagedCluster { return &w.Clusters }),
+		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSet {
+			return &w.ClusterSets
+		}),
+		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSetBinding {
+			return &w.Bindings
+		}),
+		kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.State) *[]*clusterv1alpha1.AddOnPlacementScore {
+			return &w.Scores
+		}),
+		rbacv1.SchemeGroupVersion.WithKind("ClusterRole"): into(func(w *explain.State) *[]*rbacv1.ClusterRole { return &w.ClusterRoles }),
+		rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"): into(func(w *explain.State) *[]*rbacv1.ClusterRoleBinding {
+			return &w.ClusterRoleBindings
+		}),
+		corev1.SchemeGroupVersion.WithKind("ServiceAccount"): into(func(w *explain.State) *[]*corev1.ServiceAccount { return &w.Accounts }),
+	}
+
+	for _, adapter := range api.Adapters() {
+		stores[adapter.Kind()] = object(adapter.Empty, func(w *explain.State) *[]api.Object { return &w.Placements })
+		stores[adapter.Kind().GroupVersion().WithKind("PlacementDecision")] = object(adapter.Codec().Empty, func(w *explain.State) *[]api.Object {
+			return &w.Decisions
+		})
+	}
+
+	return stores
 }
 
-func placements(w *explain.State) *[]api.Object { return &w.Placements }
-func decisions(w *explain.State) *[]api.Object  { return &w.Decisions }
-
 // object returns a store for a list of several types.
-func object[T any, P interface {
-	*T
-	api.Object
-}](list func(*explain.State) *[]api.Object) store {
+func object(empty func() api.Object, list func(*explain.State) *[]api.Object) store {
 	return func(w *explain.State, fields map[string]any) error {
-		var typed []*T
-
-		if err := into(func(*explain.State) *[]*T { return &typed })(w, fields); err != nil {
-			return err
+		typed := empty()
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(fields, typed, true); err != nil {
+			return fmt.Errorf("cannot be read: %w", err)
 		}
 
-		*list(w) = append(*list(w), P(typed[0]))
+		*list(w) = append(*list(w), typed)
 
 		return nil
 	}
