@@ -8,6 +8,10 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
+// groupNameAnnotation is the group name of a page that has changed it. It is written together with the label, so that a reader of the page
+// that does not have the new status of the Placement yet does not restore the old name.
+const groupNameAnnotation = "placement-hub.open-cluster-management.io/group-name"
+
 // Existing has the existing pages of a Placement when a plan is made.
 type Existing struct {
 	// Codec is the format of the pages.
@@ -182,4 +186,32 @@ func (e Existing) groupOf(page *api.Page) api.Group {
 	}
 
 	return group
+}
+
+func compareGroups(a, b api.Group) int {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
+}
+
+// describe returns the groups of pages that are sorted by group, and the number of their clusters. The function returns the group, the name
+// and the number of clusters of each page.
+func describe(pages int, page func(i int) (group api.Group, name string, clusters int)) (groups []api.GroupStatus, selected int) {
+	names := make([]string, 0, pages)
+	start := 0
+
+	for i := range pages {
+		group, name, clusters := page(i)
+		selected += clusters
+
+		last := len(groups) - 1
+		if last < 0 || groups[last].Group != group {
+			groups = append(groups, api.GroupStatus{Group: group})
+			last, start = last+1, len(names)
+		}
+
+		names = append(names, name)
+		groups[last].Pages = names[start:len(names):len(names)]
+		groups[last].Clusters += clusters
+	}
+
+	return groups, selected
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-// ConditionGroupsListed is False while status.decisionGroups lists only the first of the decision groups, and is absent otherwise.
-const ConditionGroupsListed = "PlacementDecisionGroupsListed"
-
-// ReasonStatusTooLarge is the reason of ConditionGroupsListed.
-const ReasonStatusTooLarge = "StatusTooLarge"
-
 const (
 	// maxObjectBytes is the maximal size of an encoded Placement. etcd accepts 1.5 MiB by default (--max-request-bytes), and the difference
 	// is for the managedFields, which the hub does not keep.

@@ -135,10 +135,6 @@ func (e *pageIndex) kept() []desiredPage {
 	return pages
 }
 
-func compareGroups(a, b api.Group) int {
-	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
-}
-
 // pageNames allocates the lowest unused page names. Existing pages, pages of others, and pages that the status of the Placement lists in
 // another group use their names.
 type pageNames struct {

@@ -10,10 +10,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// groupNameAnnotation is the group name of a page that has changed it. It is written together with the label, so that a reader of the page
-// that does not have the new status of the Placement yet does not restore the old name.
-const groupNameAnnotation = "placement-hub.open-cluster-management.io/group-name"
-
 // Write is a write of a page. A page is written twice when it changes its group name: it is emptied, and then renamed and filled.
 type Write struct {
 	// Current is the PlacementDecision before this write: as it was when the plan was made, or empty after the plan has emptied it. It is
@@ -293,28 +289,4 @@ func (d *Desired) newWrite(page *desiredPage, decisions []api.Decision, metadata
 		UpdateDecisions: (current.Decisions == nil) != (decisions == nil) || !slices.Equal(current.Decisions, decisions) ||
 			current.Scheduler != d.Codec.Scheduler(),
 	}
-}
-
-// describe returns the groups of pages that are sorted by group, and the number of their clusters. The function returns the group, the name
-// and the number of clusters of each page.
-func describe(pages int, page func(i int) (group api.Group, name string, clusters int)) (groups []api.GroupStatus, selected int) {
-	names := make([]string, 0, pages)
-	start := 0
-
-	for i := range pages {
-		group, name, clusters := page(i)
-		selected += clusters
-
-		last := len(groups) - 1
-		if last < 0 || groups[last].Group != group {
-			groups = append(groups, api.GroupStatus{Group: group})
-			last, start = last+1, len(names)
-		}
-
-		names = append(names, name)
-		groups[last].Pages = names[start:len(names):len(names)]
-		groups[last].Clusters += clusters
-	}
-
-	return groups, selected
 }

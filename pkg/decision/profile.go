@@ -13,16 +13,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// ConditionProfilesFound reports whether every selected cluster has a ClusterProfile. It exists only when decisions are also written as
-// references to ClusterProfiles.
-const ConditionProfilesFound = "PlacementClusterProfilesFound"
-
-// The reasons of ConditionProfilesFound.
-const (
-	ReasonProfilesFound   = "AllClusterProfilesFound"
-	ReasonProfilesMissing = "ClusterProfilesMissing"
-)
-
 // maxListedMissing is the number of clusters without a ClusterProfile that are listed.
 const maxListedMissing = 10
 
