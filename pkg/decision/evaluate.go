@@ -86,7 +86,7 @@ func evaluate(result *scheduling.Result, existing Existing, options Options, now
 }
 
 // Status returns the status of the Placement after the plan was applied; written reports whether it was applied completely. It returns the
-// existing status if that differs only by recorded removals that count no more (see removalbudget.Removal.Recorded).
+// existing status if that differs only by recorded removals that count no more (see removalbudget.Result.Recorded).
 func (e Evaluation) Status(placement *api.Placement, now metav1.Time, written bool) api.Status {
 	status := NewStatus(e.Result, e.Plan, placement, now, e.conditions(placement, e.Removal.Recorded(true), written)...)
 	if sameStatus(placement.API, placement.Status, status) {
