@@ -76,8 +76,8 @@ func addRemovalFlags(fs *pflag.FlagSet, o *controller.Options) {
 	o.RemovalLimit, o.WarnRemovalPercent = removalbudget.Limit{Percent: &held, CountReplaced: &replaced}, &warned
 	fs.Var(percent{&o.RemovalLimit.Percent}, maxRemovalFlag,
 		"Removal budget: the percentage of the clusters in a Placement's decisions that may leave within ten minutes for causes outside "+
-			"of the Placement. The hub blocks the removal of more; the condition "+removalbudget.Condition+" describes how to release it. The annotation "+
-			removalbudget.PercentAnnotation+" of a Placement overrides the flag; 100 is no limit.")
+			"of the Placement. The hub blocks the removal of more; the condition "+removalbudget.Condition+" describes how to release it. "+
+			"The annotation "+removalbudget.PercentAnnotation+" of a Placement overrides the flag; 100 is no limit.")
 	fs.Var(boolean{&o.RemovalLimit.CountReplaced}, countReplacedFlag,
 		"Whether replaced clusters also count for --"+maxRemovalFlag+". The annotation "+removalbudget.CountReplacedAnnotation+
 			" of a Placement overrides the flag.")

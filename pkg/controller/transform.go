@@ -15,8 +15,10 @@ import (
 // compact makes objects small before they are cached, and changes nothing that is ever read. What the API server notes about field
 // managers is dropped: it can be most of an object. Names that stand in very many decisions are kept once.
 func compact() toolscache.TransformFunc {
-	known, codecs := &names{known: map[string]string{}}, []api.Codec{placement.Multicluster}
-	for _, adapter := range api.Adapters() {
+	known, adapters := &names{known: map[string]string{}}, api.Adapters()
+	codecs := append(make([]api.Codec, 0, 1+len(adapters)), placement.Multicluster)
+
+	for _, adapter := range adapters {
 		codecs = append(codecs, adapter.Codec())
 	}
 

@@ -59,6 +59,6 @@ const (
 
 // ownConditions are the types of all conditions of the hub.
 var ownConditions = []string{
-	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, removalbudget.RecordCondition, removalbudget.Condition,
-	ConditionRemovalPostponed, ConditionGroupsListed,
+	ConditionMisconfigured, ConditionSatisfied, ConditionSpreadSatisfied, ConditionProfilesFound, ConditionRemovalPostponed,
+	ConditionGroupsListed, removalbudget.RecordCondition, removalbudget.Condition,
 }

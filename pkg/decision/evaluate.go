@@ -145,7 +145,9 @@ func (e Evaluation) conditions(placement *api.Placement, recorded []metav1.Condi
 }
 
 // applyBudget checks a result against the removal budget, and returns the result to apply: blocked when the budget is exceeded.
-func applyBudget(budget removalbudget.Budget, result *scheduling.Result, existing Existing, now time.Time) (*scheduling.Result, removalbudget.Result) {
+func applyBudget(
+	budget removalbudget.Budget, result *scheduling.Result, existing Existing, now time.Time,
+) (*scheduling.Result, removalbudget.Result) {
 	if !budget.Enabled() {
 		return result, removalbudget.Result{}
 	}

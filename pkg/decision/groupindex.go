@@ -50,7 +50,8 @@ func newGroupIndices(pages []*existingPage, ids []int32) []groupIndex {
 			continue
 		}
 
-		indices = append(slices.Grow(indices, len(pages)+1), groupIndex{index: group.Index, groups: groups[len(groups)-1 : len(groups) : len(groups)]})
+		last := groups[len(groups)-1 : len(groups) : len(groups)]
+		indices = append(slices.Grow(indices, len(pages)+1), groupIndex{index: group.Index, groups: last})
 	}
 
 	for i := range indices {

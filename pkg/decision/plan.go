@@ -156,7 +156,8 @@ func (d *Desired) exists() bool {
 // upToDate reports whether a page exists and need not be written. A page with the right clusters may still lack a label, or differ in its
 // list: no list at all, another order, a reason.
 func (d *Desired) upToDate(page *desiredPage, metadata *metadata) bool {
-	return page.current != nil && page.current.Scheduler == d.Codec.Scheduler() && metadata.matches(page.current.Page, page.group) && d.hasDecisions(page)
+	return page.current != nil && page.current.Scheduler == d.Codec.Scheduler() &&
+		metadata.matches(page.current.Page, page.group) && d.hasDecisions(page)
 }
 
 // hasDecisions reports whether an existing page has the desired decisions.

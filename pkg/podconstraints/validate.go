@@ -41,8 +41,10 @@ func validateLabels(labels map[string]string, path *field.Path) (errs field.Erro
 
 // validateName checks the name of a node or of a scheduler.
 func validateName(name string, path *field.Path) field.ErrorList {
-	errs := field.ErrorList{}
-	for _, message := range apivalidation.NameIsDNSSubdomain(name, false) {
+	messages := apivalidation.NameIsDNSSubdomain(name, false)
+	errs := make(field.ErrorList, 0, len(messages))
+
+	for _, message := range messages {
 		errs = append(errs, field.Invalid(path, name, message))
 	}
 

@@ -68,7 +68,7 @@ func validateWeight(weight int32, path *field.Path) field.ErrorList {
 
 // validateTerm checks a term; with labelValues also that each value can be that of a label.
 func validateTerm(term corev1.NodeSelectorTerm, path *field.Path, labelValues bool) field.ErrorList {
-	var errs field.ErrorList
+	errs := make(field.ErrorList, 0, len(term.MatchExpressions)+len(term.MatchFields))
 	for i, requirement := range term.MatchExpressions {
 		errs = append(errs, validateRequirement(requirement, path.Child("matchExpressions").Index(i), labelValues)...)
 	}

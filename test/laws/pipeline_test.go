@@ -69,7 +69,8 @@ func nameOf(file *ast.File, imported string) string {
 }
 
 func TestPipelineCheckerFindsSchedulers(t *testing.T) {
-	source := &fstest.MapFile{Data: []byte("package a\nimport engine \"" + schedulingPackage + "\"\nvar result = engine.Schedule(nil, nil, nil, now)\n")}
+	source := &fstest.MapFile{Data: []byte(
+		"package a\nimport engine \"" + schedulingPackage + "\"\nvar result = engine.Schedule(request, snapshot, now)\n")}
 	repository := fstest.MapFS{
 		"pkg/explain/a.go": source, "pkg/explain/a_test.go": source, "test/benchmark/a.go": source, schedulerCallers[0]: source,
 	}

@@ -50,11 +50,12 @@ func (t tracer) reconcile(ctx context.Context, key inventory.Key, change queue.C
 
 	about := append(of(key), attribute.String("cause", causeOf(change).String()))
 
-	ctx, whole := t.spans.Start(ctx, "reconcile", trace.WithTimestamp(began), trace.WithAttributes(about...))
+	ctx, whole := t.spans.Start( //nolint:spancheck // Ended by the caller.
+		ctx, "reconcile", trace.WithTimestamp(began), trace.WithAttributes(about...))
 	_, event := t.spans.Start(ctx, "event", trace.WithTimestamp(began), trace.WithAttributes(about...))
 	event.End(trace.WithTimestamp(taken))
 
-	return ctx, span{whole}
+	return ctx, span{whole} //nolint:spancheck // As above.
 }
 
 // begin starts the span of a part of a reconcile.

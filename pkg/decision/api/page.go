@@ -74,7 +74,7 @@ type Group struct {
 }
 
 // Codec is the format of the PlacementDecisions of an API.
-type Codec interface {
+type Codec interface { //nolint:interfacebloat // The differences between the decisions of two APIs are all here.
 	// Key returns the key of a page in the inventory.
 	Key(namespace, name string) inventory.DecisionKey
 	// Owner returns the kind of the Placements that own the pages.
@@ -97,8 +97,8 @@ type Codec interface {
 	Read(object runtime.Object) *Page
 	// Write returns a new object of the API.
 	Write(page *Page) Object
-	// Compact shrinks an object of the API in place, without a change of what it says: intern replaces strings by shared copies. It returns
-	// false for another type.
+	// Compact shrinks an object of the API in place and keeps its content: intern replaces strings by shared copies. It returns false for
+	// another type.
 	Compact(object any, intern func(...*string)) bool
 	// Normalize clears the fields of a decision that this API does not store, so that results compare equal.
 	Normalize(decision Decision) Decision

@@ -43,7 +43,9 @@ func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
 	w := newWatcher(nil)
 	w.allNamespaces = informers
 
-	return w, w.subscribe(ctx, api.Adapters())
+	err := w.subscribe(ctx, api.Adapters())
+
+	return w, err
 }
 
 func newWatcher(uncounted []api.Adapter) *Watcher {
@@ -87,18 +89,19 @@ func (w *Watcher) caches() []cache.Cache {
 
 // cachesOf returns the caches, by namespace, of the kind of an object or list.
 func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
-	limited := []runtime.Object{&clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1beta2.ManagedClusterSetBindingList{}}
-	for _, adapter := range api.Adapters() {
-		limited = append(limited, adapter.Empty(), adapter.EmptyList())
-	}
-
-	if len(w.byNamespace) > 0 && slices.ContainsFunc(limited, func(other runtime.Object) bool {
-		return reflect.TypeOf(other) == reflect.TypeOf(kind)
-	}) {
+	if len(w.byNamespace) > 0 && limited(kind) {
 		return w.byNamespace
 	}
 
 	return map[string]cache.Cache{"": w.allNamespaces}
+}
+
+// limited reports whether a Watcher of some namespaces reads only their objects of the kind of an object or list.
+func limited(kind runtime.Object) bool {
+	is := func(other runtime.Object) bool { return reflect.TypeOf(other) == reflect.TypeOf(kind) }
+
+	return is(&clusterv1beta2.ManagedClusterSetBinding{}) || is(&clusterv1beta2.ManagedClusterSetBindingList{}) ||
+		slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return is(adapter.Empty()) || is(adapter.EmptyList()) })
 }
 
 // handleWatchError ends the Watcher when a watch is forbidden; any other error is retried by the reflector.

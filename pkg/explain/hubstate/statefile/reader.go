@@ -31,9 +31,8 @@ func newStores() map[schema.GroupVersionKind]store {
 		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSet"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSet {
 			return &w.ClusterSets
 		}),
-		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSetBinding {
-			return &w.Bindings
-		}),
+		kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding"): into(
+			func(w *explain.State) *[]*clusterv1beta2.ManagedClusterSetBinding { return &w.Bindings }),
 		kindOf(clusterv1alpha1.GroupVersion.Version, "AddOnPlacementScore"): into(func(w *explain.State) *[]*clusterv1alpha1.AddOnPlacementScore {
 			return &w.Scores
 		}),
