@@ -59,7 +59,7 @@ build: ## Build bin/placement
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/placement \
 		$(call hint,compile errors are above; after a change of go.mod run: go mod tidy && go mod vendor)
 
-install-plugin: build ## Install bin/placement into BINDIR, under the names by which kubectl finds and completes its plugin too
+install-plugin: build ## Install bin/placement into BINDIR, also under the names that kubectl uses for its plugin and completion
 	@echo "==> install-plugin: $(BINDIR)"
 	@install -d '$(BINDIR)' && install -m 755 $(BINARY) '$(BINDIR)/placement' \
 		&& ln -sf placement '$(BINDIR)/kubectl-placement' && ln -sf placement '$(BINDIR)/kubectl_complete-placement' \
@@ -109,12 +109,12 @@ test-e2e: assets build ## Run the suites against the built binary as a user star
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
 
-test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and see that no ManifestWork goes that should stay
+test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
 	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
 	@$(GO) test ./test/consumers/... -timeout 20m \
 		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
 
-soak: assets ## Let everything come and go, then attack the hub at random, each for DURATION (10m; SEED=n: the same attack again)
+soak: assets ## Create and delete objects of all kinds, then inject random faults, each for DURATION (10m; SEED=n: the same attack again)
 	@echo "==> soak: $(DURATION) of churn against a real kube-apiserver"
 	@SOAK_DURATION='$(DURATION)' $(GO) test ./test/soak/... -count 1 -timeout 0 -v \
 		$(call hint,the lines above say what has grown)
@@ -143,7 +143,7 @@ bench-core: ## Run the Go benchmarks of the core (BENCH=regexp); compare two run
 
 ##@ Change
 
-generate: $(TOOLS)/controller-gen ## Write generated files anew: deep copies, CRDs, RBAC, tables
+generate: $(TOOLS)/controller-gen ## Regenerate files: deep copies, CRDs, RBAC, tables
 	@echo "==> generate: go generate ./..."
 	@PATH="$(CURDIR)/$(TOOLS):$$PATH" $(GO) generate ./... $(call hint,the failing directive is named above; its tools are pinned in test/tools)
 
@@ -151,7 +151,7 @@ fmt: $(LINTER) ## Format the Go files and sort their imports
 	@echo "==> fmt: gofmt and goimports"
 	@$(LINTER) fmt ./...
 
-lint: $(LINTER) ## Run golangci-lint as .golangci.yml says
+lint: $(LINTER) ## Run golangci-lint with .golangci.yml
 	@echo "==> lint: golangci-lint, about 1 minute, the first time several"
 	@$(LINTER) run ./... $(call hint,mend what is listed; some of it mends itself: $(LINTER) run --fix ./...)
 
@@ -192,7 +192,7 @@ verify-generated:
 
 ##@ Other
 
-clean: ## Remove what was built here; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build
+clean: ## Remove built files; ALL=1 also removes bin/controlplane and bin/ocm, which take minutes to build
 	@echo "==> clean: $(BINARY) $(TOOLS) dist$(if $(ALL), and the rest of bin)"
 	@rm -rf $(BINARY) $(TOOLS) dist $(if $(ALL),bin)
 

@@ -5,16 +5,16 @@ import "github.com/placement-hub/placement-hub/pkg/scheduling"
 var (
 	// Comparisons counts Placements whose result was compared with that of the reference.
 	Comparisons = counter(hub+"comparisons_total",
-		"Placements evaluated a second time, by the straightforward reference, to compare the answers.")
+		"Placements evaluated a second time, by the reference scheduler, to compare the results.")
 
 	// Divergences counts comparisons with different results.
-	Divergences = counter(hub+"divergences_total", "Comparisons in which the two answers differed. It must be 0.")
+	Divergences = counter(hub+"divergences_total", "Comparisons with different results. It must be 0.")
 
 	cost = counter(hub+"cel_cost_total",
-		"What the CEL expressions of all evaluations cost, in CEL's own cost units. An answer that is remembered counts as if it were found anew.")
+		"The cost of the CEL expressions of all evaluations, in CEL's cost units. A cached result counts as if it were computed again.")
 
 	generation = gauge(hub+"inventory_generation",
-		"The number of the view of the world that the last evaluation was made on. It grows with every change that some placement could read.")
+		"The generation of the snapshot of the last evaluation. It increases with every change that a placement could read.")
 
 	// Synced is 1 for each kind whose initial list is in the inventory, and 0 for other kinds.
 	Synced = gauges(hub+"inventory_synced",

@@ -27,11 +27,11 @@ var (
 
 	pluginDurations = histograms("scheduling_plugin_duration_seconds",
 		"How long a filter (Predicate, TaintToleration) or a prioritizer took in one evaluation, in seconds. The prioritizers of all "+
-			"AddOnPlacementScores are AddOn. What is remembered is quick, and scores that decide nothing are not looked for.",
+			"AddOnPlacementScores are AddOn. Cached results are fast, and scores without effect are not computed.",
 		upstreamBuckets, "name", "plugin_type", "plugin_name")
 
 	celDuration = histograms("scheduling_cel_runtime_duration_seconds",
-		"How long the CEL expressions of one predicate took in one evaluation, over all clusters, in seconds. Answers that are remembered are quick.",
+		"Duration of the CEL expressions of one predicate in one evaluation, over all clusters, in seconds. Cached results are fast.",
 		upstreamBuckets, "name").
 		WithLabelValues(schedulingName)
 
