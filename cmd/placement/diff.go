@@ -143,7 +143,7 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err := printers.Differences(stdout, printers.Format(o.output), differences, o.showKept); err != nil {
 		return false, err
 	}
-	return differences.Differ(), unanswered(differences)
+	return differences.Differ(), unresolved(differences)
 }
 
 // parse parses the flags. Its errors are usage errors.
@@ -237,8 +237,8 @@ func compare(hub, after *explain.State, applied []statefile.Applied, now time.Ti
 	return differences
 }
 
-// unanswered returns an error that names the Placements without a valid result.
-func unanswered(differences explain.Differences) error {
+// unresolved returns an error that names the Placements without a valid result.
+func unresolved(differences explain.Differences) error {
 	var errs []error
 	for _, difference := range differences.Placements {
 		if difference.Stalled != "" {

@@ -28,8 +28,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
-// defaultPatience is the timeout of one reconcile unless Options set another one.
-const defaultPatience = time.Minute
+// defaultReconcileTimeout is the timeout of one reconcile unless Options set another one.
+const defaultReconcileTimeout = time.Minute
 
 // defaultNamespace is the namespace of the hub unless Options set another one.
 const defaultNamespace = "open-cluster-management-hub"
@@ -51,9 +51,8 @@ type Options struct {
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once, for whatever cause. Nil means placement.DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
-	// Patience is how long one evaluation may take with all that it writes; 0 means a minute. A request that nobody answers holds its worker
-	// no longer than that.
-	Patience time.Duration
+	// ReconcileTimeout limits one reconcile with all its writes; 0 means a minute. A request without a response occupies its worker no longer.
+	ReconcileTimeout time.Duration
 	// Clock is the time by which tolerations and scores expire; nil means the system's.
 	Clock clock.PassiveClock
 	// Tracing takes the spans of evaluations; nil for no traces.
@@ -126,11 +125,11 @@ func DefaultWorkers() int { return workersPerCPU * runtime.GOMAXPROCS(0) }
 // settings returns the settings of all controllers, with defaults for zero fields.
 func (o Options) settings() queue.Settings {
 	settings := queue.Settings{
-		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Timeout: max(o.Patience, 0), Clock: o.Clock,
+		Namespace: cmp.Or(o.Namespace, defaultNamespace), Workers: max(o.Workers, 0), Timeout: max(o.ReconcileTimeout, 0), Clock: o.Clock,
 		Tracing: o.Tracing,
 	}
 	settings.Workers = cmp.Or(settings.Workers, DefaultWorkers())
-	settings.Timeout = cmp.Or(settings.Timeout, defaultPatience)
+	settings.Timeout = cmp.Or(settings.Timeout, defaultReconcileTimeout)
 
 	if settings.Clock == nil {
 		settings.Clock = clock.RealClock{}

@@ -26,7 +26,7 @@ func guardedCase() (*clusterv1beta1.Placement, Existing) {
 
 // A blocked result changes only the conditions: those of the hub come first, in their order and with one generation
 // (docs/spec/differences.md A5), and the status describes the existing decisions.
-func TestHeldRemovals(t *testing.T) {
+func TestBlockedRemovals(t *testing.T) {
 	placement, existing := guardedCase()
 	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
@@ -56,7 +56,7 @@ func TestHeldRemovals(t *testing.T) {
 }
 
 // The references to ClusterProfiles of a Placement with a blocked result stay, like its decisions.
-func TestHeldProfiles(t *testing.T) {
+func TestBlockedProfiles(t *testing.T) {
 	placement, existing := guardedCase()
 	evaluation := evaluate(selecting(placement, fleet(2)...), existing, thirty, now.Time)
 

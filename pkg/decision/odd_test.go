@@ -69,7 +69,7 @@ func TestOverfullPagesArePutRight(t *testing.T) {
 }
 
 // docs/spec/differences.md A1, B3: kept decisions are written to new pages while the existing pages are terminating.
-func TestHeldDecisionsOutliveTheirPages(t *testing.T) {
+func TestBlockedDecisionsOutliveTheirPages(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{Tolerations: []clusterv1beta1.Toleration{{Value: "mistake"}}})
 	leaving := page(1, 0, "", "c-1", "c-2")
 	leaving.DeletionTimestamp = &now

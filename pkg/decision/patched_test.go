@@ -12,7 +12,7 @@ import (
 )
 
 // The response to a patch of a page has only metadata, and the Writer still returns the page as the API server has it.
-func TestPatchesAreAnsweredWithMetadata(t *testing.T) {
+func TestPatchesReturnMetadata(t *testing.T) {
 	plan, objects := four()
 
 	server, ok := newServer(t, objects...).Client.(client.WithWatch)

@@ -246,7 +246,7 @@ func TestGroupLabelsNeverChange(t *testing.T) {
 
 // docs/spec/differences.md A1, A2 and A4: a stalled result keeps the decisions; a Placement without decisions gets one empty page, if its
 // name is a label value.
-func TestHeldPlan(t *testing.T) {
+func TestBlockedPlan(t *testing.T) {
 	mistaken := placementOf(clusterv1beta1.PlacementSpec{NumberOfClusters: ptr.To(int32(-1))})
 	long := placementOf(clusterv1beta1.PlacementSpec{})
 	long.Name = strings.Repeat("x", 64)

@@ -231,7 +231,7 @@ func TestSortByClusterNameAgain(t *testing.T) {
 }
 
 // docs/spec/differences.md A1 and A4: a stalled result keeps scores, order and their time, and is not requeued.
-func TestScoresOfHeldDecisionsStay(t *testing.T) {
+func TestScoresOfBlockedDecisionsStay(t *testing.T) {
 	world := scores{"a": 1, "b": 5}
 	wrong := byScore("")
 	wrong.NumberOfClusters = ptr.To[int32](-1)
@@ -265,7 +265,7 @@ func TestScoresOfHeldDecisionsStay(t *testing.T) {
 }
 
 // A new Placement with a stalled result has no scores, so it has no time of them.
-func TestHeldFromTheBeginningHasNoScores(t *testing.T) {
+func TestBlockedFromTheStartHasNoScores(t *testing.T) {
 	spec := byScore("")
 	spec.NumberOfClusters = ptr.To[int32](-1)
 	s := newStore(placementOf(spec))

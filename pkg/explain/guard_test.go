@@ -22,7 +22,7 @@ func stalledState(t *testing.T, metadata string) *explain.State {
 }
 
 // A report of blocked removals has the condition, keeps the decisions, and still has a verdict for every cluster.
-func TestReportsTellOfHeldRemovals(t *testing.T) {
+func TestReportsShowBlockedRemovals(t *testing.T) {
 	reports := reportsOf(stalledState(t, halfMayGo), false, nil)
 
 	var out bytes.Buffer
@@ -61,7 +61,7 @@ func TestTheShareOfAHubIsGiven(t *testing.T) {
 }
 
 // A comparison says why the decisions would stay.
-func TestDiffTellsOfHeldRemovals(t *testing.T) {
+func TestDiffReportsBlockedRemovals(t *testing.T) {
 	state := stalledState(t, halfMayGo)
 
 	difference := explain.Diff(state, state, nil, noon).Placements[0]
@@ -81,7 +81,7 @@ func TestExplanationsTellOfClustersThatAreGone(t *testing.T) {
 }
 
 // The main cause of a placement whose removals are held is what would remove them, with how to release it.
-func TestUnsatisfiedTellsOfHeldRemovals(t *testing.T) {
+func TestUnsatisfiedReportsBlockedRemovals(t *testing.T) {
 	state := stalledState(t, halfMayGo)
 	evaluated := state.Unsatisfied(noon, nil).Placements
 

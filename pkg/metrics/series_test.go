@@ -120,12 +120,12 @@ func TestLabelsAreBounded(t *testing.T) {
 
 // Series that change with every event and evaluation allocate nothing.
 func TestCountingAllocatesNothing(t *testing.T) {
-	standings := NewStandings[int]()
-	standings.Lead()
-	defer standings.Resign()
+	collector := NewPlacementStates[int]()
+	collector.Lead()
+	defer collector.Resign()
 
-	is := Standing{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 3}
-	standings.Note(1, is)
+	is := PlacementState{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 3}
+	collector.Note(1, is)
 
 	allocations := testing.AllocsPerRun(100, func() {
 		cause := CauseOf("cluster")
@@ -135,7 +135,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 		ObserveScheduling(1)
 		ObserveStep(scheduling.StepPredicate, 1)
 		ObserveWrite("update_decisions", WriteOK, 1)
-		standings.Note(1, is)
+		collector.Note(1, is)
 	})
 	if allocations != 0 {
 		t.Errorf("%v allocations", allocations)

@@ -230,7 +230,7 @@ func TestOlderMistakes(t *testing.T) {
 	}
 }
 
-func TestOlderLoweredInterest(t *testing.T) {
+func TestV1alpha1Dependencies(t *testing.T) {
 	request := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{
 		ClusterSets: []string{"b", "a"},
 		Predicates: oneOf{

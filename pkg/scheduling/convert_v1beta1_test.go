@@ -288,7 +288,7 @@ func TestMistakesInScoreRateLimit(t *testing.T) {
 	}
 }
 
-func TestLoweredInterest(t *testing.T) {
+func TestConvertedDependencies(t *testing.T) {
 	spec := placementSpec{
 		ClusterSets: []string{"b", "a"},
 		Predicates: anyOf{

@@ -167,7 +167,7 @@ func (h *hub) label(key, value string) inventory.Affected {
 	return h.change(func(c *clusterv1.ManagedCluster) { c.Labels[key] = value })
 }
 
-// hubEvents are events on a hub, with their names in testdata/wakeups.txt.
+// hubEvents are events on a hub, with their names in testdata/enqueues.txt.
 func (h *hub) events() map[string]func() inventory.Affected {
 	return map[string]func() inventory.Affected{
 		"heartbeat": func() inventory.Affected {
@@ -246,7 +246,7 @@ type wakes struct{ events, wakes, changed int }
 
 func (w wakes) falseShare() int { return 100 * (w.wakes - w.changed) / max(w.wakes, 1) }
 
-// docs/architecture.md law 4 in numbers: few Placements are enqueued whose result does not change. testdata/wakeups.txt has the limits.
+// docs/architecture.md law 4 in numbers: few Placements are enqueued whose result does not change. testdata/enqueues.txt has the limits.
 func TestFalseWakeUpsAreBounded(t *testing.T) {
 	h := newHub(t, rand.New(rand.NewPCG(1, 2)))
 	events := h.events()
@@ -290,7 +290,7 @@ func checkWakes(t *testing.T, counted map[string]*wakes, bounds map[string]int) 
 
 		switch {
 		case !known:
-			t.Errorf("testdata/wakeups.txt has no bound for %q", kind)
+			t.Errorf("testdata/enqueues.txt has no bound for %q", kind)
 		case count.falseShare() > bound:
 			t.Errorf("of the placements woken by %q %d %% are woken for nothing, and %d %% may be", kind, count.falseShare(), bound)
 		case bound == 0 && count.changed == 0 && count.wakes > 0:
@@ -305,7 +305,7 @@ func checkWakes(t *testing.T, counted map[string]*wakes, bounds map[string]int) 
 func readBounds(t *testing.T) map[string]int {
 	t.Helper()
 
-	file, err := os.Open("testdata/wakeups.txt")
+	file, err := os.Open("testdata/enqueues.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func readBounds(t *testing.T) map[string]int {
 
 		percent, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(bound, "%")))
 		if err != nil {
-			t.Fatalf("testdata/wakeups.txt: %v", err)
+			t.Fatalf("testdata/enqueues.txt: %v", err)
 		}
 
 		bounds[kind] = percent

@@ -37,7 +37,7 @@ func broad(compiler *selector.Compiler, n int, team string) *Request {
 
 // A Placement that shares no cached result needs as much memory after its evaluation as before, apart from its index, and none after its
 // deletion.
-func TestAnswersThatNobodySharesAreNotKept(t *testing.T) {
+func TestUnsharedResultsAreNotKept(t *testing.T) {
 	const (
 		clusters   = 2000
 		placements = 1000

@@ -64,7 +64,7 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 }
 
 // docs/spec/differences.md E2: the dependencies of a satisfied result are those of the Request.
-func TestInterestOfAnAnswer(t *testing.T) {
+func TestDependenciesOfAResult(t *testing.T) {
 	w := newWorld(named("c1", "region", "eu"), named("c2", "region", "us"))
 	eu, three := byLabel("region", "eu"), ptr.To[int32](3)
 	two := byLabel("region", "eu", "zone", "a")

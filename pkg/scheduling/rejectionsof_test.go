@@ -74,7 +74,7 @@ func checkCausesOf(t *rapid.T, result *Result) {
 }
 
 // A blocked result selects nothing, and is requeued at the earlier of two times. The original result does not change.
-func TestWithheld(t *testing.T) {
+func TestRejectionsOfStalledResults(t *testing.T) {
 	result := newWorld(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 

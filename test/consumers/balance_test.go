@@ -60,7 +60,7 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 	must(t, group.Wait())
 
 	reduced := settled(t, f, w, balancedNumber, 2)
-	judgeMoves(t, w.since(first), before, reduced)
+	checkMoves(t, w.since(first), before, reduced)
 
 	used := map[string]int{}
 
@@ -88,7 +88,7 @@ func TestPlacementsThatChangeTogether(t *testing.T) {
 	eventually(t, "waiting for the cluster to leave the decisions", func() error { return absent(t.Context(), f.api, gone) })
 
 	after := settled(t, f, w, balancedNumber, 3)
-	judgeMoves(t, w.since(first), reduced, after)
+	checkMoves(t, w.since(first), reduced, after)
 
 	for _, name := range balanced {
 		lost := slices.DeleteFunc(slices.Clone(reduced[name]), func(cluster string) bool {
@@ -188,8 +188,8 @@ func absent(ctx context.Context, api client.Client, cluster string) error {
 	return nil
 }
 
-// judgeMoves finds ManifestWorks that went although their cluster stays, that were created anew, or that came and went.
-func judgeMoves(t *testing.T, events []workEvent, before, after map[string][]string) {
+// checkMoves finds ManifestWorks that went although their cluster stays, that were created anew, or that came and went.
+func checkMoves(t *testing.T, events []workEvent, before, after map[string][]string) {
 	t.Helper()
 
 	for _, finding := range unstable(events, after) {

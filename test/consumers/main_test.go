@@ -23,8 +23,8 @@ const (
 	binaryVariable = "PLACEMENT_BINARY"
 	// seedVariable names the seed with which the steps of an earlier run are taken again.
 	seedVariable = "PLACEMENT_SEED"
-	// patience is how long hub and work manager may take for a step on a loaded machine.
-	patience = 90 * time.Second
+	// stepTimeout is how long hub and work manager may take for a step on a loaded machine.
+	stepTimeout = 90 * time.Second
 	// interval is the time between two looks at a condition that a test waits for.
 	interval = 50 * time.Millisecond
 )
@@ -131,7 +131,7 @@ func await(t *testing.T, most time.Duration, check func() error) error {
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 
-	if err := await(t, patience, check); err != nil {
+	if err := await(t, stepTimeout, check); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 }

@@ -25,8 +25,8 @@ import (
 const (
 	// placementName is the placement of all clusters that the scene regroups.
 	placementName = "all"
-	// orderPatience is how long the order of groups may take after every cluster is in the right group.
-	orderPatience = 10 * time.Second
+	// orderTimeout is how long the order of groups may take after every cluster is in the right group.
+	orderTimeout = 10 * time.Second
 )
 
 // The ManifestWorkReplicaSets of the scene, one for each rollout strategy.
@@ -258,7 +258,7 @@ func (s *scene) settle(t *testing.T) {
 
 	eventually(t, "waiting for the decisions", func() error { return s.unsettled(t.Context()) })
 
-	if err := await(t, orderPatience, func() error { return s.disordered(t.Context()) }); err != nil {
+	if err := await(t, orderTimeout, func() error { return s.disordered(t.Context()) }); err != nil {
 		t.Error(err)
 	}
 

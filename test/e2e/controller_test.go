@@ -43,7 +43,7 @@ func TestControllerAgainstAHub(t *testing.T) {
 		return
 	}
 	t.Run("metrics are for those who may read them", func(t *testing.T) { checkMetrics(t, h, leader, second) })
-	t.Run("the leader tells how the placements stand", func(t *testing.T) { checkStandings(t, h, leader, second) })
+	t.Run("the leader tells how the placements stand", func(t *testing.T) { checkPlacementGauges(t, h, leader, second) })
 
 	t.Run("questions are answered by all", func(t *testing.T) { checkDebug(t, h, leader, second) })
 
@@ -64,7 +64,7 @@ func TestControllerAgainstAHub(t *testing.T) {
 		t.Logf("handed over within %v", time.Since(begin))
 		h.moveCluster(t, "eu3", "eu-north")
 		h.wantDecisions(t, standby, "ap1")
-		checkStandings(t, h, second)
+		checkPlacementGauges(t, h, second)
 		second.signal(t, syscall.SIGTERM)
 		second.wantExit(t, 0)
 	})
@@ -131,8 +131,8 @@ func checkMetrics(t *testing.T, h *hub, replicas ...*replica) {
 	}
 }
 
-// checkStandings compares what is told of all placements of the samples with what is so: by a replica that leads, and by standbys not at all.
-func checkStandings(t *testing.T, h *hub, leader *replica, standbys ...*replica) {
+// checkPlacementGauges compares what is told of all placements of the samples with what is so: by a replica that leads, and by standbys not at all.
+func checkPlacementGauges(t *testing.T, h *hub, leader *replica, standbys ...*replica) {
 	t.Helper()
 	reader := h.metricsReader(t)
 	eventually(t, "waiting for the metrics of placements", func() error {

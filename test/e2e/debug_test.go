@@ -19,8 +19,8 @@ const (
 	debugRole = "open-cluster-management:placement-hub:debug"
 )
 
-// debugAnswer is what is read of an answer: upstream's names, and ours.
-type debugAnswer struct {
+// debugResponse is what is read of an answer: upstream's names, and ours.
+type debugResponse struct {
 	Placement clusterv1beta1.Placement `json:"placement"`
 	Filtered  []struct {
 		Name     string   `json:"name"`
@@ -44,7 +44,7 @@ func checkDebug(t *testing.T, h *hub, leader, standby *replica) {
 	for who, r := range map[string]*replica{"the leader": leader, "the standby": standby, "placement debug": aside} {
 		t.Run(who, func(t *testing.T) { checkDebugOf(t, h, r, asker, half) })
 	}
-	checkSameAnswers(t, asker, leader, standby, aside)
+	checkSameResponses(t, asker, leader, standby, aside)
 	for _, event := range h.writes(t)[before:] {
 		t.Errorf("a question led to %s %s", event.Verb, event.RequestURI)
 	}
@@ -133,8 +133,8 @@ func checkDebugOf(t *testing.T, h *hub, r *replica, asker, half string) {
 	}
 }
 
-// checkSameAnswers asks each of them about every placement of the namespace.
-func checkSameAnswers(t *testing.T, token string, replicas ...*replica) {
+// checkSameResponses asks each of them about every placement of the namespace.
+func checkSameResponses(t *testing.T, token string, replicas ...*replica) {
 	t.Helper()
 	for _, path := range []string{"rollout", "payments", "standby", "ledger?api=placement.open-cluster-management.io"} {
 		eventually(t, "waiting for the same answer", func() error {
@@ -149,7 +149,7 @@ func checkSameAnswers(t *testing.T, token string, replicas ...*replica) {
 	}
 }
 
-func (r *replica) debugAnswer(t *testing.T, method, path, token, body string) (answer debugAnswer) {
+func (r *replica) debugAnswer(t *testing.T, method, path, token, body string) (answer debugResponse) {
 	t.Helper()
 	_, text := r.ask(t, method, debugPath+path, token, body)
 	must(t, json.Unmarshal([]byte(text), &answer))

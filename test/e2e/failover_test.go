@@ -46,10 +46,10 @@ func TestLeaderIsKilledAtWork(t *testing.T) {
 	survive := random.IntN(4)
 
 	s.proxy = throughProxy(t, h)
-	s.replica = h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
+	s.replica = h.startReplica(t, append(slices.Clone(quickElection), unevaluated)...)
 	h.wantHolder(t, s.replica)
 	proxy := throughProxy(t, h)
-	standby := h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
+	standby := h.startReplica(t, append(slices.Clone(quickElection), unevaluated)...)
 	must(t, h.client.Create(t.Context(), f.placement()))
 	s.judge(t)
 
@@ -93,7 +93,7 @@ func wantNothingMissed(t *testing.T, s *scene) {
 		}
 		return nil
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	must(t, s.recorded.Until(ctx, s.pages(t)))
 	for _, finding := range history.Missing(s.settled, s.recorded.Events()[s.frames:], s.recorded.Current()) {

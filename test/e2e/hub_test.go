@@ -86,8 +86,8 @@ type replica struct {
 
 var servingAddress = regexp.MustCompile(`"Serving HTTPS" address="([^"]+)"`)
 
-// unjudged leaves off the controller that taints every cluster of which nobody says that it is available.
-const unjudged = "--controllers=-managedcluster-taints"
+// unevaluated leaves off the controller that taints every cluster of which nobody says that it is available.
+const unevaluated = "--controllers=-managedcluster-taints"
 
 // startReplica starts a replica and returns when it is ready.
 func (h *hub) startReplica(t *testing.T, args ...string) *replica {

@@ -39,11 +39,11 @@ func TestLeaseThatCannotBeWritten(t *testing.T) {
 	} {
 		must(t, h.client.Create(t.Context(), object))
 	}
-	leader := h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
+	leader := h.startReplica(t, append(slices.Clone(quickElection), unevaluated)...)
 	h.wantHolder(t, leader)
 	h.wantDecisions(t, key, "c1")
 	h.kubeconfig = direct
-	second := h.startReplica(t, append(slices.Clone(quickElection), unjudged)...)
+	second := h.startReplica(t, append(slices.Clone(quickElection), unevaluated)...)
 
 	before := len(proxy.Requests(leaseWrites))
 	mend := proxy.Break(faults.Rule{Match: leaseWrites, Fault: faults.Unavailable})

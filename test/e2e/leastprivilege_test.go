@@ -29,7 +29,7 @@ func TestLeastPrivilege(t *testing.T) {
 	must(t, manifests.InstallMulticluster(t.Context(), h.environment.AdminConfig()))
 	h.applySamples(t)
 
-	tour(t, h)
+	walkthrough(t, h)
 	allowed, forbidden := h.requested(t)
 	if len(allowed) == 0 {
 		t.Fatal("the audit log knows no request of the controllers")

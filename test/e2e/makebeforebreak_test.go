@@ -43,7 +43,7 @@ func TestMakeBeforeBreakAtSize(t *testing.T) {
 	recorded, err := history.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
 	must(t, err)
 	scene.recorded = recorded
-	scene.replica = h.startReplica(t, "--disable-leader-election=true", unjudged)
+	scene.replica = h.startReplica(t, "--disable-leader-election=true", unevaluated)
 	must(t, h.client.Create(t.Context(), f.placement()))
 	scene.judge(t)
 
@@ -152,7 +152,7 @@ func (s *scene) kill(t *testing.T, step step, survive int) (cutOff string) {
 	s.replica.signal(t, syscall.SIGKILL)
 	s.replica.wantExit(t, -1)
 	mend()
-	s.replica = s.hub.startReplica(t, "--disable-leader-election=true", unjudged)
+	s.replica = s.hub.startReplica(t, "--disable-leader-election=true", unevaluated)
 	return cutOff
 }
 
@@ -165,7 +165,7 @@ func (s *scene) judge(t *testing.T) {
 		}
 		return nil
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	must(t, s.recorded.Until(ctx, s.pages(t)))
 

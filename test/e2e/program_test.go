@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
-// patience is how long something may take on a loaded machine.
-const patience = 90 * time.Second
+// timeout is how long something may take on a loaded machine.
+const timeout = 90 * time.Second
 
 // output is what a program has written so far.
 type output struct {
@@ -111,7 +111,7 @@ func (p *program) ended() bool {
 // exitCode waits for the end; -1 is a death by a signal.
 func (p *program) exitCode(t *testing.T) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	select {
 	case <-p.done:
@@ -205,7 +205,7 @@ func processes(t *testing.T, directory string) []string {
 // eventually waits until check succeeds.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

@@ -142,7 +142,7 @@ func TestAChangeIsATrace(t *testing.T) {
 		must(t, h.client.Create(t.Context(), object))
 	}
 
-	r := h.startReplica(t, unjudged, "--tracing-config-file="+file)
+	r := h.startReplica(t, unevaluated, "--tracing-config-file="+file)
 	eventually(t, "waiting for the placement to be evaluated with its set", func() error {
 		placement := &clusterv1beta1.Placement{}
 		if err := h.client.Get(t.Context(), payments, placement); err != nil {

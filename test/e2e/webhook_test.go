@@ -89,7 +89,7 @@ func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 }
 
 // A replica that is ready answers API servers: it is not while nobody could write the certificate down, and then they trust it.
-func TestReadyWhenTheWebhookAnswers(t *testing.T) {
+func TestReadyWhenTheWebhookServes(t *testing.T) {
 	h := startHub(t)
 	var listen net.ListenConfig
 	reserved, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")

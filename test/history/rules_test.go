@@ -187,7 +187,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-func TestFilmPlaysEveryEvent(t *testing.T) {
+func TestHistoryHasEveryEvent(t *testing.T) {
 	events := make(chan watch.Event, 3)
 	recorded := &History{adapter: identity(), received: events, pages: map[types.UID]*clusterv1beta1.PlacementDecision{}}
 	first, second := page(1, "0/", "a"), page(2, "0/", "b")

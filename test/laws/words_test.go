@@ -47,6 +47,16 @@ var replacedWords = map[string]string{
 	"reel":       "buffer of a history",
 	"lens":       "adapter",
 	"blindfold":  "stale view",
+	"blindfolds": "stale views",
+	"blows":      "writes",
+	"film":       "history",
+	"lowered":    "converted",
+	"patience":   "timeout",
+	"rival":      "second leader",
+	"rivals":     "two leaders",
+	"standings":  "placement states",
+	"tour":       "walkthrough",
+	"wakeups":    "enqueues",
 }
 
 var word = regexp.MustCompile(`[A-Za-z]+`)

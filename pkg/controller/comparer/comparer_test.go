@@ -136,7 +136,7 @@ func TestNothingIsComparedWhilePlacementsWait(t *testing.T) {
 	})
 }
 
-func TestADifferenceIsCountedLoggedAndMended(t *testing.T) {
+func TestDifferencesAreCountedLoggedAndCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub("a", "b")
 		h.compare = func(name string) (string, bool, error) {

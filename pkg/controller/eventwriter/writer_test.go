@@ -245,7 +245,7 @@ func TestASeriesWhoseEventIsGoneIsCreatedAgain(t *testing.T) {
 	})
 }
 
-func TestWhatIsRefusedIsLostAndWhatIsNotAnsweredIsTriedAgain(t *testing.T) {
+func TestRefusedEventsAreDroppedAndOthersRetried(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		s.fail = func(request string) error {
 			switch {
@@ -264,7 +264,7 @@ func TestWhatIsRefusedIsLostAndWhatIsNotAnsweredIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestWhatIsNeverAnsweredIsGivenUp(t *testing.T) {
+func TestRequestsWithoutResponseTimeOut(t *testing.T) {
 	withServer(t, false, func(ctx context.Context, s *server, w *Writer) {
 		s.fail = func(string) error { return errors.New("connection refused") }
 

@@ -148,7 +148,7 @@ func (r *reconciler) writeStatus(ctx context.Context, p *cycle, news *cycleRecor
 		return err
 	}
 
-	r.state.standings.Note(p.placement.Key(), standing(p.Result, status))
+	r.state.placements.Note(p.placement.Key(), stateOf(p.Result, status))
 
 	if p.holdBegins() {
 		news.warnOfHold(p.Removal.Summary())
@@ -235,9 +235,9 @@ func (r *reconciler) observer(ctx context.Context, p *cycle, output *output) dec
 	}
 }
 
-// standing returns the state of a Placement for the gauges.
-func standing(result *scheduling.Result, status api.Status) metrics.Standing {
-	is := metrics.Standing{
+// stateOf returns the state of a Placement for the gauges.
+func stateOf(result *scheduling.Result, status api.Status) metrics.PlacementState {
+	is := metrics.PlacementState{
 		Misconfigured: meta.IsStatusConditionTrue(status.Conditions, decision.ConditionMisconfigured),
 		Stalled:       result.Outcome() != scheduling.Decided,
 		Postponed:     result.Postponement() != nil,

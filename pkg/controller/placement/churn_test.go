@@ -141,7 +141,7 @@ func (c *churn) decide(t *testing.T, object *clusterv1beta1.Placement) *clusterv
 	page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: result.Selected[0].Name}}
 	c.reconciler.state.pages[codec].Assume(key, codec.Read(page))
 	c.reconciler.state.statuses.Assume(key, placement)
-	c.reconciler.state.standings.Note(key, metrics.Standing{Decisions: 1})
+	c.reconciler.state.placements.Note(key, metrics.PlacementState{Decisions: 1})
 	c.comes(page)
 
 	return page

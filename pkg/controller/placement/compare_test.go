@@ -99,7 +99,7 @@ func drained(q priorityqueue.PriorityQueue[inventory.Key]) map[string]int {
 
 // A view that is corrupt gives a wrong answer: it is counted, the log names the placement and the difference, what the engine keeps is made
 // anew, and the placement is woken with the right answer, the others after all else.
-func TestACorruptViewIsFoundAndMended(t *testing.T) {
+func TestCorruptInventoryIsFoundAndCorrected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := settled(t, "p", "q")
 		q := priorityqueue.New[inventory.Key]("compare")

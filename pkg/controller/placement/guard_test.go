@@ -219,7 +219,7 @@ func (g *guarded) expectWarnings(want ...string) {
 	}
 }
 
-func TestARemovalIsHeldAndReleased(t *testing.T) {
+func TestRemovalIsBlockedAndReleased(t *testing.T) {
 	for reason, release := range map[string]func(*guarded){
 		"by annotation": func(g *guarded) {
 			g.edit(func(p *clusterv1beta1.Placement) {
@@ -306,7 +306,7 @@ func TestAHoldIsToldAlsoWhenAWriteFails(t *testing.T) {
 }
 
 // What leaves one by one is caught within ten minutes, and goes on when they are over.
-func TestWhatIsHeldGoesOnByItself(t *testing.T) {
+func TestBlockedRemovalContinuesByItself(t *testing.T) {
 	g := newGuarded(t)
 	g.remove(0, 70)
 	g.reconcile()
@@ -328,7 +328,7 @@ func TestWhatIsHeldGoesOnByItself(t *testing.T) {
 }
 
 // A changed spec is carried out to its end, also when a write fails on the way: whatever was written already, the rest is not held.
-func TestAChangedSpecThatFailsHalfWayIsNotHeld(t *testing.T) {
+func TestChangedSpecThatFailsHalfwayIsNotBlocked(t *testing.T) {
 	for reason, refused := range map[string]func(string, client.Object) bool{
 		"a page":        func(verb string, page client.Object) bool { return verb == "patch" && page.GetName() == "p-decision-1" },
 		"a status":      func(_ string, placement client.Object) bool { return placement.GetName() == "p" },

@@ -42,7 +42,7 @@ func TestMendingAPageIsNoLoss(t *testing.T) {
 }
 
 // Where no cluster is feasible there are no scores to tell of.
-func TestNoScoresAreNoNews(t *testing.T) {
+func TestMissingScoresSendNoEvent(t *testing.T) {
 	g := newGuarded(t)
 	g.edit(func(p *clusterv1beta1.Placement) {
 		p.Annotations = map[string]string{removalbudget.PercentAnnotation: "100"}

@@ -108,7 +108,7 @@ func TestCausesMissNothing(t *testing.T) {
 
 // While a removal is held, the condition tells why clusters would leave; the placement is told when that changes, also of clusters that match
 // none of its predicates.
-func TestCausesOfWhatIsHeldAreFollowed(t *testing.T) {
+func TestCausesOfBlockedRemovalsAreSubscribed(t *testing.T) {
 	r := settled(t, "p")
 	key := placementKey("p")
 	placement := &clusterv1beta1.Placement{}

@@ -128,7 +128,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("adding the comparer: %w", err)
 	}
 
-	if err := mgr.Add(shared.standings); err != nil {
+	if err := mgr.Add(shared.placements); err != nil {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 

@@ -27,8 +27,8 @@ type state struct {
 	pages     map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]
 	statuses  *assumecache.Cache[inventory.Key, *api.Placement]
 	queue     *queue.PriorityQueue[inventory.Key]
-	// standings are the states of the Placements for the gauges.
-	standings *metrics.Standings[inventory.Key]
+	// placements are the states of the Placements for the gauges.
+	placements *metrics.PlacementStates[inventory.Key]
 	// observed has the resourceVersions of the objects in the inventory.
 	observed *freshness.Observed
 	// unreadables are the objects with fields that could not be decoded.
@@ -53,15 +53,15 @@ func newState(o servedAPIs, c clock.PassiveClock) *state {
 	}
 
 	return &state{
-		served:    o,
-		inventory: inv,
-		requests:  newRequests(compiler, inv, o),
-		pages:     pages,
-		statuses:  assumecache.New[inventory.Key, *api.Placement](c),
-		queue:     queue.NewPriorityQueue[inventory.Key](),
-		standings: metrics.NewStandings[inventory.Key](),
-		observed:  freshness.NewObserved(),
-		contents:  newContents(),
+		served:     o,
+		inventory:  inv,
+		requests:   newRequests(compiler, inv, o),
+		pages:      pages,
+		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
+		queue:      queue.NewPriorityQueue[inventory.Key](),
+		placements: metrics.NewPlacementStates[inventory.Key](),
+		observed:   freshness.NewObserved(),
+		contents:   newContents(),
 
 		unreadables: newUnreadables(),
 	}
@@ -72,7 +72,7 @@ func (m *state) forget(key inventory.Key) {
 	m.requests.forget(key)
 	m.forgetWrites(key)
 	m.queue.Forget(key)
-	m.standings.Forget(key)
+	m.placements.Forget(key)
 	m.contents.forget(key)
 }
 
@@ -84,7 +84,7 @@ func (m *state) skip(placement *api.Placement) {
 	}
 
 	m.forget(placement.Key())
-	m.standings.Note(placement.Key(), metrics.Standing{Skipped: reason})
+	m.placements.Note(placement.Key(), metrics.PlacementState{Skipped: reason})
 }
 
 // managed reports whether the hub schedules the Placement: it is neither disabled nor being deleted.

@@ -77,26 +77,26 @@ func expectScraped(t *testing.T, when string, since, want map[string]float64, na
 	}
 }
 
-var standingSeries = []string{
+var gaugeSeries = []string{
 	"placements", "misconfigured_placements", "stalled_placements", "skipped_placements", "decisions", "decision_pages", "placement_clusters",
 }
 
 // What is told of the placements follows them, from the first evaluation on until they are gone.
-func TestStandingsFollowThePlacements(t *testing.T) {
-	q := priorityqueue.New[inventory.Key]("standings")
+func TestGaugesFollowThePlacements(t *testing.T) {
+	q := priorityqueue.New[inventory.Key]("collector")
 	defer q.ShutDown()
 
 	since := scraped(t)
 	r := settled(t, "p")
 	r.state.queue.SetQueue(q)
-	expectScraped(t, "before it leads", since, map[string]float64{}, standingSeries...)
+	expectScraped(t, "before it leads", since, map[string]float64{}, gaugeSeries...)
 
-	r.state.standings.Lead()
-	defer r.state.standings.Resign()
+	r.state.placements.Lead()
+	defer r.state.placements.Resign()
 
 	expectScraped(t, "two clusters are selected", since, map[string]float64{
 		"placements AllDecisionsScheduled true": 1, "decisions": 2, "decision_pages": 1, "placement_clusters Selected": 2,
-	}, standingSeries...)
+	}, gaugeSeries...)
 
 	placement := &clusterv1beta1.Placement{}
 	key := placementKey("p")
@@ -124,26 +124,26 @@ func TestStandingsFollowThePlacements(t *testing.T) {
 	change(func() { placement.Spec.NumberOfClusters = ptr.To[int32](3) })
 	expectScraped(t, "three are wanted", since, map[string]float64{
 		"placements NotAllDecisionsScheduled false": 1, "decisions": 2, "decision_pages": 1, "placement_clusters Selected": 2,
-	}, standingSeries...)
+	}, gaugeSeries...)
 
 	change(func() { placement.Spec.NumberOfClusters = ptr.To[int32](1) })
 	expectScraped(t, "one is wanted", since, map[string]float64{
 		"placements AllDecisionsScheduled true": 1, "decisions": 1, "decision_pages": 1, "placement_clusters Selected": 1,
 		"placement_clusters Rank": 1,
-	}, standingSeries...)
+	}, gaugeSeries...)
 
 	change(func() { placement.Spec.Tolerations = []clusterv1beta1.Toleration{{Operator: "Exists", Value: "x"}} })
 	expectScraped(t, "a mistake", since, map[string]float64{
 		"placements NotAllDecisionsScheduled false": 1, "misconfigured_placements": 1, "stalled_placements": 1, "decisions": 1,
 		"decision_pages": 1,
-	}, standingSeries...)
+	}, gaugeSeries...)
 
 	change(func() { placement.Annotations = map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"} })
-	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, standingSeries...)
+	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, gaugeSeries...)
 
 	f := &eventHandlers{state: r.state}
 	f.placements(api.V1beta1).OnDelete(placement)
-	expectScraped(t, "it is gone", since, map[string]float64{}, standingSeries...)
+	expectScraped(t, "it is gone", since, map[string]float64{}, gaugeSeries...)
 }
 
 // A placement that was disabled before the hub started is never evaluated, and still told of.
@@ -152,18 +152,18 @@ func TestDisabledPlacementsAreTold(t *testing.T) {
 	f := &eventHandlers{state: r.state}
 	since := scraped(t)
 
-	r.state.standings.Lead()
-	defer r.state.standings.Resign()
+	r.state.placements.Lead()
+	defer r.state.placements.Resign()
 
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns", Name: "off", Annotations: map[string]string{clusterv1beta1.PlacementDisableAnnotation: "true"},
 	}}
 	f.updatePlacement(nil, api.V1beta1.Read(placement), true)
-	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, standingSeries...)
+	expectScraped(t, "it is disabled", since, map[string]float64{"skipped_placements disabled": 1}, gaugeSeries...)
 
 	placement.DeletionTimestamp = ptr.To(metav1.Now())
 	f.updatePlacement(api.V1beta1.Read(placement), api.V1beta1.Read(placement), false)
-	expectScraped(t, "it is being deleted", since, map[string]float64{"skipped_placements deleting": 1}, standingSeries...)
+	expectScraped(t, "it is being deleted", since, map[string]float64{"skipped_placements deleting": 1}, gaugeSeries...)
 }
 
 // What an evaluation is for, what came of it, and how long that took.

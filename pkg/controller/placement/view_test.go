@@ -117,7 +117,7 @@ func (deafCache) GetInformer(context.Context, client.Object, ...cache.InformerGe
 	return nil, errors.New("no informers here")
 }
 
-func TestObservationFailsWithItsFeed(t *testing.T) {
+func TestObserveFailsWithItsInformers(t *testing.T) {
 	o := &observation{feed: &eventHandlers{state: newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}}}
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no informers here") {
 		t.Errorf("error %v, want that of the cache", err)

@@ -14,7 +14,7 @@ func readinessOf(k *keeper) *readiness {
 	return &readiness{source: &certificateSource{reader: k.client, key: k.key}, reader: k.client, clock: k.clock}
 }
 
-func TestReadyWhenTheWebhookCanAnswer(t *testing.T) {
+func TestReadyWhenTheWebhookCanServe(t *testing.T) {
 	k := newKeeper(leading("https://hub.example.com/mutate", ""))
 	r := readinessOf(k)
 	wantReady := func(reason string, want bool) {

@@ -95,7 +95,7 @@ func TestVersionsOfTLSAreKept(t *testing.T) {
 	})
 }
 
-func TestWhatIsBeingAskedAtTheEndIsAnswered(t *testing.T) {
+func TestReviewsInFlightAreServedAtShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKeeper()
 		k.want(t, "nothing is there", "create "+Secret)

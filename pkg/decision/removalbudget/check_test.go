@@ -12,7 +12,7 @@ import (
 )
 
 // Removals that count on a hub with a limit of 30 %. Ten clusters are in the decisions.
-func TestWhatIsHeld(t *testing.T) {
+func TestBlockedResults(t *testing.T) {
 	zones := func(w *world) {
 		w.placement.Spec.SpreadPolicy = clusterv1beta1.SpreadPolicy{SpreadConstraints: []clusterv1beta1.SpreadConstraintsTerm{{
 			TopologyKey: "zone", TopologyKeyType: clusterv1beta1.TopologyKeyTypeLabel, MaxSkew: 1,

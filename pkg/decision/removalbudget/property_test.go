@@ -91,7 +91,7 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 		w.countReplaced = rapid.Bool().Draw(t, "replaced count")
 		percent := rapid.SampledFrom([]int{0, 10, 30, 50, 99}).Draw(t, "percent")
 
-		var film []frame
+		var history []frame
 
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
 			w.disturb(t)
@@ -105,13 +105,13 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 
 			ends := []string{afterTheReserve, withinThePages, afterThePages, toTheEnd, toTheEnd, toTheEnd}
 			ruling := w.stepUntil(percent, rapid.SampledFrom(ends).Draw(t, "end"), stays)
-			film = append(film, frame{at: w.now, decisions: w.decisions})
+			history = append(history, frame{at: w.now, decisions: w.decisions})
 
-			for len(film) > 0 && !w.now.Before(film[0].at.Add(removalbudget.Window)) {
-				film = film[1:]
+			for len(history) > 0 && !w.now.Before(history[0].at.Add(removalbudget.Window)) {
+				history = history[1:]
 			}
 
-			if lost, of := w.lost(film); lost*100 > percent*of {
+			if lost, of := w.lost(history); lost*100 > percent*of {
 				t.Fatalf("lost %d of %d within the window, and may lose %d %%", lost, of, percent)
 			}
 

@@ -119,22 +119,22 @@ const maxThresholds = 16
 // scoreCandidates returns the numbers of points with which the cluster overtakes a selected cluster, or a better one of its anti-affinity
 // domain; the fewest first.
 func (s *search) scoreCandidates(result *scheduling.Result, verdict scheduling.Verdict) []candidate {
-	rivals := slices.Clone(result.Best())
+	competitors := slices.Clone(result.Best())
 
 	if key := result.Request.AntiAffinity; key != nil {
 		value, _ := verdict.Cluster.Value(*key)
 		for _, other := range result.Verdicts() {
 			if same, has := other.Cluster.Value(*key); has && same == value && other.Rank > 0 && other.Rank < verdict.Rank {
-				rivals = append(rivals, other)
+				competitors = append(competitors, other)
 			}
 		}
 	}
 
 	var points []int64
 
-	for _, rival := range rivals {
-		missing := rival.Score - verdict.Score
-		if rival.Cluster.Name < verdict.Cluster.Name {
+	for _, competitor := range competitors {
+		missing := competitor.Score - verdict.Score
+		if competitor.Cluster.Name < verdict.Cluster.Name {
 			missing++
 		}
 

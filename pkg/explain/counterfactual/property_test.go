@@ -187,8 +187,8 @@ func TestEveryCounterfactualSelects(t *testing.T) {
 	}
 }
 
-// carryOut applies the changes. Added points become a prioritizer of the Placement.
-func carryOut(t *rapid.T, state *explain.State, key inventory.Key, candidates []candidate) *explain.State {
+// applyPlan applies the changes. Added points become a prioritizer of the Placement.
+func applyPlan(t *rapid.T, state *explain.State, key inventory.Key, candidates []candidate) *explain.State {
 	for _, change := range candidates {
 		var err error
 		if state, err = change.apply(state, noon); err != nil {
@@ -216,7 +216,7 @@ func carryOut(t *rapid.T, state *explain.State, key inventory.Key, candidates []
 
 // selects reports whether a Placement selects a cluster after the candidates are applied.
 func selects(t *rapid.T, state *explain.State, key inventory.Key, cluster string, candidates []candidate) bool {
-	state = carryOut(t, state, key, candidates)
+	state = applyPlan(t, state, key, candidates)
 
 	if key.API() == inventory.V1alpha1 && len(state.Scores) > 0 {
 		// Placements of the older API have no prioritizers to carry points out with; a fresh trial has no history.

@@ -19,7 +19,7 @@ func annotated(spec string) string {
 
 // A POST with a changed spec has the next generation, so its removals are not blocked. Those of a POST with the spec of the hub are blocked
 // as on the hub.
-func TestChangedSpecsAreNotHeld(t *testing.T) {
+func TestChangedSpecsAreNotBlocked(t *testing.T) {
 	const cel = `"celSelector":{"celExpressions":["size(managedCluster.metadata.name) > 1"]}`
 
 	const scores = `"prioritizerPolicy":{"configurations":[{"scoreCoordinate":{"type":"AddOn","addOn":{"resourceName":"cpu",

@@ -22,14 +22,14 @@ func KillLeftover(ctx context.Context, pid int, name, directory string) (bool, e
 	if err := signalGroup(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return false, fmt.Errorf("killing the leftover %s (process %d) of an earlier run: %w", name, pid, err)
 	}
-	patience, cancel := context.WithTimeout(ctx, leftoverTimeout)
+	waiting, cancel := context.WithTimeout(ctx, leftoverTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for Running(ctx, pid, name, directory) {
 		select {
-		case <-patience.Done():
-			return true, fmt.Errorf("the leftover %s (process %d) of an earlier run does not end: %w", name, pid, patience.Err())
+		case <-waiting.Done():
+			return true, fmt.Errorf("the leftover %s (process %d) of an earlier run does not end: %w", name, pid, waiting.Err())
 		case <-tick.C:
 		}
 	}

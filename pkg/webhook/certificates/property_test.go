@@ -41,7 +41,7 @@ func TestRotationIsNeverNoticed(t *testing.T) {
 }
 
 // Whatever the current Material is, the next one is complete.
-func TestEditsAreMended(t *testing.T) {
+func TestEditsAreCorrected(t *testing.T) {
 	first, _ := next(t, Material{}, begin)
 	second, _ := next(t, Material{}, begin.Add(100*day))
 	rapid.Check(t, func(t *rapid.T) {

@@ -54,7 +54,7 @@ var _ = Describe("Bindings that follow from RBAC on an API server that fails", O
 		Entry("bindings", "managedclustersetbindings", faults.Unavailable),
 	)
 
-	// A watch that broke is made again with patience, so what the cache shows of roles can be older than what it shows of role bindings.
+	// A watch that broke is made again with backoff, so what the cache shows of roles can be older than what it shows of role bindings.
 	It("law 6: stay while the API server says that the account may bind, whatever has been seen of it", func(ctx SpecContext) {
 		f := newRBACFixture(ctx)
 		f.UnboundSet(ctx, "blue")

@@ -54,7 +54,7 @@ var _ = Describe("The guard against mass removal", func() {
 		f.ExpectSelected(ctx, "free", suite.AllSetsEmpty)
 
 		for _, name := range names {
-			expectHeld(ctx, f, name)
+			expectBlocked(ctx, f, name)
 			expectRemoval(ctx, f.PlacementNamed(name), metav1.ConditionTrue, removalbudget.ReasonTooManyRemoved)
 		}
 
@@ -234,8 +234,8 @@ func expectRemoval(ctx context.Context, object client.Object, status metav1.Cond
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), object.GetName())
 }
 
-// expectHeld waits until a placement keeps its decisions because of the guard. Some of them may have left before it were too many.
-func expectHeld(ctx context.Context, f *suite.Fixture, name string) {
+// expectBlocked waits until a placement keeps its decisions because of the guard. Some of them may have left before it were too many.
+func expectBlocked(ctx context.Context, f *suite.Fixture, name string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		seen := f.Look(ctx, g, name)

@@ -18,7 +18,7 @@ import (
 
 // fewReads is how many lists and watches of one kind may be tried while they fail, in as long as nothing may happen to be sure that
 // nothing will: the controllers share one informer for a kind, which waits 0.8 s at first and twice as long each time, tries a watch and a list
-// each time, and has each tried again once by the transport. On a loaded machine that takes longer; without patience it would be hundreds.
+// each time, and has each tried again once by the transport. On a loaded machine that takes longer; without backoff it would be hundreds.
 const fewReads = 24
 
 // observed is a fixture in which something of every kind decides: "p" takes all, "best" the cluster of the highest score.
@@ -92,7 +92,7 @@ var _ = Describe("An API server that fails to tell", Ordered, ContinueOnFailure,
 
 	BeforeAll(func(ctx SpecContext) { proxy = suite.ThroughProxy(ctx, suite.ManyWorkers) })
 
-	DescribeTable("law 6: keeps the decisions while a kind cannot be watched, tries again with patience, and catches up",
+	DescribeTable("law 6: keeps the decisions while a kind cannot be watched, tries again with backoff, and catches up",
 		func(ctx SpecContext, resource string, fault faults.Fault) {
 			f := observed(ctx)
 			recording := f.RecordPages(ctx)

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// patience is how many writes a placement may cause while one of them fails, in as long as nothing may happen to be sure that nothing
+	// maxWrites is how many writes a placement may cause while one of them fails, in as long as nothing may happen to be sure that nothing
 	// will: the first try, and what an exponential back-off from milliseconds on makes of the time.
-	patience = 40
+	maxWrites = 40
 )
 
 // placementWrites are the requests by which a placement is carried out.
@@ -215,7 +215,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 	DescribeTable("B1, A7: keeps the decisions, tells the truth and does not press", func(ctx SpecContext, name string) {
 		row := rows[name]
 		row.recording.ExpectRequired()
-		Expect(len(row.wrote)).To(BeNumerically("<=", patience), "requests: %v", row.wrote)
+		Expect(len(row.wrote)).To(BeNumerically("<=", maxWrites), "requests: %v", row.wrote)
 		Expect(row.wrote).To(ContainElement(Satisfy(row.match.Matches)), "the fault has struck")
 		Eventually(func(g Gomega) { g.Expect(row.untrue(ctx, g)).To(BeEmpty()) }).
 			WithContext(ctx).WithTimeout(suite.QuietPeriod).Should(Succeed())
@@ -242,7 +242,7 @@ var _ = Describe("An API server that fails to write", Ordered, ContinueOnFailure
 
 var _ = Describe("An API server that gives no answer", Ordered, func() {
 	It("A7: holds a worker for a while only, and the placement says so", func(ctx SpecContext) {
-		proxy := suite.ThroughProxy(ctx, func(o *controller.Options) { o.Workers, o.Patience = 1, time.Second })
+		proxy := suite.ThroughProxy(ctx, func(o *controller.Options) { o.Workers, o.ReconcileTimeout = 1, time.Second })
 		f, other := suite.NewFixture(ctx), suite.NewFixture(ctx)
 		f.Set(ctx, "set")
 		f.Clusters(ctx, "set", 1, 2)

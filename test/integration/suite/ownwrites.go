@@ -45,7 +45,7 @@ var (
 
 // endInterval ends the interval of a spec.
 func endInterval() {
-	now, woken, began, alone := time.Now(), wakeupsByDecisions(Default), started.Load(), running.Load() == 1
+	now, woken, began, alone := time.Now(), enqueuesByDecisions(Default), started.Load(), running.Load() == 1
 	intervals = append(intervals, interval{
 		spec: CurrentSpecReport().FullText(), begin: last.at, end: now, woken: woken - last.woken,
 		alone: alone && last.alone && began == last.started,
@@ -126,8 +126,8 @@ func (i *interval) ownerDeletedAfter(write *auditv1.Event, changes []auditv1.Eve
 // isDeletion reports whether a request deletes one object or a collection.
 func isDeletion(event *auditv1.Event) bool { return strings.HasPrefix(event.Verb, "delete") }
 
-// wakeupsByDecisions returns how often a placement was to be enqueued for a changed decision, whether it was in the queue already or not.
-func wakeupsByDecisions(g Gomega) int {
+// enqueuesByDecisions returns how often a placement was to be enqueued for a changed decision, whether it was in the queue already or not.
+func enqueuesByDecisions(g Gomega) int {
 	cause := map[string]string{"cause": "decision"}
 
 	return CounterSum(g, "placement_hub_enqueues_total", cause) + CounterSum(g, "placement_hub_enqueues_coalesced_total", cause)

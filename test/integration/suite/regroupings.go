@@ -19,12 +19,12 @@ func (f *Fixture) ExpectOwnWritesKnown(ctx context.Context, steps ...func()) {
 	f.AwaitNoOtherDecisions(ctx)
 	f.AwaitIdle(ctx)
 
-	before := wakeupsByDecisions(Default)
+	before := enqueuesByDecisions(Default)
 
 	for i, step := range steps {
 		step()
 		f.AwaitIdle(ctx)
-		Expect(wakeupsByDecisions(Default)-before).To(BeZero(), "step %d", i)
+		Expect(enqueuesByDecisions(Default)-before).To(BeZero(), "step %d", i)
 	}
 }
 

@@ -60,15 +60,15 @@ func expectTold(t *testing.T, when string, want map[string]float64) {
 // A standby reports nothing. A leader reports all placements, and replaces the former values of a placement. A former leader resets the
 // gauges.
 func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
-	s := NewStandings[string]()
-	good := Standing{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
+	s := NewPlacementStates[string]()
+	good := PlacementState{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
 	good.Stages[slices.Index(scheduling.Stages(), scheduling.StageSelected)] = 150
 	good.Stages[slices.Index(scheduling.Stages(), scheduling.StageTaint)] = 7
-	bad := Standing{Reason: "NoManagedClusterMatched", Misconfigured: true, Stalled: true, Pages: 1}
-	poor := Standing{Reason: "NotAllDecisionsScheduled", Decisions: 1, Pages: 1, CELErrors: 4, StaleScores: 5}
+	bad := PlacementState{Reason: "NoManagedClusterMatched", Misconfigured: true, Stalled: true, Pages: 1}
+	poor := PlacementState{Reason: "NotAllDecisionsScheduled", Decisions: 1, Pages: 1, CELErrors: 4, StaleScores: 5}
 
 	s.Note("a", good)
-	s.Note("off", Standing{Skipped: "disabled"})
+	s.Note("off", PlacementState{Skipped: "disabled"})
 	expectTold(t, "a standby", map[string]float64{})
 
 	s.Lead()
@@ -95,9 +95,9 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 }
 
 // After any sequence of calls, the gauges are the sum over the existing placements.
-func TestStandingsAddUp(t *testing.T) {
+func TestPlacementGaugesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := NewStandings[int]()
+		s := NewPlacementStates[int]()
 		defer s.Resign()
 
 		want, leads := map[int]int{}, false
@@ -108,7 +108,7 @@ func TestStandingsAddUp(t *testing.T) {
 			switch rapid.SampledFrom([]string{"note", "note", "forget", "lead", "resign"}).Draw(t, "step") {
 			case "note":
 				want[key] = rapid.IntRange(0, 3).Draw(t, "decisions")
-				s.Note(key, Standing{Satisfied: true, Reason: fmt.Sprintf("R%d", want[key]), Decisions: want[key]})
+				s.Note(key, PlacementState{Satisfied: true, Reason: fmt.Sprintf("R%d", want[key]), Decisions: want[key]})
 			case "forget":
 				delete(want, key)
 				s.Forget(key)

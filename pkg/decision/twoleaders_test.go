@@ -18,8 +18,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// rival is one of several processes that write the pages of the store: its view, and the plan that it applies.
-type rival struct {
+// leader is one of several processes that write the pages of the store: its view, and the plan that it applies.
+type leader struct {
 	name   string
 	result *scheduling.Result
 	// left are the requests still to be sent; each reports whether it was carried out.
@@ -27,7 +27,7 @@ type rival struct {
 }
 
 // begin plans on the current view, or on an old one.
-func (r *rival) begin(t rapid.TB, server, seen *store) {
+func (r *leader) begin(t rapid.TB, server, seen *store) {
 	plan := NewPlan(r.result, seen.existing(), seen.now)
 	answered := map[string]*api.Page{}
 	r.left = nil
@@ -84,7 +84,7 @@ func (r *rival) begin(t rapid.TB, server, seen *store) {
 }
 
 // step sends the next request. A rejected request ends the plan.
-func (r *rival) step() {
+func (r *leader) step() {
 	next := r.left[0]
 	r.left = r.left[1:]
 
@@ -108,23 +108,23 @@ func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
 // docs/spec/differences.md B1: with any number of processes that consider themselves the leader, any old views of the clusters and the
 // pages, and any order of the requests, a cluster that was on the pages and that all of them select is always on a page. When they agree in
 // the end, the next plan completes the change.
-func TestRivalsTakeNothingAway(t *testing.T) {
+func TestTwoLeadersRemoveNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strategy := byPrefix(intstr.FromInt32(rapid.Int32Range(2, 5).Draw(t, "length")), "canary", "x")
 		server := newStore(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: strategy}))
 		clusters := fleet(rapid.IntRange(3, 14).Draw(t, "clusters"))
 		server.settle(t, regrouped(server, 0, clusters))
 
-		rivals := make([]*rival, rapid.IntRange(2, 3).Draw(t, "rivals"))
-		for n := range rivals {
-			rivals[n] = &rival{name: fmt.Sprintf("rival %d", n), result: regrouped(server, n, clusters)}
+		leaders := make([]*leader, rapid.IntRange(2, 3).Draw(t, "leaders"))
+		for n := range leaders {
+			leaders[n] = &leader{name: fmt.Sprintf("leader %d", n), result: regrouped(server, n, clusters)}
 		}
 
 		past := []*store{server.clone()}
 		told := []string{}
 
 		for range rapid.IntRange(10, 60).Draw(t, "steps") {
-			r := rivals[rapid.IntRange(0, len(rivals)-1).Draw(t, "who")]
+			r := leaders[rapid.IntRange(0, len(leaders)-1).Draw(t, "who")]
 
 			if len(r.left) == 0 {
 				r.result = regrouped(server, rapid.IntRange(0, 5).Draw(t, "view of the clusters"), clusters)
@@ -146,13 +146,13 @@ func TestRivalsTakeNothingAway(t *testing.T) {
 			}
 		}
 
-		server.settle(t, rivals[0].result)
+		server.settle(t, leaders[0].result)
 	})
 }
 
 // A process acts between two writes of another: each relies on a page that the other is about to write, and neither of these writes alone
 // is on an old version.
-func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
+func TestLeadersDoNotRelyOnEachOther(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(5), "canary")})
 	server := newStore(placement)
 	clusters := []string{"c-1", "c-2", "c-3"}
@@ -173,7 +173,7 @@ func TestRivalsDoNotRelyOnEachOther(t *testing.T) {
 
 	server.settle(t, labelled("c-1", "c-2"))
 
-	one, other := &rival{result: labelled("c-1")}, &rival{result: labelled("c-1", "c-2")}
+	one, other := &leader{result: labelled("c-1")}, &leader{result: labelled("c-1", "c-2")}
 	one.begin(t, server, server.clone())
 	one.step()
 	expect(t, "c-2 comes into the other group first", []string{"c-1 c-2", "c-2 c-3"}, server.contents())

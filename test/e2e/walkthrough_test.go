@@ -27,8 +27,8 @@ import (
 	vocabulary "github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 )
 
-// tour makes two replicas with every controller do each thing that they can do, and stops them.
-func tour(t *testing.T, h *hub) {
+// walkthrough makes two replicas with every controller do each thing that they can do, and stops them.
+func walkthrough(t *testing.T, h *hub) {
 	t.Helper()
 	reader := h.metricsReader(t)
 	leader := h.startReplica(t, append(quickElection, multiclusterFlag)...)

@@ -58,8 +58,8 @@ func joinStages(stages []scheduling.Stage) string {
 	return strings.Join(names, ", ")
 }
 
-// Standing is what the gauges count of one Placement. The zero value counts nothing.
-type Standing struct {
+// PlacementState is what the gauges count of one Placement. The zero value counts nothing.
+type PlacementState struct {
 	// Satisfied and Reason are those of the condition PlacementSatisfied; an empty reason means that there is no condition.
 	Satisfied bool
 	Reason    string
@@ -77,8 +77,8 @@ type Standing struct {
 	CELErrors, StaleScores int
 }
 
-// add adds the Standing to the gauges. It names each gauge without labels, and each stage, so that they are reported if they are 0.
-func (s *Standing) add() {
+// add adds the state to the gauges. It names each gauge without labels, and each stage, so that they are reported if they are 0.
+func (s *PlacementState) add() {
 	if s.Reason != "" {
 		placements.WithLabelValues(strconv.FormatBool(s.Satisfied), s.Reason).Inc()
 	}
@@ -110,18 +110,20 @@ func oneIf(is bool) float64 {
 	return 0
 }
 
-// Standings has the Standing of all Placements. The gauges show them while the hub leads: a standby has no current values, and a former
+// PlacementStates have the state of each Placement. The gauges show them while the hub leads: a standby has no current values, and a former
 // leader must not go on reporting. It is safe for concurrent use.
-type Standings[K comparable] struct {
+type PlacementStates[K comparable] struct {
 	mu    sync.Mutex
-	known map[K]Standing
+	known map[K]PlacementState
 }
 
-// NewStandings returns Standings without any Placement, which do not lead.
-func NewStandings[K comparable]() *Standings[K] { return &Standings[K]{known: map[K]Standing{}} }
+// NewPlacementStates returns PlacementStates without Placements that do not lead.
+func NewPlacementStates[K comparable]() *PlacementStates[K] {
+	return &PlacementStates[K]{known: map[K]PlacementState{}}
+}
 
-// Note sets the Standing of a Placement.
-func (s *Standings[K]) Note(key K, is Standing) {
+// Note sets the state of a Placement.
+func (s *PlacementStates[K]) Note(key K, is PlacementState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -129,7 +131,7 @@ func (s *Standings[K]) Note(key K, is Standing) {
 }
 
 // Forget drops a deleted Placement.
-func (s *Standings[K]) Forget(key K) {
+func (s *PlacementStates[K]) Forget(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -137,7 +139,7 @@ func (s *Standings[K]) Forget(key K) {
 }
 
 // Lead begins to report the gauges.
-func (s *Standings[K]) Lead() {
+func (s *PlacementStates[K]) Lead() {
 	ofPlacements.mu.Lock()
 	defer ofPlacements.mu.Unlock()
 
@@ -145,7 +147,7 @@ func (s *Standings[K]) Lead() {
 }
 
 // Resign resets the gauges.
-func (s *Standings[K]) Resign() {
+func (s *PlacementStates[K]) Resign() {
 	ofPlacements.mu.Lock()
 	defer ofPlacements.mu.Unlock()
 
@@ -153,7 +155,7 @@ func (s *Standings[K]) Resign() {
 }
 
 // Start reports the gauges until the context ends. A manager calls it on the leader.
-func (s *Standings[K]) Start(ctx context.Context) error {
+func (s *PlacementStates[K]) Start(ctx context.Context) error {
 	s.Lead()
 	<-ctx.Done()
 	s.Resign()
@@ -161,7 +163,7 @@ func (s *Standings[K]) Start(ctx context.Context) error {
 	return nil
 }
 
-func (s *Standings[K]) add() {
+func (s *PlacementStates[K]) add() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -170,7 +172,7 @@ func (s *Standings[K]) add() {
 	}
 }
 
-// collector computes gauges when they are scraped, as the sums over the Standings that lead.
+// collector computes gauges when they are scraped, as the sums over the PlacementStates of leaders.
 type collector struct {
 	mu      sync.Mutex
 	leading map[interface{ add() }]struct{}
@@ -206,10 +208,10 @@ func (c *collector) Collect(values chan<- prometheus.Metric) {
 		gauge.Reset()
 	}
 
-	(&Standing{}).add()
+	(&PlacementState{}).add()
 
-	for standings := range c.leading {
-		standings.add()
+	for collector := range c.leading {
+		collector.add()
 	}
 
 	for _, gauge := range c.gauges {

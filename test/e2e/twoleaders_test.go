@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// unelected has a process believe that it leads.
+	// unelected lets a process lead without the Lease.
 	unelected = "--disable-leader-election=true"
-	// rivalry is how often two rivals that see the same may change pages for one change of the fleet. One alone needs about ten, and up to
-	// thirty when many clusters move between groups.
-	rivalry = 200
-	// blows are how many writes of the rival are enough of a fight, and more than it may send when there is nothing to do.
-	blows = 20
-	// calm is how long nothing may change before a step counts as done, and stillness how long nobody may write in the end.
-	calm, stillness = 300 * time.Millisecond, 3 * time.Second
+	// maxChangesByTwoLeaders is how often two leaders with the same caches may change pages for one change of the fleet. One leader needs
+	// about ten changes, and up to thirty when many clusters move between groups.
+	maxChangesByTwoLeaders = 200
+	// maxWrites is the number of writes of the second leader after which a step ends. A leader without anything to do sends fewer.
+	maxWrites = 20
+	// debounce is how long nothing may change before a step counts as done, and stillness how long nobody may write in the end.
+	debounce, stillness = 300 * time.Millisecond, 3 * time.Second
 )
 
-// blindfolds are the kinds of which one rival learns nothing for a while, so that it goes on with an old view of them. Where it sees the
+// staleViews are the kinds whose watches are blocked for the second leader for a while, so that its caches are stale. Where it sees the
 // pages but not the clusters, it undoes what the other one does, over and over.
-var blindfolds = [][]string{
+var staleViews = [][]string{
 	{"managedclusters"}, {"placementdecisions"}, {"managedclusters", "placementdecisions"}, {"managedclusters", "placementdecisions", "placements"},
 }
 
@@ -40,14 +40,14 @@ func TestTwoThatBothLead(t *testing.T) {
 	random := seeded(t)
 	h := startRecordedHub(t)
 	f := startFleet(t, h, random)
-	s := &rivals{scene: &scene{fleet: f, hub: h}}
+	s := &twoLeaders{scene: &scene{fleet: f, hub: h}}
 
 	recorded, err := history.Record(t.Context(), h.environment.AdminConfig(), fleetNamespace)
 	must(t, err)
 	s.recorded = recorded
-	s.replica = h.startReplica(t, unelected, unjudged)
+	s.replica = h.startReplica(t, unelected, unevaluated)
 	s.proxy = throughProxy(t, h)
-	s.rival = h.startReplica(t, unelected, unjudged)
+	s.second = h.startReplica(t, unelected, unevaluated)
 	must(t, h.client.Create(t.Context(), f.placement()))
 	s.judge(t, "nothing yet")
 
@@ -60,11 +60,11 @@ func TestTwoThatBothLead(t *testing.T) {
 		before := s.frames
 		must(t, step.apply(t.Context()))
 		s.judge(t, step.what)
-		if events := s.frames - before; events > rivalry {
-			t.Errorf("%s: the pages changed %d times, want at most %d", step.what, events, rivalry)
+		if events := s.frames - before; events > maxChangesByTwoLeaders {
+			t.Errorf("%s: the pages changed %d times, want at most %d", step.what, events, maxChangesByTwoLeaders)
 		}
 	}
-	for _, kinds := range blindfolds {
+	for _, kinds := range staleViews {
 		s.mislead(t, kinds)
 	}
 	audit := s.wantQuiet(t)
@@ -72,23 +72,23 @@ func TestTwoThatBothLead(t *testing.T) {
 		t.Error(finding)
 	}
 	if audit.refused == 0 || len(s.proxy.Requests(decisive)) == 0 {
-		t.Errorf("of %d writes %d were refused, and %d were the rival's: they were not in each other's way",
+		t.Errorf("of %d writes %d were refused, and %d were the second leader's: the leaders did not conflict",
 			audit.writes, audit.refused, len(s.proxy.Requests(decisive)))
 	}
 }
 
-// rivals are a scene with two that play the same part. The rival's requests go through the proxy.
-type rivals struct {
+// twoLeaders are two processes that lead at the same time. The requests of the second one go through the proxy.
+type twoLeaders struct {
 	*scene
 
-	rival *replica
+	second *replica
 }
 
-// mislead moves clusters between groups while the rival does not see these kinds, and then lets it see again. No cluster comes or goes
+// mislead moves clusters between groups while the watches of these kinds are blocked for the second leader. No cluster comes or goes
 // meanwhile: both agree on what is selected, and not on where it belongs.
-func (s *rivals) mislead(t *testing.T, kinds []string) {
+func (s *twoLeaders) mislead(t *testing.T, kinds []string) {
 	t.Helper()
-	told := []string{fmt.Sprintf("the rival does not see %v", kinds)}
+	told := []string{fmt.Sprintf("the second leader does not see %v", kinds)}
 	mend := s.proxy.Break(faults.Rule{Match: faults.Match{Verbs: []string{"list", "watch"}, Resources: kinds}, Fault: faults.Hang})
 	defer mend()
 	for _, next := range []func(*fleet) step{(*fleet).swap, (*fleet).regroup, (*fleet).relabel} {
@@ -113,11 +113,11 @@ func watches(kind string) faults.Match {
 }
 
 // atWork waits until somebody has written since the last time, and then for either the expected decisions or a fight.
-func (s *rivals) atWork(t *testing.T) {
+func (s *twoLeaders) atWork(t *testing.T) {
 	t.Helper()
 	before := len(s.proxy.Requests(decisive))
 	eventually(t, "waiting for the expected decisions, or a fight", func() error {
-		if len(s.proxy.Requests(decisive))-before > blows {
+		if len(s.proxy.Requests(decisive))-before > maxWrites {
 			return nil
 		}
 		if findings := s.unsettled(t); len(findings) > 0 {
@@ -128,7 +128,7 @@ func (s *rivals) atWork(t *testing.T) {
 }
 
 // judge waits until the decisions are as expected and nobody changes them any more, and looks at what happened on the way.
-func (s *rivals) judge(t *testing.T, what string) {
+func (s *twoLeaders) judge(t *testing.T, what string) {
 	t.Helper()
 	last, since := "", time.Now()
 	eventually(t, "waiting for the expected decisions", func() error {
@@ -138,12 +138,12 @@ func (s *rivals) judge(t *testing.T, what string) {
 		if now := s.versions(t); now != last {
 			last, since = now, time.Now()
 		}
-		if still := time.Since(since); still < calm {
+		if still := time.Since(since); still < debounce {
 			return fmt.Errorf("somebody wrote %v ago", still)
 		}
 		return nil
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	must(t, s.recorded.Until(ctx, s.pages(t)))
 
@@ -156,7 +156,7 @@ func (s *rivals) judge(t *testing.T, what string) {
 }
 
 // versions change with every write that is carried out.
-func (s *rivals) versions(t *testing.T) string {
+func (s *twoLeaders) versions(t *testing.T) string {
 	t.Helper()
 	placement := &clusterv1beta1.Placement{}
 	must(t, s.hub.client.Get(t.Context(), client.ObjectKeyFromObject(s.placement()), placement))
@@ -169,11 +169,11 @@ func (s *rivals) versions(t *testing.T) string {
 
 // wantQuiet waits until nobody has sent a write for a while, not even one that is refused. What was begun on an old view may be tried
 // again a few times until then, and no more.
-func (s *rivals) wantQuiet(t *testing.T) auditHistory {
+func (s *twoLeaders) wantQuiet(t *testing.T) auditHistory {
 	t.Helper()
 	before := s.hub.readHistory(t)
 	last, since := before, time.Now()
-	eventually(t, "waiting for the rivals to be quiet", func() error {
+	eventually(t, "waiting until the two leaders write nothing", func() error {
 		if now := s.hub.readHistory(t); now.writes != last.writes {
 			last, since = now, time.Now()
 		}
@@ -182,7 +182,7 @@ func (s *rivals) wantQuiet(t *testing.T) auditHistory {
 		}
 		return nil
 	})
-	if late := last.writes - before.writes; late > blows {
+	if late := last.writes - before.writes; late > maxWrites {
 		t.Errorf("%d writes while nothing happened", late)
 	}
 	return last
