@@ -6,7 +6,7 @@
 //     that cannot be understood, 1 for everything else, and 1 at once on a second signal; `placement diff` has the codes of
 //     kubectl diff instead: 1 for a difference, 2 for any error, and so has `placement simulate --exit-code`;
 //   - errors go to stderr, say what is wrong and what to do next, and never print the whole usage page;
-//   - a subcommand must not define PersistentPreRun(E): the root's own tells usage errors from failures.
+//   - a subcommand must not define PersistentPreRun(E): the hook of the root command distinguishes usage errors from failures.
 //
 // Started as kubectl-placement it is a plugin of kubectl and calls itself so; as kubectl_complete-placement it completes that plugin.
 //

@@ -59,7 +59,7 @@ type Options struct {
 	Tracing trace.TracerProvider
 	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
 	Webhook webhookconfig.Options
-	// View is what Setup and Observe connect to what the placement controllers know; nil when nobody asks.
+	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }
 
@@ -146,8 +146,8 @@ func (o Options) placement(enabled []string) placement.Options {
 	}
 }
 
-// Observe keeps o.View up to date without a controller: it needs no lease and writes nothing. The APIs of the view are those of the controllers
-// in o.Controllers that serve Placements.
+// Observe keeps o.View up to date without a controller: it needs no lease and writes nothing. The APIs of the view are those of the
+// controllers in o.Controllers that serve Placements.
 func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 	enabled, err := o.Enabled()
 	if err != nil {

@@ -91,7 +91,7 @@ func groupsBytes(groups []api.GroupStatus) int {
 func encodedBytes(object any) int {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return 0 // It came from JSON; what cannot be encoded is told of where it is to be written.
+		return 0 // It came from JSON; the request reports an object that cannot be encoded.
 	}
 
 	return len(data)

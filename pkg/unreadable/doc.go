@@ -2,7 +2,7 @@
 //
 // The CustomResourceDefinitions admit values that the Go types cannot hold: a quantity "1e1.5", a time in lower case, an integer beyond 32
 // bits. Package lenient decodes such an object without those fields and marks it with the annotation of this package, which exists only in
-// the memory of the hub: the decoder removes it from every object of the API server, so that nobody can set it from outside.
+// the memory of the hub: the decoder removes it from every object of the API server, so that no client can set it.
 //
 // The hub does not keep the last readable value of such a field: the value would differ between a leader, its standby, a restarted hub and
 // the command explain, and keeping the object would freeze readable labels and taints. Instead its behaviour follows from the object alone:

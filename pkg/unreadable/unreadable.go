@@ -108,7 +108,7 @@ func Mark(object metav1.Object, fields Fields) error {
 	return nil
 }
 
-// Unmark removes the annotation, which somebody may have set on the API server.
+// Unmark removes the annotation, which a client may have set on the API server.
 func Unmark(object metav1.Object) {
 	annotations := object.GetAnnotations()
 	if _, marked := annotations[Annotation]; !marked {

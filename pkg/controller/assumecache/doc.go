@@ -5,7 +5,7 @@
 // event of it, or of a later state, was handled, and not only until the store shows it. It promises:
 //
 //   - List returns what the store holds with every write that was assumed and not refuted.
-//   - Observe tells events that only bring own writes back from events of writes by others. While an owner is paused, it defers the
+//   - Observe distinguishes events that only confirm own writes from events of writes by others. While an owner is paused, it defers the
 //     decision, because a watch may show a write before its response has arrived.
 //   - A write whose event does not come is kept. Expired returns it from time to time, so that the caller can ask the API server.
 //

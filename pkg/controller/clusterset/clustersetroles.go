@@ -64,8 +64,8 @@ func roleDiffers() predicate.Predicate {
 	}
 }
 
-// setOfRole returns a request for the set in the name of a ClusterRole, whoever created the role: a foreign role that blocked the name may
-// be gone.
+// setOfRole returns a request for the set in the name of a ClusterRole, also if another user created the role: a foreign role that
+// blocked the name may be deleted.
 func setOfRole(_ context.Context, role client.Object) []reconcile.Request {
 	set, found := setOfRoleName(role.GetName())
 	if !found {

@@ -236,7 +236,7 @@ func (r *rbacBindingReconciler) restore(ctx context.Context, binding *clusterv1b
 	})
 }
 
-// revoke deletes a binding at the resourceVersion that was read, because a later version may belong to somebody else. A binding for which
+// revoke deletes a binding at the resourceVersion that was read, because a later version may be managed by another user. A binding for which
 // the cache shows no right stays if the API server grants the right.
 func (r *rbacBindingReconciler) revoke(
 	ctx context.Context, binding *clusterv1beta2.ManagedClusterSetBinding, why reason, reviews *reviewCache,

@@ -182,7 +182,7 @@ func (*rbacBindingReconciler) setChange(_ context.Context, before, after *cluste
 }
 
 // bindingChange concerns the namespace if the binding is or was managed, or if a binding was deleted that may have blocked a name. Changes
-// of the status concern nobody. The event of an own creation does enqueue, because the right may have been revoked before the event
+// of the status enqueue nothing. The event of an own creation does enqueue, because the right may have been revoked before the event
 // arrived.
 func (r *rbacBindingReconciler) bindingChange(_ context.Context, before, after *clusterv1beta2.ManagedClusterSetBinding) scope.Audience {
 	if after == nil {

@@ -206,7 +206,7 @@ type pageChanges struct {
 type pageChange struct {
 	action decision.Action
 	page   *api.Page
-	// silent reports that no event is sent: a list that becomes present and has no decisions, as before, is no news.
+	// silent reports that no event is sent, because a list that is created without decisions changes nothing for clients.
 	silent bool
 }
 

@@ -44,7 +44,7 @@ func (r *requests) of(placement *api.Placement) *scheduling.Request {
 	}
 
 	key := placement.Key()
-	request := placement.Request(r.compiler) // May take its time over CEL, so it holds up nobody else.
+	request := placement.Request(r.compiler) // It can be slow to compile CEL, so it runs without the lock.
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,7 +38,7 @@ type Options struct {
 	// WarnRemovalPercent is the share, from 0 to 100, above which an event warns that the decisions of a placement have lost so many of their
 	// clusters at once. Nil means DefaultWarnRemovalPercent, and 100 never.
 	WarnRemovalPercent *int
-	// View is connected to what the controllers know; nil when nobody asks.
+	// View is connected to what the controllers know; nil without explanations.
 	View *View
 }
 

@@ -40,7 +40,7 @@ func (v *View) Present(ctx context.Context, placement *api.Placement) (decision.
 	return v.known.existing(ctx, placement.API.Codec(), placement)
 }
 
-// Snapshot returns the present snapshot of the inventory, and subscribes nobody.
+// Snapshot returns the current snapshot of the inventory without a subscription.
 func (v *View) Snapshot() *inventory.Snapshot { return v.known.state.inventory.Snapshot() }
 
 // Options returns how the hub evaluates Placements, as far as this process knows.

@@ -24,7 +24,7 @@ type Settings struct {
 	Workers int
 	// Timeout is the timeout of one reconcile with all its writes.
 	Timeout time.Duration
-	// Clock tells the time by which tolerations and scores expire.
+	// Clock has the time by which tolerations and scores expire.
 	Clock clock.PassiveClock
 	// Tracing receives spans; nil disables them.
 	Tracing trace.TracerProvider

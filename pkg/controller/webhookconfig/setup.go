@@ -51,7 +51,7 @@ type Options struct {
 	Listener net.Listener
 	// TLS has the versions and ciphers; nil means the defaults of Go with TLS 1.2 as the minimum.
 	TLS *tls.Config
-	// AddReadyCheck registers the readiness check of the webhook; nil means that nobody needs it.
+	// AddReadyCheck registers the readiness check of the webhook; nil for no check.
 	AddReadyCheck func(name string, check func(context.Context) error)
 	// Schedule has the lifetimes of certificates; the zero value means certificates.Standard.
 	Schedule certificates.Schedule

@@ -180,7 +180,7 @@ func list[T runtime.Object](ctx context.Context, hub client.Reader, namespace st
 		}
 
 		if err != nil {
-			return nil, err //nolint:wrapcheck // Its kind decides what the user is told.
+			return nil, err //nolint:wrapcheck // Callers choose their message by its type.
 		}
 
 		if objects, err = appendItems(objects, page); err != nil {

@@ -62,7 +62,7 @@ func listByName(ctx context.Context, hub client.Reader, namespace string, key in
 	}
 
 	if err := hub.List(ctx, page, client.InNamespace(namespace), client.MatchingFields{nameField: key.Name}); err != nil {
-		return nil, err //nolint:wrapcheck // Its kind decides what the user is told.
+		return nil, err //nolint:wrapcheck // Callers choose their message by its type.
 	}
 
 	return appendItems[api.Object](nil, page)
@@ -74,7 +74,7 @@ func Namespaces(ctx context.Context, hub client.Reader, keys []inventory.Key) []
 
 	for _, key := range keys {
 		objects, err := listByName(ctx, hub, "", key)
-		if err != nil { // It is a hint, and whoever may not list all namespaces gets none.
+		if err != nil { // It is a hint: users who may not list all namespaces get none.
 			continue
 		}
 

@@ -35,7 +35,7 @@ func (o *Options) tlsConfig() (*tls.Config, *certwatcher.CertWatcher, error) {
 	}
 	if o.CertFile == "" {
 		signed := &selfSigned{now: time.Now}
-		go signed.prepare() // It takes its time, and whoever asks waits for it.
+		go signed.prepare() // It is slow; the first handshakes wait for it.
 		config.GetCertificate = signed.GetCertificate
 		return config, nil, nil
 	}

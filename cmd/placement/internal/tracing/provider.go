@@ -99,5 +99,5 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.plain.RoundTrip(request) //nolint:wrapcheck // As above.
 }
 
-// WrappedRoundTripper is the transport below, for whoever looks for a part of it.
+// WrappedRoundTripper is the transport below, so that callers can unwrap it.
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.plain }

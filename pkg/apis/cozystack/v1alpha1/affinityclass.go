@@ -11,7 +11,7 @@ const InUseFinalizer = "cozystack.io/affinityclass-in-use"
 const (
 	// ConditionDeletionBlocked is True while the deletion of an AffinityClass waits for its users to go.
 	ConditionDeletionBlocked = "DeletionBlocked"
-	// ReasonInUse says that somebody names the class.
+	// ReasonInUse means that an application, a HelmRelease or a Tenant names the class.
 	ReasonInUse = "InUse"
 )
 
