@@ -16,8 +16,8 @@ import (
 )
 
 // InstallBeside is Install, and with multicluster also InstallMulticluster, for a cluster with other users. It skips a
-// CustomResourceDefinition that somebody else has installed, or that has fields or versions which this binary does not know: applying an
-// older one would drop those fields from every object that is written later. left has a sentence with the reason for each skipped
+// CustomResourceDefinition that another field manager has installed, or that has fields or versions which this binary does not know:
+// applying an older one would drop those fields from every object that is written later. left has a sentence with the reason for each skipped
 // definition.
 func InstallBeside(ctx context.Context, cfg *rest.Config, multicluster bool) (left []string, err error) {
 	objs, err := Objects()

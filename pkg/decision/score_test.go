@@ -40,8 +40,8 @@ func (s scores) with(changes scores) scores {
 // at sets the clock to a time since the beginning.
 func (s *store) at(since time.Duration) { s.now = metav1.NewTime(now.Add(since)) }
 
-// tell returns one line for each page, sorted by number, with the scores after the names.
-func (s *store) tell() []string {
+// pageLines returns one line for each page, sorted by number, with the scores after the names.
+func (s *store) pageLines() []string {
 	lines := []string{}
 
 	for _, page := range s.existing().Pages {
@@ -83,7 +83,7 @@ func (s *store) expectScores(t *testing.T, world scores, updated, wakes string, 
 
 	plan := s.plan(s.schedule(world.world()))
 	expect(t, "steps", []string{}, steps(plan))
-	expect(t, "pages", pages, s.tell())
+	expect(t, "pages", pages, s.pageLines())
 	expect(t, "updated at", updated, s.updatedAt())
 	expect(t, "wakes at", wakes, wakesAt(plan))
 }

@@ -155,7 +155,7 @@ func TestRetriesLeaveNoPagesBehind(t *testing.T) {
 			}
 
 			if len(s.pages) > 3 {
-				t.Fatalf("there are %d pages, two are needed, and one to park in: %v", len(s.pages), s.tell())
+				t.Fatalf("there are %d pages, two are needed, and one to park in: %v", len(s.pages), s.pageLines())
 			}
 		}
 

@@ -130,14 +130,14 @@ func TestTwoLeadersRemoveNothing(t *testing.T) {
 				r.result = regrouped(server, rapid.IntRange(0, 5).Draw(t, "view of the clusters"), clusters)
 				seen := past[max(0, len(past)-1-rapid.IntRange(0, 3).Draw(t, "age of the view"))]
 				r.begin(t, server, seen)
-				told = append(told, r.name+" has a view of "+fmt.Sprint(seen.tell()))
+				told = append(told, r.name+" has a view of "+fmt.Sprint(seen.pageLines()))
 
 				continue
 			}
 
 			r.step()
 			past = append(past, server.clone())
-			told = append(told, r.name+" leaves "+fmt.Sprint(server.tell()))
+			told = append(told, r.name+" leaves "+fmt.Sprint(server.pageLines()))
 
 			for _, name := range clusters {
 				if !server.union()[name] {

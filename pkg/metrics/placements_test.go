@@ -13,8 +13,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
-// told returns the gauges of placements except zeros; the values of labels are in the order of their names.
-func told(t rapid.TB) map[string]float64 {
+// gaugeValues returns the gauges of placements except zeros; the values of labels are in the order of their names.
+func gaugeValues(t rapid.TB) map[string]float64 {
 	t.Helper()
 
 	families, err := metrics.Registry.Gather()
@@ -52,7 +52,7 @@ func told(t rapid.TB) map[string]float64 {
 func expectTold(t *testing.T, when string, want map[string]float64) {
 	t.Helper()
 
-	if diff := cmp.Diff(want, told(t)); diff != "" {
+	if diff := cmp.Diff(want, gaugeValues(t)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", when, diff)
 	}
 }
@@ -135,7 +135,7 @@ func TestPlacementGaugesAddUp(t *testing.T) {
 			}
 		}
 
-		if diff := cmp.Diff(sums, told(t)); diff != "" {
+		if diff := cmp.Diff(sums, gaugeValues(t)); diff != "" {
 			t.Fatalf("told (-want +got):\n%s", diff)
 		}
 	})

@@ -147,8 +147,8 @@ func drawRequest(t *rapid.T, compiler *selector.Compiler, namespace, name string
 	return ConvertV1beta1(compiler, placement)
 }
 
-// told returns everything of a result that is written, or that decides when it is computed again.
-func told(r *Result) string {
+// writtenParts returns everything of a result that is written, and the time at which it is computed again.
+func writtenParts(r *Result) string {
 	lines := []string{fmt.Sprint(
 		r.Outcome() != Decided, len(r.Bound) > 0, r.Eligible, r.Available > 0, r.Unscheduled, r.RequeueAt, r.EvaluationErrors, r.Spreads,
 	)}
@@ -207,7 +207,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 			snapshot := i.SnapshotFor(keys...)
 			for n, request := range requests {
 				result := same(t, request, snapshot, incumbents)
-				before[n] = told(result)
+				before[n] = writtenParts(result)
 				i.UpdateDependencies(request.Key, result.Dependencies())
 			}
 
@@ -215,7 +215,7 @@ func TestAffectedMissesNobody(t *testing.T) {
 			snapshot = i.Snapshot()
 
 			for n, request := range requests {
-				after := told(same(t, request, snapshot, incumbents))
+				after := writtenParts(same(t, request, snapshot, incumbents))
 				if after != before[n] && !slices.Contains(affected.Subscribers, request.Key) {
 					t.Fatalf("%v is not among %v (%s), but its result was\n%s\nand is\n%s",
 						request.Key, affected.Subscribers, affected.Cause, before[n], after)

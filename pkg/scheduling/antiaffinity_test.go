@@ -180,7 +180,7 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 		})
 
 		again := Schedule(request, newWorld(clusters...).inventory.Snapshot(), incumbents, now)
-		if was, is := told(result), told(again); was != is {
+		if was, is := writtenParts(result), writtenParts(again); was != is {
 			t.Fatalf("it was\n%s\nand in another order it is\n%s", was, is)
 		}
 	})

@@ -269,7 +269,7 @@ func (c *course) incumbents(key inventory.Key) map[string]bool {
 // written returns everything that is written of a result: the told text, the groups of the selected clusters and, for v1alpha1, the
 // availability of the clusters in kept decisions.
 func written(r *Result, incumbents map[string]bool) string {
-	lines := []string{told(r)}
+	lines := []string{writtenParts(r)}
 
 	for _, f := range r.Selected {
 		group := slices.IndexFunc(r.Request.Groups, func(g GroupRule) bool { return g.Selector.Matches(f, &selector.EvalContext{}) })

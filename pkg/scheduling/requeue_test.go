@@ -60,7 +60,7 @@ func TestNothingChangesBeforeTheWakeUp(t *testing.T) {
 			t.Fatalf("asks to be woken at %v, and at %v to be woken at %v", first.RequeueAt, until, last.RequeueAt)
 		}
 
-		if was, is := told(first), told(last); was != is {
+		if was, is := writtenParts(first), writtenParts(last); was != is {
 			t.Fatalf("at %v it was\n%s\nand before the wake-up at %v it is\n%s", now, was, first.RequeueAt, is)
 		}
 	})

@@ -70,8 +70,7 @@ func (m *membership) forget(name string) {
 	delete(m.selecting, name)
 }
 
-// affected returns the names of the sets that a cluster joins or leaves between two states of it; nil stands for a cluster that does not
-// exist.
+// affected returns the names of the sets that a cluster joins or leaves between two states of it. A cluster that does not exist is nil.
 func (m *membership) affected(before, after client.Object) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

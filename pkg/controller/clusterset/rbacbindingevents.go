@@ -115,7 +115,7 @@ func watch[T client.Object](
 	})
 }
 
-// enqueue adds the namespaces of an audience to the queue. Everyone stands for every namespace that has a ServiceAccount named
+// enqueue adds the namespaces of an audience to the queue; for an audience of everyone, all namespaces with a ServiceAccount named
 // scope.Account.
 func (r *rbacBindingReconciler) enqueue(
 	ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request], audience scope.Audience,

@@ -19,7 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
-// The patch replaces the whole list of taints: a taint that somebody has added meanwhile must not be lost.
+// The patch replaces the whole list of taints, so it must not be applied to a list to which another client has added a taint.
 func TestTaintsAreWrittenOverWhatWasLookedAt(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := clusterv1.Install(scheme); err != nil {

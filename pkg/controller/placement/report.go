@@ -243,7 +243,7 @@ func (c *pageChanges) count() (gained, lost, moved int) {
 	for _, page := range c.after() {
 		for i := range page.Decisions {
 			cluster := page.Decisions[i].Cluster
-			if _, stands := after[cluster]; !stands || before[cluster] == page.Name { // Between two writes it may stand in two pages.
+			if _, found := after[cluster]; !found || before[cluster] == page.Name { // After a failed write two pages can have it.
 				after[cluster] = page.Name
 			}
 		}

@@ -137,7 +137,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			w := newWorld(10)
 			tc.happen(w)
-			expect(t, "condition", tc.want, told(w.judge(tc.percent)))
+			expect(t, "condition", tc.want, conditionText(w.judge(tc.percent)))
 		})
 	}
 }
@@ -168,7 +168,7 @@ func TestALongClauseIsCut(t *testing.T) {
 		}},
 	}
 
-	message := told(w.judge(30))
+	message := conditionText(w.judge(30))
 	if len(message) > 700 || !strings.HasSuffix(message, release) {
 		t.Errorf("got %d bytes: %s", len(message), message)
 	}

@@ -135,8 +135,8 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
 			outside := seen.Check(w.answer(), w.decisions, w.now)
 
-			if seen.Unknown || told(hub) != told(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
-				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, told(hub), told(outside))
+			if seen.Unknown || conditionText(hub) != conditionText(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
+				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, conditionText(hub), conditionText(outside))
 			}
 		}
 	})

@@ -190,8 +190,8 @@ func (w *world) settle(percent int) {
 	w.placement.Status.Conditions = conditions
 }
 
-// told returns the condition of a Result on one line; empty when there is none.
-func told(ruling removalbudget.Result) string {
+// conditionText returns the condition of a Result on one line; empty when there is none.
+func conditionText(ruling removalbudget.Result) string {
 	lines := []string{}
 	for _, c := range ruling.Conditions(true) {
 		lines = append(lines, fmt.Sprintf("%s=%s (%s): %s", c.Type, c.Status, c.Reason, c.Message))

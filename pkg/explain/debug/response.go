@@ -77,14 +77,14 @@ type Score struct {
 }
 
 func newResponse(evaluation explain.Evaluation) (*Response, error) {
-	question, err := newPlacement(evaluation.Placement)
+	placement, err := newPlacement(evaluation.Placement)
 	if err != nil {
 		return nil, err
 	}
 
 	report := explain.NewReport(evaluation, false)
 	answer := &Response{
-		Placement: question, Skipped: report.Skipped, Stalled: report.Stalled, Selected: report.Selected, Groups: report.Groups,
+		Placement: placement, Skipped: report.Skipped, Stalled: report.Stalled, Selected: report.Selected, Groups: report.Groups,
 		Conditions: report.Conditions, Warnings: report.Warnings, ChangesAt: report.ChangesAt, Verdicts: report.Clusters,
 		OutOfScope: report.OutOfScope, OutOfScopeReason: report.OutOfScopeReason,
 	}

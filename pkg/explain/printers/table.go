@@ -14,7 +14,7 @@ import (
 const (
 	// noValue is the text of an empty cell.
 	noValue = "-"
-	// columnGap stands between two columns.
+	// columnGap separates two columns.
 	columnGap = "  "
 	// membersShown bounds the clusters of one decision group in a line.
 	membersShown = 10

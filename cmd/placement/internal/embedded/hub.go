@@ -133,7 +133,7 @@ func (h *Hub) prepare(ctx context.Context, o Options, progress *live.Progress, i
 // Config returns the connection of the controllers, with the rights of their ServiceAccount.
 func (h *Hub) Config() *rest.Config { return h.config }
 
-// Access returns lines that tell users how to reach the hub.
+// Access returns lines with the address and the credentials of the hub.
 func (h *Hub) Access() []string { return h.access }
 
 // Wait returns nil when ctx ends or the hub is closed, and an error as soon as a process of the control plane has ended by itself.

@@ -8,6 +8,6 @@
 // It never keeps credentials of callers, and never decides itself who may read what.
 //
 // It is not the metrics server of controller-runtime: that wraps every extra handler in the one filter, so that the kubelet's probes would be
-// authorized too; it never renews its self-signed certificate, which is valid for a year; and its interface does not tell the port of an
-// address with port 0.
+// authorized too; it never renews its self-signed certificate, which is valid for a year; and its interface does not return the port
+// that it chose for an address with port 0.
 package endpoint

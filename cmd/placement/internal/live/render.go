@@ -15,7 +15,7 @@ const columnGap = "  "
 // Header names the server and how to reach it.
 type Header struct {
 	Server  string   // its address
-	Access  []string // lines that tell a person how to reach it
+	Access  []string // lines with the address and the credentials of the hub
 	Lease   string   // namespace/name; "" without leader election
 	standby bool     // another process holds the lease
 }

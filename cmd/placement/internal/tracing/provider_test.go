@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// nobody is an address without a collector.
-const nobody = "127.0.0.1:1"
+// noCollector is an address without a collector.
+const noCollector = "127.0.0.1:1"
 
 func quiet(t *testing.T) context.Context {
 	t.Helper()
@@ -25,7 +25,7 @@ func quiet(t *testing.T) context.Context {
 func start(t *testing.T, rate int32) *Provider {
 	t.Helper()
 	p, err := Start(quiet(t), &Config{TracingConfiguration: tracingapi.TracingConfiguration{
-		Endpoint: ptr.To(nobody), SamplingRatePerMillion: ptr.To(rate),
+		Endpoint: ptr.To(noCollector), SamplingRatePerMillion: ptr.To(rate),
 	}}, "v1")
 	if err != nil {
 		t.Fatal(err)

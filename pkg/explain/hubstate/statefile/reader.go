@@ -97,7 +97,7 @@ type Reader struct {
 	seen        map[string]string
 	problems    []Problem
 
-	rules *applyRules // nil: everything is taken as it stands
+	rules *applyRules // nil: every document is read without changes
 }
 
 // NewReader returns a Reader that validates by the given definitions, which must serve every kind of a State that has a
