@@ -37,7 +37,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-ocm build install-plugin run image test test-unit test-integration test-e2e test-consumers soak \
+.PHONY: help assets assets-scheduler assets-ocm build install-plugin run image test test-unit test-integration test-e2e test-consumers soak \
 	bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -69,6 +69,10 @@ assets: ## Build etcd and kube-apiserver into bin/controlplane unless they are t
 	@echo "==> assets: control plane binaries; built from Go modules the first time, which takes 5 to 10 minutes"
 	@$(GO) run ./test/env/assets $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
 
+assets-scheduler: ## Build kube-scheduler besides, which binds the pods of some tests (first time: 5 to 10 minutes with the rest)
+	@echo "==> assets-scheduler: control plane binaries with kube-scheduler; built from Go modules the first time"
+	@$(GO) run ./test/env/assets -scheduler $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
+
 assets-ocm: ## Build OCM's work manager and agent into bin/ocm unless they are there (first time: 5 to 15 minutes)
 	@echo "==> assets-ocm: programs of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
 	@$(GO) run ./test/env/assets -ocm $(call hint,building needs the Go module proxy; or point OCM_ASSETS at existing binaries)
@@ -99,13 +103,13 @@ test-unit: ## Run unit, property, surface and repository law tests; no server is
 	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
-test-integration: assets ## Run the suites against a real etcd and kube-apiserver, several packages at a time
+test-integration: assets-scheduler ## Run the suites against a real etcd and kube-apiserver, several packages at a time
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
 	@# A package waits for most of its time; four of them keep two cores busy.
 	@$(GO) test -p 4 ./test/env/... ./test/integration/... ./test/soak/... -timeout 15m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
-test-e2e: assets build ## Run the suites against the built binary as a user starts it
+test-e2e: assets-scheduler build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
 	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
 

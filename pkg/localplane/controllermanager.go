@@ -2,22 +2,17 @@ package localplane
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
-	"github.com/placement-hub/placement-hub/pkg/localplane/process"
 )
 
-// controllers are the controllers of kube-controller-manager that a hub needs; none of them controls nodes, pods or workloads.
-var controllers = []string{
+// hubControllers are the controllers of kube-controller-manager that a hub needs; none of them controls nodes, pods or workloads.
+var hubControllers = []string{
 	"garbage-collector-controller",
 	"namespace-controller",
 	"serviceaccount-controller",
@@ -26,71 +21,35 @@ var controllers = []string{
 	"validatingadmissionpolicy-status-controller",
 }
 
-// startControllerManager starts kube-controller-manager as the user and with the rights that it has in production.
+// workloadControllers are all controllers that run by default, except those that taint Nodes without kubelets and evict their pods.
+var workloadControllers = []string{"*", "-node-lifecycle-controller", "-taint-eviction-controller"}
+
+// startControllerManager starts kube-controller-manager and waits for its health and for the ServiceAccount that it creates.
 func (c *ControlPlane) startControllerManager(ctx context.Context) error {
-	config, err := c.UserConfig("system:kube-controller-manager")
-	if err != nil {
-		return err
-	}
-	kubeconfig, err := Kubeconfig(config)
-	if err != nil {
-		return err
-	}
-	const kubeconfigFile = "kube-controller-manager.kubeconfig"
-	if err := c.directory.replace(kubeconfigFile, kubeconfig); err != nil {
-		return err
-	}
 	serviceAccountKey, err := ensureServiceAccountKey(c.directory)
 	if err != nil {
 		return err
 	}
-	client, err := c.trustingClient()
-	if err != nil {
-		return err
+	controllers := hubControllers
+	if c.options.Workloads {
+		controllers = workloadControllers
 	}
-	server := server{
-		name: binaries.ControllerManager,
-		launch: func(port int) (*process.Process, error) {
-			return process.Start(process.Command{
-				Name: binaries.ControllerManager,
-				Path: c.assets.ControllerManager,
-				Args: []string{
-					"--kubeconfig=" + c.directory.file(kubeconfigFile),
-					"--controllers=" + strings.Join(controllers, ","),
-					"--use-service-account-credentials",
-					"--service-account-private-key-file=" + serviceAccountKey,
-					"--leader-elect=false",
-					"--bind-address=" + loopback,
-					fmt.Sprintf("--secure-port=%d", port),
-					"--tls-cert-file=" + c.directory.file(servingCertificateFile),
-					"--tls-private-key-file=" + c.directory.file(servingKeyFile),
-					"--kube-api-qps=200",
-					"--kube-api-burst=400",
-				},
-				LogPath: c.directory.file("kube-controller-manager.log"),
-			})
+	c.controllerManager, err = c.startComponent(ctx, component{
+		name:   binaries.ControllerManager,
+		path:   c.assets.ControllerManager,
+		health: "/healthz",
+		arguments: []string{
+			"--controllers=" + strings.Join(controllers, ","),
+			"--use-service-account-credentials",
+			"--service-account-private-key-file=" + serviceAccountKey,
 		},
-		ready: func(ctx context.Context, port int) error { return c.controllersReady(ctx, client, port) },
-	}
-	c.controllerManager, _, err = c.start(ctx, server)
+		ready: c.defaultAccountExists,
+	})
 	return err
 }
 
-// trustingClient is an anonymous client that trusts the serving certificates of this control plane.
-func (c *ControlPlane) trustingClient() (*http.Client, error) {
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(c.authority.pem) {
-		return nil, errors.New("the certificate authority holds no certificate")
-	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
-	return &http.Client{Transport: transport}, nil
-}
-
-// controllersReady asks for /healthz, and for the account that the service account controller makes.
-func (c *ControlPlane) controllersReady(ctx context.Context, client *http.Client, port int) error {
-	if _, err := exchange(ctx, client, http.MethodGet, "https://"+address(port)+"/healthz", ""); err != nil {
-		return err
-	}
+// defaultAccountExists returns an error until the ServiceAccount controller has created the ServiceAccount of the namespace "default".
+func (c *ControlPlane) defaultAccountExists(ctx context.Context) error {
 	accounts, err := corev1client.NewForConfig(c.admin)
 	if err != nil {
 		return fmt.Errorf("making a client: %w", err)
@@ -100,4 +59,11 @@ func (c *ControlPlane) controllersReady(ctx context.Context, client *http.Client
 		return fmt.Errorf("waiting for the default service account: %w", err)
 	}
 	return nil
+}
+
+// startScheduler starts kube-scheduler and waits until its caches are filled.
+func (c *ControlPlane) startScheduler(ctx context.Context) error {
+	var err error
+	c.scheduler, err = c.startComponent(ctx, component{name: binaries.Scheduler, path: c.assets.Scheduler, health: "/readyz"})
+	return err
 }

@@ -33,7 +33,8 @@ type ControlPlane struct {
 	url       string
 	admin     *rest.Config
 
-	controllerManager *process.Process // nil without Options.ControllerManager
+	controllerManager *process.Process // nil without Options.ControllerManager and Options.Workloads
+	scheduler         *process.Process // nil without Options.Workloads
 	// The servers with the ports on which etcd and the API server restart.
 	etcdServer, apiServerServer server
 
@@ -154,8 +155,13 @@ func (c *ControlPlane) startPrograms(ctx context.Context) error {
 	if err := c.startAPIServer(ctx); err != nil {
 		return err
 	}
-	if c.options.ControllerManager {
-		return c.startControllerManager(ctx)
+	if c.options.ControllerManager || c.options.Workloads {
+		if err := c.startControllerManager(ctx); err != nil {
+			return err
+		}
+	}
+	if c.options.Workloads {
+		return c.startScheduler(ctx)
 	}
 	return nil
 }
@@ -163,10 +169,11 @@ func (c *ControlPlane) startPrograms(ctx context.Context) error {
 // Wait returns nil when ctx ends or the control plane is stopped. It returns an error that quotes the log when a program that ran at the
 // call of Wait exits by itself or is killed by Crash.
 func (c *ControlPlane) Wait(ctx context.Context) error {
-	ended := make(chan *process.Process, 3)
+	programs := c.programs()
+	ended := make(chan *process.Process, len(programs))
 	returned := make(chan struct{})
 	defer close(returned)
-	for _, p := range c.programs() {
+	for _, p := range programs {
 		go func() {
 			select {
 			case <-p.Done():
@@ -195,7 +202,7 @@ func (c *ControlPlane) programs() []*process.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var running []*process.Process
-	for _, p := range []*process.Process{c.controllerManager, c.apiServer, c.etcd} {
+	for _, p := range []*process.Process{c.scheduler, c.controllerManager, c.apiServer, c.etcd} {
 		if p != nil {
 			running = append(running, p)
 		}

@@ -19,6 +19,9 @@ type Options struct {
 	// ControllerManager also starts kube-controller-manager, with the garbage collector and the controllers of namespaces, ServiceAccounts
 	// and aggregated ClusterRoles.
 	ControllerManager bool
+	// Workloads also starts kube-scheduler, and kube-controller-manager with the controllers of workloads, so that pods are made and bound
+	// to the Nodes of ControlPlane.CreateNode. No controller taints these Nodes or evicts their pods for want of a kubelet.
+	Workloads bool
 	// AuditLog records every request, without bodies, for ControlPlane.Audit and ControlPlane.Writes.
 	AuditLog bool
 	// Log receives progress lines for the user; nil means silent.
@@ -48,8 +51,11 @@ func (o Options) assets() (binaries.Assets, error) {
 		}
 		assets = found
 	}
-	if o.ControllerManager && assets.ControllerManager == "" {
+	if (o.ControllerManager || o.Workloads) && assets.ControllerManager == "" {
 		return binaries.Assets{}, fmt.Errorf("no kube-controller-manager in %s: run `make assets`, or put the binary there", assets.Dir)
+	}
+	if o.Workloads && assets.Scheduler == "" {
+		return binaries.Assets{}, fmt.Errorf("no kube-scheduler in %s: run `make assets-scheduler`, or put the binary there", assets.Dir)
 	}
 	return assets, nil
 }

@@ -9,11 +9,25 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
-func TestControllerManagerIsNamedWhenMissing(t *testing.T) {
-	assets := binaries.Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Dir: "/x"}
-	_, err := Start(t.Context(), Options{ControllerManager: true, Assets: &assets})
-	if err == nil || !strings.Contains(err.Error(), "no kube-controller-manager in /x: run `make assets`") {
-		t.Errorf("got %v, want an error that names the missing binary and the way out", err)
+func TestMissingBinaryIsNamed(t *testing.T) {
+	servers := binaries.Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Dir: "/x"}
+	manager := servers
+	manager.ControllerManager = "/x/kube-controller-manager"
+
+	for _, c := range []struct {
+		options Options
+		assets  binaries.Assets
+		want    string
+	}{
+		{Options{ControllerManager: true}, servers, "no kube-controller-manager in /x: run `make assets`"},
+		{Options{Workloads: true}, servers, "no kube-controller-manager in /x: run `make assets`"},
+		{Options{Workloads: true}, manager, "no kube-scheduler in /x: run `make assets-scheduler`"},
+	} {
+		c.options.Assets = &c.assets
+		_, err := Start(t.Context(), c.options)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want an error with %q", err, c.want)
+		}
 	}
 }
 

@@ -68,14 +68,14 @@ func linkAssets(directory string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if missing := found.Missing(); len(missing) > 0 {
-		return "", fmt.Errorf("the tests need %v too; run make assets", missing)
+	if missing := found.Missing(true); len(missing) > 0 {
+		return "", fmt.Errorf("the tests need %v too; run make assets-scheduler", missing)
 	}
 	links := filepath.Join(directory, "assets")
 	if err := os.Mkdir(links, 0o700); err != nil {
 		return "", err
 	}
-	for _, target := range []string{found.Etcd, found.APIServer, found.ControllerManager, found.Kubectl} {
+	for _, target := range []string{found.Etcd, found.APIServer, found.ControllerManager, found.Scheduler, found.Kubectl} {
 		if err := os.Symlink(target, filepath.Join(links, filepath.Base(target))); err != nil {
 			return "", err
 		}

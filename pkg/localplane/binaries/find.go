@@ -15,6 +15,7 @@ const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
 	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
 	Kubectl           = "kubectl"
 )
 
@@ -29,8 +30,9 @@ var ErrNoAssets = errors.New("no etcd and kube-apiserver found: run `make assets
 type Assets struct {
 	Etcd      string
 	APIServer string
-	// ControllerManager and Kubectl are empty if they were not found.
+	// ControllerManager, Scheduler and Kubectl are empty if they were not found.
 	ControllerManager string
+	Scheduler         string
 	Kubectl           string
 
 	Dir     string   // the directory that holds etcd and kube-apiserver
@@ -40,7 +42,7 @@ type Assets struct {
 
 // Find searches for control plane binaries, in this order: the directory in $KUBEBUILDER_ASSETS, the newest usable version in the
 // store of setup-envtest, bin/controlplane of the checkout, and the directory controlplane beside the running program. A directory counts
-// if it has etcd and kube-apiserver; the other two binaries come from the first of the remaining places that has them, except other
+// if it has etcd and kube-apiserver; the other binaries come from the first of the remaining places that has them, except other
 // versions of the store. It returns ErrNoAssets with the reasons if no directory counts.
 func Find() (Assets, error) {
 	places, skipped, err := assetPlaces()
@@ -75,25 +77,28 @@ func Find() (Assets, error) {
 
 // complete adds the optional binaries of a directory that are still missing.
 func (a Assets) complete(directory string) Assets {
-	if a.ControllerManager == "" && hasBinary(directory, ControllerManager) {
-		a.ControllerManager = filepath.Join(directory, ControllerManager)
-	}
-	if a.Kubectl == "" && hasBinary(directory, Kubectl) {
-		a.Kubectl = filepath.Join(directory, Kubectl)
+	for _, binary := range []struct {
+		name string
+		path *string
+	}{{ControllerManager, &a.ControllerManager}, {Scheduler, &a.Scheduler}, {Kubectl, &a.Kubectl}} {
+		if *binary.path == "" && hasBinary(directory, binary.name) {
+			*binary.path = filepath.Join(directory, binary.name)
+		}
 	}
 	return a
 }
 
-// Missing returns the names of the binaries that were not found.
-func (a Assets) Missing() []string {
+// Missing returns the names of the binaries that were not found. It omits kube-scheduler, which few tests need, unless scheduler is true.
+func (a Assets) Missing(scheduler bool) []string {
 	var missing []string
 	for _, binary := range []struct{ name, path string }{
 		{Etcd, a.Etcd},
 		{APIServer, a.APIServer},
 		{ControllerManager, a.ControllerManager},
+		{Scheduler, a.Scheduler},
 		{Kubectl, a.Kubectl},
 	} {
-		if binary.path == "" {
+		if binary.path == "" && (scheduler || binary.name != Scheduler) {
 			missing = append(missing, binary.name)
 		}
 	}

@@ -68,7 +68,7 @@ func pins(kubernetes, etcd string) Pins {
 func TestFind(t *testing.T) {
 	pinned := pins("v1.37.0", "v3.7.0")
 	server := []string{Etcd, APIServer}
-	all := append([]string{ControllerManager, Kubectl}, server...)
+	all := append([]string{ControllerManager, Scheduler, Kubectl}, server...)
 	cases := []struct {
 		reason   string
 		binaries func(fakePlaces) map[string][]string
@@ -97,7 +97,7 @@ func TestFind(t *testing.T) {
 		{
 			reason: "the store's other versions do not complete the chosen one, the build does",
 			binaries: func(p fakePlaces) map[string][]string {
-				return map[string][]string{p.stored("1.36.0"): server, p.stored("1.35.0"): all, p.built(): {ControllerManager}}
+				return map[string][]string{p.stored("1.36.0"): server, p.stored("1.35.0"): all, p.built(): {ControllerManager, Scheduler}}
 			},
 			stamp: pinned,
 			want:  func(p fakePlaces) (string, string) { return p.stored("1.36.0"), p.built() },
@@ -145,11 +145,21 @@ func TestFind(t *testing.T) {
 			}
 			if controllerManager != "" {
 				want.ControllerManager = filepath.Join(controllerManager, ControllerManager)
+				want.Scheduler = filepath.Join(controllerManager, Scheduler)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestMissing(t *testing.T) {
+	servers := Assets{Etcd: "/x/etcd", APIServer: "/x/kube-apiserver", Kubectl: "/x/kubectl"}
+	for scheduler, want := range map[bool][]string{false: {ControllerManager}, true: {ControllerManager, Scheduler}} {
+		if diff := cmp.Diff(want, servers.Missing(scheduler)); diff != "" {
+			t.Errorf("with kube-scheduler %t (-want +got):\n%s", scheduler, diff)
+		}
 	}
 }
 

@@ -29,25 +29,29 @@ type suite struct {
 	missing func() ([]string, error)
 }
 
-var controlPlane = suite{
-	Programs: binaries.ControlPlane,
-	title:    "the control plane",
-	packages: map[string]string{
-		binaries.Etcd:              "go.etcd.io/etcd/server/v3",
-		binaries.APIServer:         "k8s.io/kubernetes/cmd/kube-apiserver",
-		binaries.ControllerManager: "k8s.io/kubernetes/cmd/kube-controller-manager",
-		binaries.Kubectl:           "k8s.io/kubernetes/cmd/kubectl",
-	},
-	variable:   binaries.AssetsVariable,
-	duration:   "5 to 10 minutes",
-	kubernetes: "kubernetes",
-	missing: func() ([]string, error) {
-		assets, err := binaries.Find()
-		if err != nil && !errors.Is(err, binaries.ErrNoAssets) {
-			return nil, fmt.Errorf("looking for the control plane: %w", err)
-		}
-		return assets.Missing(), nil
-	},
+// controlPlane returns the binaries of a control plane, with kube-scheduler if scheduler is true.
+func controlPlane(scheduler bool) suite {
+	return suite{
+		Programs: binaries.ControlPlane,
+		title:    "the control plane",
+		packages: map[string]string{
+			binaries.Etcd:              "go.etcd.io/etcd/server/v3",
+			binaries.APIServer:         "k8s.io/kubernetes/cmd/kube-apiserver",
+			binaries.ControllerManager: "k8s.io/kubernetes/cmd/kube-controller-manager",
+			binaries.Scheduler:         "k8s.io/kubernetes/cmd/kube-scheduler",
+			binaries.Kubectl:           "k8s.io/kubernetes/cmd/kubectl",
+		},
+		variable:   binaries.AssetsVariable,
+		duration:   "5 to 10 minutes",
+		kubernetes: "kubernetes",
+		missing: func() ([]string, error) {
+			assets, err := binaries.Find()
+			if err != nil && !errors.Is(err, binaries.ErrNoAssets) {
+				return nil, fmt.Errorf("looking for the control plane: %w", err)
+			}
+			return assets.Missing(scheduler), nil
+		},
+	}
 }
 
 var ocm = suite{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,29 @@ func TestRunBuildsTheProgramsOfOCMOnlyWhenAsked(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{".lock", binaries.StampFile, env.WorkBinary}, files(t, directory)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunBuildsTheSchedulerOnlyWhenAsked(t *testing.T) {
+	checkout := setCheckout(t, compiles)
+	if _, _, err := runIn(t); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"building kube-scheduler (", "using "} {
+		stdout, stderr, err := runIn(t, "-scheduler")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stdout != checkout.BuildDir(binaries.ControlPlane)+"\n" || !strings.Contains(stderr, want) {
+			t.Errorf("printed %q; progress lacks %q:\n%s", stdout, want, stderr)
+		}
+	}
+	want := append(slices.Clone(complete[:len(complete)-1]), binaries.Scheduler, binaries.Kubectl)
+	if diff := cmp.Diff(want, files(t, checkout.BuildDir(binaries.ControlPlane))); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if _, _, err := runIn(t, "-scheduler", "-ocm"); err == nil || !strings.Contains(err.Error(), "exclude each other") {
+		t.Errorf("-scheduler with -ocm: %v, want a refusal", err)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Command assets finds or builds the binaries of a control plane, and prints their directory. With -ocm it does so for the programs of Open
-// Cluster Management that tests run as consumers of decisions.
+// Command assets finds or builds the binaries of a control plane, and prints their directory. With -scheduler kube-scheduler is among them.
+// With -ocm the binaries are those of Open Cluster Management that tests run as consumers of decisions.
 //
 // Standard output has only that directory, so that a shell can use it:
 //

@@ -28,19 +28,26 @@ func main() {
 	}
 }
 
-// run builds the missing binaries of the control plane, or of OCM with -ocm, and prints their directory to stdout.
+// run builds the missing binaries of the control plane, with kube-scheduler if arguments have -scheduler, or those of OCM with -ocm. It
+// prints their directory to stdout.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("assets", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	consumers := flags.Bool("ocm", false, "find or build the programs of Open Cluster Management that tests run as consumers")
+	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("flags: %w", err)
 	}
-	find := findControlPlane
-	if *consumers {
-		find = findOCM
+	if *consumers && *scheduler {
+		return errors.New("-ocm and -scheduler exclude each other: OCM has no scheduler; run the command once with each")
 	}
-	directory, err := find(ctx, stderr)
+	var directory string
+	var err error
+	if *consumers {
+		directory, err = findOCM(ctx, stderr)
+	} else {
+		directory, err = findControlPlane(ctx, stderr, *scheduler)
+	}
 	if err != nil {
 		return err
 	}
@@ -50,8 +57,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	return nil
 }
 
-func findControlPlane(ctx context.Context, out io.Writer) (directory string, err error) {
-	if err := controlPlane.ensure(ctx, out); err != nil {
+func findControlPlane(ctx context.Context, out io.Writer, scheduler bool) (directory string, err error) {
+	if err := controlPlane(scheduler).ensure(ctx, out); err != nil {
 		return "", err
 	}
 	assets, err := binaries.Find()
@@ -80,8 +87,8 @@ func report(assets binaries.Assets, out io.Writer) {
 		fmt.Fprintln(out, "skipped:", skipped)
 	}
 	fmt.Fprintf(out, "using %s (%s)\n", assets.Dir, assets.Source)
-	for _, path := range []string{assets.ControllerManager, assets.Kubectl} {
-		if filepath.Dir(path) != assets.Dir {
+	for _, path := range []string{assets.ControllerManager, assets.Scheduler, assets.Kubectl} {
+		if path != "" && filepath.Dir(path) != assets.Dir {
 			fmt.Fprintf(out, "  with %s from %s\n", filepath.Base(path), filepath.Dir(path))
 		}
 	}

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 
@@ -128,6 +129,27 @@ func (f *Fixture) destroy(ctx SpecContext) {
 	for _, namespace := range namespaces.Items {
 		Expect(client.IgnoreNotFound(Client.Delete(ctx, &namespace))).To(Succeed())
 	}
+
+	// After the namespace, in which no controller creates pods any more. No kubelet ends them.
+	Expect(Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(f.Namespace), client.GracePeriodSeconds(0))).To(Succeed())
+	Expect(Client.DeleteAllOf(ctx, &corev1.Node{}, mine)).To(Succeed())
+}
+
+// Node creates a Node without a kubelet, to which kube-scheduler binds pods: Run needs the setting WithWorkloads. The labels are added to
+// kubernetes.io/hostname, the full name, and to the label of the fixture.
+func (f *Fixture) Node(ctx context.Context, short string, labels map[string]string, taints ...corev1.Taint) *corev1.Node {
+	GinkgoHelper()
+
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: f.Name(short), Labels: map[string]string{FixtureLabel: f.Namespace, corev1.LabelHostname: f.Name(short)},
+		},
+		Spec: corev1.NodeSpec{Taints: taints},
+	}
+	maps.Copy(node.Labels, labels)
+	Expect(ControlPlane.CreateNode(ctx, node)).To(Succeed())
+
+	return node
 }
 
 // Cluster creates a member of an exclusive set of this fixture, or of none if set is empty. The edits may fill spec and status.

@@ -37,15 +37,24 @@ var (
 	StopHub func()
 )
 
-// Run runs the specs of the calling package against a control plane and a hub of their own. After the last spec it demands that no write of
-// the hub has enqueued a placement.
-func Run(t *testing.T, description string) {
+// WithWorkloads is a setting for Run: kube-scheduler and the controllers of workloads run too, so that pods are made and bound to the Nodes
+// of Fixture.Node.
+func WithWorkloads(options *localplane.Options) { options.Workloads = true }
+
+// Run runs the specs of the calling package against a control plane, as changed by the settings, and a hub of their own. After the last spec
+// it demands that no write of the hub has enqueued a placement.
+func Run(t *testing.T, description string, settings ...func(*localplane.Options)) {
 	t.Helper()
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 
-	BeforeSuite(start)
+	options := localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter}
+	for _, set := range settings {
+		set(&options)
+	}
+
+	BeforeSuite(func(ctx SpecContext) { start(ctx, options) })
 	AfterEach(endInterval)
 	AfterSuite(expectOwnWritesEnqueueNothing)
 
@@ -53,12 +62,12 @@ func Run(t *testing.T, description string) {
 }
 
 // start starts the control plane and the hub, which end with the suite.
-func start(ctx SpecContext) {
+func start(ctx SpecContext, options localplane.Options) {
 	ctrl.SetLogger(klog.NewKlogr())
 
 	var err error
 
-	ControlPlane, err = localplane.Start(ctx, localplane.Options{ControllerManager: true, AuditLog: true, Log: GinkgoWriter})
+	ControlPlane, err = localplane.Start(ctx, options)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(ControlPlane.Stop()).To(Succeed()) })
 	Expect(manifests.Install(ctx, ControlPlane.AdminConfig())).To(Succeed())
