@@ -20,8 +20,8 @@ func TestWebhookIsReached(t *testing.T) {
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration")
 	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, "base/webhook", "ValidatingWebhookConfiguration")
 	for _, name := range []string{mutating.Name, validating.Name} {
-		if name != webhookconfig.Configuration {
-			t.Errorf("a configuration is named %s, want %s", name, webhookconfig.Configuration)
+		if name != webhook.Configuration {
+			t.Errorf("a configuration is named %s, want %s", name, webhook.Configuration)
 		}
 	}
 	got := []*admissionregistrationv1.ServiceReference{mutating.Webhooks[0].ClientConfig.Service, validating.Webhooks[0].ClientConfig.Service}

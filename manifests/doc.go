@@ -40,8 +40,8 @@
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
-//   - podscheduling, affinityclass: the definitions of kupid.gardener.cloud, and those of AffinityClass and Tenant. They are not among
-//     Objects; each directory has a kustomization of its own.
+//   - podscheduling, affinityclass: the opt-in systems, with their definitions, roles, policies and webhook configurations. They are not
+//     among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in

@@ -39,8 +39,8 @@ var applyOrder = map[string]int{
 	"RoleBinding":                      6,
 	"ValidatingAdmissionPolicy":        7,
 	"ValidatingAdmissionPolicyBinding": 8,
-	"MutatingWebhookConfiguration":     9,
-	"ValidatingWebhookConfiguration":   10,
+	mutatingKind:                       9,
+	validatingKind:                     10,
 }
 
 // roots are the directories of the manifests that every hub needs; multicluster, webhook, podscheduling and affinityclass are optional.

@@ -25,12 +25,6 @@ import (
 // upstreamPrefix begins the names of the files that are copied from open-cluster-management.io/api.
 const upstreamPrefix = "cluster.open-cluster-management.io_"
 
-// The directories of the systems that are not installed by default.
-const (
-	podScheduling = "podscheduling"
-	affinityClass = "affinityclass"
-)
-
 func TestObjectsAreInApplyOrder(t *testing.T) {
 	objs := objects(t)
 	var got []string
@@ -131,8 +125,8 @@ func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 		}
 	}
 	for directory, want := range map[string][]string{
-		"crds": {"Placement", "PlacementDecision"}, podScheduling: {"ClusterPodSchedulingPolicy", "PodSchedulingPolicy"},
-		affinityClass: {"AffinityClass", "Tenant"},
+		"crds": {"Placement", "PlacementDecision"}, PodScheduling: {"ClusterPodSchedulingPolicy", "PodSchedulingPolicy"},
+		AffinityClass: {"AffinityClass", "Tenant"},
 	} {
 		var got []string
 		for name, content := range definitionFiles(t, directory, "") {

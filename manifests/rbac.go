@@ -17,9 +17,9 @@ type Role struct {
 	Namespaced []rbacv1.PolicyRule // in the namespace of the hub
 }
 
-// Roles returns the roles in rbac and multicluster by their names without the prefix open-cluster-management:placement-hub:.
+// Roles returns the roles in rbac, multicluster and the systems by their names without the prefix open-cluster-management:placement-hub:.
 func Roles() (map[string]Role, error) {
-	objs, err := objectsIn("rbac", multicluster)
+	objs, err := objectsIn(append([]string{"rbac", multicluster}, systems...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -13,33 +13,53 @@ import (
 
 const webhook = "webhook"
 
+// The kinds of webhook configurations.
+const (
+	mutatingKind   = "MutatingWebhookConfiguration"
+	validatingKind = "ValidatingWebhookConfiguration"
+)
+
 // Webhook returns the configurations of the admission webhook for ManagedClusters. They refer to the Service placement-webhook in the
 // namespace of the hub or, for a hub outside of the cluster, to the URL base, such as https://127.0.0.1:9443. It returns an error if base
 // is not an https URL.
 func Webhook(base string) ([]*unstructured.Unstructured, error) {
 	objs, err := objectsIn(webhook)
-	if err != nil || base == "" {
-		return objs, err
+	if err != nil {
+		return nil, err
+	}
+	if err := callAt(base, objs); err != nil {
+		return nil, err
+	}
+	return objs, nil
+}
+
+// callAt makes the webhook configurations among objects refer to the URL base; empty leaves them to their Service.
+func callAt(base string, objs []*unstructured.Unstructured) error {
+	if base == "" {
+		return nil
 	}
 	location, err := url.Parse(base)
 	if err != nil || location.Scheme != "https" || location.Host == "" {
-		return nil, fmt.Errorf("the URL of the webhook is %q: use https://host:port", base)
+		return fmt.Errorf("the URL of the webhook is %q: use https://host:port", base)
 	}
 	for _, obj := range objs {
+		if kind := obj.GetKind(); kind != mutatingKind && kind != validatingKind {
+			continue
+		}
 		webhooks, _, err := unstructured.NestedSlice(obj.Object, "webhooks")
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", describe(obj), err)
+			return fmt.Errorf("%s: %w", describe(obj), err)
 		}
 		for _, entry := range webhooks {
 			if err := replaceService(entry, location); err != nil {
-				return nil, fmt.Errorf("%s: %w", describe(obj), err)
+				return fmt.Errorf("%s: %w", describe(obj), err)
 			}
 		}
 		if err := unstructured.SetNestedSlice(obj.Object, webhooks, "webhooks"); err != nil {
-			return nil, fmt.Errorf("%s: %w", describe(obj), err)
+			return fmt.Errorf("%s: %w", describe(obj), err)
 		}
 	}
-	return objs, nil
+	return nil
 }
 
 // replaceService replaces the Service of an entry of webhooks by a URL with the same path.

@@ -105,8 +105,9 @@ func (o *controllerOptions) run(ctx context.Context, stop context.CancelFunc) (e
 // runControllers runs a manager with the selected controllers and the endpoint until ctx ends. It trusts that o is complete and valid.
 func runControllers(ctx context.Context, config *rest.Config, o *controllerOptions) (err error) {
 	watches := watchhealth.New()
-	informers := controller.CacheOptions(o.controllers.Namespace)
+	informers := o.controllers.CacheOptions()
 	informers.NewInformer = watches.NewInformer
+	o.controllers.Webhook.NewInformer = watches.NewInformer
 	mgr, lock, err := newManager(ctx, config, informers, o.election)
 	if err != nil {
 		return err

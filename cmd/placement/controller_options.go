@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	cliflag "k8s.io/component-base/cli/flag"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -21,7 +22,8 @@ import (
 )
 
 const (
-	defaultNamespace = "open-cluster-management-hub"
+	defaultNamespace  = "open-cluster-management-hub"
+	failurePolicyFlag = "webhook-failure-policy"
 
 	serviceAccountNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 	// A Service's serving certificate is mounted here on OpenShift; used when neither a file nor a flag names another.
@@ -54,7 +56,7 @@ func newControllerOptions() *controllerOptions {
 		serving:     endpoint.Defaults(),
 		election:    election.Defaults(),
 		webhook:     "0.0.0.0:9443",
-		controllers: controller.Options{Controllers: []string{"placement"}},
+		controllers: controller.Options{Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore},
 	}
 }
 
@@ -74,7 +76,8 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Maximal number of requests at once above --kube-api-qps; 0 is twice --kube-api-qps. No effect if --kube-api-qps is 0.")
 
 	fs.StringSliceVar(&o.controllers.Controllers, "controllers", o.controllers.Controllers,
-		"Controllers to run: '*' is all, 'name' adds one, '-name' removes one. Names: "+strings.Join(controller.Names(), ", ")+".")
+		"Controllers to run: '*' is all without a system, 'system/*' is all of a system, 'name' adds one, '-name' removes one. "+
+			"Names: "+strings.Join(controller.Names(), ", ")+".")
 	fs.IntVar(&o.controllers.Workers, "workers", o.controllers.Workers,
 		"Number of Placements to reconcile at the same time; 0 is four for each CPU, because workers mostly wait for the API server.")
 
@@ -95,8 +98,10 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.serving.Address, "listen", o.serving.Address,
 		"Address of the HTTPS endpoint for /metrics, /debug/placements/, /healthz, /livez and /readyz; port 0 selects a free port.")
 	fs.StringVar(&o.webhook, "webhook-listen", o.webhook,
-		"HTTPS address of the webhook of the controller "+webhookconfig.Defaults+"; port 0 selects a free port. "+
-			"The certificate has the host names in the configurations of manifests/webhook.")
+		"HTTPS address of the webhooks of the controllers "+strings.Join(controller.WebhookNames(), ", ")+"; port 0 selects a free port. "+
+			"The certificate has the host names in the webhook configurations.")
+	fs.StringVar((*string)(&o.controllers.PolicyFailure), failurePolicyFlag, string(o.controllers.PolicyFailure),
+		"Failure policy of the webhooks of pod scheduling policies: Ignore admits what the hub cannot review, Fail refuses it.")
 	fs.StringVar(&o.serving.MinTLSVersion, "tls-min-version", o.serving.MinTLSVersion,
 		"Minimum TLS version of the endpoints; by default VersionTLS12. One of "+strings.Join(cliflag.TLSPossibleVersions(), ", ")+".")
 	fs.StringSliceVar(&o.serving.CipherSuites, "tls-cipher-suites", o.serving.CipherSuites,
@@ -222,6 +227,10 @@ func (o *controllerOptions) validate() error {
 	} else if o.controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
 		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
 			"add placement to --controllers, or leave the flag out"))
+	}
+	if policy := o.controllers.PolicyFailure; policy != admissionregistrationv1.Ignore && policy != admissionregistrationv1.Fail {
+		errs = append(errs, fmt.Errorf("--%s: %q is not a failure policy; use %s or %s",
+			failurePolicyFlag, policy, admissionregistrationv1.Ignore, admissionregistrationv1.Fail))
 	}
 	if _, _, err := net.SplitHostPort(o.webhook); err != nil {
 		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))

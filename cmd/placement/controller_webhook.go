@@ -5,18 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
+	"strings"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
-// listen binds the address of the webhook if its controller runs.
+// listen binds the address of the webhooks if a controller that serves one runs.
 func (o *controllerOptions) listen(ctx context.Context) error {
-	enabled, err := o.controllers.Enabled()
+	serves, err := o.controllers.ServesWebhook()
 	if err != nil {
 		return fmt.Errorf("--controllers: %w", err)
 	}
-	if !slices.Contains(enabled, webhookconfig.Defaults) {
+	if !serves {
 		return nil
 	}
 	webhook := &o.controllers.Webhook
@@ -25,7 +25,8 @@ func (o *controllerOptions) listen(ctx context.Context) error {
 	}
 	var listen net.ListenConfig
 	if webhook.Listener, err = listen.Listen(ctx, o.serving.Network, o.webhook); err != nil {
-		return fmt.Errorf("--webhook-listen: %w; choose another address, or leave the controller %s off", err, webhookconfig.Defaults)
+		return fmt.Errorf("--webhook-listen: %w; choose another address, or leave these controllers off: %s",
+			err, strings.Join(controller.WebhookNames(), ", "))
 	}
 	return nil
 }
@@ -33,7 +34,7 @@ func (o *controllerOptions) listen(ctx context.Context) error {
 // closeListener releases an address, unless it is closed already.
 func closeListener(listener net.Listener) error {
 	if err := listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-		return fmt.Errorf("closing the listener of the webhook: %w", err)
+		return fmt.Errorf("closing the listener of the webhooks: %w", err)
 	}
 	return nil
 }

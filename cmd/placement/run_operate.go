@@ -16,19 +16,19 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // controllers returns the options with all controllers that manifests.Install supports. The webhook needs an address at which the API
 // server can reach this process. An existing cluster may have no agents that report the availability of clusters: tainting all of them
 // would remove their workload.
-func (o *runOptions) controllers(webhook net.Listener) controller.Options {
+func (o *runOptions) controllers(listener net.Listener) controller.Options {
 	options := o.removal
 	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
-	options.Webhook.Listener = webhook
-	if webhook == nil {
-		options.Controllers = append(options.Controllers, "-"+webhookconfig.Defaults)
+	options.Webhook.Listener = listener
+	if listener == nil {
+		options.Controllers = append(options.Controllers, "-"+webhook.Defaulting)
 	}
 	if o.kubeconfig != "" {
 		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints)
@@ -47,7 +47,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	controllers.Tracing = traces.Spans()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	mgr, _, err := newManager(ctx, traces.Wrap(hub.config), controller.CacheOptions(controllers.Namespace), hub.election)
+	mgr, _, err := newManager(ctx, traces.Wrap(hub.config), controllers.CacheOptions(), hub.election)
 	if err != nil {
 		return err
 	}

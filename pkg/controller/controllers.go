@@ -19,6 +19,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // Access is what a controller needs on the hub.
@@ -55,8 +56,10 @@ var profileDecisions = Access{
 type controller struct {
 	// name is what --controllers takes.
 	name string
-	// setup adds the controller to the manager.
+	// setup adds the controller to the manager; nil for one that only serves a webhook.
 	setup func(manager.Manager, queue.Settings) error
+	// webhook returns what the controller serves to API servers; nil for none.
+	webhook func(manager.Manager, queue.Settings) (webhookconfig.Webhook, error)
 	// access is what the controller needs on the hub.
 	access Access
 }
@@ -67,35 +70,41 @@ func (o Options) all(enabled []string) []controller {
 	placements := once(o.placement(enabled).Setup) // One inventory serves both APIs.
 
 	return []controller{
-		{placement.Name, placements, Access{
+		{name: placement.Name, setup: placements, access: Access{
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
 			// The role also has what the controller runs without: events, finalizers, and reviews of those who ask for metrics.
 			rules("placement", clusters.Resource, sets.Resource,
 				"placementdecisions", "placementdecisions/status", "placements", "placements/status"),
 		}},
-		{placement.V1alpha1Name, placements, Access{
+		{name: placement.V1alpha1Name, setup: placements, access: Access{
 			reads(clusters, sets, bindings, scores, placementv1alpha1.GroupVersion.WithResource("placements"),
 				placementv1alpha1.GroupVersion.WithResource("placementdecisions")),
 			append(rules("placement", clusters.Resource, sets.Resource),
 				rules("placement-v1alpha1", "placementdecisions", "placements", "placements/status")...),
 		}},
-		{clusterset.ClusterSet, clusterset.SetupClusterSet, Access{
+		{name: clusterset.ClusterSet, setup: clusterset.SetupClusterSet, access: Access{
 			reads(clusters, sets, bindings), rules("sets", sets.Resource, sets.Resource+"/status"),
 		}},
-		{clusterset.ClusterSetBinding, clusterset.SetupClusterSetBinding, Access{
+		{name: clusterset.ClusterSetBinding, setup: clusterset.SetupClusterSetBinding, access: Access{
 			reads(clusters, sets, bindings), rules("sets", bindings.Resource+"/status"),
 		}},
-		{clusterset.ClusterSetBindingRBAC, clusterset.SetupClusterSetBindingRBAC, Access{
+		{name: clusterset.ClusterSetBindingRBAC, setup: clusterset.SetupClusterSetBindingRBAC, access: Access{
 			reads(sets, bindings, clusterRoles, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"),
 				corev1.SchemeGroupVersion.WithResource("namespaces")),
 			rules("clustersetbinding-rbac"),
 		}},
-		{clusterset.ClusterSetRoles, clusterset.SetupClusterSetRoles, Access{reads(sets, clusterRoles), rules("clusterset-roles")}},
-		{managedcluster.ManagedClusterTaints, managedcluster.SetupManagedClusterTaints, Access{reads(clusters), rules("managedcluster-taints")}},
+		{name: clusterset.ClusterSetRoles, setup: clusterset.SetupClusterSetRoles, access: Access{
+			reads(sets, clusterRoles), rules("clusterset-roles"),
+		}},
+		{name: managedcluster.ManagedClusterTaints, setup: managedcluster.SetupManagedClusterTaints, access: Access{
+			reads(clusters), rules("managedcluster-taints"),
+		}},
 		// The webhook configurations and the Secret are watched by their names, and may be missing.
-		{webhookconfig.Defaults, o.setupDefaults, Access{nil, rules("managedcluster-defaults")}},
-		{managedcluster.Vocabulary, managedcluster.SetupVocabulary, Access{reads(clusters, sets, bindings), rules("vocabulary")}},
+		{name: webhook.Defaulting, webhook: managedClusterDefaults, access: Access{nil, rules("managedcluster-defaults")}},
+		{name: managedcluster.Vocabulary, setup: managedcluster.SetupVocabulary, access: Access{
+			reads(clusters, sets, bindings), rules("vocabulary"),
+		}},
 	}
 }
 
@@ -120,6 +129,42 @@ func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manage
 
 		return setup(mgr, settings)
 	}
+}
+
+// managedClusterDefaults returns the webhook for ManagedClusters.
+func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
+	handlers, err := webhook.NewHandlers(s.Clock, mgr.GetAPIReader())
+
+	return webhookconfig.Webhook{
+		Controller: webhook.Defaulting, Mutating: webhook.Configuration, Validating: webhook.Configuration, Manifests: "manifests/webhook",
+		Handlers: handlers,
+	}, err
+}
+
+// ServesWebhook reports whether an enabled controller serves a webhook, so that Webhook.Listener is needed. It returns an error if
+// Controllers is invalid.
+func (o Options) ServesWebhook() (bool, error) {
+	enabled, err := o.Enabled()
+	if err != nil {
+		return false, err
+	}
+
+	return slices.ContainsFunc(o.all(enabled), func(c controller) bool {
+		return c.webhook != nil && slices.Contains(enabled, c.name)
+	}), nil
+}
+
+// WebhookNames returns the names of the controllers that serve webhooks.
+func WebhookNames() []string {
+	var names []string
+
+	for _, controller := range (Options{}).all(nil) {
+		if controller.webhook != nil {
+			names = append(names, controller.name)
+		}
+	}
+
+	return names
 }
 
 // Names returns the names of all controllers of the hub, as --controllers takes them.

@@ -9,20 +9,22 @@ import (
 
 // Enabled resolves the patterns of o.Controllers and returns the controllers to run, in the order of Names.
 //
-// "*" stands for all, "name" for that one and "-name" for not that one; a name wins over "*" wherever it stands. An unknown name, a
-// name that is both wanted and unwanted, and patterns that leave nothing to run are errors.
+// "*" stands for all controllers without a system, "system/*" for all of a system, "name" for that one and "-name" for not that one; a name
+// wins over a star wherever it stands. An unknown name or system, a name that is both wanted and unwanted, and patterns that leave nothing
+// to run are errors.
 func (o Options) Enabled() ([]string, error) {
-	var all bool
+	stars := map[string]bool{} // by system
 	wanted := map[string]bool{}
 	var errs []error
 	for _, pattern := range o.Controllers {
-		if pattern == "*" {
-			all = true
+		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(Names(), func(name string) bool { return systemOf(name) == system }) {
+			stars[system] = true
 			continue
 		}
 		name, unwanted := strings.CutPrefix(pattern, "-")
 		if !slices.Contains(Names(), name) {
-			errs = append(errs, fmt.Errorf("unknown controller %q; known are %s, and '*' for all", name, strings.Join(Names(), ", ")))
+			errs = append(errs, fmt.Errorf("unknown controller %q; known are %s, '*' for all without a system, and 'system/*' for all of a system",
+				name, strings.Join(Names(), ", ")))
 			continue
 		}
 		if before, again := wanted[name]; again && before == unwanted {
@@ -37,7 +39,7 @@ func (o Options) Enabled() ([]string, error) {
 
 	var enabled []string
 	for _, name := range Names() {
-		if want, named := wanted[name]; want || (all && !named) {
+		if want, named := wanted[name]; want || (stars[systemOf(name)] && !named) {
 			enabled = append(enabled, name)
 		}
 	}
@@ -46,4 +48,21 @@ func (o Options) Enabled() ([]string, error) {
 			strings.Join(o.Controllers, ","), strings.Join(Names(), ", "))
 	}
 	return enabled, nil
+}
+
+// systemOf returns the opt-in system of a controller: podscheduling of podscheduling/webhook. It is empty for those of placement.
+func systemOf(name string) string {
+	system, _, found := strings.Cut(name, "/")
+	if !found {
+		return ""
+	}
+	return system
+}
+
+// starOf returns the system whose controllers a pattern with a star stands for; empty for "*".
+func starOf(pattern string) (system string, isStar bool) {
+	if pattern == "*" {
+		return "", true
+	}
+	return strings.CutSuffix(pattern, "/*")
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func TestEnabled(t *testing.T) {
-	withoutPlacement := slices.DeleteFunc(slices.Clone(Names()), func(name string) bool { return name == "placement" })
+	ofPlacement := slices.DeleteFunc(Names(), func(name string) bool { return strings.Contains(name, "/") })
+	withoutPlacement := slices.DeleteFunc(slices.Clone(ofPlacement), func(name string) bool { return name == "placement" })
 	for _, tc := range []struct {
 		reason   string
 		patterns []string
@@ -19,7 +20,7 @@ func TestEnabled(t *testing.T) {
 		wantErr  []string
 	}{
 		{reason: "the default of the command", patterns: []string{"placement"}, want: []string{"placement"}},
-		{reason: "a star is all", patterns: []string{"*"}, want: Names()},
+		{reason: "a star is all without a system", patterns: []string{"*"}, want: ofPlacement},
 		{reason: "an exclusion takes one out of all", patterns: []string{"*", "-placement"}, want: withoutPlacement},
 		{reason: "a name wins over the star wherever it stands", patterns: []string{"-placement", "*"}, want: withoutPlacement},
 		{reason: "naming one twice is harmless", patterns: []string{"placement", "placement"}, want: []string{"placement"}},
@@ -36,6 +37,10 @@ func TestEnabled(t *testing.T) {
 			wantErr: []string{`"placement" and "-placement" contradict`},
 		},
 		{reason: "so it is the other way round", patterns: []string{"-placement", "placement"}, wantErr: []string{"contradict"}},
+		{
+			reason: "a star of a system that there is not is an error", patterns: []string{"nosuch/*"},
+			wantErr: append([]string{`unknown controller "nosuch/*"`, "'system/*' for all of a system"}, Names()...),
+		},
 		{reason: "exclusions alone leave nothing", patterns: []string{"-placement"}, wantErr: []string{"leaves no controller", "'*'"}},
 		{reason: "no pattern leaves nothing", patterns: nil, wantErr: []string{"leaves no controller"}},
 	} {

@@ -36,7 +36,7 @@ const defaultNamespace = "open-cluster-management-hub"
 
 // Options say which controllers run and how.
 type Options struct {
-	// Controllers are patterns over Names: "*" all, "name" that one, "-name" not that one.
+	// Controllers are patterns over Names: "*" all that have no system, "system/*" all of a system, "name" that one, "-name" not that one.
 	Controllers []string
 	// Namespace is where the ConfigMap of the vocabulary and the certificates of the webhook are kept; empty means
 	// open-cluster-management-hub.
@@ -57,8 +57,10 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Tracing takes the spans of evaluations; nil for no traces.
 	Tracing trace.TracerProvider
-	// Webhook says how managedcluster-defaults serves; its Listener is needed when that controller runs.
+	// Webhook says how webhooks are served; its Listener is needed when ServesWebhook.
 	Webhook webhookconfig.Options
+	// PolicyFailure is the failure policy of the webhooks of pod scheduling policies; empty means Ignore.
+	PolicyFailure admissionregistrationv1.FailurePolicyType
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }
@@ -66,17 +68,15 @@ type Options struct {
 // Scheme returns the types of all objects that the hub reads or writes.
 func Scheme() *apiruntime.Scheme { return scheme.New() }
 
-// CacheOptions are the informer settings that the controllers rely on, for a hub in this namespace; empty means
-// open-cluster-management-hub. Objects are kept in the smallest form that does (see compact). Of the kinds of
-// which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all ServiceAccounts those whose
-// rights bind their namespaces.
-func CacheOptions(namespace string) cache.Options {
+// CacheOptions returns the informer settings that the enabled controllers rely on. Objects are kept in the smallest form that does (see
+// compact). Of the kinds of which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all
+// ServiceAccounts those whose rights bind their namespaces.
+func (o Options) CacheOptions() cache.Options {
 	ours := func(name string) cache.ByObject {
 		return cache.ByObject{Namespaces: map[string]cache.Config{
-			cmp.Or(namespace, defaultNamespace): {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name)},
+			cmp.Or(o.Namespace, defaultNamespace): {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name)},
 		}}
 	}
-	webhooks := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, webhookconfig.Configuration)}
 
 	return cache.Options{
 		DefaultTransform: compact(),
@@ -84,8 +84,6 @@ func CacheOptions(namespace string) cache.Options {
 			&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
 			&corev1.Secret{}:         ours(webhookconfig.Secret),
 			&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
-			&admissionregistrationv1.MutatingWebhookConfiguration{}:   webhooks,
-			&admissionregistrationv1.ValidatingWebhookConfiguration{}: webhooks,
 		},
 	}
 }
@@ -99,21 +97,38 @@ func Setup(mgr manager.Manager, o Options) error {
 
 	settings := o.settings()
 
+	var webhooks []webhookconfig.Webhook
+
 	for _, controller := range o.all(enabled) {
 		if !slices.Contains(enabled, controller.name) {
 			continue
 		}
 
-		if err := controller.setup(mgr, settings); err != nil {
-			return fmt.Errorf("setting up controller %s: %w", controller.name, err)
+		if controller.setup != nil {
+			if err := controller.setup(mgr, settings); err != nil {
+				return fmt.Errorf("setting up controller %s: %w", controller.name, err)
+			}
+		}
+
+		if controller.webhook != nil {
+			served, err := controller.webhook(mgr, settings)
+			if err != nil {
+				return fmt.Errorf("setting up controller %s: %w", controller.name, err)
+			}
+
+			webhooks = append(webhooks, served)
 		}
 	}
 
-	return nil
-}
+	if len(webhooks) == 0 {
+		return nil
+	}
 
-func (o Options) setupDefaults(mgr manager.Manager, s queue.Settings) error {
-	return webhookconfig.SetupDefaults(mgr, s, o.Webhook)
+	if err := webhookconfig.Setup(mgr, settings, o.Webhook, webhooks); err != nil {
+		return fmt.Errorf("setting up the webhooks: %w", err)
+	}
+
+	return nil
 }
 
 // workersPerCPU is how many workers keep a CPU busy, which mostly wait for the API server.

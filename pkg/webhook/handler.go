@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,31 +22,27 @@ const (
 	ValidatePath = "/validate-cluster-open-cluster-management-io-v1-managedcluster"
 )
 
-// NewHandler returns a handler for admission requests at MutatePath and ValidatePath. The clock provides the time of new taints; the reader
-// must read Namespaces from the API server and not from a cache. The handler is safe for concurrent use.
-func NewHandler(passive clock.PassiveClock, reader client.Reader) (http.Handler, error) {
+// Defaulting is the name of the controller that serves the handlers, and Configuration that of its MutatingWebhookConfiguration and of its
+// ValidatingWebhookConfiguration.
+const (
+	Defaulting    = "managedcluster-defaults"
+	Configuration = "open-cluster-management-placement-hub-managedclusters"
+)
+
+// NewHandlers returns the handlers of MutatePath and ValidatePath. The clock provides the time of new taints; the reader must read
+// Namespaces from the API server and not from a cache. The handlers are safe for concurrent use.
+func NewHandlers(passive clock.PassiveClock, reader client.Reader) (map[string]admission.Handler, error) {
 	scheme := runtime.NewScheme()
 	if err := clusterv1.Install(scheme); err != nil {
 		return nil, fmt.Errorf("registering the types of %s: %w", clusterv1.GroupVersion, err)
 	}
 
 	decoder := admission.NewDecoder(scheme)
-	mux := http.NewServeMux()
 
-	for path, handler := range map[string]admission.Handler{
+	return map[string]admission.Handler{
 		MutatePath:   &mutator{clusterReader{decoder}, passive},
 		ValidatePath: &validator{clusterReader{decoder}, reader},
-	} {
-		hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
-			admission.StandaloneOptions{Logger: klog.Background(), MetricsPath: path})
-		if err != nil {
-			return nil, fmt.Errorf("mounting %s: %w", path, err)
-		}
-
-		mux.Handle(path, hook)
-	}
-
-	return mux, nil
+	}, nil
 }
 
 // clusterReader decodes the ManagedClusters of requests.

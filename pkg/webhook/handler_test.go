@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
 const head = `"apiVersion":"cluster.open-cluster-management.io/v1","kind":"ManagedCluster"`
@@ -26,7 +27,11 @@ const head = `"apiVersion":"cluster.open-cluster-management.io/v1","kind":"Manag
 // ask sends a review of a cluster named c; old is empty on creation.
 func ask(t *testing.T, reader client.Reader, path, object, old string) *admissionv1.AdmissionResponse {
 	t.Helper()
-	handler, err := NewHandler(clocktesting.NewFakePassiveClock(now), reader)
+	handlers, err := NewHandlers(clocktesting.NewFakePassiveClock(now), reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handlers[path]}, admission.StandaloneOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

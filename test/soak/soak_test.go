@@ -17,8 +17,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 const (
@@ -64,9 +64,9 @@ func start(t *testing.T) client.Client {
 	account, err := plane.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}}
+	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Defaulting}}
 	mgr, err := ctrl.NewManager(account, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -77,7 +77,7 @@ func text(value constant.Value) string {
 // object is what any source of it is. What has no source (it comes from outside of the program) is any constant of its type, if that is a
 // type of strings declared here.
 func (t *trace) object(object types.Object, of part) stringSet {
-	if object == nil || t.under[object] {
+	if _, isNil := object.(*types.Nil); isNil || object == nil || t.under[object] {
 		return stringSet{}
 	}
 

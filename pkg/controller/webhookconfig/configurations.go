@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -22,108 +23,147 @@ const (
 	validatingKind = "ValidatingWebhookConfiguration"
 )
 
-// configuration is a webhook configuration of either kind.
+// configuration is an installed webhook configuration of either kind.
 type configuration struct {
 	object client.Object
-	// clients are the client configurations of its webhooks; they point into object.
-	clients []*admissionregistrationv1.WebhookClientConfig
+	// hooks are its webhooks; they point into object.
+	hooks []hook
+	// failurePolicy is written to each webhook; nil for none.
+	failurePolicy *admissionregistrationv1.FailurePolicyType
 }
 
-func mutating(object *admissionregistrationv1.MutatingWebhookConfiguration) configuration {
-	c := configuration{object: object}
+// hook is what the hub reads and writes of one entry of a webhook configuration.
+type hook struct {
+	client        *admissionregistrationv1.WebhookClientConfig
+	failurePolicy **admissionregistrationv1.FailurePolicyType
+}
+
+func mutating(object *admissionregistrationv1.MutatingWebhookConfiguration) []hook {
+	hooks := make([]hook, 0, len(object.Webhooks))
 	for i := range object.Webhooks {
-		c.clients = append(c.clients, &object.Webhooks[i].ClientConfig)
+		hooks = append(hooks, hook{&object.Webhooks[i].ClientConfig, &object.Webhooks[i].FailurePolicy})
 	}
 
-	return c
+	return hooks
 }
 
-func validating(object *admissionregistrationv1.ValidatingWebhookConfiguration) configuration {
-	c := configuration{object: object}
+func validating(object *admissionregistrationv1.ValidatingWebhookConfiguration) []hook {
+	hooks := make([]hook, 0, len(object.Webhooks))
 	for i := range object.Webhooks {
-		c.clients = append(c.clients, &object.Webhooks[i].ClientConfig)
+		hooks = append(hooks, hook{&object.Webhooks[i].ClientConfig, &object.Webhooks[i].FailurePolicy})
 	}
 
-	return c
+	return hooks
 }
 
-// find returns copies of the installed configurations, and the kinds that are not installed.
-func find(ctx context.Context, reader client.Reader) (installed []configuration, missing []string, err error) {
+// watched is a Webhook and the reader of its configurations.
+type watched struct {
+	Webhook
+
+	reader client.Reader
+}
+
+// absent names a webhook configuration that is not installed.
+type absent struct{ kind, name string }
+
+// find returns copies of the installed configurations of a webhook, and those that are not installed.
+func (w *watched) find(ctx context.Context) (installed []configuration, missing []absent, err error) {
 	mutates, validates := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 
 	for _, kind := range []struct {
-		name   string
-		object client.Object
-		read   func() configuration
+		kind, name string
+		object     client.Object
+		hooks      func() []hook
 	}{
-		{mutatingKind, mutates, func() configuration { return mutating(mutates) }},
-		{validatingKind, validates, func() configuration { return validating(validates) }},
+		{mutatingKind, w.Mutating, mutates, func() []hook { return mutating(mutates) }},
+		{validatingKind, w.Validating, validates, func() []hook { return validating(validates) }},
 	} {
-		err := reader.Get(ctx, client.ObjectKey{Name: Configuration}, kind.object)
+		if kind.name == "" {
+			continue
+		}
+
+		err := w.reader.Get(ctx, client.ObjectKey{Name: kind.name}, kind.object)
 
 		switch {
 		case apierrors.IsNotFound(err):
-			missing = append(missing, kind.name)
+			missing = append(missing, absent{kind.kind, kind.name})
 		case err != nil:
-			return nil, nil, fmt.Errorf("reading %s %s: %w", kind.name, Configuration, err)
+			return nil, nil, fmt.Errorf("reading %s %s: %w", kind.kind, kind.name, err)
 		default:
-			installed = append(installed, kind.read())
+			installed = append(installed, configuration{kind.object, kind.hooks(), w.FailurePolicy})
 		}
 	}
 
 	return installed, missing, nil
 }
 
-// configurations returns copies of the installed configurations. It logs a missing one once.
+// configurations returns copies of the installed configurations of all webhooks. It logs a missing one once.
 func (r *reconciler) configurations(ctx context.Context) ([]configuration, error) {
-	installed, missing, err := find(ctx, r.client)
-	if err != nil {
-		return nil, err
-	}
+	var installed []configuration
 
-	for _, kind := range []string{mutatingKind, validatingKind} {
-		lacks := slices.Contains(missing, kind)
-		if lacks && !r.missing[kind] {
-			klog.FromContext(ctx).Info("No API server asks the webhook for ManagedClusters: apply manifests/webhook, "+
-				"or leave the controller "+Defaults+" off", "kind", kind, "missing", Configuration)
+	lacking := map[absent]bool{}
+
+	for _, webhook := range r.webhooks {
+		found, missing, err := webhook.find(ctx)
+		if err != nil {
+			return nil, err
 		}
 
-		r.missing[kind] = lacks
+		installed = append(installed, found...)
+
+		for _, one := range missing {
+			lacking[one] = true
+
+			if !r.missing[one] {
+				klog.FromContext(ctx).Info("No API server calls a webhook of this hub: apply "+webhook.Manifests+
+					", or leave the controller "+webhook.Controller+" off", "kind", one.kind, "missing", one.name)
+			}
+		}
 	}
+
+	r.missing = lacking
 
 	return installed, nil
 }
 
-// inject writes a bundle of certificate authorities to the configurations.
-func (r *reconciler) inject(ctx context.Context, installed []configuration, bundle []byte) error {
+// publish writes a bundle of certificate authorities, and the failure policy of the webhook if it has one, to the configurations.
+func (r *reconciler) publish(ctx context.Context, installed []configuration, bundle []byte) error {
 	for _, configuration := range installed {
 		before, ok := configuration.object.DeepCopyObject().(client.Object)
 		if !ok {
 			return fmt.Errorf("%T is no object", configuration.object)
 		}
 
-		changed := false
-
-		for _, config := range configuration.clients {
-			changed = changed || !bytes.Equal(config.CABundle, bundle)
-			config.CABundle = bundle
-		}
-
-		if !changed {
+		if !configuration.set(bundle) {
 			continue
 		}
 
 		// Webhooks are merged by name, and the resourceVersion keeps the patch from restoring a webhook that was just removed.
 		patch := client.StrategicMergeFrom(before, client.MergeFromWithOptimisticLock{})
 		if err := r.client.Patch(ctx, configuration.object, patch); err != nil {
-			return fmt.Errorf("writing caBundle of %T %s: %w", configuration.object, Configuration, err)
+			return fmt.Errorf("writing %T %s: %w", configuration.object, configuration.object.GetName(), err)
 		}
 
 		klog.FromContext(ctx).V(2).Info("Gave a webhook configuration the certificate authorities to trust",
-			"kind", fmt.Sprintf("%T", configuration.object), "name", Configuration)
+			"kind", fmt.Sprintf("%T", configuration.object), "name", configuration.object.GetName())
 	}
 
 	return nil
+}
+
+// set sets the fields that the hub owns, and reports whether one of them had another value.
+func (c *configuration) set(bundle []byte) (changed bool) {
+	for _, hook := range c.hooks {
+		if !bytes.Equal(hook.client.CABundle, bundle) {
+			hook.client.CABundle, changed = bundle, true
+		}
+
+		if c.failurePolicy != nil && ptr.Deref(*hook.failurePolicy, "") != *c.failurePolicy {
+			*hook.failurePolicy, changed = ptr.To(*c.failurePolicy), true
+		}
+	}
+
+	return changed
 }
 
 // hostsOf returns the sorted host names of the serving certificate: those of the Service, and those in the configurations.
@@ -131,8 +171,8 @@ func hostsOf(installed []configuration, namespace string) []string {
 	hosts := serviceHosts(Service, namespace)
 
 	for _, configuration := range installed {
-		for _, config := range configuration.clients {
-			hosts = append(hosts, hostsIn(config)...)
+		for _, hook := range configuration.hooks {
+			hosts = append(hosts, hostsIn(hook.client)...)
 		}
 	}
 

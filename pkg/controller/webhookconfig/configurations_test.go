@@ -9,9 +9,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// testConfiguration is the name of the configurations of the webhook in the tests.
+const testConfiguration = "webhooks-of-the-tests"
+
 // leading returns a configuration with webhooks at these URLs; "" is the Service of another namespace.
 func leading(urls ...string) *admissionregistrationv1.MutatingWebhookConfiguration {
-	c := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Configuration}}
+	c := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: testConfiguration}}
 	for _, url := range urls {
 		config := admissionregistrationv1.WebhookClientConfig{URL: ptr.To(url)}
 		if url == "" {
@@ -40,7 +43,7 @@ func TestHostsOf(t *testing.T) {
 		{reason: "a host that no certificate can have is nobody's", urls: []string{"https://über.example.com/", "https://a_b/", "::"}, want: service},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, hostsOf([]configuration{mutating(leading(tc.urls...))}, "hub")); diff != "" {
+			if diff := cmp.Diff(tc.want, hostsOf([]configuration{{hooks: mutating(leading(tc.urls...))}}, "hub")); diff != "" {
 				t.Errorf("hostsOf() (-want +got):\n%s", diff)
 			}
 		})

@@ -9,15 +9,14 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// readiness checks that API servers can call the webhook of this process. Requests for ManagedClusters fail while they cannot, so a pod is
-// not ready before. It is safe for concurrent use.
+// readiness checks that API servers can call the webhooks of this process. Requests that a webhook with failure policy Fail reviews fail
+// while they cannot, so a pod is not ready before. It is safe for concurrent use.
 type readiness struct {
-	source *certificateSource
-	reader client.Reader
-	clock  clock.PassiveClock
+	source   *certificateSource
+	webhooks []*watched
+	clock    clock.PassiveClock
 
 	passed atomic.Bool
 }
@@ -31,18 +30,21 @@ func (r *readiness) check(ctx context.Context) error {
 
 	certificate, err := r.source.certificate(ctx)
 	if err != nil {
-		return fmt.Errorf("the webhook for ManagedClusters cannot answer yet: %w", err)
+		return fmt.Errorf("the webhooks cannot answer yet: %w", err)
 	}
 
-	installed, _, err := find(ctx, r.reader)
-	if err != nil {
-		return fmt.Errorf("looking whom API servers trust: %w", err)
-	}
+	for _, webhook := range r.webhooks {
+		installed, _, err := webhook.find(ctx)
+		if err != nil {
+			return fmt.Errorf("looking whom API servers trust: %w", err)
+		}
 
-	for _, configuration := range installed {
-		for _, config := range configuration.clients {
-			if err := r.trusts(config, certificate.Leaf); err != nil {
-				return fmt.Errorf("API servers that read %T %s do not trust the webhook yet: %w", configuration.object, Configuration, err)
+		for _, configuration := range installed {
+			for _, hook := range configuration.hooks {
+				if err := r.trusts(hook.client, certificate.Leaf); err != nil {
+					return fmt.Errorf("API servers that read %T %s do not trust the webhook yet: %w",
+						configuration.object, configuration.object.GetName(), err)
+				}
 			}
 		}
 	}

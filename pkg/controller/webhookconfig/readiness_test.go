@@ -11,7 +11,7 @@ import (
 
 // readinessOf returns the readiness of a process that serves with the certificate of a keeper.
 func readinessOf(k *keeper) *readiness {
-	return &readiness{source: &certificateSource{reader: k.client, key: k.key}, reader: k.client, clock: k.clock}
+	return &readiness{source: &certificateSource{reader: k.client, key: k.key}, webhooks: k.webhooks, clock: k.clock}
 }
 
 func TestReadyWhenTheWebhookCanServe(t *testing.T) {
@@ -25,17 +25,17 @@ func TestReadyWhenTheWebhookCanServe(t *testing.T) {
 	}
 	wantReady("there is no certificate yet", false)
 
-	k.refuse["patch "+Configuration] = errors.New("no")
+	k.refuse["patch "+testConfiguration] = errors.New("no")
 	if _, _, err := k.look(t); err == nil {
 		t.Fatal("the bundle was given out")
 	}
 	wantReady("no API server trusts the certificate yet", false)
 
-	delete(k.refuse, "patch "+Configuration)
-	k.want(t, "the bundle was not given out", "patch "+Configuration)
+	delete(k.refuse, "patch "+testConfiguration)
+	k.want(t, "the bundle was not given out", "patch "+testConfiguration)
 	wantReady("API servers trust the certificate", true)
 
-	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Configuration}}
+	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: testConfiguration}}
 	if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(mutates), mutates); err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func TestReadyWithoutConfigurations(t *testing.T) {
 
 func TestNotReadyWithoutTheHost(t *testing.T) {
 	k := newKeeper(leading("https://hub.example.com/mutate"))
-	k.want(t, "nothing is there", "create "+Secret, "patch "+Configuration)
-	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Configuration}}
+	k.want(t, "nothing is there", "create "+Secret, "patch "+testConfiguration)
+	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: testConfiguration}}
 	if err := k.client.Get(t.Context(), client.ObjectKeyFromObject(mutates), mutates); err != nil {
 		t.Fatal(err)
 	}

@@ -27,13 +27,14 @@ const (
 	maxRequeueDelay = 10 * time.Minute
 )
 
-// reconciler writes the Secret, and caBundle of the configurations.
+// reconciler writes the Secret, and the fields of the configurations that the hub owns.
 type reconciler struct {
 	client    client.Client
 	clock     clock.PassiveClock
 	key       types.NamespacedName // of the Secret
 	schedule  certificates.Schedule
-	missing   map[string]bool // configurations whose absence was logged, by kind
+	webhooks  []*watched
+	missing   map[absent]bool // configurations whose absence was logged
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -71,7 +72,7 @@ func (r *reconciler) sync(ctx context.Context) (time.Time, error) {
 	// A bundle is stored before it is published, and a certificate is used after its bundle was published.
 	steps := []func() error{
 		func() error { return r.write(ctx, secret, held, next) },
-		func() error { return r.inject(ctx, installed, next.Bundle) },
+		func() error { return r.publish(ctx, installed, next.Bundle) },
 	}
 	if bytes.Equal(held.Bundle, next.Bundle) {
 		steps[0], steps[1] = steps[1], steps[0]
@@ -107,7 +108,7 @@ func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, nex
 			return fmt.Errorf("writing Secret %s: %w", r.key, err)
 		}
 
-		log.V(2).Info("Renewed the certificates of the webhook", "secret", r.key)
+		log.V(2).Info("Renewed the certificates of the webhooks", "secret", r.key)
 
 		return nil
 	}
@@ -125,7 +126,7 @@ func (r *reconciler) write(ctx context.Context, secret *corev1.Secret, held, nex
 		return fmt.Errorf("creating Secret %s: %w", r.key, err)
 	}
 
-	log.V(2).Info("Made the certificates of the webhook", "secret", r.key)
+	log.V(2).Info("Made the certificates of the webhooks", "secret", r.key)
 
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -79,7 +80,10 @@ func newKeeper(objects ...client.Object) *keeper {
 	})
 	k.reconciler = &reconciler{
 		client: k.client, clock: k.clock, key: types.NamespacedName{Namespace: "hub", Name: Secret}, schedule: certificates.Standard(),
-		missing: map[string]bool{}, conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		missing: map[absent]bool{}, conflicts: queue.NewConflictBackoff[reconcile.Request](),
+		webhooks: []*watched{{Webhook{
+			Controller: "managedcluster-defaults", Mutating: testConfiguration, Validating: testConfiguration, Manifests: "manifests/webhook",
+		}, k.client}},
 	}
 	return k
 }
@@ -117,14 +121,14 @@ func (k *keeper) held(t *testing.T) certificates.Material {
 func (k *keeper) given(t *testing.T) []byte {
 	t.Helper()
 	c := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	if err := k.client.Get(t.Context(), client.ObjectKey{Name: Configuration}, c); err != nil {
+	if err := k.client.Get(t.Context(), client.ObjectKey{Name: testConfiguration}, c); err != nil {
 		t.Fatal(err)
 	}
 	return c.Webhooks[0].ClientConfig.CABundle
 }
 
 func TestABundleIsWrittenDownBeforeItIsGivenOut(t *testing.T) {
-	const makeSecret, giveOut, writeSecret = "create " + Secret, "patch " + Configuration, "update " + Secret
+	const makeSecret, giveOut, writeSecret = "create " + Secret, "patch " + testConfiguration, "update " + Secret
 	k := newKeeper(leading("https://127.0.0.1:1/"))
 	k.want(t, "nothing is there", makeSecret, giveOut)
 	if !bytes.Equal(k.given(t), k.held(t).Bundle) {
@@ -171,13 +175,13 @@ func TestABundleIsWrittenDownBeforeItIsGivenOut(t *testing.T) {
 // A clock that was wrong for a moment leaves certificates that are not valid yet.
 func TestAClockThatWasWrongIsNoticed(t *testing.T) {
 	k := newKeeper(leading("https://127.0.0.1:1/"))
-	k.want(t, "nothing is there", "create "+Secret, "patch "+Configuration)
+	k.want(t, "nothing is there", "create "+Secret, "patch "+testConfiguration)
 	k.clock.SetTime(begin.Add(400 * day))
-	if again := k.want(t, "the clock goes wrong", "update "+Secret, "patch "+Configuration); again <= 0 || again > 10*time.Minute {
+	if again := k.want(t, "the clock goes wrong", "update "+Secret, "patch "+testConfiguration); again <= 0 || again > 10*time.Minute {
 		t.Errorf("to look again after %v, want ten minutes at most", again)
 	}
 	k.clock.SetTime(begin.Add(time.Minute))
-	k.want(t, "it is set right", "update "+Secret, "patch "+Configuration)
+	k.want(t, "it is set right", "update "+Secret, "patch "+testConfiguration)
 	pair, err := k.held(t).Pair()
 	if err != nil {
 		t.Fatal(err)
@@ -201,7 +205,7 @@ func TestWhatIsDueSoonIsNotLate(t *testing.T) {
 }
 
 func TestARemovedWebhookStaysAway(t *testing.T) {
-	const giveOut = "patch " + Configuration
+	const giveOut = "patch " + testConfiguration
 	k := newKeeper(leading("https://127.0.0.1:1/", "https://127.0.0.1:2/"))
 	k.before[giveOut] = func() {
 		config := leading()
@@ -214,7 +218,7 @@ func TestARemovedWebhookStaysAway(t *testing.T) {
 		}
 	}
 	// The removal itself is among the writes.
-	if again := k.want(t, "one is removed meanwhile", "create "+Secret, giveOut, "update "+Configuration); again > time.Minute {
+	if again := k.want(t, "one is removed meanwhile", "create "+Secret, giveOut, "update "+testConfiguration); again > time.Minute {
 		t.Errorf("to look again after %v, want soon", again)
 	}
 	k.want(t, "again", giveOut)
@@ -240,7 +244,7 @@ func TestMissingConfigurationsAreSaidOnce(t *testing.T) {
 	if err := k.client.Create(t.Context(), leading("")); err != nil {
 		t.Fatal(err)
 	}
-	k.want(t, "it appears, at another Service", "patch "+Configuration, "update "+Secret)
+	k.want(t, "it appears, at another Service", "patch "+testConfiguration, "update "+Secret)
 	if err := k.client.Delete(t.Context(), leading("")); err != nil {
 		t.Fatal(err)
 	}
@@ -314,5 +318,67 @@ func TestTheLastGoodCertificateIsServed(t *testing.T) {
 	}
 	if _, err := certs.certificate(t.Context()); err != nil {
 		t.Errorf("a deleted Secret is no reason to serve none: %v", err)
+	}
+}
+
+// docs/spec/pod-scheduling-policy.md 2.1.2: the hub writes caBundle and failurePolicy of a configuration, never rules or selectors.
+func TestFailurePolicyIsWritten(t *testing.T) {
+	second := leading("https://127.0.0.1:1/")
+	second.Name = "second"
+	second.Webhooks[0].NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"edited": "by-an-administrator"}}
+	k := newKeeper(leading("https://127.0.0.1:1/"), second)
+	k.webhooks = append(k.webhooks, &watched{Webhook{
+		Controller: "second", Mutating: "second", Manifests: "manifests/second", FailurePolicy: ptr.To(admissionregistrationv1.Fail),
+	}, k.client})
+	k.want(t, "nothing is there", "create "+Secret, "patch "+testConfiguration, "patch second")
+
+	get := func(name string) admissionregistrationv1.MutatingWebhook {
+		t.Helper()
+		c := &admissionregistrationv1.MutatingWebhookConfiguration{}
+		if err := k.client.Get(t.Context(), client.ObjectKey{Name: name}, c); err != nil {
+			t.Fatal(err)
+		}
+		return c.Webhooks[0]
+	}
+	want := second.Webhooks[0].DeepCopy()
+	want.FailurePolicy, want.ClientConfig.CABundle = ptr.To(admissionregistrationv1.Fail), get(testConfiguration).ClientConfig.CABundle
+	if diff := cmp.Diff(*want, get("second")); diff != "" {
+		t.Errorf("webhook (-want +got):\n%s", diff)
+	}
+	if policy := get(testConfiguration).FailurePolicy; policy != nil {
+		t.Errorf("a webhook without a failure policy got %s", *policy)
+	}
+
+	edited := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	if err := k.client.Get(t.Context(), client.ObjectKey{Name: "second"}, edited); err != nil {
+		t.Fatal(err)
+	}
+	edited.Webhooks[0].FailurePolicy = ptr.To(admissionregistrationv1.Ignore)
+	if err := k.client.Update(t.Context(), edited); err != nil {
+		t.Fatal(err)
+	}
+	k.want(t, "the failure policy was edited", "patch second")
+	k.want(t, "nothing is due")
+}
+
+// The configurations that are missing do not hide those that are there, and the log names the controller of each.
+func TestMissingConfigurationsOfOneWebhook(t *testing.T) {
+	k := newKeeper(leading("https://127.0.0.1:1/"))
+	k.webhooks = append(k.webhooks, &watched{Webhook{
+		Controller: "second", Validating: "second", Manifests: "manifests/second",
+	}, k.client})
+	k.want(t, "nothing is there", "create "+Secret, "patch "+testConfiguration)
+
+	found := slices.ContainsFunc(k.logged, func(line string) bool {
+		return strings.Contains(line, "apply manifests/second") && strings.Contains(line, "leave the controller second off") &&
+			strings.Contains(line, validatingKind)
+	})
+	if !found {
+		t.Errorf("logged %q, want a line about the controller second", k.logged)
+	}
+	if slices.ContainsFunc(k.logged, func(line string) bool {
+		return strings.Contains(line, "second") && strings.Contains(line, mutatingKind)
+	}) {
+		t.Errorf("logged %q, want none about a configuration that the webhook does not have", k.logged)
 	}
 }

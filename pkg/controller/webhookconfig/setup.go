@@ -13,52 +13,75 @@ import (
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 )
-
-// Defaults is the name of the controller that serves the defaults of ManagedClusters.
-const Defaults = "managedcluster-defaults"
 
 // Names of the objects that the controller writes or expects.
 const (
 	// Secret has the certificates. It is in the namespace of the hub.
 	Secret = "placement-webhook-certificates"
-	// Configuration is the name of the MutatingWebhookConfiguration and of the ValidatingWebhookConfiguration.
-	Configuration = "open-cluster-management-placement-hub-managedclusters"
-	// Service is the Service of the webhook in the namespace of the hub.
+	// Service is the Service of the webhooks in the namespace of the hub.
 	Service = "placement-webhook"
 )
+
+// controllerName is the name of the controller in metrics and logs. It runs for all webhooks together.
+const controllerName = "webhook-certificates"
+
+// Webhook is what a controller of the hub serves to API servers.
+type Webhook struct {
+	// Controller is the name of the controller, as --controllers takes it.
+	Controller string
+	// Mutating and Validating are the names of its MutatingWebhookConfiguration and its ValidatingWebhookConfiguration; empty for none.
+	Mutating, Validating string
+	// Manifests is the directory of the configurations, for messages: manifests/webhook.
+	Manifests string
+	// Handlers answer the reviews, by path. They run on every replica and are called concurrently.
+	Handlers map[string]admission.Handler
+	// FailurePolicy is written to every entry of the configurations. Nil leaves what is there.
+	FailurePolicy *admissionregistrationv1.FailurePolicyType
+}
 
 // shutdownTimeout is how long open requests may take when the process ends. It equals the timeout of an API server.
 const shutdownTimeout = 10 * time.Second
 
-// Options configure how the webhook is served.
+// Options configure how the webhooks are served.
 type Options struct {
 	// Listener accepts the connections of API servers. Setup takes ownership: the manager closes it when it ends.
 	Listener net.Listener
 	// TLS has the versions and ciphers; nil means the defaults of Go with TLS 1.2 as the minimum.
 	TLS *tls.Config
-	// AddReadyCheck registers the readiness check of the webhook; nil for no check.
+	// AddReadyCheck registers the readiness check of the webhooks; nil for no check.
 	AddReadyCheck func(name string, check func(context.Context) error)
 	// Schedule has the lifetimes of certificates; the zero value means certificates.Standard.
 	Schedule certificates.Schedule
+	// NewInformer creates the informers of the configurations; nil means client-go's shared index informers.
+	NewInformer func(
+		toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers,
+	) toolscache.SharedIndexInformer
 }
 
-// SetupDefaults adds the controller Defaults and its server to the manager. It returns an error without a Listener.
-func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
+// Setup adds the server of the webhooks to the manager, and the controller of their certificates and configurations. It returns an error
+// without a Listener.
+func Setup(mgr manager.Manager, s queue.Settings, o Options, webhooks []Webhook) error {
 	if o.Listener == nil {
 		return errors.New("it has no address to listen on")
 	}
@@ -67,44 +90,112 @@ func SetupDefaults(mgr manager.Manager, s queue.Settings, o Options) error {
 		o.Schedule = certificates.Standard()
 	}
 
-	key := types.NamespacedName{Namespace: s.Namespace, Name: Secret}
-
-	answers, err := webhook.NewHandler(s.Clock, mgr.GetAPIReader())
+	answers, err := mount(webhooks)
 	if err != nil {
 		return err
 	}
+
+	key := types.NamespacedName{Namespace: s.Namespace, Name: Secret}
 
 	certs := &certificateSource{reader: mgr.GetClient(), key: key}
 	if err := mgr.Add(newServer(o, certs, answers)); err != nil {
 		return fmt.Errorf("adding the webhook server: %w", err)
 	}
 
-	if o.AddReadyCheck != nil {
-		o.AddReadyCheck("webhook", (&readiness{source: certs, reader: mgr.GetClient(), clock: s.Clock}).check)
-	}
-
 	r := &reconciler{
-		client: mgr.GetClient(), clock: s.Clock, key: key, schedule: o.Schedule, missing: map[string]bool{},
+		client: mgr.GetClient(), clock: s.Clock, key: key, schedule: o.Schedule, missing: map[absent]bool{},
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
 	}
 	request := reconcile.Request{NamespacedName: key}
-	enqueue := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{request}
-	})
 	start := source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		q.Add(request) // Even without a Secret or a configuration.
 
 		return nil
 	})
+	control := builder.ControllerManagedBy(mgr).
+		Named(controllerName).
+		WatchesRawSource(start).
+		Watches(&corev1.Secret{}, always[client.Object](request), builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
+			return client.ObjectKeyFromObject(o) == key
+		}))).
+		WithOptions(queue.SingleWorkerOptions[reconcile.Request](s))
 
-	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
-							Named(Defaults).
-							WatchesRawSource(start).
-							Watches(&corev1.Secret{}, enqueue).
-							Watches(&admissionregistrationv1.MutatingWebhookConfiguration{}, enqueue).
-							Watches(&admissionregistrationv1.ValidatingWebhookConfiguration{}, enqueue).
-							WithOptions(queue.SingleWorkerOptions[reconcile.Request](s)).
-							Complete(r)
+	for _, webhook := range webhooks {
+		configurations, err := configurationCache(mgr, o, webhook)
+		if err != nil {
+			return err
+		}
+
+		r.webhooks = append(r.webhooks, &watched{webhook, configurations})
+
+		if webhook.Mutating != "" {
+			control.WatchesRawSource(source.Kind(configurations, &admissionregistrationv1.MutatingWebhookConfiguration{},
+				always[*admissionregistrationv1.MutatingWebhookConfiguration](request)))
+		}
+
+		if webhook.Validating != "" {
+			control.WatchesRawSource(source.Kind(configurations, &admissionregistrationv1.ValidatingWebhookConfiguration{},
+				always[*admissionregistrationv1.ValidatingWebhookConfiguration](request)))
+		}
+	}
+
+	if o.AddReadyCheck != nil {
+		o.AddReadyCheck("webhook", (&readiness{source: certs, webhooks: r.webhooks, clock: s.Clock}).check)
+	}
+
+	return control.Complete(r) //nolint:wrapcheck // Named by the caller.
+}
+
+// always returns a handler that enqueues the only request of the controller.
+func always[object any](request reconcile.Request) handler.TypedEventHandler[object, reconcile.Request] {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(context.Context, object) []reconcile.Request {
+		return []reconcile.Request{request}
+	})
+}
+
+// configurationCache adds a cache of the configurations of one webhook to the manager. It is a cache of its own because a watch selects
+// one name only, and the hub may not read the configurations of others.
+func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.Cache, error) {
+	named := func(name string) cache.ByObject {
+		return cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
+	}
+
+	configurations, err := cache.New(mgr.GetConfig(), cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		DefaultTransform: cache.TransformStripManagedFields(), NewInformer: o.NewInformer,
+		ByObject: map[client.Object]cache.ByObject{
+			&admissionregistrationv1.MutatingWebhookConfiguration{}:   named(webhook.Mutating),
+			&admissionregistrationv1.ValidatingWebhookConfiguration{}: named(webhook.Validating),
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("making a cache of the webhook configurations of %s: %w", webhook.Controller, err)
+	}
+
+	if err := mgr.Add(configurations); err != nil {
+		return nil, fmt.Errorf("adding the cache of the webhook configurations of %s: %w", webhook.Controller, err)
+	}
+
+	return configurations, nil
+}
+
+// mount returns the handler of all webhooks by their paths.
+func mount(webhooks []Webhook) (http.Handler, error) {
+	mux := http.NewServeMux()
+
+	for _, webhook := range webhooks {
+		for path, handler := range webhook.Handlers {
+			hook, err := admission.StandaloneWebhook(&admission.Webhook{Handler: handler},
+				admission.StandaloneOptions{Logger: klog.Background(), MetricsPath: path})
+			if err != nil {
+				return nil, fmt.Errorf("mounting %s: %w", path, err)
+			}
+
+			mux.Handle(path, hook)
+		}
+	}
+
+	return mux, nil
 }
 
 // newServer returns the server of the webhook, which runs on leader and standby.
@@ -118,7 +209,7 @@ func newServer(o Options, certs *certificateSource, answers http.Handler) *manag
 	config.GetCertificate = certs.GetCertificate
 
 	logger := klog.Background()
-	logger.Info("Serving the webhook", "address", o.Listener.Addr().String())
+	logger.Info("Serving the webhooks", "address", o.Listener.Addr().String())
 
 	return &manager.Server{
 		Name: "webhook",

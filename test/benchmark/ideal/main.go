@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // work fills the caches and then writes what it is told.
 func work(ctx context.Context, config *rest.Config, told *answer.Told, out io.Writer) error {
-	options := controller.CacheOptions(manifests.Namespace)
+	options := controller.Options{Namespace: manifests.Namespace}.CacheOptions()
 	options.Scheme = controller.Scheme()
 	informers, err := cache.New(config, options)
 	if err != nil {

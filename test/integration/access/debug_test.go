@@ -46,7 +46,7 @@ func observe(ctx context.Context) *observer {
 	config := suite.HubConfig(ctx, suite.ControlPlane)
 	view := &placement.View{}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: controller.Options{}.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())

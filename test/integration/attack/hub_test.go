@@ -19,8 +19,8 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -185,11 +185,11 @@ func (r *replica) supervise(ctx context.Context) {
 // ask.
 func (r *replica) run(ctx context.Context) error {
 	options := controller.Options{
-		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}, Workers: workers, Clock: r.clock,
+		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Defaulting}, Workers: workers, Clock: r.clock,
 	}
 
 	mgr, err := ctrl.NewManager(r.proxy.Config(), ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: electionName, LeaderElectionNamespace: manifests.Namespace,
 		LeaseDuration: ptr.To(leaseDuration), RenewDeadline: ptr.To(renewDeadline), RetryPeriod: ptr.To(retryPeriod),

@@ -14,9 +14,9 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
-	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // HubConfig returns a client configuration with the token of the hub's ServiceAccount.
@@ -34,13 +34,13 @@ func HubConfig(ctx context.Context, environment *localplane.ControlPlane) *rest.
 func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop func()) {
 	GinkgoHelper()
 
-	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhookconfig.Defaults}}
+	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Defaulting}}
 	for _, set := range settings {
 		set(&options)
 	}
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(options.Namespace), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: options.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -90,7 +91,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		By("editing a configuration")
 
-		suite.Edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhookconfig.Configuration}},
+		suite.Edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}},
 			func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 				c.Webhooks[0].ClientConfig.CABundle = nil
 			})
@@ -99,7 +100,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		By("deleting a configuration, and installing it again")
 
-		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhookconfig.Configuration}}
+		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}}
 		Expect(suite.Client.Delete(ctx, validating)).To(Succeed())
 		ask(ctx, url)
 		trustingSecret(ctx)
@@ -176,13 +177,13 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 
 	listener, url := listenForWebhook(ctx)
 	mgr, err := ctrl.NewManager(suite.HubConfig(ctx, suite.ControlPlane), ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.CacheOptions(""), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: controller.Scheme(), Cache: controller.Options{}.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		LeaderElection: true, LeaderElectionID: lease, LeaderElectionNamespace: manifests.Namespace,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controller.Setup(mgr, controller.Options{
-		Controllers: []string{webhookconfig.Defaults}, Webhook: webhookconfig.Options{Listener: listener},
+		Controllers: []string{webhook.Defaulting}, Webhook: webhookconfig.Options{Listener: listener},
 	})).To(Succeed())
 
 	running, cancel := context.WithCancel(context.Background())
