@@ -3,9 +3,9 @@ package podconstraints
 import (
 	"fmt"
 
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
@@ -38,6 +38,8 @@ func (r Reference) String() string {
 type Policy struct {
 	Reference
 
+	// UID is that of the object; empty if an API server has not stored it.
+	UID types.UID
 	// Errors say why the policy is invalid. An invalid policy injects nothing.
 	Errors field.ErrorList
 	// Warnings say what the policy never does, though its author may expect it.
@@ -50,8 +52,8 @@ type Policy struct {
 // NewPolicy prepares a PodSchedulingPolicy, which applies to its own namespace only.
 func NewPolicy(policy *kupidv1alpha1.PodSchedulingPolicy) *Policy {
 	p := &Policy{
-		Reference: Reference{Namespace: policy.Namespace, Name: policy.Name}, namespaces: labels.Everything(),
-		Errors: apivalidation.ValidateObjectMeta(&policy.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")),
+		Reference: Reference{Namespace: policy.Namespace, Name: policy.Name}, UID: policy.UID, namespaces: labels.Everything(),
+		Errors: validateMetadata(&policy.ObjectMeta, true),
 	}
 	p.prepare(&policy.Spec)
 
@@ -61,8 +63,8 @@ func NewPolicy(policy *kupidv1alpha1.PodSchedulingPolicy) *Policy {
 // NewClusterPolicy prepares a ClusterPodSchedulingPolicy, which applies to the namespaces that it selects.
 func NewClusterPolicy(policy *kupidv1alpha1.ClusterPodSchedulingPolicy) *Policy {
 	p := &Policy{
-		Reference: Reference{Name: policy.Name},
-		Errors:    apivalidation.ValidateObjectMeta(&policy.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")),
+		Reference: Reference{Name: policy.Name}, UID: policy.UID,
+		Errors: validateMetadata(&policy.ObjectMeta, false),
 	}
 	p.namespaces = p.selector(policy.Spec.NamespaceSelector, "namespaceSelector", "namespaces")
 	p.prepare(&policy.Spec.PodSchedulingPolicySpec)

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,6 +29,24 @@ func (c *Constraints) Validate(path *field.Path) field.ErrorList {
 	}
 
 	return append(errs, validateTolerations(c.Tolerations, path.Child("tolerations"))...)
+}
+
+// standardFinalizers are the finalizers without a domain that the API server knows.
+var standardFinalizers = []string{string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
+
+// validateMetadata checks the metadata of a policy. Other than for custom resources in general, finalizers without a domain are errors.
+func validateMetadata(meta *metav1.ObjectMeta, namespaced bool) field.ErrorList {
+	path := field.NewPath("metadata")
+	errs := apivalidation.ValidateObjectMeta(meta, namespaced, apivalidation.NameIsDNSSubdomain, path)
+	for i, finalizer := range meta.Finalizers {
+		qualified := strings.Contains(finalizer, "/") || len(validation.IsQualifiedName(finalizer)) > 0 // The latter is reported above.
+		if !qualified && !slices.Contains(standardFinalizers, finalizer) {
+			errs = append(errs, field.Invalid(path.Child("finalizers").Index(i), finalizer,
+				"name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+
+	return errs
 }
 
 // validateLabels is metav1validation.ValidateLabels with a stable order.

@@ -1,10 +1,13 @@
 package podconstraints
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 )
 
 func TestValidate(t *testing.T) {
@@ -131,6 +134,21 @@ func TestValidate(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// docs/spec/pod-scheduling-policy.md 2.1.7: finalizers are qualified or standard.
+func TestValidateFinalizers(t *testing.T) {
+	policy := &kupidv1alpha1.PodSchedulingPolicy{}
+	policy.Namespace, policy.Name = "a", "p"
+	policy.Finalizers = []string{"example.com/mine", "orphan", "kubernetes", "mine", "no name"}
+
+	var got []string
+	for _, err := range NewPolicy(policy).Errors {
+		got = append(got, err.Field+" "+fmt.Sprint(err.BadValue))
+	}
+	if diff := cmp.Diff([]string{"metadata.finalizers no name", "metadata.finalizers[3] mine"}, got); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
 
