@@ -66,7 +66,8 @@ func described(t *testing.T) []string {
 
 	for desc := range told {
 		parts := form.FindStringSubmatch(desc.String())
-		if len(parts) > 0 && (strings.HasPrefix(parts[1], hub) || strings.HasPrefix(parts[1], "scheduling_")) {
+		if len(parts) > 0 && (strings.HasPrefix(parts[1], hub) || strings.HasPrefix(parts[1], "scheduling_") ||
+			strings.HasPrefix(parts[1], "kupid_")) {
 			found = append(found, fmt.Sprintf("%s{%s} %s", parts[1], parts[3], parts[2]))
 		}
 	}
@@ -107,7 +108,7 @@ func TestNamesOfUpstreamAreKept(t *testing.T) {
 
 // No label has a value that a user chooses: the number of series does not grow with the fleet.
 func TestLabelsAreBounded(t *testing.T) {
-	bounded := []string{"name", "group", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage"}
+	bounded := []string{"name", "group", "plugin_type", "plugin_name", "cause", "result", "kind", "change", "satisfied", "reason", "stage", "type"}
 
 	for _, s := range All() {
 		for _, label := range s.Labels {

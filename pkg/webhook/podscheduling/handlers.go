@@ -1,0 +1,37 @@
+package podscheduling
+
+import (
+	"errors"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// The paths of the webhooks.
+const (
+	MutatePath   = "/mutate-podscheduling"
+	ValidatePath = "/validate-podschedulingpolicy"
+)
+
+// Handlers returns the handlers by their paths. The recorder takes the Events on policies; it must not block. The handlers are safe for
+// concurrent use.
+func Handlers(source *Source, recorder events.EventRecorder) map[string]admission.Handler {
+	return map[string]admission.Handler{
+		MutatePath:   &mutator{source, newReporter(recorder)},
+		ValidatePath: &validator{},
+	}
+}
+
+// noReview refuses a body that is no AdmissionReview with a request: those of API servers always have a UID.
+func noReview() admission.Response {
+	return badRequest(errors.New("the body is no AdmissionReview of admission.k8s.io/v1 with a request that has a uid"))
+}
+
+func badRequest(err error) admission.Response {
+	response := admission.Errored(http.StatusBadRequest, err)
+	response.Result.Reason = metav1.StatusReasonBadRequest
+
+	return response
+}

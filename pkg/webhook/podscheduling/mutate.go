@@ -1,0 +1,107 @@
+package podscheduling
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+)
+
+// mutator injects policies into workloads. It allows every request: docs/spec/pod-scheduling-policy.md 2.1.6.
+type mutator struct {
+	source   *Source
+	reporter *reporter
+}
+
+// Handle reviews one workload.
+func (m *mutator) Handle(ctx context.Context, request admission.Request) (response admission.Response) {
+	if request.UID == "" {
+		return noReview()
+	}
+
+	var failed bool
+
+	defer func() {
+		// The wrapper of controller-runtime would refuse the workload.
+		if problem := recover(); problem != nil {
+			klog.FromContext(ctx).Error(fmt.Errorf("panic: %v", problem), "Reviewing a workload", "stack", string(debug.Stack()))
+
+			response, failed = unpatched(request, fmt.Errorf("panic: %v", problem)), true
+		}
+
+		metrics.ObservePodSchedulingReview(response.Allowed, len(response.Patch) > 0, failed)
+	}()
+
+	response, failed = m.mutate(ctx, request)
+
+	return response
+}
+
+// mutate returns the response, and whether an error or an invalid policy had an effect on it.
+func (m *mutator) mutate(ctx context.Context, request admission.Request) (response admission.Response, failed bool) {
+	if request.SubResource != "" {
+		return admission.Allowed("policies are not injected into subresources"), false
+	}
+
+	result, exemption, err := m.inject(ctx, request)
+	if err != nil {
+		return unpatched(request, err), true
+	}
+
+	patch, err := result.Patch()
+	if err != nil {
+		return unpatched(request, err), true
+	}
+
+	response = admission.Allowed(string(exemption))
+	if len(patch) > 0 {
+		response.Patch, response.PatchType = patch, ptr.To(admissionv1.PatchTypeJSONPatch)
+	}
+
+	response.Warnings, failed = m.reporter.report(request, result.Policies)
+
+	return response, failed
+}
+
+// inject returns what the policies make of the workload, or why none is injected.
+func (m *mutator) inject(ctx context.Context, request admission.Request) (podconstraints.Result, podconstraints.Exemption, error) {
+	var none podconstraints.Result
+
+	workload, err := podconstraints.ReadWorkload(schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}, request.Object.Raw)
+	if err != nil {
+		return none, podconstraints.NotExempt, err
+	}
+
+	if exemption := workload.Exemption(request.Operation == admissionv1.Update); exemption != podconstraints.NotExempt {
+		return none, exemption, nil
+	}
+
+	policies, err := m.source.Policies(ctx)
+	if err != nil {
+		return none, podconstraints.NotExempt, err
+	}
+
+	namespaceLabels, err := m.source.NamespaceLabels(ctx, request.Namespace)
+	if err != nil {
+		return none, podconstraints.NotExempt, err
+	}
+
+	return podconstraints.Inject(workload, policies.Matching(request.Namespace, namespaceLabels, workload.Labels)), podconstraints.NotExempt, nil
+}
+
+// unpatched allows a workload although its review failed.
+func unpatched(request admission.Request, err error) admission.Response {
+	message := fmt.Sprintf("no pod scheduling policy was injected into %s: %v; update or recreate it when that is solved", nameOf(request), err)
+	response := admission.Allowed(message)
+	response.Warnings = []string{shorten(message)}
+
+	return response
+}

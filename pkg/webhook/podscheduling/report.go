@@ -1,0 +1,136 @@
+package podscheduling
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+)
+
+const (
+	// maxWarningBytes is the length from which an API server may cut a warning, and maxWarnings keeps all of them far below the 4096 bytes
+	// that it passes on at most: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response
+	maxWarningBytes = 256
+	maxWarnings     = 10
+
+	// eventBurst and eventsPerSecond limit the Events on one policy with one reason to those of the recorder of client-go (tools/record), and
+	// maxEventKeys is for how many of them the limits are kept.
+	eventBurst      = 25
+	eventsPerSecond = 1. / 300
+	maxEventKeys    = 4096
+
+	// eventAction is the action of the Events.
+	eventAction = "Inject"
+)
+
+// reporter tells users and the authors of policies what was not injected.
+type reporter struct {
+	recorder events.EventRecorder
+	limit    *record.EventSourceObjectSpamFilter
+}
+
+func newReporter(recorder events.EventRecorder) *reporter {
+	return &reporter{recorder, record.NewEventSourceObjectSpamFilter(maxEventKeys, eventBurst, eventsPerSecond, clock.RealClock{},
+		func(event *corev1.Event) string { return string(event.InvolvedObject.UID) + event.Reason })}
+}
+
+// report counts what was skipped, sends the Events about it unless the request is a dry run, and returns the warnings and whether one of the
+// policies is invalid.
+//
+// What the Pod of a DaemonSet does not get has no warning and no Event: the DaemonSet controller chose its node by the template, where the
+// same constraints were injected, so nothing is lost, and the user of the request is that controller.
+func (r *reporter) report(request admission.Request, policies []podconstraints.PolicyResult) (warnings []string, invalid bool) {
+	for _, result := range policies {
+		for _, skip := range result.Skipped {
+			metrics.PodSchedulingSkips.WithLabelValues(string(skip.Reason)).Inc()
+
+			if skip.Reason == podconstraints.DaemonSetPod {
+				continue
+			}
+
+			invalid = invalid || skip.Reason == podconstraints.Invalid
+			warnings = append(warnings, result.Policy.String()+": "+sentence(skip))
+
+			if !ptr.Deref(request.DryRun, false) {
+				r.send(result.Policy, skip.Reason, nameOf(request)+": "+sentence(skip))
+			}
+		}
+	}
+
+	return bounded(warnings), invalid
+}
+
+// send sends an Event on a policy.
+func (r *reporter) send(policy *podconstraints.Policy, reason podconstraints.Reason, note string) {
+	regarding := corev1.ObjectReference{
+		APIVersion: kupidv1alpha1.GroupVersion.String(), Kind: policy.Kind(), Namespace: policy.Namespace, Name: policy.Name, UID: policy.UID,
+	}
+	if exceeded := r.limit.Filter(&corev1.Event{InvolvedObject: regarding, Reason: string(reason)}); !exceeded {
+		r.recorder.Eventf(&regarding, nil, corev1.EventTypeWarning, string(reason), eventAction, "%s", note)
+	}
+}
+
+// sentence says what was skipped.
+func sentence(skip podconstraints.Skip) string {
+	if skip.Reason == podconstraints.Invalid {
+		return "the policy " + skip.Message
+	}
+
+	return skip.Message
+}
+
+// nameOf names the workload of a request. The name of a new object with generateName is not known yet.
+func nameOf(request admission.Request) string {
+	if request.Name == "" {
+		return fmt.Sprintf("a new %s in namespace %s", request.Kind.Kind, request.Namespace)
+	}
+
+	return fmt.Sprintf("%s %s/%s", request.Kind.Kind, request.Namespace, request.Name)
+}
+
+// bounded returns as many warnings as an API server passes on.
+func bounded(warnings []string) []string {
+	if len(warnings) > maxWarnings {
+		more := fmt.Sprintf("pod scheduling policies: %d more warnings; the Events of the policies have all of them", len(warnings)-maxWarnings+1)
+		warnings = append(warnings[:maxWarnings-1:maxWarnings-1], more)
+	}
+
+	for i := range warnings {
+		warnings[i] = shorten(warnings[i])
+	}
+
+	return warnings
+}
+
+// shorten cuts a warning that is too long between two characters, and removes control characters, with which the API server would drop it.
+func shorten(warning string) string {
+	const mark = "..."
+
+	warning = strings.Map(func(r rune) rune {
+		if r < ' ' || r == '\u007f' {
+			return ' '
+		}
+
+		return r
+	}, warning)
+	if len(warning) <= maxWarningBytes {
+		return warning
+	}
+
+	end := maxWarningBytes - len(mark)
+	for !utf8.RuneStart(warning[end]) {
+		end--
+	}
+
+	return warning[:end] + mark
+}

@@ -1,0 +1,219 @@
+package podscheduling
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/unreadable"
+)
+
+// syncTimeout is how long reviews wait for the first sync of the cache, counted from the first review. It leaves most of the timeout of an
+// API server for reads without the cache.
+const syncTimeout = 5 * time.Second
+
+// Source has the policies of a hub, compiled, and the labels of its namespaces. It is safe for concurrent use.
+type Source struct {
+	// cache has namespaces; api reads everything from the API server.
+	cache, api client.Reader
+	// synced report whether the initial lists of policies and namespaces have been handled.
+	synced []toolscache.InformerSynced
+
+	firstReview sync.Once
+	syncBy      time.Time // set by firstReview
+
+	mu       sync.Mutex
+	policies map[podconstraints.Reference]*podconstraints.Policy
+	arranged *podconstraints.Policies // of policies; nil if they have changed since
+}
+
+// NewSource returns a Source that follows the policies of an informer cache, and reads the API server through api where the cache fails. It
+// returns an error if the cache cannot watch a kind.
+func NewSource(ctx context.Context, informers cache.Cache, api client.Reader) (*Source, error) {
+	s := &Source{cache: informers, api: api, policies: map[podconstraints.Reference]*podconstraints.Policy{}}
+
+	for _, kind := range []client.Object{&kupidv1alpha1.ClusterPodSchedulingPolicy{}, &kupidv1alpha1.PodSchedulingPolicy{}} {
+		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("watching %T: %w", kind, err)
+		}
+
+		handled, err := informer.AddEventHandler(s)
+		if err != nil {
+			return nil, fmt.Errorf("handling the events of %T: %w", kind, err)
+		}
+
+		s.synced = append(s.synced, handled.HasSynced)
+	}
+
+	namespaces, err := informers.GetInformer(ctx, &corev1.Namespace{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, fmt.Errorf("watching namespaces: %w", err)
+	}
+
+	s.synced = append(s.synced, namespaces.HasSynced)
+
+	return s, nil
+}
+
+var _ toolscache.ResourceEventHandler = (*Source)(nil)
+
+// OnAdd adds a policy.
+func (s *Source) OnAdd(object any, _ bool) { s.set(object) }
+
+// OnUpdate replaces a policy, unless the event is a resync.
+func (s *Source) OnUpdate(before, after any) {
+	old, isOld := before.(client.Object)
+	updated, isNew := after.(client.Object)
+
+	if isOld && isNew && old.GetResourceVersion() == updated.GetResourceVersion() {
+		return
+	}
+
+	s.set(after)
+}
+
+// OnDelete removes a policy.
+func (s *Source) OnDelete(object any) {
+	if unknown, is := object.(toolscache.DeletedFinalStateUnknown); is {
+		object = unknown.Obj
+	}
+
+	removed, is := object.(client.Object)
+	if !is {
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	delete(s.policies, podconstraints.Reference{Namespace: removed.GetNamespace(), Name: removed.GetName()})
+	s.arranged = nil
+}
+
+func (s *Source) set(object any) {
+	policy := compile(object)
+	if policy == nil {
+		return
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.policies[policy.Reference] = policy
+	s.arranged = nil
+}
+
+// compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
+// the field it would inject something else.
+func compile(object any) *podconstraints.Policy {
+	var (
+		policy *podconstraints.Policy
+		fields unreadable.Fields
+	)
+
+	switch object := object.(type) {
+	case *kupidv1alpha1.ClusterPodSchedulingPolicy:
+		policy, fields = podconstraints.NewClusterPolicy(object), unreadable.Of(object)
+	case *kupidv1alpha1.PodSchedulingPolicy:
+		policy, fields = podconstraints.NewPolicy(object), unreadable.Of(object)
+	default:
+		return nil
+	}
+
+	for _, unread := range fields {
+		policy.Errors = append(policy.Errors, field.Invalid(field.NewPath(unread.Path), unread.Text(), unread.Problem))
+	}
+
+	return policy
+}
+
+// hasSynced waits for the cache until ctx ends, but not longer than syncTimeout after the first review. It reports whether the cache has
+// synced.
+func (s *Source) hasSynced(ctx context.Context) bool {
+	s.firstReview.Do(func() { s.syncBy = time.Now().Add(syncTimeout) })
+
+	if !slices.ContainsFunc(s.synced, func(synced toolscache.InformerSynced) bool { return !synced() }) {
+		return true
+	}
+
+	waiting, cancel := context.WithDeadline(ctx, s.syncBy)
+	defer cancel()
+
+	return toolscache.WaitForCacheSync(waiting.Done(), s.synced...)
+}
+
+// Policies returns all policies. It returns an error if they are neither cached nor can be listed.
+func (s *Source) Policies(ctx context.Context) (*podconstraints.Policies, error) {
+	if !s.hasSynced(ctx) {
+		return s.list(ctx)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.arranged == nil {
+		s.arranged = podconstraints.NewPolicies(slices.Collect(maps.Values(s.policies)))
+	}
+
+	return s.arranged, nil
+}
+
+// list reads all policies from the API server.
+func (s *Source) list(ctx context.Context) (*podconstraints.Policies, error) {
+	var (
+		cluster    kupidv1alpha1.ClusterPodSchedulingPolicyList
+		namespaced kupidv1alpha1.PodSchedulingPolicyList
+		policies   []*podconstraints.Policy
+	)
+
+	for _, list := range []client.ObjectList{&cluster, &namespaced} {
+		if err := s.api.List(ctx, list); err != nil {
+			return nil, fmt.Errorf("reading pod scheduling policies: %w", err)
+		}
+	}
+
+	for i := range cluster.Items {
+		policies = append(policies, compile(&cluster.Items[i]))
+	}
+
+	for i := range namespaced.Items {
+		policies = append(policies, compile(&namespaced.Items[i]))
+	}
+
+	return podconstraints.NewPolicies(policies), nil
+}
+
+// NamespaceLabels returns the labels of a namespace. The API server is asked where the cache fails, and for a namespace that is too new for
+// the cache.
+func (s *Source) NamespaceLabels(ctx context.Context, name string) (map[string]string, error) {
+	namespace := &corev1.Namespace{}
+
+	if s.hasSynced(ctx) {
+		if err := s.cache.Get(ctx, client.ObjectKey{Name: name}, namespace); err == nil {
+			return namespace.Labels, nil
+		}
+	}
+
+	if err := s.api.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("namespace %s does not exist: %w", name, err)
+		}
+
+		return nil, fmt.Errorf("reading the labels of namespace %s: %w", name, err)
+	}
+
+	return namespace.Labels, nil
+}
