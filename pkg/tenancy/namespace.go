@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -28,6 +29,26 @@ func WorkloadNamespace(namespace, name string) string {
 	default:
 		return workloadPrefix + "-" + name
 	}
+}
+
+// OwnerOf returns the namespace and the name of the Tenant that owns a namespace, if it exists; false if no Tenant with a proper name can.
+func OwnerOf(owned string) (namespace, name string, possible bool) {
+	if owned == RootNamespace {
+		return RootNamespace, RootTenant, true
+	}
+	dash := strings.LastIndex(owned, "-")
+	if dash < 0 || !tenantName(owned[dash+1:]) {
+		return "", "", false
+	}
+	namespace, name = owned[:dash], owned[dash+1:]
+	if namespace == workloadPrefix {
+		return RootNamespace, name, name != RootTenant
+	}
+	if _, _, possible = OwnerOf(namespace); !possible || namespace == RootNamespace {
+		return "", "", false
+	}
+
+	return namespace, name, true
 }
 
 // tenantName reports whether a name has lower-case letters and digits only, a letter first.

@@ -46,7 +46,7 @@ func (a *Application) CreateRelease(chart string, release Release) (*unstructure
 			map[string]any{"kind": "Secret", "name": ValuesSecret},
 		},
 	}}}
-	created.SetGroupVersionKind(releaseKind.WithVersion("v2"))
+	created.SetGroupVersionKind(ReleaseKind)
 	created.SetNamespace(a.Namespace)
 	created.SetName(strings.ToLower(a.Kind.Kind) + "-" + a.Name)
 	labels := ReleaseLabels(a.Kind.Group, a.Kind.Kind, a.Name)

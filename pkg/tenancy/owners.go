@@ -15,8 +15,11 @@ const maxOwners = 8
 // fluxNameLabel has the name of the HelmRelease that an object was rendered by.
 const fluxNameLabel = "helm.toolkit.fluxcd.io/name"
 
+// ReleaseKind is the kind of the HelmReleases that the hub reads and writes.
+var ReleaseKind = schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
+
 var (
-	releaseKind = schema.GroupKind{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"}
+	releaseKind = ReleaseKind.GroupKind()
 	secretKind  = schema.GroupKind{Kind: "Secret"}
 )
 
@@ -36,6 +39,8 @@ type Target struct {
 	Kind schema.GroupVersionKind
 	// Namespace is that of the Pod; objects of the cluster are read without it.
 	Namespace, Name string
+	// UID is that of the reference; empty for a HelmRelease that is found by label. An object with another UID is skipped.
+	UID types.UID
 }
 
 func (t Target) String() string {
@@ -52,6 +57,8 @@ type Ancestry struct {
 	Release *Object
 	// Ambiguous says that there is another one.
 	Ambiguous bool
+	// Through has the UIDs of the owners, of other kinds, from which a HelmRelease of an application was reached.
+	Through []types.UID
 }
 
 var (
@@ -64,7 +71,7 @@ var (
 // docs/spec/affinity-class.md 1.4. The error names the owner that could not be read.
 func Walk(pod *Object, lookup Lookup) (Ancestry, error) {
 	w := walk{lookup: lookup, namespace: pod.Namespace, visited: map[visit]bool{visitOf(pod): true}}
-	if err := w.follow(pod); err != nil {
+	if _, err := w.follow(pod); err != nil {
 		return Ancestry{}, err
 	}
 
@@ -88,8 +95,8 @@ type walk struct {
 	found            Ancestry
 }
 
-// follow looks for HelmReleases from an object upwards.
-func (w *walk) follow(object *Object) error {
+// follow looks for HelmReleases from an object upwards, and reports whether it reached one that no other way had reached before.
+func (w *walk) follow(object *Object) (reached bool, err error) {
 	if object.Kind == releaseKind && ofApplication(object.Labels) {
 		if w.found.Release == nil {
 			w.found.Release = object
@@ -97,24 +104,29 @@ func (w *walk) follow(object *Object) error {
 			w.found.Ambiguous = true
 		}
 
-		return nil
+		return true, nil
 	}
 	followed := false
 	for _, reference := range object.Owners {
 		owner, err := w.owner(reference)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if owner == nil {
 			continue
 		}
 		followed = true
-		if err := w.follow(owner); err != nil {
-			return err
+		above, err := w.follow(owner)
+		if err != nil {
+			return false, err
 		}
+		if above && owner.Kind != releaseKind {
+			w.found.Through = append(w.found.Through, owner.UID)
+		}
+		reached = reached || above
 	}
 	if followed {
-		return nil
+		return reached, nil
 	}
 
 	return w.followLabel(object)
@@ -124,7 +136,7 @@ func (w *walk) follow(object *Object) error {
 func (w *walk) owner(reference metav1.OwnerReference) (*Object, error) {
 	target := Target{
 		Kind:      schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind),
-		Namespace: w.namespace, Name: reference.Name,
+		Namespace: w.namespace, Name: reference.Name, UID: reference.UID,
 	}
 	reached := visit{target.Kind.GroupKind(), reference.Name, reference.UID}
 	if w.visited[reached] {
@@ -150,22 +162,22 @@ func (w *walk) owner(reference metav1.OwnerReference) (*Object, error) {
 }
 
 // followLabel goes on at the HelmRelease that an object without owners was rendered by.
-func (w *walk) followLabel(object *Object) error {
+func (w *walk) followLabel(object *Object) (reached bool, err error) {
 	name := object.Labels[fluxNameLabel]
 	if name == "" {
-		return nil
+		return false, nil
 	}
 	target := Target{Kind: releaseKind.WithVersion(""), Namespace: w.namespace, Name: name}
 	w.releases++
 	if w.releases > maxOwners {
-		return fmt.Errorf("owner %s: %w", target, errTooManyReleases)
+		return false, fmt.Errorf("owner %s: %w", target, errTooManyReleases)
 	}
 	release, err := w.lookup(target)
 	if err != nil {
-		return fmt.Errorf("owner %s: %w", target, err)
+		return false, fmt.Errorf("owner %s: %w", target, err)
 	}
 	if release == nil || w.visited[visitOf(release)] {
-		return nil
+		return false, nil
 	}
 	w.visited[visitOf(release)] = true
 

@@ -33,6 +33,9 @@ func newWorld(objects ...*Object) *world {
 
 func (w *world) lookup(target Target) (*Object, error) {
 	w.reads++
+	if target.UID == "" && target.Kind.GroupKind() != releaseKind {
+		return nil, fmt.Errorf("%s is looked up without a UID", target)
+	}
 	key := target.Kind.Kind + "/" + target.Name
 
 	return w.objects[key], w.errors[key]
@@ -167,6 +170,29 @@ func TestWalk(t *testing.T) {
 	})
 }
 
+// Only owners that lead to a HelmRelease may be cached, so that no Pod is admitted unchecked on an old read: docs/spec/affinity-class.md 1.4.
+func TestThrough(t *testing.T) {
+	given := newWorld(release("main-db", "dc1"), object("ReplicaSet", "rs", "Deployment/d"), labelled(object("Deployment", "d"), "main-db"),
+		object("Job", "leaf"), object("Job", "orphan", "CronJob/gone"), labelled(object("Job", "dangling"), "gone"))
+	for _, c := range []struct {
+		reason string
+		pod    *Object
+		want   string
+	}{
+		{"every owner on the way counts, and no HelmRelease", object("Pod", "p", "ReplicaSet/rs", "HelmRelease/main-db"), "[Deployment/d ReplicaSet/rs]"},
+		{"an owner that ends its branch does not", object("Pod", "p", "Job/leaf", "ReplicaSet/rs"), "[Deployment/d ReplicaSet/rs]"},
+		{"nor does one whose owner is gone", object("Pod", "p", "Job/orphan"), "[]"},
+		{"nor one whose label leads nowhere", object("Pod", "p", "Job/dangling"), "[]"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			got, err := Walk(c.pod, given.lookup)
+			if err != nil || fmt.Sprint(got.Through) != c.want {
+				t.Errorf("Walk() = %v, %v, want through %s", got.Through, err, c.want)
+			}
+		})
+	}
+}
+
 func TestCheckPod(t *testing.T) {
 	const denial = `pod tenant-acme/main-db-0 belongs to application with AffinityClass "dc1" but missing required nodeSelector ` + zone + "=dc1"
 	soft := class("dc1", zone, "dc1")
@@ -208,6 +234,7 @@ func TestCheckPod(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
 			got := CheckPod(c.pod, c.selector, c.world.lookup, c.classes)
+			got.Through = nil // TestThrough is about them.
 			if fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("CheckPod() = %+v, want %+v", got, c.want)
 			}

@@ -3,6 +3,8 @@ package tenancy
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/podconstraints"
 )
@@ -21,6 +23,8 @@ type Verdict struct {
 	Message string
 	// Warnings go to the caller.
 	Warnings []string
+	// Through is that of the Ancestry.
+	Through []types.UID
 }
 
 // ambiguousAncestry is the warning about a Pod that belongs to several HelmReleases.
@@ -32,7 +36,7 @@ func CheckPod(pod *Object, nodeSelector map[string]string, lookup Lookup, classe
 	if err != nil {
 		return Verdict{Status: statusInternalError, Message: err.Error()}
 	}
-	var verdict Verdict
+	verdict := Verdict{Through: ancestry.Through}
 	if ancestry.Ambiguous {
 		verdict.Warnings = append(verdict.Warnings, ambiguousAncestry)
 	}

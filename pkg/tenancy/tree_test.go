@@ -23,7 +23,20 @@ func TestWorkloadNamespace(t *testing.T) {
 			if got := WorkloadNamespace(c.namespace, c.name); got != c.want {
 				t.Errorf("WorkloadNamespace(%s, %s) = %s, want %s", c.namespace, c.name, got, c.want)
 			}
+			namespace, name, possible := OwnerOf(c.want)
+			if namespace != c.namespace || name != c.name || !possible {
+				t.Errorf("OwnerOf(%s) = %s, %s, %t, want %s, %s", c.want, namespace, name, possible, c.namespace, c.name)
+			}
 		})
+	}
+}
+
+// A Tenant with a proper name owns none of these namespaces.
+func TestOwnerOf(t *testing.T) {
+	for _, owned := range []string{"", "apps", "tenant", "tenant-", "tenant-root-eu", "tenant-acme-", "tenant--acme", "tenant-acme-1eu", "apps-eu"} {
+		if namespace, name, possible := OwnerOf(owned); possible {
+			t.Errorf("OwnerOf(%q) = %s, %s", owned, namespace, name)
+		}
 	}
 }
 
