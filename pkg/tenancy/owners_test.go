@@ -179,7 +179,8 @@ func TestThrough(t *testing.T) {
 		pod    *Object
 		want   string
 	}{
-		{"every owner on the way counts, and no HelmRelease", object("Pod", "p", "ReplicaSet/rs", "HelmRelease/main-db"), "[Deployment/d ReplicaSet/rs]"},
+		{"every owner on the way counts, and no HelmRelease", object("Pod", "p", "ReplicaSet/rs", "HelmRelease/main-db"),
+			"[Deployment/d ReplicaSet/rs]"},
 		{"an owner that ends its branch does not", object("Pod", "p", "Job/leaf", "ReplicaSet/rs"), "[Deployment/d ReplicaSet/rs]"},
 		{"nor does one whose owner is gone", object("Pod", "p", "Job/orphan"), "[]"},
 		{"nor one whose label leads nowhere", object("Pod", "p", "Job/dangling"), "[]"},
