@@ -38,26 +38,32 @@ type Evaluation struct {
 	profiles *bool
 }
 
-// Scheduler returns the Result of a Request at a time, given the clusters in the existing decisions. It returns nil when there is nothing to
-// evaluate.
-type Scheduler func(request *scheduling.Request, incumbents map[string]bool, now time.Time) *scheduling.Result
-
-// OnSnapshot returns the Scheduler that schedules on a Snapshot. It is a pure function, and never returns nil.
-func OnSnapshot(snapshot *inventory.Snapshot) Scheduler {
-	return func(request *scheduling.Request, incumbents map[string]bool, now time.Time) *scheduling.Result {
-		return scheduling.Schedule(request, snapshot, incumbents, now)
-	}
+// Evaluate runs the pipeline for a Placement: it schedules its Request on a Snapshot, checks the Result against the removal budget, and
+// plans the writes; the status is that of Evaluation.Status. It is a pure function.
+func Evaluate(
+	request *scheduling.Request, snapshot *inventory.Snapshot, existing Existing, options Options, now time.Time,
+) Evaluation {
+	return evaluate(Schedule(request, snapshot, existing.Incumbents(), now), existing, options, now)
 }
 
-// Evaluate runs the pipeline for a Placement: it schedules its Request, checks the Result against the removal budget, and plans the writes;
-// the status is that of Evaluation.Status. It is as pure as the Scheduler, and the zero Evaluation when that returns nil.
-func Evaluate(request *scheduling.Request, schedule Scheduler, existing Existing, options Options, now time.Time) Evaluation {
-	result := schedule(request, existing.Incumbents(), now)
-	if result == nil {
-		return Evaluation{}
+// Schedule is the first step of the pipeline, without the removal budget.
+func Schedule(request *scheduling.Request, snapshot *inventory.Snapshot, incumbents map[string]bool, now time.Time) *scheduling.Result {
+	return scheduling.Schedule(request, snapshot, incumbents, now)
+}
+
+// Scheduler returns the Result of a Request at a time, given the clusters in the existing decisions.
+type Scheduler func(request *scheduling.Request, incumbents map[string]bool, now time.Time) (*scheduling.Result, error)
+
+// EvaluateWith is Evaluate with another Scheduler, whose error it returns.
+func EvaluateWith(
+	request *scheduling.Request, schedule Scheduler, existing Existing, options Options, now time.Time,
+) (Evaluation, error) {
+	result, err := schedule(request, existing.Incumbents(), now)
+	if err != nil {
+		return Evaluation{}, err
 	}
 
-	return evaluate(result, existing, options, now)
+	return evaluate(result, existing, options, now), nil
 }
 
 // evaluate runs the pipeline from the Result on.

@@ -54,7 +54,7 @@ func evaluate(
 
 	managed, reason := placement.Managed()
 	if evaluation.Skipped = reason; managed {
-		evaluated := decision.Evaluate(request(), decision.OnSnapshot(snapshot), existing, options, now)
+		evaluated := decision.Evaluate(request(), snapshot, existing, options, now)
 		evaluation.Result, evaluation.Plan, evaluation.LimitUnknown = evaluated.Result, evaluated.Plan, evaluated.LimitUnknown
 		evaluation.Status = evaluated.Status(placement, metav1.NewTime(now), true)
 	}

@@ -49,7 +49,7 @@ func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *sche
 	request := placement.Request(t.compiler)
 	request.Prioritizers = append(request.Prioritizers, more...)
 
-	return decision.OnSnapshot(t.inventory.Snapshot())(request, t.incumbents, t.now)
+	return decision.Schedule(request, t.inventory.Snapshot(), t.incumbents, t.now)
 }
 
 // placement returns the Placement of a key; nil when there is none.

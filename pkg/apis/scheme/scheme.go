@@ -10,6 +10,9 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
@@ -18,7 +21,8 @@ func New() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
-		placementv1alpha1.Install, clusterinventory.AddToScheme,
+		placementv1alpha1.Install, clusterinventory.AddToScheme, kupidv1alpha1.Install, cozystackv1alpha1.Install,
+		cozystackappsv1alpha1.Install,
 	} {
 		utilruntime.Must(add(scheme))
 	}

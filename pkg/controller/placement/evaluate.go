@@ -70,22 +70,22 @@ func (r *reconciler) schedule(
 		var (
 			incumbents map[string]bool
 			plan       span
-			failure    error
 		)
 
-		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (result *scheduling.Result) {
+		scheduler := func(request *scheduling.Request, decided map[string]bool, now time.Time) (*scheduling.Result, error) {
 			incumbents = decided
 
-			if result, failure = r.decideProved(ctx, placement, existing, request, decided, now); failure == nil {
+			result, err := r.decideProved(ctx, placement, existing, request, decided, now)
+			if err == nil {
 				_, plan = r.tracer.begin(ctx, "plan", key)
 			}
 
-			return result
+			return result, err
 		}
 
-		evaluation := decision.Evaluate(request, scheduler, existing, r.state.served.options(), now)
-		if failure != nil {
-			return decision.Evaluation{}, failure
+		evaluation, err := decision.EvaluateWith(request, scheduler, existing, r.state.served.options(), now)
+		if err != nil {
+			return decision.Evaluation{}, err //nolint:wrapcheck // It is that of decideProved.
 		}
 
 		plan.planned(&evaluation)

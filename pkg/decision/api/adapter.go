@@ -57,12 +57,13 @@ func Find(name string) (Adapter, bool) {
 
 // Of returns the adapter of the Placement of a key. It panics for a key that is not of an API of the table.
 func Of(key inventory.Key) Adapter {
-	adapter, found := Find(string(key.API()))
-	if !found {
-		panic(fmt.Sprintf("%s is of no known API", key))
+	for _, adapter := range Adapters() {
+		if adapter.Kind().Group == string(key.API()) {
+			return adapter
+		}
 	}
 
-	return adapter
+	panic(fmt.Sprintf("%s is of no known API", key))
 }
 
 // GroupVersions lists the APIs as "group/version", with a separator between two of them.
