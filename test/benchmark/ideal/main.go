@@ -24,7 +24,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
 func main() {
@@ -42,7 +42,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("ideal", flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "who to be, and where")
-	answers := flags.String("answers", "", "file of what to write; none: nothing")
+	file := flags.String("decisions", "", "file of the decisions to write; without one nothing is written")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}
@@ -51,17 +51,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("reading %s: %w", *kubeconfig, err)
 	}
 	config.QPS = -1
-	told := &answer.Told{}
-	if *answers != "" {
-		if told, err = answer.ReadFile(*answers); err != nil {
+	script := &precomputed.Script{}
+	if *file != "" {
+		if script, err = precomputed.ReadFile(*file); err != nil {
 			return err
 		}
 	}
-	return work(ctx, config, told, out)
+	return work(ctx, config, script, out)
 }
 
-// work fills the caches and then writes what it is told.
-func work(ctx context.Context, config *rest.Config, told *answer.Told, out io.Writer) error {
+// work fills the caches and then writes the decisions of the script.
+func work(ctx context.Context, config *rest.Config, script *precomputed.Script, out io.Writer) error {
 	options := controller.Options{Namespace: manifests.Namespace}.CacheOptions()
 	options.Scheme = controller.Scheme()
 	informers, err := cache.New(config, options)
@@ -86,7 +86,7 @@ func work(ctx context.Context, config *rest.Config, told *answer.Told, out io.Wr
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", kind, err)
 		}
-		if _, err := informer.AddEventHandler(listen(told, values)); err != nil {
+		if _, err := informer.AddEventHandler(listen(script, values)); err != nil {
 			return fmt.Errorf("listening to %T: %w", kind, err)
 		}
 	}
@@ -94,31 +94,31 @@ func work(ctx context.Context, config *rest.Config, told *answer.Told, out io.Wr
 		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
 	}
 	fmt.Fprintln(out, "synced")
-	return errors.Join(write(ctx, answer.NewWriter(api, false), told, values), <-ended)
+	return errors.Join(write(ctx, precomputed.NewWriter(api, false), script, values), <-ended)
 }
 
 // listen hands on every new value of the label of the cluster.
-func listen(told *answer.Told, values chan<- string) toolscache.ResourceEventHandler {
+func listen(script *precomputed.Script, values chan<- string) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, object any) {
 		before, okBefore := old.(*clusterv1.ManagedCluster)
 		after, okAfter := object.(*clusterv1.ManagedCluster)
-		if !okBefore || !okAfter || after.Name != told.Cluster {
+		if !okBefore || !okAfter || after.Name != script.Cluster {
 			return
 		}
-		if value := after.Labels[told.Label]; value != before.Labels[told.Label] {
+		if value := after.Labels[script.Label]; value != before.Labels[script.Label] {
 			values <- value
 		}
 	}}
 }
 
-// write writes what is told for every value, until ctx ends.
-func write(ctx context.Context, writer *answer.Writer, told *answer.Told, values <-chan string) error {
+// write writes the decisions of every value, until ctx ends.
+func write(ctx context.Context, writer *precomputed.Writer, script *precomputed.Script, values <-chan string) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case value := <-values:
-			if err := writer.Write(ctx, told.Answers[value]); err != nil {
+			if err := writer.Write(ctx, script.ByValue[value]); err != nil {
 				return err
 			}
 		}

@@ -6,10 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
-func TestOnlyTheLabelOfTheClusterIsAnswered(t *testing.T) {
+func TestOnlyTheLabelOfTheClusterIsWritten(t *testing.T) {
 	cluster := func(name, value string) *clusterv1.ManagedCluster {
 		return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"l": value, "other": name}}}
 	}
@@ -26,13 +26,13 @@ func TestOnlyTheLabelOfTheClusterIsAnswered(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			values := make(chan string, 1)
-			listen(&answer.Told{Cluster: "c1", Label: "l"}, values).OnUpdate(tc.before, tc.after)
+			listen(&precomputed.Script{Cluster: "c1", Label: "l"}, values).OnUpdate(tc.before, tc.after)
 			if len(values) != tc.want {
-				t.Fatalf("%d answers are asked for, want %d", len(values), tc.want)
+				t.Fatalf("the decisions of %d values are written, want %d", len(values), tc.want)
 			}
 			if tc.want > 0 {
 				if value := <-values; value != "yes" {
-					t.Errorf("the answer for %q is asked for, want that for yes", value)
+					t.Errorf("the decisions of %q are written, want those of yes", value)
 				}
 			}
 		})

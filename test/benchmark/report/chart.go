@@ -17,7 +17,7 @@ type bar struct {
 	figure, name, color string
 }
 
-// The colours are told apart by those who do not see all of them, and on a light and a dark page.
+// Readers who do not see all colours can distinguish these, on a light and on a dark page.
 const (
 	hubColor   = "#0072b2"
 	idealColor = "#e69f00"
@@ -33,7 +33,7 @@ func panels() []panel {
 		}},
 		{"one label changed: last of 20 decisions, p50", Seconds, []bar{hub("label-change/last-p50"), ideal("ideal-label-change/last-p50")}},
 		{"one label changed: CPU", Seconds, []bar{hub("label-change/cpu-per-event"), ideal("ideal-label-change/cpu-per-event")}},
-		{"restart over a settled world, until quiet", Seconds, []bar{hub("restart/quiet"), ideal("ideal-restart/quiet")}},
+		{"restart over settled decisions, until quiet", Seconds, []bar{hub("restart/quiet"), ideal("ideal-restart/quiet")}},
 		{"one heartbeat that concerns nobody: CPU", Seconds, []bar{
 			hub("heartbeats-100/cpu-per-heartbeat"), ideal("ideal-heartbeats-100/cpu-per-heartbeat"),
 		}},

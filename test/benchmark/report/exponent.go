@@ -3,15 +3,15 @@ package report
 import (
 	"math"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 // Exponent says how a figure grows: with the size to the power of Value. The size is the geometric mean of clusters and placements, so that
 // twice as many of both are twice the size; 0 is a cost that does not depend on it, 1 one that grows with it.
 type Exponent struct {
 	Figure string     `json:"figure"`
-	From   world.Size `json:"from"`
-	To     world.Size `json:"to"`
+	From   fleet.Size `json:"from"`
+	To     fleet.Size `json:"to"`
 	Value  float64    `json:"value"`
 }
 
@@ -21,7 +21,7 @@ func Exponents(runs []Run, keys ...string) []Exponent {
 	var exponents []Exponent
 	for _, key := range keys {
 		var xs, ys []float64
-		var sizes []world.Size
+		var sizes []fleet.Size
 		for i := range runs {
 			if value, found := runs[i].Value(key); found && value > 0 {
 				size := runs[i].Size

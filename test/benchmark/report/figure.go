@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 // Unit says what a value counts.
@@ -33,7 +33,7 @@ func (f Figure) Key() string { return f.Scenario + "/" + f.Name }
 
 // Run is what was measured at one size.
 type Run struct {
-	Size    world.Size `json:"size"`
+	Size    fleet.Size `json:"size"`
 	Figures []Figure   `json:"figures"`
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 func TestPercentile(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPercentile(t *testing.T) {
 // grown is a figure at three sizes that grows with a power of the size.
 func grown(power float64) []Run {
 	var runs []Run
-	for _, size := range world.Sizes()[:3] {
+	for _, size := range fleet.Sizes()[:3] {
 		run := Run{Size: size}
 		run.Add("event", "cpu", Seconds, 0.001*math.Pow(float64(size.Clusters)*float64(size.Placements), power/2))
 		runs = append(runs, run)
@@ -99,7 +99,7 @@ func TestUnitsReadWell(t *testing.T) {
 
 // sample is a small report with everything in it.
 func sample() *Report {
-	small, large := Run{Size: world.Sizes()[0]}, Run{Size: world.Sizes()[1]}
+	small, large := Run{Size: fleet.Sizes()[0]}, Run{Size: fleet.Sizes()[1]}
 	small.Add("cold-start", "seconds", Seconds, 2)
 	small.Add("floor", "seconds", Seconds, 1)
 	large.Add("cold-start", "seconds", Seconds, 10)
@@ -157,7 +157,7 @@ func TestTargetsAreInOrder(t *testing.T) {
 		t.Fatal("there are no targets")
 	}
 	known := map[string]bool{}
-	for _, size := range world.Sizes() {
+	for _, size := range fleet.Sizes() {
 		known[size.String()] = true
 	}
 	for _, target := range list {
@@ -203,7 +203,7 @@ func TestReportsOfSeveralRunsAreOne(t *testing.T) {
 		return path
 	}
 	measured := func(size int, seconds float64) Run {
-		run := Run{Size: world.Sizes()[size]}
+		run := Run{Size: fleet.Sizes()[size]}
 		run.Add("cold-start", "seconds", Seconds, seconds)
 		return run
 	}

@@ -14,7 +14,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
 // floor writes what a cold start has written, as fast as a client without a thought can: the same requests, as many at a time as the hub
@@ -32,7 +32,7 @@ func (s *stage) floor(ctx context.Context) error {
 		}
 		begin := time.Now()
 		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return answer.NewWriter(s.api, true).Write(ctx, s.cold) })
+		group.Go(func() error { return precomputed.NewWriter(s.api, true).Write(ctx, s.cold) })
 		group.Go(func() error { return s.sendEvents(ctx, pass.events) })
 		if err := group.Wait(); err != nil {
 			return err //nolint:wrapcheck // The tasks name what they do.

@@ -11,13 +11,13 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 // heartbeat writes the conditions of a cluster; no two of them are the same.
 func (s *stage) heartbeat(ctx context.Context, n int) error {
-	name := world.ClusterName(n * 7 % s.size.Clusters)
-	body, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": world.Conditions(int(time.Now().UnixNano()))}})
+	name := fleet.ClusterName(n * 7 % s.size.Clusters)
+	body, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": fleet.Conditions(int(time.Now().UnixNano()))}})
 	if err != nil {
 		return fmt.Errorf("encoding a heartbeat: %w", err)
 	}

@@ -116,7 +116,7 @@ func (h *hub) counters(ctx context.Context) (counters, error) {
 // and the last counters.
 func (h *hub) drain(ctx context.Context, lull time.Duration) (time.Duration, counters, error) {
 	asking := time.Duration(0)
-	for told := -1.0; ; {
+	for last := -1.0; ; {
 		before, err := h.cpu()
 		if err != nil {
 			return 0, counters{}, err
@@ -125,10 +125,10 @@ func (h *hub) drain(ctx context.Context, lull time.Duration) (time.Duration, cou
 		if err != nil {
 			return 0, counters{}, err
 		}
-		if sum(now.events) == told {
+		if sum(now.events) == last {
 			return before - asking, now, nil
 		}
-		told = sum(now.events)
+		last = sum(now.events)
 		after, err := h.cpu()
 		if err != nil {
 			return 0, counters{}, err

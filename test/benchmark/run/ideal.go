@@ -10,15 +10,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
-// tell writes down what the hub answers to the label change, for the ideal: with the label and without it.
-func (s *stage) tell(ctx context.Context) (*answer.Told, error) {
-	told := &answer.Told{
-		Cluster: world.ClusterName(world.SteeredCluster), Label: world.Concern, Answers: map[string][]answer.Answer{},
+// tell records what the hub writes after the label change, for the ideal controller: with the label and without it.
+func (s *stage) tell(ctx context.Context) (*precomputed.Script, error) {
+	script := &precomputed.Script{
+		Cluster: fleet.ClusterName(fleet.SteeredCluster), Label: fleet.Concern, ByValue: map[string][]precomputed.Decisions{},
 	}
 	for _, value := range []string{"yes", ""} {
 		if err := s.toggle(ctx, value != "", &latencies{}); err != nil {
@@ -27,38 +27,38 @@ func (s *stage) tell(ctx context.Context) (*answer.Told, error) {
 		if _, err := s.settle(ctx, s.hub.process); err != nil {
 			return nil, err
 		}
-		all, err := s.answers(ctx)
+		all, err := s.decisions(ctx)
 		if err != nil {
 			return nil, err
 		}
-		told.Answers[value] = s.concerned(all)
+		script.ByValue[value] = s.concerned(all)
 	}
 	// Both are written over what is there when the ideal starts.
 	now := map[types.UID]string{}
-	for _, a := range told.Answers[""] {
+	for _, a := range script.ByValue[""] {
 		now[a.Placement.UID] = a.Placement.ResourceVersion
 		for i := range a.Pages {
 			now[a.Pages[i].UID] = a.Pages[i].ResourceVersion
 		}
 	}
-	for i := range told.Answers["yes"] {
-		a := &told.Answers["yes"][i]
+	for i := range script.ByValue["yes"] {
+		a := &script.ByValue["yes"][i]
 		a.Placement.ResourceVersion = now[a.Placement.UID]
 		for i := range a.Pages {
 			a.Pages[i].ResourceVersion = now[a.Pages[i].UID]
 		}
 	}
-	return told, nil
+	return script, nil
 }
 
-// concerned are the answers for the placements that the label concerns.
-func (s *stage) concerned(all []answer.Answer) []answer.Answer {
+// concerned returns the decisions of the placements that the label concerns.
+func (s *stage) concerned(all []precomputed.Decisions) []precomputed.Decisions {
 	names := map[types.NamespacedName]bool{}
-	for i := range world.Concerned {
+	for i := range fleet.Concerned {
 		placement := s.size.Placement(i)
 		names[types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}] = true
 	}
-	var found []answer.Answer
+	var found []precomputed.Decisions
 	for _, a := range all {
 		if names[types.NamespacedName{Namespace: a.Placement.Namespace, Name: a.Placement.Name}] {
 			found = append(found, a)
@@ -67,17 +67,17 @@ func (s *stage) concerned(all []answer.Answer) []answer.Answer {
 	return found
 }
 
-// ideal measures the controller that is told every answer, over the world as the hub left it. The hub is stopped for it.
+// ideal measures the controller that writes given decisions, over the objects as the hub left them. The hub is stopped for it.
 func (s *stage) ideal(ctx context.Context) error {
-	told, err := s.tell(ctx)
+	script, err := s.tell(ctx)
 	if err != nil {
 		return err
 	}
 	if err := s.retire(); err != nil {
 		return err
 	}
-	path := filepath.Join(s.directory, "answers-"+s.size.String()+".json")
-	if err := told.WriteFile(path); err != nil {
+	path := filepath.Join(s.directory, "decisions-"+s.size.String()+".json")
+	if err := script.WriteFile(path); err != nil {
 		return err
 	}
 	var p *process
@@ -110,8 +110,8 @@ func (s *stage) ideal(ctx context.Context) error {
 }
 
 // startIdeal starts the ideal and waits until its caches are in sync and it is quiet.
-func (s *stage) startIdeal(ctx context.Context, answers string, measured *start) (*process, error) {
-	p, err := startProcess(ctx, s.programs.ideal, "--kubeconfig="+s.kubeconfig, "--answers="+answers)
+func (s *stage) startIdeal(ctx context.Context, decisions string, measured *start) (*process, error) {
+	p, err := startProcess(ctx, s.programs.ideal, "--kubeconfig="+s.kubeconfig, "--decisions="+decisions)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
 func main() {
@@ -33,7 +33,7 @@ func main() {
 
 // options are what can be asked for.
 type options struct {
-	sizes     []world.Size
+	sizes     []fleet.Size
 	scenarios []scenario
 	binary    string
 	json      string
@@ -57,7 +57,7 @@ func parseOptions(args []string) (*options, error) {
 		o.from = strings.Split(*from, ",")
 	}
 	var err error
-	if o.sizes, err = world.ParseSizes(*sizes); err != nil {
+	if o.sizes, err = fleet.ParseSizes(*sizes); err != nil {
 		return nil, err
 	}
 	o.scenarios, err = chosenScenarios(*names)
@@ -116,7 +116,7 @@ func measure(ctx context.Context, args []string, out, log io.Writer) (err error)
 
 // measureSize runs every scenario at one size. What was measured is returned with an error, too.
 func measureSize(
-	ctx context.Context, size world.Size, o *options, tools programs, directory string, log io.Writer,
+	ctx context.Context, size fleet.Size, o *options, tools programs, directory string, log io.Writer,
 ) (*report.Run, []error, error) {
 	s, err := newStage(ctx, size, tools, directory, log)
 	if err != nil {
@@ -153,8 +153,8 @@ type scenario struct {
 	run  func(*stage, context.Context) error
 }
 
-// scenarios are everything that is measured, in their order: each begins with the world as the last one left it. The first one is always
-// measured, because it makes that world.
+// scenarios are everything that is measured, in their order: each begins with the objects as the last one left them. The first one is always
+// measured, because it creates them.
 func scenarios() []scenario {
 	beats := func(rate int) func(*stage, context.Context) error {
 		return func(s *stage, ctx context.Context) error { return s.heartbeats(ctx, rate) }

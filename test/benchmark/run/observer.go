@@ -21,7 +21,7 @@ const (
 	placementKind = "Placement"
 )
 
-// change is one change of an object that a watch has told of.
+// change is one change of an object that a watch has reported.
 type change struct {
 	at        time.Time
 	kind      string

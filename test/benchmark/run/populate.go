@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 // clients is how many requests of the benchmark itself are under way at the same time, where it is not the one that is measured.
@@ -25,8 +25,8 @@ func each(ctx context.Context, n int, task func(context.Context, int) error) err
 	return group.Wait() //nolint:wrapcheck // The tasks name what they do.
 }
 
-// populate creates the objects of a world.
-func populate(ctx context.Context, hub client.Client, size world.Size) error {
+// populate creates the objects of a fleet.
+func populate(ctx context.Context, hub client.Client, size fleet.Size) error {
 	create := func(ctx context.Context, object client.Object) error {
 		if err := hub.Create(ctx, object); err != nil {
 			return fmt.Errorf("creating %T %s/%s: %w", object, object.GetNamespace(), object.GetName(), err)
@@ -68,7 +68,7 @@ func populate(ctx context.Context, hub client.Client, size world.Size) error {
 
 // createCluster creates a cluster and its scores, if it has any.
 func createCluster(
-	ctx context.Context, hub client.Client, create func(context.Context, client.Object) error, size world.Size, i int,
+	ctx context.Context, hub client.Client, create func(context.Context, client.Object) error, size fleet.Size, i int,
 ) error {
 	cluster := size.Cluster(i)
 	status := cluster.Status

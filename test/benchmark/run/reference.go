@@ -22,7 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 // reference is what the API server holds, read at one go, and the plain engine over it: nothing in it has seen an event.
@@ -78,7 +78,7 @@ func newReference(ctx context.Context, hub client.Reader) (*reference, error) {
 }
 
 // questions are the placements, by number, that ask the same in the same scope. In the worlds of the benchmark what a placement has does
-// not change what it may have, so one answer is for all of them; it is large, so it is not kept.
+// not change what it may have, so one result is for all of them; it is large, so it is not kept.
 func (r *reference) questions() (map[string][]int, error) {
 	same := map[string][]int{}
 	for i := range r.placements {
@@ -133,10 +133,10 @@ func (r *reference) difference(placement *clusterv1beta1.Placement, result *sche
 	}
 	slices.Sort(selected)
 	want := chosen(result)
-	switch told := int(placement.Status.NumberOfSelectedClusters); {
-	case told != len(selected):
-		return fmt.Sprintf("says that it has %d clusters and has %d", told, len(selected))
-	case world.Balanced(placement):
+	switch reported := int(placement.Status.NumberOfSelectedClusters); {
+	case reported != len(selected):
+		return fmt.Sprintf("says that it has %d clusters and has %d", reported, len(selected))
+	case fleet.Balanced(placement):
 		// Others have moved since it was evaluated, which wakes nobody: it has as many as it can, and all of them fit.
 		if len(selected) != len(want) {
 			return fmt.Sprintf("has %d clusters, want %d", len(selected), len(want))
@@ -166,7 +166,7 @@ func without(names, others []string) []string {
 	return left
 }
 
-// chosen are the clusters of an answer, sorted.
+// chosen returns the selected clusters of a result, sorted.
 func chosen(result *scheduling.Result) []string {
 	names := make([]string, 0, len(result.Selected))
 	for _, verdict := range result.Best() {
@@ -176,7 +176,7 @@ func chosen(result *scheduling.Result) []string {
 	return names
 }
 
-// feasible are the clusters that an answer could have chosen, sorted.
+// feasible returns the feasible clusters of a result, sorted.
 func feasible(result *scheduling.Result) []string {
 	var names []string
 	for _, verdict := range result.Verdicts() {

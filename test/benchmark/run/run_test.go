@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/placement-hub/placement-hub/pkg/controller"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 func TestChangesAreCountedAsRequests(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAScenarioEndsWhenAllEventsAreSent(t *testing.T) {
 	h := &hub{process: self, url: server.URL, client: server.Client()}
 	_, last, err := h.drain(t.Context(), time.Millisecond)
 	if err != nil || asked != 4 || last.events["written"] != 3 {
-		t.Errorf("asked %d times, the last answer is %v, %v; want until nothing is sent any more", asked, last.events, err)
+		t.Errorf("asked %d times, the last response is %v, %v; want until nothing is sent any more", asked, last.events, err)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]world.Size{{Clusters: 100, Placements: 100}}, o.sizes); diff != "" || o.docs != "docs" || o.binary != "bin/placement" {
+	if diff := cmp.Diff([]fleet.Size{{Clusters: 100, Placements: 100}}, o.sizes); diff != "" || o.docs != "docs" || o.binary != "bin/placement" {
 		t.Errorf("%+v (-want +got):\n%s", o, diff)
 	}
 	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing"} {
@@ -172,7 +172,7 @@ func TestOptions(t *testing.T) {
 
 // A check that cannot fail shows nothing: each kind of mistake is found.
 func TestTheReferenceFindsWhatIsWrong(t *testing.T) {
-	size := world.Sizes()[0]
+	size := fleet.Sizes()[0]
 	owner := schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(placementKind)
 	for _, tc := range []struct {
 		reason  string
@@ -185,7 +185,7 @@ func TestTheReferenceFindsWhatIsWrong(t *testing.T) {
 			placement.Status.NumberOfSelectedClusters--
 		}, "Placement tenant-0/concerned-00 has 39 clusters, want 40; too many: [], too few: [cluster-00000]"},
 		{"a cluster is wrong", func(_ *clusterv1beta1.Placement, page *clusterv1beta1.PlacementDecision) {
-			page.Status.Decisions[0].ClusterName = world.ClusterName(99)
+			page.Status.Decisions[0].ClusterName = fleet.ClusterName(99)
 		}, "Placement tenant-0/concerned-00 has 40 clusters, want 40; too many: [cluster-00099], too few: [cluster-00000]"},
 		{"the status tells another number", func(placement *clusterv1beta1.Placement, _ *clusterv1beta1.PlacementDecision) {
 			placement.Status.NumberOfSelectedClusters = 3
@@ -198,8 +198,8 @@ func TestTheReferenceFindsWhatIsWrong(t *testing.T) {
 			placement := size.Placement(0)
 			placement.UID = "p"
 			var decisions []clusterv1beta1.ClusterDecision
-			for i := range world.Concerning {
-				decisions = append(decisions, clusterv1beta1.ClusterDecision{ClusterName: world.ClusterName(i)})
+			for i := range fleet.Concerning {
+				decisions = append(decisions, clusterv1beta1.ClusterDecision{ClusterName: fleet.ClusterName(i)})
 			}
 			placement.Status.NumberOfSelectedClusters = int32(len(decisions))
 			page := &clusterv1beta1.PlacementDecision{

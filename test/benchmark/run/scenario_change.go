@@ -12,8 +12,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
 const (
@@ -61,10 +61,10 @@ func (s *stage) toggle(ctx context.Context, on bool, l *latencies) error {
 		value = "yes"
 	}
 	mark, begin := s.observer.mark(), time.Now()
-	if err := s.relabel(ctx, world.ClusterName(world.SteeredCluster), world.Concern, value); err != nil {
+	if err := s.relabel(ctx, fleet.ClusterName(fleet.SteeredCluster), fleet.Concern, value); err != nil {
 		return err
 	}
-	decided, told := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
+	decided, reported := map[types.NamespacedName]bool{}, map[types.NamespacedName]bool{}
 	return s.observer.await(ctx, mark, func(c change) bool {
 		switch {
 		case c.verb != watch.Modified:
@@ -75,13 +75,13 @@ func (s *stage) toggle(ctx context.Context, on bool, l *latencies) error {
 			if len(decided) == 1 {
 				l.first = append(l.first, after)
 			}
-			if len(decided) == world.Concerned {
+			if len(decided) == fleet.Concerned {
 				l.noteLast(on, after)
 			}
 		case c.kind == placementKind:
-			told[c.placement] = true
+			reported[c.placement] = true
 		}
-		return len(decided) == world.Concerned && len(told) == world.Concerned
+		return len(decided) == fleet.Concerned && len(reported) == fleet.Concerned
 	})
 }
 
@@ -90,7 +90,7 @@ func (s *stage) toggles(ctx context.Context, l *latencies) (int, error) {
 	begin := time.Now()
 	for i := range repeats {
 		if err := s.toggle(ctx, i%2 == 0, l); err != nil {
-			return 0, fmt.Errorf("waiting for the decisions of %d placements: %w", world.Concerned, err)
+			return 0, fmt.Errorf("waiting for the decisions of %d placements: %w", fleet.Concerned, err)
 		}
 		if i%2 == 1 && i+1 >= fewest && time.Since(begin) > enough {
 			return i + 1, nil
@@ -136,7 +136,7 @@ func (s *stage) labelChange(ctx context.Context) error {
 	s.run.AddTime(scenario, "cpu-per-event", o.cpu/time.Duration(n))
 	s.run.Add(scenario, "enqueues-per-event", report.Count, sum(o.enqueues)/float64(n))
 	s.add(scenario, o)
-	s.wantWrites(scenario, o, writes{"patch " + decisionKind: n * world.Concerned, "patch " + placementKind: n * world.Concerned})
+	s.wantWrites(scenario, o, writes{"patch " + decisionKind: n * fleet.Concerned, "patch " + placementKind: n * fleet.Concerned})
 	return nil
 }
 
@@ -166,7 +166,7 @@ func (s *stage) heartbeats(ctx context.Context, rate int) error {
 const beatFor = 10 * time.Second
 
 // beat sends heartbeats of one cluster after the other, so many per second, for a time or until stop is closed. It returns how many. It
-// waits for no answer, as agents do not wait for each other.
+// waits for no response, as agents do not wait for each other.
 func (s *stage) beat(ctx context.Context, rate int, d time.Duration, stop <-chan struct{}) (int, error) {
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()

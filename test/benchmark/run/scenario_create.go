@@ -87,17 +87,17 @@ func (s *stage) createOne(ctx context.Context, placement *clusterv1beta1.Placeme
 		return fmt.Errorf("creating Placement %s/%s: %w", placement.Namespace, placement.Name, err)
 	}
 	key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
-	decided, told := false, false // Of which the watches tell in any order.
+	decided, reported := false, false // The watches report them in any order.
 	err := s.observer.await(ctx, mark, func(c change) bool {
 		switch {
 		case c.placement != key || c.verb != watch.Modified:
 		case c.kind == placementKind:
-			told = true
+			reported = true
 		case !decided:
 			decided = true
 			l.each = append(l.each, c.at.Sub(begin))
 		}
-		return decided && told
+		return decided && reported
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the decisions of Placement %s: %w", key, err)

@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
-// coldStart starts the hub on a world without a decision, until all of them are right.
+// coldStart starts the hub on a fleet without a decision, until all of them are right.
 func (s *stage) coldStart(ctx context.Context) error {
 	const scenario = "cold-start"
 	w, err := s.launch(ctx)
@@ -28,12 +28,12 @@ func (s *stage) coldStart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.cold, err = s.answers(ctx); err != nil {
+	if s.cold, err = s.decisions(ctx); err != nil {
 		return err
 	}
 	pages, decisions, placements := 0, 0, 0
 	for _, a := range s.cold {
-		if !world.Balanced(&a.Placement) {
+		if !fleet.Balanced(&a.Placement) {
 			pages += len(a.Pages)
 			placements++
 		}
@@ -97,17 +97,17 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // awaitStatuses waits until every placement has a status.
 func (s *stage) awaitStatuses(ctx context.Context, mark int) error {
-	told := map[types.NamespacedName]bool{}
+	reported := map[types.NamespacedName]bool{}
 	return s.observer.await(ctx, mark, func(c change) bool {
 		if c.kind == placementKind {
-			told[c.key] = true
+			reported[c.key] = true
 		}
-		return len(told) == s.size.Placements
+		return len(reported) == s.size.Placements
 	})
 }
 
-// answers reads what was written for every placement.
-func (s *stage) answers(ctx context.Context) ([]answer.Answer, error) {
+// decisions reads what was written for every placement.
+func (s *stage) decisions(ctx context.Context) ([]precomputed.Decisions, error) {
 	var placements clusterv1beta1.PlacementList
 	var pages clusterv1beta1.PlacementDecisionList
 	if err := s.api.List(ctx, &placements); err != nil {
@@ -122,13 +122,13 @@ func (s *stage) answers(ctx context.Context) ([]answer.Answer, error) {
 		key := types.NamespacedName{Namespace: page.Namespace, Name: page.Labels[clusterv1beta1.PlacementLabel]}
 		byPlacement[key] = append(byPlacement[key], page)
 	}
-	answers := make([]answer.Answer, 0, len(placements.Items))
+	all := make([]precomputed.Decisions, 0, len(placements.Items))
 	for i := range placements.Items {
 		placement := placements.Items[i]
 		key := types.NamespacedName{Namespace: placement.Namespace, Name: placement.Name}
-		answers = append(answers, answer.Answer{Placement: placement, Pages: byPlacement[key]})
+		all = append(all, precomputed.Decisions{Placement: placement, Pages: byPlacement[key]})
 	}
-	return answers, nil
+	return all, nil
 }
 
 // restart stops the hub and starts it again over what it has settled: it has nothing to write. Placements with the default prioritizers

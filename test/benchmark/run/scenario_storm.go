@@ -10,8 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
 // gain binds many namespaces at once to a set that none of them had.
@@ -21,7 +21,7 @@ func (s *stage) gain(ctx context.Context) error {
 			if i%4 == 0 {
 				return nil // It has everything already.
 			}
-			binding := s.size.Binding(i, world.Reserve)
+			binding := s.size.Binding(i, fleet.Reserve)
 			if err := s.api.Create(ctx, binding); err != nil {
 				return fmt.Errorf("creating ManagedClusterSetBinding %s/%s: %w", binding.Namespace, binding.Name, err)
 			}
@@ -34,7 +34,7 @@ func (s *stage) gain(ctx context.Context) error {
 func (s *stage) relabelAll(ctx context.Context) error {
 	return s.storm(ctx, "relabel-all", func(ctx context.Context) error {
 		return each(ctx, s.size.Clusters, func(ctx context.Context, i int) error {
-			return s.relabel(ctx, world.ClusterName(i), world.Tier, world.NextTier(i))
+			return s.relabel(ctx, fleet.ClusterName(i), fleet.Tier, fleet.NextTier(i))
 		})
 	})
 }
@@ -71,13 +71,13 @@ func (s *stage) storm(ctx context.Context, scenario string, strike func(context.
 
 // contents are fingerprints of the statuses of all decisions and placements.
 func (s *stage) contents(ctx context.Context) (map[types.UID]uint64, error) {
-	answers, err := s.answers(ctx)
+	all, err := s.decisions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	contents := map[types.UID]uint64{}
-	for i := range answers {
-		a := &answers[i]
+	for i := range all {
+		a := &all[i]
 		if err := fingerprint(contents, a.Placement.UID, a.Placement.Status); err != nil {
 			return nil, err
 		}

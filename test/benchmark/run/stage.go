@@ -17,9 +17,9 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/test/benchmark/answer"
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
-	"github.com/placement-hub/placement-hub/test/benchmark/world"
 )
 
 const (
@@ -34,9 +34,9 @@ const (
 	longest = 30 * time.Minute
 )
 
-// stage is a control plane with a world of one size, and what is measured on it.
+// stage is a control plane with a fleet of one size, and what is measured on it.
 type stage struct {
-	size        world.Size
+	size        fleet.Size
 	programs    programs
 	directory   string
 	environment *localplane.ControlPlane
@@ -48,11 +48,11 @@ type stage struct {
 	idle float64
 	run  *report.Run
 	// cold are the decisions that a cold start came to, as they are to be written again.
-	cold     []answer.Answer
+	cold     []precomputed.Decisions
 	events   int // that the cold start sent
 	failures []string
 	log      io.Writer
-	// balanced are the placements whose answer depends on what others have.
+	// balanced are the placements whose decisions depend on those of others.
 	balanced map[types.NamespacedName]bool
 }
 
@@ -61,15 +61,15 @@ type programs struct {
 	hub, ideal string
 }
 
-// newStage starts a control plane and makes the world.
-func newStage(ctx context.Context, size world.Size, programs programs, directory string, log io.Writer) (*stage, error) {
+// newStage starts a control plane and creates the fleet.
+func newStage(ctx context.Context, size fleet.Size, programs programs, directory string, log io.Writer) (*stage, error) {
 	s := &stage{
 		size: size, programs: programs, directory: directory, log: log, run: &report.Run{Size: size},
 		kubeconfig: filepath.Join(directory, "kubeconfig-"+size.String()), balanced: map[types.NamespacedName]bool{},
 	}
 	for i := range size.Placements {
 		placement := size.Placement(i)
-		s.balanced[client.ObjectKeyFromObject(placement)] = world.Balanced(placement)
+		s.balanced[client.ObjectKeyFromObject(placement)] = fleet.Balanced(placement)
 	}
 	var err error
 	if s.environment, err = localplane.Start(ctx, localplane.Options{}); err != nil {
@@ -241,7 +241,7 @@ func (s *stage) verify(ctx context.Context, scenario string) error {
 }
 
 // wantWrites fails the benchmark for every write more or less than needed. Those for placements that balance are left out: what they
-// answer depends on what the others have when they are looked at, so that one more look may move them. They are counted apart.
+// decisions depend on those of the others at the time of the evaluation, so that one more evaluation may move them. They are counted apart.
 func (s *stage) wantWrites(scenario string, o *outcome, want writes) {
 	others := slices.DeleteFunc(slices.Clone(o.changes), func(c change) bool { return s.balanced[c.placement] })
 	if got := count(others); !maps.Equal(got, want) {

@@ -1,4 +1,4 @@
-package answer
+package precomputed
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
 
-// Writer sends answers: for each page a creation, unless it exists, and a patch of its decisions, and then a patch of the placement's
-// status, with the preconditions that the hub sends, and asks for as little of the answer. It remembers the versions that come back.
+// Writer sends decisions: for each page a creation, unless it exists, and a patch of its decisions, and then a patch of the placement's
+// status, with the preconditions that the hub sends, and asks for as little of the response. It remembers the versions that come back.
 type Writer struct {
 	client   client.Client
 	create   bool
-	versions sync.Map // identity by types.UID of what the answers were made of
+	versions sync.Map // identity by types.UID of the objects that the decisions were read from
 }
 
 // identity is what a precondition names.
@@ -30,20 +30,20 @@ type identity struct {
 	version string
 }
 
-// NewWriter is a writer that creates the pages, or finds them as they are in the answers.
+// NewWriter returns a writer that creates the pages, or expects them as they are in the decisions.
 func NewWriter(c client.Client, create bool) *Writer { return &Writer{client: c, create: create} }
 
-// Write sends answers, as many at a time as the hub has workers.
-func (w *Writer) Write(ctx context.Context, answers []Answer) error {
+// Write sends decisions, as many at a time as the hub has workers.
+func (w *Writer) Write(ctx context.Context, all []Decisions) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(controller.DefaultWorkers())
-	for i := range answers {
-		group.Go(func() error { return w.write(ctx, &answers[i]) })
+	for i := range all {
+		group.Go(func() error { return w.write(ctx, &all[i]) })
 	}
 	return group.Wait() //nolint:wrapcheck // The tasks name what they do.
 }
 
-func (w *Writer) write(ctx context.Context, a *Answer) error {
+func (w *Writer) write(ctx context.Context, a *Decisions) error {
 	for i := range a.Pages {
 		page := &a.Pages[i]
 		if w.create {
@@ -64,7 +64,7 @@ func (w *Writer) write(ctx context.Context, a *Answer) error {
 	return w.patch(ctx, &a.Placement, &clusterv1beta1.Placement{}, a.Placement.Status)
 }
 
-// patch writes the status of an object of an answer; the answer to that is read into written.
+// patch writes the status of an object of a Decisions; the response is read into written.
 func (w *Writer) patch(ctx context.Context, object, written client.Object, status any) error {
 	known, found := w.versions.Load(object.GetUID())
 	last, ok := known.(identity)

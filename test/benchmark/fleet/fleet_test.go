@@ -1,4 +1,4 @@
-package world
+package fleet
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ func TestSizesAreReadAsTheyAreWritten(t *testing.T) {
 		{reason: "nothing asked for: the usual ones", text: "", want: []Size{{100, 100}, {1000, 500}, {2000, 1000}}},
 		{reason: "everything", text: "all", want: Sizes()},
 		{reason: "some", text: "100x200,5000x2000", want: []Size{{100, 200}, {5000, 2000}}},
-		{reason: "too small for the parts of a world", text: "10x100", wrong: true},
+		{reason: "too small for the parts of a fleet", text: "10x100", wrong: true},
 		{reason: "not two numbers", text: "100", wrong: true},
 		{reason: "not a number", text: "100xmany", wrong: true},
 	} {
@@ -39,13 +39,13 @@ func TestSizesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// answers puts questions to the plain engine over all clusters of a world.
-type answers struct {
+// evaluator runs the scheduler over all clusters of a fleet.
+type evaluator struct {
 	compiler *selector.Compiler
 	snapshot *inventory.Snapshot
 }
 
-func newAnswers(s Size) answers {
+func newEvaluator(s Size) evaluator {
 	compiler := selector.NewCompiler()
 	inv := inventory.New(compiler)
 	for i := range s.Clusters {
@@ -62,12 +62,12 @@ func newAnswers(s Size) answers {
 	for _, set := range s.Sets() {
 		inv.SetClusterSet(set)
 	}
-	return answers{compiler: compiler, snapshot: inv.Snapshot()}
+	return evaluator{compiler: compiler, snapshot: inv.Snapshot()}
 }
 
 // The averages are those that the sizes are known by; they are worked out from one placement of each kind in each sort of namespace.
 func TestPlacementsSelectAsManyClustersAsTheSizeSays(t *testing.T) {
-	a := newAnswers(Size{10000, 1000}) // The clusters are the same in both.
+	a := newEvaluator(Size{10000, 1000}) // The clusters are the same in both.
 	for _, tc := range []struct {
 		size      Size
 		want, off float64

@@ -1,4 +1,4 @@
-package world
+package fleet
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ const (
 	scoreEntry  = "headroom"
 )
 
-// born is when everything in a world happened.
+// born is the time of everything in a fleet.
 var born = metav1.NewTime(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 
 // ClusterName is the name of a cluster, counted from 0.

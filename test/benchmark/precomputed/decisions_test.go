@@ -1,4 +1,4 @@
-package answer
+package precomputed
 
 import (
 	"context"
@@ -58,10 +58,10 @@ func (r *recorder) client(objects ...client.Object) client.Client {
 	}).Build()
 }
 
-func sample() Answer {
+func sample() Decisions {
 	page := clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p-decision-1", UID: "page", ResourceVersion: "7"}}
 	page.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: "c1"}}
-	return Answer{
+	return Decisions{
 		Placement: clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "placement", ResourceVersion: "5"}},
 		Pages:     []clusterv1beta1.PlacementDecision{page},
 	}
@@ -97,7 +97,7 @@ func TestTheWriterSendsWhatTheHubSends(t *testing.T) {
 			r := &recorder{t: t}
 			w := NewWriter(r.client(tc.there...), tc.create)
 			for len(r.requests) < len(tc.want) {
-				if err := w.Write(t.Context(), []Answer{a}); err != nil {
+				if err := w.Write(t.Context(), []Decisions{a}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -108,17 +108,17 @@ func TestTheWriterSendsWhatTheHubSends(t *testing.T) {
 	}
 }
 
-func TestAnswersSurviveAFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.json")
-	told := &Told{Cluster: "c1", Label: "l", Answers: map[string][]Answer{"": {sample()}, "yes": nil}}
-	if err := told.WriteFile(path); err != nil {
+func TestScriptSurvivesAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "decisions.json")
+	script := &Script{Cluster: "c1", Label: "l", ByValue: map[string][]Decisions{"": {sample()}, "yes": nil}}
+	if err := script.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(told, got); diff != "" {
+	if diff := cmp.Diff(script, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

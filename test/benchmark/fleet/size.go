@@ -1,4 +1,4 @@
-package world
+package fleet
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Size is how large a world is.
+// Size is the number of clusters and of placements of a fleet.
 type Size struct {
 	Clusters   int `json:"clusters"`
 	Placements int `json:"placements"`
@@ -23,7 +23,7 @@ const Usual = 3
 // String is "1000x500": clusters x placements.
 func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Clusters, s.Placements) }
 
-// least is the smallest number of clusters and of placements for which the parts of a world make sense.
+// least is the smallest number of clusters and of placements for which the parts of a fleet make sense.
 const least = 100
 
 // ParseSizes reads sizes such as "100x100,1000x500"; "all" are those of Sizes, and nothing the usual ones.

@@ -1,4 +1,4 @@
-package world
+package fleet
 
 import (
 	"strconv"

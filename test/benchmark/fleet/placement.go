@@ -1,4 +1,4 @@
-package world
+package fleet
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ const (
 // kind is one sort of placement in the mix.
 type kind struct {
 	name string
-	// weight is how many of 1,000 placements are of the kind in a broad world and in a narrow one, where each selects few clusters.
+	// weight is how many of 1,000 placements are of the kind in a broad fleet and in a narrow one, where each selects few clusters.
 	broad, narrow int
 	spec          func(s Size, i int) clusterv1beta1.PlacementSpec
 }
@@ -44,7 +44,7 @@ func kinds() []kind {
 	}
 }
 
-// Balanced reports whether a placement's answer depends on what the other placements have when it is evaluated.
+// Balanced reports whether the decisions of a placement depend on those of the other placements when it is evaluated.
 func Balanced(placement *clusterv1beta1.Placement) bool {
 	return placement.Spec.NumberOfClusters != nil && placement.Spec.PrioritizerPolicy.Mode != clusterv1beta1.PrioritizerPolicyModeExact
 }
@@ -67,7 +67,7 @@ func (s Size) Placement(i int) *clusterv1beta1.Placement {
 	panic("the weights of the kinds do not add up to 1000")
 }
 
-// Further is a placement beside those of the world, of a few clusters, for scenarios that create one.
+// Further is a placement beside those of the fleet, of a few clusters, for scenarios that create one.
 func (s Size) Further(i int) *clusterv1beta1.Placement {
 	return s.named(i*4, fmt.Sprintf("further-%03d", i), byCell(s, 3*i))
 }
