@@ -39,8 +39,12 @@ func TestEveryKustomizationBuilds(t *testing.T) {
 					}
 					seen[id(obj)] = true
 				}
+				patched := build(t, dir)
+				if isComponent(load(t, dir)) { // It patches what it is added to.
+					patched = build(t, "base")
+				}
 				for _, patch := range load(t, dir).Patches {
-					if !slices.ContainsFunc(build(t, dir), func(obj *unstructured.Unstructured) bool {
+					if !slices.ContainsFunc(patched, func(obj *unstructured.Unstructured) bool {
 						return obj.GetKind() == patch.Target.Kind && obj.GetName() == patch.Target.Name
 					}) {
 						t.Errorf("the patch of %s %s has no target", patch.Target.Kind, patch.Target.Name)
@@ -53,7 +57,7 @@ func TestEveryKustomizationBuilds(t *testing.T) {
 
 // A file that no kustomization lists is embedded and installed by the binary, but missing from a kustomize installation.
 func TestEveryFileIsListed(t *testing.T) {
-	for _, root := range []string{"base", "overlays", "../manifests"} {
+	for _, root := range []string{"base", "overlays", "components", "../manifests"} {
 		for _, dir := range kustomizations(t, root) {
 			files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 			if err != nil {
@@ -137,6 +141,47 @@ func TestBesideUpstreamRunsPlacementAlone(t *testing.T) {
 	}
 }
 
+// A component adds an opt-in system and its controllers to what the base runs, and repeats nothing of the base.
+func TestComponentsAddSystems(t *testing.T) {
+	base := ids(build(t, "base"))
+	for _, dir := range kustomizations(t, "components") {
+		t.Run(dir, func(t *testing.T) {
+			system := filepath.Base(dir)
+			want, err := manifests.System(system, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var wanted []string
+			for _, obj := range want {
+				wanted = append(wanted, id(obj))
+			}
+			slices.Sort(wanted)
+			got := ids(build(t, dir))
+			if diff := cmp.Diff(wanted, got); diff != "" {
+				t.Errorf("objects (-want +got):\n%s", diff)
+			}
+			for _, name := range got {
+				if slices.Contains(base, name) {
+					t.Errorf("%s is in the base, too, which kustomize refuses", name)
+				}
+			}
+			patches := load(t, dir).Patches
+			if len(patches) != 1 {
+				t.Fatalf("patches are %+v, want one", patches)
+			}
+			var operations []struct{ Op, Path, Value string }
+			if err := yaml.UnmarshalStrict([]byte(patches[0].Patch), &operations); err != nil {
+				t.Fatal(err)
+			}
+			added := operations[0]
+			if len(operations) != 1 || added.Op != "add" || added.Path != "/spec/template/spec/containers/0/args/-" ||
+				added.Value != "--controllers="+system+"/*" {
+				t.Errorf("operations are %+v, want one that adds the controllers of the system to the arguments", operations)
+			}
+		})
+	}
+}
+
 // build returns the objects of a kustomization, before patches, and fails the test where kustomize would refuse: a file that
 // is missing or lies outside its kustomization's directory, a directory without a kustomization, a cycle.
 func build(t *testing.T, dir string, parents ...string) []*unstructured.Unstructured {
@@ -174,10 +219,14 @@ func load(t *testing.T, dir string) kustomization {
 	if err := yaml.UnmarshalStrict(content, &k); err != nil {
 		t.Fatalf("%s: %v", dir, err)
 	}
-	if k.APIVersion != "kustomize.config.k8s.io/v1beta1" || k.Kind != "Kustomization" || len(k.Resources) == 0 {
-		t.Fatalf("%s: not a Kustomization with resources: %+v", dir, k)
+	if !isComponent(k) && (k.APIVersion != "kustomize.config.k8s.io/v1beta1" || k.Kind != "Kustomization") || len(k.Resources) == 0 {
+		t.Fatalf("%s: not a Kustomization or Component with resources: %+v", dir, k)
 	}
 	return k
+}
+
+func isComponent(k kustomization) bool {
+	return k.APIVersion == "kustomize.config.k8s.io/v1alpha1" && k.Kind == "Component"
 }
 
 func decode(t *testing.T, path string) []*unstructured.Unstructured {

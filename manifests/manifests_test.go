@@ -130,7 +130,7 @@ func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	} {
 		var got []string
 		for name, content := range definitionFiles(t, directory, "") {
-			if strings.HasPrefix(name, upstreamPrefix) {
+			if strings.HasPrefix(name, upstreamPrefix) || !strings.Contains(name, "_") { // A system has other objects, too.
 				continue
 			}
 			got = append(got, checkOwnDefinition(t, scheme, name, content)...)

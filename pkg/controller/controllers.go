@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"cmp"
 	"slices"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,13 +15,16 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/controller/podscheduling"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/webhook"
+	policywebhook "github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
 
 // Access is what a controller needs on the hub.
@@ -44,6 +49,7 @@ var (
 	bindings     = clusterResource(clusterv1beta2.GroupVersion.Version, "managedclustersetbindings")
 	scores       = clusterResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")
 	clusterRoles = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
+	namespaces   = corev1.SchemeGroupVersion.WithResource("namespaces")
 )
 
 // profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
@@ -90,8 +96,7 @@ func (o Options) all(enabled []string) []controller {
 			reads(clusters, sets, bindings), rules("sets", bindings.Resource+"/status"),
 		}},
 		{name: clusterset.ClusterSetBindingRBAC, setup: clusterset.SetupClusterSetBindingRBAC, access: Access{
-			reads(sets, bindings, clusterRoles, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"),
-				corev1.SchemeGroupVersion.WithResource("namespaces")),
+			reads(sets, bindings, clusterRoles, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), namespaces),
 			rules("clustersetbinding-rbac"),
 		}},
 		{name: clusterset.ClusterSetRoles, setup: clusterset.SetupClusterSetRoles, access: Access{
@@ -105,6 +110,10 @@ func (o Options) all(enabled []string) []controller {
 		{name: managedcluster.Vocabulary, setup: managedcluster.SetupVocabulary, access: Access{
 			reads(clusters, sets, bindings), rules("vocabulary"),
 		}},
+		{name: policywebhook.Controller, webhook: o.podScheduling, access: Access{
+			reads(policyResource("podschedulingpolicies"), policyResource("clusterpodschedulingpolicies"), namespaces),
+			rules("podscheduling"),
+		}},
 	}
 }
 
@@ -114,6 +123,10 @@ func rules(role string, resources ...string) []Rules { return []Rules{{role, res
 
 func clusterResource(version, resource string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: clusterv1.GroupName, Version: version, Resource: resource}
+}
+
+func policyResource(resource string) schema.GroupVersionResource {
+	return kupidv1alpha1.GroupVersion.WithResource(resource)
 }
 
 // once returns a function that calls setup the first time only.
@@ -139,6 +152,11 @@ func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookconfi
 		Controller: webhook.Defaulting, Mutating: webhook.Configuration, Validating: webhook.Configuration, Manifests: "manifests/webhook",
 		Handlers: handlers,
 	}, err
+}
+
+// podScheduling returns the webhooks of pod scheduling policies.
+func (o Options) podScheduling(mgr manager.Manager, _ queue.Settings) (webhookconfig.Webhook, error) {
+	return podscheduling.Webhook(mgr, cmp.Or(o.PolicyFailure, admissionregistrationv1.Ignore))
 }
 
 // ServesWebhook reports whether an enabled controller serves a webhook, so that Webhook.Listener is needed. It returns an error if

@@ -21,7 +21,7 @@ var (
 
 	// Events counts Kubernetes events by result: written, failed or dropped.
 	Events = counters(hub+"events_total",
-		"Kubernetes events about placements: written, failed, or dropped because too many waited.", "result")
+		"Kubernetes events about placements and pod scheduling policies: written, failed, or dropped because too many waited.", "result")
 
 	changes = counters(hub+"decision_changes_total",
 		"Clusters that decisions gained or lost, or that were moved to another page, where that was really written.", "change")

@@ -9,6 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
+// Controller is the name of the controller that serves the handlers, and Configuration that of its MutatingWebhookConfiguration and of its
+// ValidatingWebhookConfiguration.
+const (
+	Controller    = "podscheduling/webhook"
+	Configuration = "open-cluster-management-placement-hub-podscheduling"
+)
+
 // The paths of the webhooks.
 const (
 	MutatePath   = "/mutate-podscheduling"

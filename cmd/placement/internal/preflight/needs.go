@@ -12,6 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/manifests"
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 )
@@ -33,6 +34,8 @@ func hintOf(group string) string {
 		return "apply the CustomResourceDefinitions in manifests/crds, or leave the controller placement-v1alpha1 off"
 	case clusterinventory.Group:
 		return "apply the CustomResourceDefinitions in manifests/multicluster, or leave --sig-placement-decisions off"
+	case kupidv1alpha1.GroupName:
+		return "apply manifests/podscheduling, or leave the controller podscheduling/webhook off"
 	default:
 		return "let the API server serve rbac.authorization.k8s.io/v1, or leave the controller clustersetbinding-rbac off"
 	}

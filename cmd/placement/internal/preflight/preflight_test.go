@@ -21,7 +21,7 @@ import (
 )
 
 func TestCheckResources(t *testing.T) {
-	access, err := controller.Options{Controllers: []string{"*"}, ProfileDecisions: true}.Access()
+	access, err := controller.Options{Controllers: []string{"*", "podscheduling/*"}, ProfileDecisions: true}.Access()
 	expect.NoError(t, err)
 	serve := func(leaveOut ...string) *fake.Clientset {
 		client := fake.NewClientset()
@@ -215,9 +215,9 @@ func TestEveryControllerHasRules(t *testing.T) {
 func TestEveryRoleIsOfAController(t *testing.T) {
 	roles, err := manifests.Roles()
 	expect.NoError(t, err)
-	access, err := controller.Options{Controllers: []string{"*"}, ProfileDecisions: true}.Access()
+	access, err := controller.Options{Controllers: []string{"*", "podscheduling/*"}, ProfileDecisions: true}.Access()
 	expect.NoError(t, err)
-	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view"}
+	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view"}
 	for name := range roles {
 		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })
 		if !ofController && name != "leader-election" && !slices.Contains(people, name) {
