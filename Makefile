@@ -19,6 +19,11 @@ BINARY    := bin/placement
 TOOLS     := bin/tools
 LINTER    := $(TOOLS)/golangci-lint
 TOOL_MODS := test/tools/go.mod test/tools/go.sum
+# Packages of tests that start servers.
+E2E         := ./test/e2e/...
+CONSUMERS   := ./test/consumers/...
+INTEGRATION := ./test/env/... ./test/integration/... ./test/soak/...
+
 MODULES   := . test/controlplane test/ocm test/tools
 
 # git must not answer for a repository around an unpacked archive.
@@ -37,8 +42,8 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-scheduler assets-ocm build install-plugin run image test test-unit test-integration test-e2e test-consumers soak \
-	bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
+.PHONY: help assets assets-scheduler assets-ocm build install-plugin run image test test-unit test-servers test-integration \
+	test-e2e test-consumers soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
 
@@ -89,14 +94,20 @@ image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTA
 
 ##@ Test
 
-test: ## Run unit, integration, e2e and consumer tests (about 20 minutes on two cores; the first time about 45)
-	@echo "==> test: unit, integration, e2e, consumers; about 20 minutes on two cores, the first time about 45"
+test: ## Run unit, integration, e2e and consumer tests (about 15 minutes on two cores; the first time about 45)
+	@echo "==> test: unit, integration, e2e, consumers; about 15 minutes on two cores, the first time about 45"
 	@start=$$(date +%s); \
-	for suite in test-unit test-integration test-e2e test-consumers; do \
+	for suite in test-unit test-servers; do \
 		$(MAKE) --no-print-directory $$suite \
-		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; again alone: make $$suite" >&2; exit 1; }; \
+		|| { echo "==> test: FAILED in $$suite after $$(( $$(date +%s) - start )) s; the package alone: go test ./test/..." >&2; exit 1; }; \
 	done; \
 	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
+
+# Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first.
+test-servers: assets-scheduler assets-ocm build ## Run the integration, e2e and consumer tests together, several packages at a time
+	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
+	@$(GO) test -p 4 $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
+		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
 test-unit: ## Run unit, property, surface and repository law tests; no server is started
 	@echo "==> test-unit: packages, properties, surfaces and the repository's laws"
@@ -105,17 +116,16 @@ test-unit: ## Run unit, property, surface and repository law tests; no server is
 
 test-integration: assets-scheduler ## Run the suites against a real etcd and kube-apiserver, several packages at a time
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
-	@# A package waits for most of its time; four of them keep two cores busy.
-	@$(GO) test -p 4 ./test/env/... ./test/integration/... ./test/soak/... -timeout 15m \
+	@$(GO) test -p 4 $(INTEGRATION) -timeout 15m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
 
 test-e2e: assets-scheduler build ## Run the suites against the built binary as a user starts it
 	@echo "==> test-e2e: $(BINARY) as a user starts it"
-	@$(GO) test ./test/e2e/... -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
+	@$(GO) test $(E2E) -timeout 20m $(call hint,one suite again: go test ./test/e2e/... -run TestName -v)
 
 test-consumers: assets assets-ocm build ## Run OCM's work manager on the decisions, and check that no ManifestWork is deleted that should stay
 	@echo "==> test-consumers: the work manager of Open Cluster Management on the decisions of this hub"
-	@$(GO) test ./test/consumers/... -timeout 20m \
+	@$(GO) test $(CONSUMERS) -timeout 20m \
 		$(call hint,one test again: go test ./test/consumers/... -run TestName -v)
 
 soak: assets ## Create and delete objects of all kinds, then inject random faults, each for DURATION (10m; SEED=n: the same attack again)
