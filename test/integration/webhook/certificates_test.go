@@ -4,19 +4,24 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sync/errgroup"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -117,7 +122,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		Expect(tried(ctx, Default).Labels).NotTo(BeEmpty())
 	})
 
-	It("are rotated while requests run, and none is refused", func(ctx SpecContext) {
+	It("are rotated during 2,000 reviews, none of which fails", func(ctx SpecContext) {
 		// What is due is done seconds before it is too late, also on a loaded machine.
 		schedule := certificates.Schedule{Authority: 36 * time.Second, Serving: 21 * time.Second, Trust: 4 * time.Second, Skew: 3 * time.Second}
 
@@ -127,11 +132,15 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		DeferCleanup(func() { stop() })
 		ask(ctx, url)
 
+		const (
+			clients = 4
+			reviews = 2000
+		)
+
 		authorities, served := map[string]bool{}, map[string]bool{}
+		count, stopLoad := load(ctx, clients)
 
 		Eventually(func(g Gomega) {
-			Expect(tried(ctx, Default).Labels).NotTo(BeEmpty())
-
 			// Those who ask now trust what the configurations say now.
 			bundle := webhookBundles(ctx, Default)[0]
 			leaf := handshake(ctx, url, bundle)
@@ -140,9 +149,53 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 			authorities[bundle] = true
 			g.Expect(len(authorities)).To(BeNumerically(">=", 4), "bundles of one authority, two, one and two")
 			g.Expect(len(served)).To(BeNumerically(">=", 4))
+			g.Expect(count()).To(BeNumerically(">=", reviews))
 		}).WithContext(ctx).WithTimeout(3 * suite.Timeout).Should(Succeed())
+		stopLoad()
 	})
 })
+
+// load has several clients try out ManagedClusters until stop is called. A review that fails, or does not change the cluster, fails the
+// spec. count returns the number of reviews so far.
+func load(ctx context.Context, clients int) (count func() int64, stop func()) {
+	GinkgoHelper()
+
+	var (
+		done  atomic.Int64
+		group errgroup.Group
+	)
+
+	running, cancel := context.WithCancel(ctx)
+	trial := client.NewDryRunClient(suite.Client)
+
+	for range clients {
+		group.Go(func() error {
+			for running.Err() == nil {
+				cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{GenerateName: "load-"}}
+				// The context of the spec: a request that has begun is completed.
+				if err := trial.Create(ctx, cluster); err != nil {
+					return fmt.Errorf("review %d: %w", done.Load(), err)
+				}
+
+				if cluster.Labels[clusterv1beta2.ClusterSetLabel] == "" {
+					return fmt.Errorf("review %d: the cluster has no set", done.Load())
+				}
+
+				done.Add(1)
+			}
+
+			return nil
+		})
+	}
+
+	stop = sync.OnceFunc(func() {
+		cancel()
+		Expect(group.Wait()).To(Succeed())
+	})
+	DeferCleanup(func() { stop() })
+
+	return done.Load, stop
+}
 
 // handshake returns the certificate that is served to who trusts a bundle.
 func handshake(ctx context.Context, url, bundle string) *x509.Certificate {
