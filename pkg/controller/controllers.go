@@ -15,6 +15,8 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
@@ -23,7 +25,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/podscheduling"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/affinityclass"
 	policywebhook "github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
 
@@ -50,6 +54,9 @@ var (
 	scores       = clusterResource(clusterv1alpha1.GroupVersion.Version, "addonplacementscores")
 	clusterRoles = rbacv1.SchemeGroupVersion.WithResource("clusterroles")
 	namespaces   = corev1.SchemeGroupVersion.WithResource("namespaces")
+	classes      = cozystackv1alpha1.GroupVersion.WithResource("affinityclasses")
+	tenants      = cozystackappsv1alpha1.GroupVersion.WithResource("tenants")
+	releases     = tenancy.ReleaseKind.GroupVersion().WithResource("helmreleases")
 )
 
 // profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
@@ -114,6 +121,9 @@ func (o Options) all(enabled []string) []controller {
 			reads(policyResource("podschedulingpolicies"), policyResource("clusterpodschedulingpolicies"), namespaces),
 			rules("podscheduling"),
 		}},
+		{name: affinityclass.Controller, webhook: affinityClasses, access: Access{
+			reads(classes, tenants, releases, namespaces), rules("affinityclass-webhook"),
+		}},
 	}
 }
 
@@ -157,6 +167,16 @@ func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookconfi
 // podScheduling returns the webhooks of pod scheduling policies.
 func (o Options) podScheduling(mgr manager.Manager, _ queue.Settings) (webhookconfig.Webhook, error) {
 	return podscheduling.Webhook(mgr, cmp.Or(o.PolicyFailure, admissionregistrationv1.Ignore))
+}
+
+// affinityClasses returns the webhooks of AffinityClasses.
+func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
+	handlers, err := affinityclass.NewHandlers(mgr, s.Namespace, s.Clock)
+
+	return webhookconfig.Webhook{
+		Controller: affinityclass.Controller, Validating: affinityclass.Configuration, Manifests: "manifests/affinityclass",
+		Handlers: handlers,
+	}, err
 }
 
 // ServesWebhook reports whether an enabled controller serves a webhook, so that Webhook.Listener is needed. It returns an error if

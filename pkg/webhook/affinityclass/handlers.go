@@ -31,6 +31,12 @@ const (
 	ApplicationPath = "/validate-application"
 )
 
+// Names of the controller, as --controllers takes it, and of its ValidatingWebhookConfiguration.
+const (
+	Controller    = "affinityclass/webhook"
+	Configuration = "open-cluster-management-placement-hub-affinityclass"
+)
+
 // readTimeout bounds all reads of one review. It is shorter than the timeout of the API server, so that the refusal says what was read.
 const readTimeout = 3 * time.Second
 
