@@ -25,7 +25,8 @@ func (r *Report) WriteJSON(path string) error {
 	return os.WriteFile(path, append(content, '\n'), 0o600)
 }
 
-// ReadJSON reads reports that WriteJSON wrote, as one: the sizes of all of them, smallest first, and of each size the last one read.
+// ReadJSON reads reports that WriteJSON wrote, as one: the sizes of all of them, smallest first, and of each size, and of admission, the
+// last one read.
 func ReadJSON(paths ...string) (*Report, error) {
 	all := &Report{}
 	for _, path := range paths {
@@ -38,6 +39,9 @@ func ReadJSON(paths ...string) (*Report, error) {
 			return nil, fmt.Errorf("reading the report %s: %w", path, err)
 		}
 		all.Machine, all.Missing = one.Machine, one.Missing
+		if one.Admission != nil {
+			all.Admission = one.Admission
+		}
 		for _, run := range one.Runs {
 			all.Runs = slices.DeleteFunc(all.Runs, func(r Run) bool { return r.Size == run.Size })
 			all.Runs = append(all.Runs, run)
@@ -79,11 +83,15 @@ func (r *Report) Markdown() string {
 		fmt.Fprintf(&text, "Not measured: %s.\n\n", missing)
 	}
 	row := func(cells []string) { fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | ")) }
-	head, rows := r.grid()
-	row(head)
-	row(slices.Repeat([]string{"---"}, len(head)))
-	for _, cells := range rows {
-		row(cells)
+	for i, table := range r.tables() {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		row(table[0])
+		row(slices.Repeat([]string{"---"}, len(table[0])))
+		for _, cells := range table[1:] {
+			row(cells)
+		}
 	}
 	if len(r.Exponents) > 0 {
 		text.WriteString("\n| figure | from | to | exponent |\n| --- | --- | --- | --- |\n")

@@ -31,9 +31,9 @@ type Figure struct {
 // Key is what the figure is referred to by.
 func (f Figure) Key() string { return f.Scenario + "/" + f.Name }
 
-// Run is what was measured at one size.
+// Run is what was measured at one size; the zero Size is that of a run that has none.
 type Run struct {
-	Size    fleet.Size `json:"size"`
+	Size    fleet.Size `json:"size,omitzero"`
 	Figures []Figure   `json:"figures"`
 }
 
@@ -75,8 +75,10 @@ type Machine struct {
 type Report struct {
 	Machine Machine `json:"machine"`
 	// Missing says what could not be measured on this system.
-	Missing   []string   `json:"missing,omitempty"`
-	Runs      []Run      `json:"runs"`
+	Missing []string `json:"missing,omitempty"`
+	Runs    []Run    `json:"runs"`
+	// Admission is what was measured of admission, which has no size; nil for nothing.
+	Admission *Run       `json:"admission,omitempty"`
 	Exponents []Exponent `json:"exponents,omitempty"`
 	Targets   []Verdict  `json:"targets,omitempty"`
 }

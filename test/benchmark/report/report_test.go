@@ -148,6 +148,37 @@ missed  growth: 0.8228, must be at most 0
 	}
 }
 
+func TestAdmissionHasATableOfItsOwn(t *testing.T) {
+	most := 1.3
+	admission := &Run{}
+	admission.Add("admission", "p99", Seconds, 0.006)
+	admission.Add("admission", "floor-p99", Seconds, 0.005)
+	alone := &Report{Machine: Machine{System: "linux/amd64", CPUs: 2, Go: "go1.26"}, Admission: admission}
+	target := Target{Name: "p99 over the floor's", Figure: "admission/p99", Over: "admission/floor-p99", AtMost: &most}
+	alone.Targets = alone.Judge([]Target{target})
+	var text strings.Builder
+	if err := alone.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	const want = `linux/amd64, 2 CPUs, go1.26
+
+scenario   figure     value
+admission  p99        6.0 ms
+admission  floor-p99  5.0 ms
+
+
+met     p99 over the floor's: 1.2, must be at most 1.3
+`
+	if diff := cmp.Diff(want, text.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	both := sample()
+	both.Admission = admission
+	if page := both.Markdown(); !strings.Contains(page, "| restart | writes | - | 0 |\n\n| scenario | figure | value |\n| --- | --- | --- |\n") {
+		t.Errorf("the tables are not apart:\n%s", page)
+	}
+}
+
 func TestTargetsAreInOrder(t *testing.T) {
 	list, err := Targets()
 	if err != nil {
@@ -207,11 +238,19 @@ func TestReportsOfSeveralRunsAreOne(t *testing.T) {
 		run.Add("cold-start", "seconds", Seconds, seconds)
 		return run
 	}
-	got, err := ReadJSON(write("large", measured(5, 90), measured(1, 9)), write("small", measured(0, 1), measured(1, 8)))
+	admission := &Run{}
+	admission.Add("admission", "p99", Seconds, 1)
+	reviews := filepath.Join(directory, "admission")
+	if err := (&Report{Machine: Machine{CPUs: 2}, Admission: admission}).WriteJSON(reviews); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadJSON(reviews, write("large", measured(5, 90), measured(1, 9)), write("small", measured(0, 1), measured(1, 8)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Report{Machine: Machine{CPUs: 2}, Runs: []Run{measured(0, 1), measured(1, 8), measured(5, 90)}}
+	want := &Report{
+		Machine: Machine{CPUs: 2}, Runs: []Run{measured(0, 1), measured(1, 8), measured(5, 90)}, Admission: admission,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

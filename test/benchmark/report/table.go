@@ -43,6 +43,23 @@ func (r *Report) grid() (head []string, rows [][]string) {
 	return head, rows
 }
 
+// tables are the figures by size, and those of admission, each with its title as the first row. A table without figures is left out.
+func (r *Report) tables() [][][]string {
+	var tables [][][]string
+	if len(r.Runs) > 0 {
+		head, rows := r.grid()
+		tables = append(tables, slices.Concat([][]string{head}, rows))
+	}
+	if r.Admission != nil {
+		table := [][]string{{"scenario", "figure", "value"}}
+		for _, figure := range r.Admission.Figures {
+			table = append(table, []string{figure.Scenario, figure.Name, figure.Unit.Text(figure.Value)})
+		}
+		tables = append(tables, table)
+	}
+	return tables
+}
+
 // WriteText writes the report for a terminal.
 func (r *Report) WriteText(w io.Writer) error {
 	var text strings.Builder
@@ -50,13 +67,17 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, missing := range r.Missing {
 		fmt.Fprintf(&text, "Not measured: %s\n\n", missing)
 	}
-	columns := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	head, rows := r.grid()
-	for _, row := range slices.Concat([][]string{head}, rows) {
-		fmt.Fprintln(columns, strings.Join(row, "\t"))
-	}
-	if err := columns.Flush(); err != nil {
-		return fmt.Errorf("writing the table: %w", err)
+	for i, table := range r.tables() {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		columns := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+		for _, row := range table {
+			fmt.Fprintln(columns, strings.Join(row, "\t"))
+		}
+		if err := columns.Flush(); err != nil {
+			return fmt.Errorf("writing the table: %w", err)
+		}
 	}
 	for _, exponent := range r.Exponents {
 		fmt.Fprintf(&text, "\n%s grows with the size to the power of %.2f, from %s to %s",

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 )
 
 //go:embed targets.json
@@ -71,8 +73,7 @@ func (r *Report) Judge(list []Target) []Verdict {
 				verdicts = append(verdicts, target.verdict("", exponent.Value))
 			}
 		}
-		for i := range r.Runs {
-			run := &r.Runs[i]
+		for _, run := range r.all() {
 			value, found := run.Value(target.Figure)
 			if !found || len(target.Sizes) > 0 && !slices.Contains(target.Sizes, run.Size.String()) {
 				continue
@@ -84,10 +85,26 @@ func (r *Report) Judge(list []Target) []Verdict {
 				}
 				value /= over
 			}
-			verdicts = append(verdicts, target.verdict(run.Size.String(), value))
+			size := ""
+			if run.Size != (fleet.Size{}) {
+				size = run.Size.String()
+			}
+			verdicts = append(verdicts, target.verdict(size, value))
 		}
 	}
 	return verdicts
+}
+
+// all returns the runs of all sizes, and that of admission.
+func (r *Report) all() []*Run {
+	runs := make([]*Run, 0, len(r.Runs)+1)
+	for i := range r.Runs {
+		runs = append(runs, &r.Runs[i])
+	}
+	if r.Admission != nil {
+		runs = append(runs, r.Admission)
+	}
+	return runs
 }
 
 func (t Target) verdict(size string, value float64) Verdict {

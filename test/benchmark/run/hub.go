@@ -37,14 +37,16 @@ type hub struct {
 
 var servingAddress = regexp.MustCompile(`"Serving HTTPS" address="([^"]+)"`)
 
-// startHub starts the binary with the one controller that decides placements, and returns when it serves.
-func startHub(ctx context.Context, binary, directory, kubeconfig string) (*hub, error) {
+// startHub starts the binary with some controllers and further flags, and returns when it serves.
+func startHub(ctx context.Context, binary, directory, kubeconfig, controllers string, flags ...string) (*hub, error) {
 	config := filepath.Join(directory, "controller.yaml")
 	if err := os.WriteFile(config, []byte(openEndpoint), 0o600); err != nil {
 		return nil, err
 	}
-	p, err := startProcess(ctx, binary, "controller", "--kubeconfig="+kubeconfig, "--config="+config, "--controllers=placement",
-		"--listen=127.0.0.1:0", "--namespace="+manifests.Namespace, "--disable-leader-election")
+	p, err := startProcess(ctx, binary, append([]string{
+		"controller", "--kubeconfig=" + kubeconfig, "--config=" + config, "--controllers=" + controllers,
+		"--listen=127.0.0.1:0", "--namespace=" + manifests.Namespace, "--disable-leader-election",
+	}, flags...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +90,8 @@ type counters struct {
 	// requests by method, placements added to the queue by cause, and Events by what became of them.
 	requests, enqueues, events map[string]float64
 	evaluations                float64
+	// reviews of pod scheduling policies.
+	reviews float64
 	// checks counts comparisons of removals with the API server by the upper bound of their seconds, cumulatively.
 	checks map[string]float64
 }
@@ -106,6 +110,7 @@ func (h *hub) counters(ctx context.Context) (counters, error) {
 		requests:    byLabel(text, "rest_client_requests_total", "method"),
 		enqueues:    byLabel(text, "placement_hub_enqueues_total", "cause"),
 		evaluations: sum(byLabel(text, "scheduling_scheduling_duration_seconds_count", "name")),
+		reviews:     byLabel(text, "kupid_aggr_requests_total", "type")["processed"],
 		events:      byLabel(text, "placement_hub_events_total", "result"),
 		checks:      byLabel(text, "placement_hub_removal_check_duration_seconds_bucket", "le"),
 	}, nil

@@ -31,10 +31,15 @@ func main() {
 	}
 }
 
+// defaultPods are few enough to be created in half a minute, and enough to be seen in the memory of a hub that would cache them.
+const defaultPods = 20000
+
 // options are what can be asked for.
 type options struct {
 	sizes     []fleet.Size
 	scenarios []scenario
+	admission bool // the scenario with a control plane of its own
+	pods      int  // of that scenario
 	binary    string
 	json      string
 	docs      string
@@ -49,6 +54,7 @@ func parseOptions(args []string) (*options, error) {
 	flags.StringVar(&o.binary, "binary", "bin/placement", "the binary that is measured")
 	flags.StringVar(&o.json, "json", "", "file to write the report to as JSON")
 	flags.StringVar(&o.docs, "docs", "", "directory of benchmark.md, to write the table, the chart and the JSON to")
+	flags.IntVar(&o.pods, "pods", defaultPods, "Pods of the scenario "+admissionScenario)
 	from := flags.String("from", "", "reports as JSON, separated by commas, to write as one instead of measuring anything")
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("reading the flags: %w", err)
@@ -60,8 +66,16 @@ func parseOptions(args []string) (*options, error) {
 	if o.sizes, err = fleet.ParseSizes(*sizes); err != nil {
 		return nil, err
 	}
-	o.scenarios, err = chosenScenarios(*names)
-	return o, err
+	if o.scenarios, o.admission, err = chosenScenarios(*names); err != nil {
+		return nil, err
+	}
+	if len(o.scenarios) == 0 {
+		o.sizes = nil
+	}
+	if o.pods < 1 {
+		return nil, fmt.Errorf("-pods is %d: want at least 1", o.pods)
+	}
+	return o, nil
 }
 
 // measure runs the benchmark and writes the report.
@@ -83,15 +97,17 @@ func measure(ctx context.Context, args []string, out, log io.Writer) (err error)
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	tools := programs{ideal: filepath.Join(directory, "ideal")}
+	tools := programs{ideal: filepath.Join(directory, "ideal"), allow: filepath.Join(directory, "allow")}
 	if tools.hub, err = filepath.Abs(o.binary); err != nil {
 		return fmt.Errorf("finding the binary: %w", err)
 	}
 	if _, err := os.Stat(tools.hub); err != nil {
 		return fmt.Errorf("finding the binary: %w; build it with make build", err)
 	}
-	if err := buildProgram(ctx, log, "./test/benchmark/ideal", tools.ideal); err != nil {
-		return err
+	for _, path := range []string{tools.ideal, tools.allow} {
+		if err := buildProgram(ctx, log, "./test/benchmark/"+filepath.Base(path), path); err != nil {
+			return err
+		}
 	}
 
 	r := &report.Report{Machine: report.Machine{
@@ -109,6 +125,12 @@ func measure(ctx context.Context, args []string, out, log io.Writer) (err error)
 		failures = append(failures, failed...)
 		if ctx.Err() != nil {
 			break
+		}
+	}
+	if o.admission && ctx.Err() == nil {
+		var err error
+		if r.Admission, err = measureAdmission(ctx, o, tools, directory, log); err != nil {
+			failures = append(failures, err)
 		}
 	}
 	return errors.Join(append(failures, conclude(r, o, out))...)
@@ -167,24 +189,31 @@ func scenarios() []scenario {
 	}
 }
 
-// chosenScenarios are those that are named, and the first; all when none is.
-func chosenScenarios(names string) ([]scenario, error) {
+// chosenScenarios are those that are named, with the first one before any other; all when none is. The scenario admission needs none of
+// them, and is reported apart.
+func chosenScenarios(names string) (chosen []scenario, admission bool, err error) {
 	all := scenarios()
 	if names == "" {
-		return all, nil
+		return all, true, nil
 	}
 	wanted := strings.Split(names, ",")
-	chosen := slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.name != all[0].name && !slices.Contains(wanted, s.name) })
+	if i := slices.Index(wanted, admissionScenario); i >= 0 {
+		wanted, admission = slices.Delete(wanted, i, i+1), true
+		if len(wanted) == 0 {
+			return nil, true, nil
+		}
+	}
+	chosen = slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.name != all[0].name && !slices.Contains(wanted, s.name) })
 	for _, name := range wanted {
 		if !slices.ContainsFunc(all, func(s scenario) bool { return s.name == name }) {
 			known := make([]string, 0, len(all))
 			for _, s := range all {
 				known = append(known, s.name)
 			}
-			return nil, fmt.Errorf("scenario %q is not known; known are %s", name, strings.Join(known, ", "))
+			return nil, false, fmt.Errorf("scenario %q is not known; known are %s, %s", name, strings.Join(known, ", "), admissionScenario)
 		}
 	}
-	return chosen, nil
+	return chosen, admission, nil
 }
 
 // conclude works out what follows from the figures, and writes the report.

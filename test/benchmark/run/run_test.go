@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,7 +164,29 @@ func TestOptions(t *testing.T) {
 	if diff := cmp.Diff([]fleet.Size{{Clusters: 100, Placements: 100}}, o.sizes); diff != "" || o.docs != "docs" || o.binary != "bin/placement" {
 		t.Errorf("%+v (-want +got):\n%s", o, diff)
 	}
-	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing"} {
+	for _, tc := range []struct {
+		scenarios string
+		want      []string
+		sizes     int
+		admission bool
+	}{
+		{"admission", nil, 0, true},
+		{"restart", []string{"cold-start", "restart"}, fleet.Usual, false},
+		{"restart,admission", []string{"cold-start", "restart"}, fleet.Usual, true},
+	} {
+		o, err := parseOptions([]string{"-scenarios=" + tc.scenarios})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, scenario := range o.scenarios {
+			names = append(names, scenario.name)
+		}
+		if !slices.Equal(names, tc.want) || len(o.sizes) != tc.sizes || o.admission != tc.admission {
+			t.Errorf("%s: scenarios %q at %d sizes, admission %t", tc.scenarios, names, len(o.sizes), o.admission)
+		}
+	}
+	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing", "-scenarios=admission,nothing", "-pods=0"} {
 		if _, err := parseOptions([]string{wrong}); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}

@@ -60,7 +60,7 @@ func (s *stage) coldStart(ctx context.Context) error {
 func (s *stage) launch(ctx context.Context) (window, error) {
 	w := window{begin: time.Now(), mark: s.observer.mark()}
 	var err error
-	s.hub, err = startHub(ctx, s.programs.hub, s.directory, s.kubeconfig)
+	s.hub, err = startHub(ctx, s.programs.hub, s.directory, s.kubeconfig, "placement")
 	return w, err
 }
 

@@ -58,7 +58,7 @@ type stage struct {
 
 // programs are the binaries that are measured.
 type programs struct {
-	hub, ideal string
+	hub, ideal, allow string
 }
 
 // newStage starts a control plane and creates the fleet.
