@@ -148,14 +148,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPatch:
 		s.apply(w, r)
 	case strings.HasPrefix(r.URL.Path, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"):
-		s.answer(w, http.StatusOK, s.definition())
+		s.respond(w, http.StatusOK, s.definition())
 	case r.URL.Path == "/apis/example.com/v1/widgets":
 		if s.listFailures > 0 {
 			s.listFailures--
-			s.answer(w, http.StatusNotFound, status(http.StatusNotFound, metav1.StatusReasonNotFound, "not served yet"))
+			s.respond(w, http.StatusNotFound, status(http.StatusNotFound, metav1.StatusReasonNotFound, "not served yet"))
 			return
 		}
-		s.answer(w, http.StatusOK, map[string]any{"apiVersion": "example.com/v1", "kind": "WidgetList", "items": []any{}})
+		s.respond(w, http.StatusOK, map[string]any{"apiVersion": "example.com/v1", "kind": "WidgetList", "items": []any{}})
 	default:
 		s.discover(w, r)
 	}
@@ -173,7 +173,7 @@ func (s *server) apply(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("%s: %v", r.URL.Path, err)
 	}
 	if strings.HasSuffix(r.URL.Path, "/refused") {
-		s.answer(w, http.StatusForbidden, status(http.StatusForbidden, metav1.StatusReasonForbidden, "not today"))
+		s.respond(w, http.StatusForbidden, status(http.StatusForbidden, metav1.StatusReasonForbidden, "not today"))
 		return
 	}
 	sorted, err := json.Marshal(body)
@@ -181,7 +181,7 @@ func (s *server) apply(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("%s: %v", r.URL.Path, err)
 	}
 	s.applied = append(s.applied, r.URL.Path+" "+string(sorted))
-	s.answer(w, http.StatusOK, body)
+	s.respond(w, http.StatusOK, body)
 }
 
 func (s *server) definition() *apiextensionsv1.CustomResourceDefinition {
@@ -222,13 +222,13 @@ func (s *server) discover(w http.ResponseWriter, r *http.Request) {
 	}
 	resources, found := lists[r.URL.Path]
 	if !found {
-		s.answer(w, http.StatusNotFound, status(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("no %s", r.URL.Path)))
+		s.respond(w, http.StatusNotFound, status(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("no %s", r.URL.Path)))
 		return
 	}
-	s.answer(w, http.StatusOK, metav1.APIResourceList{APIResources: resources})
+	s.respond(w, http.StatusOK, metav1.APIResourceList{APIResources: resources})
 }
 
-func (s *server) answer(w http.ResponseWriter, code int, body any) {
+func (s *server) respond(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	if err := json.NewEncoder(w).Encode(body); err != nil {

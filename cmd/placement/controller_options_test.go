@@ -228,7 +228,7 @@ func kubeconfigFor(server string) string {
 		"users: [{name: me, user: {token: secret}}]\nclusters: [{name: hub, cluster: {insecure-skip-tls-verify: true, server: '" + server + "'}}]\n"
 }
 
-func TestWebhookIsServedAsAsked(t *testing.T) {
+func TestWebhookIsServedAsConfigured(t *testing.T) {
 	o, _ := parseFlags(t, "--controllers=managedcluster-defaults", "--webhook-listen=127.0.0.1:0", "--tls-min-version=VersionTLS13")
 	expect.NoError(t, o.complete(func(string) bool { return true }, nowhere(t)))
 	expect.NoError(t, o.listen(t.Context()))

@@ -20,7 +20,7 @@ import (
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
-	for _, obj := range world(t) {
+	for _, obj := range objectsOfSamples(t) {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
 				t.Errorf("%s: %v", key(obj), err)
@@ -40,7 +40,7 @@ func TestObjectsMatchTheDefinitions(t *testing.T) {
 
 func TestNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
-	for _, obj := range world(t) {
+	for _, obj := range objectsOfSamples(t) {
 		if seen[key(obj)] {
 			t.Errorf("%s is there twice", key(obj))
 		}
@@ -52,7 +52,7 @@ func TestNamesAreUnique(t *testing.T) {
 func TestReferencesPointBack(t *testing.T) {
 	// The hub itself makes these sets.
 	seen := map[string]bool{"ManagedClusterSet default": true, "ManagedClusterSet global": true}
-	for _, obj := range world(t) {
+	for _, obj := range objectsOfSamples(t) {
 		var needs []string
 		if namespace := obj.GetNamespace(); namespace != "" {
 			needs = append(needs, "Namespace "+namespace)
@@ -97,7 +97,7 @@ func TestTaintsFollowTheCondition(t *testing.T) {
 		metav1.ConditionFalse:   {clusterv1.ManagedClusterTaintUnavailable},
 		metav1.ConditionUnknown: {clusterv1.ManagedClusterTaintUnreachable},
 	}
-	for _, obj := range world(t) {
+	for _, obj := range objectsOfSamples(t) {
 		if obj.GetKind() != "ManagedCluster" {
 			continue
 		}
@@ -122,9 +122,9 @@ func TestTaintsFollowTheCondition(t *testing.T) {
 	}
 }
 
-func TestTheWorldIsAsDescribed(t *testing.T) {
+func TestSamplesAreAsDescribed(t *testing.T) {
 	got := map[string]int{}
-	for _, obj := range world(t) {
+	for _, obj := range objectsOfSamples(t) {
 		if obj.GroupVersionKind() == placementv1alpha1.GroupVersion.WithKind("Placement") {
 			got["Placement of v1alpha1"]++
 			continue
@@ -148,7 +148,7 @@ func TestTheWorldIsAsDescribed(t *testing.T) {
 // The comment of every placement says what it selects; the clusters must exist and be sorted as decisions are.
 func TestExpectationsNameClusters(t *testing.T) {
 	clusters := map[string]bool{}
-	for _, obj := range world(t) {
+	for _, obj := range objectsOfSamples(t) {
 		clusters[obj.GetName()] = clusters[obj.GetName()] || obj.GetKind() == "ManagedCluster"
 	}
 	for file, placements := range map[string]int{"50-placements.yaml": 6, "60-placements-v1alpha1.yaml": 3, "70-placements-of-team-c.yaml": 1} {
@@ -189,8 +189,8 @@ func expectations(t *testing.T, file string) []string {
 	return lists
 }
 
-// world decodes all files in the order in which they are applied.
-func world(t *testing.T) []*unstructured.Unstructured {
+// objectsOfSamples decodes all files in the order in which they are applied.
+func objectsOfSamples(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	entries, err := fs.ReadDir(Files(), ".")
 	if err != nil {

@@ -224,8 +224,8 @@ func text(t *rapid.T, f *ClusterInfo) string {
 	return string(data)
 }
 
-// answers returns the values of all properties that have a name.
-func answers(t *rapid.T, f *ClusterInfo) map[Property]string {
+// readings returns the values of all properties that have a name.
+func readings(t *rapid.T, f *ClusterInfo) map[Property]string {
 	object, err := f.Object()
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +296,7 @@ func TestChangedPropertiesAreComplete(t *testing.T) {
 			return // The single property Name covers all others.
 		}
 
-		is, was := answers(t, after), answers(t, before)
+		is, was := readings(t, after), readings(t, before)
 		both := maps.Clone(is)
 		maps.Copy(both, was)
 

@@ -71,7 +71,7 @@ func BenchmarkPlan(b *testing.B) {
 			{"gained", append(clusters[:size:size], "c-00001a"), 1},
 		} {
 			b.Run(fmt.Sprintf("%s/%d", change.name, size), func(b *testing.B) {
-				s.benchmark(b, s.schedule(worldOf(change.clusters...)), change.writes)
+				s.benchmark(b, s.schedule(stateOf(change.clusters...)), change.writes)
 			})
 		}
 	}
@@ -81,7 +81,7 @@ func BenchmarkPlanFirst(b *testing.B) {
 	for _, size := range []int{20, 830, 10000} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			s := newStore(placementOf(clusterv1beta1.PlacementSpec{}))
-			s.benchmark(b, s.schedule(worldOf(numbered(size)...)), (size+PageSize-1)/PageSize)
+			s.benchmark(b, s.schedule(stateOf(numbered(size)...)), (size+PageSize-1)/PageSize)
 		})
 	}
 }
@@ -93,13 +93,13 @@ func BenchmarkPlanGroupsOfOne(b *testing.B) {
 
 	b.Run("first", func(b *testing.B) {
 		s := newStore(placementOf(spec))
-		s.benchmark(b, s.schedule(worldOf(numbered(size)...)), size)
+		s.benchmark(b, s.schedule(stateOf(numbered(size)...)), size)
 	})
 
 	s := settled(b, spec, numbered(size))
 
-	b.Run("same", func(b *testing.B) { s.benchmark(b, s.schedule(worldOf(numbered(size)...)), 0) })
-	b.Run("lost", func(b *testing.B) { s.benchmark(b, s.schedule(worldOf(numbered(size)[1:]...)), 1) })
+	b.Run("same", func(b *testing.B) { s.benchmark(b, s.schedule(stateOf(numbered(size)...)), 0) })
+	b.Run("lost", func(b *testing.B) { s.benchmark(b, s.schedule(stateOf(numbered(size)[1:]...)), 1) })
 }
 
 func BenchmarkPlanByScore(b *testing.B) {
@@ -139,7 +139,7 @@ func BenchmarkStatus(b *testing.B) {
 	for _, size := range []int{20, 830} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			s := settled(b, clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(intstr.FromInt32(20))}, numbered(size))
-			result := s.schedule(worldOf(numbered(size)...))
+			result := s.schedule(stateOf(numbered(size)...))
 			plan := s.plan(result)
 
 			b.ReportAllocs()

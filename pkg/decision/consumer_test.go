@@ -165,7 +165,7 @@ func (s *store) checkOrder(t rapid.TB, result *scheduling.Result) {
 
 // grouped returns clusters whose label says which group rule they match.
 func grouped(s *store, stages map[string]string) *scheduling.Result {
-	i := worldOf()
+	i := stateOf()
 	for name, stage := range stages {
 		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"prefix": stage}}})
 	}
@@ -228,7 +228,7 @@ func regroup(t *rapid.T, s *store, clusters []string, stages map[string]string, 
 
 	switch kind {
 	case "rules":
-		s.ask(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawRules(t)}))
+		s.evaluate(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: drawRules(t)}))
 	case "labels":
 		from, to := stage.Draw(t, "from"), stage.Draw(t, "to")
 		moved := rapid.IntRange(1, len(clusters)).Draw(t, "moved")
@@ -328,7 +328,7 @@ func TestSettledIndicesFollowTheSpec(t *testing.T) {
 		{"they change places", []string{"canary", "stage"}, []string{"0 canary 2", "1 stage 2", "2  2", "3  2", "4  2", "5  2"}},
 		{"the first one goes", []string{"stage"}, []string{"0 stage 2", "1  2", "2  2", "3  2", "4  2", "5  2"}},
 	} {
-		s.ask(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(size, step.rules...)}))
+		s.evaluate(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(size, step.rules...)}))
 		s.settleWatched(t, grouped(s, stages), fleet(12))
 		expect(t, step.reason, step.want, s.portrait(t))
 	}
@@ -339,7 +339,7 @@ func TestSettledIndicesFollowTheSpec(t *testing.T) {
 		}
 	}
 
-	s.ask(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(size, "canary")}))
+	s.evaluate(placementOf(clusterv1beta1.PlacementSpec{DecisionStrategy: byPrefix(size, "canary")}))
 	s.settleWatched(t, grouped(s, stages), fleet(12))
 	expect(t, "by labels", []string{"0 canary 2", "1 canary 2", "2 canary 2", "3 canary 2", "4  2", "5  2"}, s.portrait(t))
 }

@@ -32,7 +32,7 @@ func TestBlockedRemovals(t *testing.T) {
 	status := evaluation.Status(api.V1beta1.Read(placement), now, true)
 
 	expect(t, "steps", []string{}, steps(evaluation.Plan))
-	expect(t, "groups", []string{`0 "" [p-decision-1] 10`}, told(status.Groups))
+	expect(t, "groups", []string{`0 "" [p-decision-1] 10`}, reported(status.Groups))
 	expect(t, "selected", 10, status.Selected)
 
 	types := []string{}
@@ -67,7 +67,7 @@ func TestBlockedProfiles(t *testing.T) {
 }
 
 // Without a removal limit the result is not changed, and an existing condition is removed.
-func TestNothingIsGuardedUnasked(t *testing.T) {
+func TestNothingIsLimitedByDefault(t *testing.T) {
 	placement, existing := guardedCase()
 	placement.Status.Conditions = append(placement.Status.Conditions, metav1.Condition{Type: removalbudget.Condition, Status: metav1.ConditionFalse})
 

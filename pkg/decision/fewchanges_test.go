@@ -62,7 +62,7 @@ func TestNothingSelectedIsOneEmptyPage(t *testing.T) {
 			s = newStore(placementOf(byScore("60s")))
 		}
 
-		none := s.schedule(worldOf())
+		none := s.schedule(stateOf())
 		s.settle(t, none)
 		s.at(30 * time.Second)
 

@@ -75,7 +75,7 @@ func TestBlockedDecisionsOutliveTheirPages(t *testing.T) {
 	leaving.DeletionTimestamp = &now
 
 	asked := api.V1beta1.Read(placement)
-	plan := NewPlan(resultOf(placement, worldOf("c-1", "c-2")), NewExisting(asked.API.Codec(), asked, []*api.Page{leaving}), now)
+	plan := NewPlan(resultOf(placement, stateOf("c-1", "c-2")), NewExisting(asked.API.Codec(), asked, []*api.Page{leaving}), now)
 
 	expect(t, "steps", []string{`create and fill p-decision-2 group 0 "": c-1 c-2`}, steps(plan))
 	expect(t, "selected", 2, plan.Selected)
@@ -85,7 +85,7 @@ func TestBlockedDecisionsOutliveTheirPages(t *testing.T) {
 func TestProfilesOfALongName(t *testing.T) {
 	placement := placementOf(clusterv1beta1.PlacementSpec{})
 	placement.Name = strings.Repeat("p", 64)
-	world := worldOf("c-1")
+	world := stateOf("c-1")
 	world.SetProfile("c-1", clusterinfo.Profile{Namespace: "ns", Name: "c-1"})
 
 	asked := api.V1beta1.Read(placement)

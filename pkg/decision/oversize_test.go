@@ -68,7 +68,7 @@ func TestOversizeStatus(t *testing.T) {
 				t.Errorf("%d groups are listed, want %d to %d", got, tc.listed[0], tc.listed[1])
 			}
 
-			expect(t, "all groups", told(all), told(append(status.Groups, status.Unlisted...)))
+			expect(t, "all groups", reported(all), reported(append(status.Groups, status.Unlisted...)))
 			expect(t, "selected", tc.groups, status.Selected)
 			expect(t, "satisfied", true, meta.IsStatusConditionTrue(status.Conditions, ConditionSatisfied))
 

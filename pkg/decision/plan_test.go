@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 			for _, present := range []pages{tc.present, reversed(tc.present)} {
 				plan := planOf(result, existingOf(placement, present...))
 				expect(t, "steps", tc.want, steps(plan))
-				expect(t, "groups", tc.groups, told(plan.Groups))
+				expect(t, "groups", tc.groups, reported(plan.Groups))
 				expect(t, "selected", len(result.Selected), plan.Selected)
 				expect(t, "empty", len(tc.want) == 0, plan.Empty())
 				expectLists(t, plan)
@@ -276,7 +276,7 @@ func TestBlockedPlan(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			plan := planOf(selecting(tc.placement, "c-1"), existingOf(tc.placement, tc.present...))
 			expect(t, "steps", tc.want, steps(plan))
-			expect(t, "groups", tc.groups, told(plan.Groups))
+			expect(t, "groups", tc.groups, reported(plan.Groups))
 			expect(t, "selected", tc.selected, plan.Selected)
 
 			expectLists(t, plan)

@@ -42,7 +42,7 @@ func referencesOf(plan Plan) [][]string {
 // Only existing ClusterProfiles are referenced; the profile in the namespace of the Placement takes precedence, and clusters without a
 // profile are returned.
 func TestProfiles(t *testing.T) {
-	world := worldOf("c-1", "c-2", "c-3", "c-4")
+	world := stateOf("c-1", "c-2", "c-3", "c-4")
 	for cluster, namespaces := range map[string][]string{"c-1": {"a", "ns", "z"}, "c-2": {"z", "b"}, "c-4": {"ns"}} {
 		for _, namespace := range namespaces {
 			world.SetProfile(cluster, clusterinfo.Profile{Namespace: namespace, Name: cluster})

@@ -28,7 +28,7 @@ func TestPlansSettle(t *testing.T) {
 	ofEachKind(t, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
 
-		fresh := s.plan(s.schedule(drawWorld(t)))
+		fresh := s.plan(s.schedule(drawState(t)))
 		for n, write := range fresh.Writes {
 			if write.Current != nil || write.Desired.Name != PageName("p", n+1) {
 				t.Fatalf("write %d of a clean start is %s", n, write.Desired.Name)
@@ -38,7 +38,7 @@ func TestPlansSettle(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "changes") {
 			s.pass(t, k)
 
-			result := s.schedule(drawWorld(t))
+			result := s.schedule(drawState(t))
 			requests := s.requests(t, result, s.plan(result))
 
 			for _, request := range requests[:rapid.IntRange(0, len(requests)).Draw(t, "carried out before the end")] {
@@ -46,8 +46,8 @@ func TestPlansSettle(t *testing.T) {
 			}
 
 			if rapid.Bool().Draw(t, "asked otherwise") {
-				s.ask(k.draw(t))
-				result = s.schedule(drawWorld(t))
+				s.evaluate(k.draw(t))
+				result = s.schedule(drawState(t))
 			}
 
 			if names := slices.Sorted(maps.Keys(s.pages)); len(names) > 0 && rapid.Bool().Draw(t, "meddled with") {

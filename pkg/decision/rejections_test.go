@@ -22,7 +22,7 @@ func messageOf(spec clusterv1beta1.PlacementSpec, i *inventory.Inventory) string
 
 // docs/spec/differences.md E2: the message begins with the text of upstream, and at most three rejections follow.
 func TestCausesOfAnUnsatisfiedPlacement(t *testing.T) {
-	i := worldOf("c-1", "c-2")
+	i := stateOf("c-1", "c-2")
 
 	for name, taint := range map[string]string{"t-1": "gpu", "t-2": "gpu", "t-3": "gpu", "u-1": "full", "u-2": "full", "v-1": "new", "w-1": "old"} {
 		i.SetCluster(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1.ManagedClusterSpec{
@@ -49,10 +49,10 @@ func TestLongClausesAreShortened(t *testing.T) {
 	lines := expressed("managedCluster.metadata.name ==\n  \"nobody\"")
 	expect(t, "one line", `No ManagedCluster matches any of the cluster predicate; 0 of 1 clusters in scope selected; not selected: `+
 		`predicate 1 CEL managedCluster.metadata.name == "nobody" (1)`,
-		messageOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{lines}}, worldOf("c-1")))
+		messageOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{lines}}, stateOf("c-1")))
 
 	long := expressed(`managedCluster.metadata.name == "` + strings.Repeat("ü", 1000) + `"`)
 	expect(t, "short", `No ManagedCluster matches any of the cluster predicate; 0 of 1 clusters in scope selected; not selected: `+
 		`predicate 1 CEL managedCluster.metadata.name == "`+strings.Repeat("ü", 74)+`... (1)`,
-		messageOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{long}}, worldOf("c-1")))
+		messageOf(clusterv1beta1.PlacementSpec{Predicates: []clusterv1beta1.ClusterPredicate{long}}, stateOf("c-1")))
 }

@@ -20,8 +20,8 @@ import (
 // scores has the scores of the clusters.
 type scores map[string]int32
 
-func (s scores) world() *inventory.Inventory {
-	i := worldOf(slices.Collect(maps.Keys(s))...)
+func (s scores) state() *inventory.Inventory {
+	i := stateOf(slices.Collect(maps.Keys(s))...)
 	for name, score := range s {
 		i.SetScores(scoreOf(name, score))
 	}
@@ -81,7 +81,7 @@ func wakesAt(plan Plan) string {
 func (s *store) expectScores(t *testing.T, world scores, updated, wakes string, pages ...string) {
 	t.Helper()
 
-	plan := s.plan(s.schedule(world.world()))
+	plan := s.plan(s.schedule(world.state()))
 	expect(t, "steps", []string{}, steps(plan))
 	expect(t, "pages", pages, s.pageLines())
 	expect(t, "updated at", updated, s.updatedAt())
@@ -142,7 +142,7 @@ func TestScoresFollowOncePerInterval(t *testing.T) {
 			for _, m := range tc.story {
 				t.Log(m.says)
 				s.at(m.at)
-				s.settle(t, s.schedule(m.world.world()))
+				s.settle(t, s.schedule(m.world.state()))
 				s.expectScores(t, m.world, m.updated, m.wakes, m.pages...)
 			}
 		})
@@ -172,7 +172,7 @@ func TestScoresFillPagesInOrder(t *testing.T) {
 		}
 
 		now := world(score)
-		s.settle(t, s.schedule(now.world()))
+		s.settle(t, s.schedule(now.state()))
 
 		want := slices.SortedFunc(maps.Keys(now), func(a, b string) int {
 			return inOrder(api.Decision{Cluster: a, Score: int64(now[a])}, api.Decision{Cluster: b, Score: int64(now[b])})
@@ -197,12 +197,12 @@ func TestScoresDoNotMoveGroups(t *testing.T) {
 	before := scores{"canary-1": 1, "canary-2": 2, "x-1": 1, "x-2": 2, "x-3": 3, "x-4": 4}
 	after := scores{"canary-1": 4, "canary-2": 3, "x-1": 4, "x-2": 3, "x-3": 2, "x-4": 1}
 
-	s.settle(t, s.schedule(before.world()))
+	s.settle(t, s.schedule(before.state()))
 	s.expectScores(t, before, "0s", "never",
 		`1 0 "canary": canary-2=2 canary-1=1`, `2 1 "": x-4=4 x-3=3`, `3 2 "": x-2=2 x-1=1`)
 
 	s.at(time.Minute)
-	s.settle(t, s.schedule(after.world()))
+	s.settle(t, s.schedule(after.state()))
 	s.expectScores(t, after, "1m0s", "never",
 		`1 0 "canary": canary-1=4 canary-2=3`, `2 1 "": x-3=2 x-4=1`, `3 2 "": x-1=4 x-2=3`)
 }
@@ -211,21 +211,21 @@ func TestScoresDoNotMoveGroups(t *testing.T) {
 func TestSortByClusterNameAgain(t *testing.T) {
 	world := scores{"a": 1, "b": 5, "c": 3}
 	s := newStore(placementOf(byScore("")))
-	s.settle(t, s.schedule(world.world()))
+	s.settle(t, s.schedule(world.state()))
 	s.expectScores(t, world, "0s", "never", `1 0 "": b=5 c=3 a=1`)
 
 	for _, by := range []clusterv1beta1.PlacementSortByType{"", clusterv1beta1.PlacementSortByClusterName} {
 		scored := &store{placement: s.placement, pages: maps.Clone(s.pages), now: s.now}
 		spec := byScore("")
 		spec.SortBy = by
-		scored.ask(placementOf(spec))
+		scored.evaluate(placementOf(spec))
 		scored.at(time.Second)
-		scored.settle(t, scored.schedule(world.world()))
+		scored.settle(t, scored.schedule(world.state()))
 		scored.expectScores(t, world, "never", "never", `1 0 "": a=0 b=0 c=0`)
 
 		// And back again: as for the first time.
-		scored.ask(placementOf(byScore("")))
-		scored.settle(t, scored.schedule(world.world()))
+		scored.evaluate(placementOf(byScore("")))
+		scored.settle(t, scored.schedule(world.state()))
 		scored.expectScores(t, world, "1s", "never", `1 0 "": b=5 c=3 a=1`)
 	}
 }
@@ -249,13 +249,13 @@ func TestScoresOfBlockedDecisionsStay(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			s := newStore(placementOf(byScore("")))
-			s.settle(t, s.schedule(world.world()))
-			s.ask(placementOf(tc.spec))
+			s.settle(t, s.schedule(world.state()))
+			s.evaluate(placementOf(tc.spec))
 
 			for _, passed := range []time.Duration{time.Second, time.Hour} {
 				s.at(passed)
 
-				plan := s.plan(s.schedule(tc.world(scores{"a": 9, "b": 8}.world())))
+				plan := s.plan(s.schedule(tc.world(scores{"a": 9, "b": 8}.state())))
 				expect(t, "steps", []string{}, steps(plan))
 				expect(t, "wakes at", "never", wakesAt(plan))
 				expect(t, "the time of the scores", s.placement.Status.LastScoreUpdate, plan.ScoresAt)
@@ -269,7 +269,7 @@ func TestBlockedFromTheStartHasNoScores(t *testing.T) {
 	spec := byScore("")
 	spec.NumberOfClusters = ptr.To[int32](-1)
 	s := newStore(placementOf(spec))
-	plan := s.plan(s.schedule(worldOf("a")))
+	plan := s.plan(s.schedule(stateOf("a")))
 
 	expect(t, "steps", []string{`create and fill p-decision-1 group 0 "": `}, steps(plan))
 	expect(t, "the time of the scores", (*metav1.Time)(nil), plan.ScoresAt)
@@ -279,7 +279,7 @@ func TestBlockedFromTheStartHasNoScores(t *testing.T) {
 func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 	world := scores{"a": 1, "b": 5}
 	s := newStore(placementOf(byScore("")))
-	s.settle(t, s.schedule(world.world()))
+	s.settle(t, s.schedule(world.state()))
 
 	leaving := edited(page(7, 0, ""), func(p *api.Page) {
 		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: now.Time}, []string{"example.com/wait"}
@@ -287,7 +287,7 @@ func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 	})
 	s.pages[leaving.Name] = leaving
 
-	plan := s.plan(s.schedule(world.world()))
+	plan := s.plan(s.schedule(world.state()))
 	expect(t, "steps", []string{}, steps(plan))
 	expect(t, "wakes at", "never", wakesAt(plan))
 }
@@ -296,7 +296,7 @@ func TestScoresOfPagesThatAreBeingDeletedAreOld(t *testing.T) {
 // score as it was.
 func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s := newStore(placementOf(byScore("")))
-	s.settle(t, s.schedule(scores{"a": 1}.world()))
+	s.settle(t, s.schedule(scores{"a": 1}.state()))
 
 	reasoned := *s.pages["p-decision-1"]
 	reasoned.Decisions = []api.Decision{{Cluster: "a", Score: 1, Reason: "because"}}
@@ -304,8 +304,8 @@ func TestReasonStaysEmptyBesideAScore(t *testing.T) {
 	s.at(time.Second)
 
 	changed := scores{"a": 2}
-	expect(t, "steps", []string{`fill p-decision-1 group 0 "": a`}, steps(s.plan(s.schedule(changed.world()))))
-	s.settle(t, s.schedule(changed.world()))
+	expect(t, "steps", []string{`fill p-decision-1 group 0 "": a`}, steps(s.plan(s.schedule(changed.state()))))
+	s.settle(t, s.schedule(changed.state()))
 	s.expectScores(t, changed, "0s", "1m0s", `1 0 "": a=1`)
 }
 

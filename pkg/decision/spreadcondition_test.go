@@ -36,7 +36,7 @@ func TestSpreadCondition(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			placement := placementOf(tc.spec)
-			result := resultOf(placement, worldOf("c-1", "c-2", "c-3", "x-1"))
+			result := resultOf(placement, stateOf("c-1", "c-2", "c-3", "x-1"))
 			put(placement, statusOf(result, planOf(result, existingOf(placement)), placement))
 
 			var got []string
@@ -53,12 +53,12 @@ func TestSpreadCondition(t *testing.T) {
 
 			// A mistake keeps what was said with the decisions; without constraints nothing is left of it.
 			placement.Spec.NumberOfClusters = ptr.To[int32](-1)
-			held := resultOf(placement, worldOf("c-1"))
+			held := resultOf(placement, stateOf("c-1"))
 			kept := statusOf(held, planOf(held, existingOf(placement)), placement)
 			expect(t, "while misconfigured", tc.want[0], brief(kept.Conditions[2]))
 
 			placement.Spec = clusterv1beta1.PlacementSpec{}
-			free := resultOf(placement, worldOf("c-1"))
+			free := resultOf(placement, stateOf("c-1"))
 			after := statusOf(free, planOf(free, existingOf(placement)), placement)
 
 			if meta.FindStatusCondition(after.Conditions, ConditionSpreadSatisfied) != nil {

@@ -105,17 +105,17 @@ func (s *store) watch(t rapid.TB, plan Plan, stay []string, length int, before m
 func TestMakeBeforeBreak(t *testing.T) {
 	ofEachKind(t, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
-		s.settle(t, s.schedule(drawWorld(t)))
+		s.settle(t, s.schedule(drawState(t)))
 
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			if rapid.Bool().Draw(t, "asked otherwise") {
-				s.ask(k.draw(t))
+				s.evaluate(k.draw(t))
 			}
 
 			s.pass(t, k)
 
 			present := s.union()
-			result := s.schedule(drawWorld(t))
+			result := s.schedule(drawState(t))
 			stay := slices.DeleteFunc(selected(result), func(name string) bool { return !present[name] })
 			length := result.Request.GroupLength.Of(len(result.Selected))
 
@@ -143,16 +143,16 @@ func TestMakeBeforeBreak(t *testing.T) {
 func TestStableSlots(t *testing.T) {
 	ofEachKind(t, func(t *rapid.T, k kind) {
 		s := newStore(k.draw(t))
-		s.settle(t, s.schedule(drawWorld(t)))
+		s.settle(t, s.schedule(drawState(t)))
 
 		if rapid.Bool().Draw(t, "asked otherwise") {
-			s.ask(k.draw(t))
+			s.evaluate(k.draw(t))
 		}
 
 		// Between two updates of the scores pages are stable in every order; by such an update groups are.
 		s.pass(t, k)
 
-		result := s.schedule(drawWorld(t))
+		result := s.schedule(drawState(t))
 		sorted := s.desired(result).sorted
 		length := result.Request.GroupLength.Of(len(result.Selected))
 		before := s.places(t)

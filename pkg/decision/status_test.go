@@ -115,7 +115,7 @@ func TestConditions(t *testing.T) {
 			"PlacementSatisfied=True AllDecisionsScheduled: All cluster decisions scheduled"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			i := worldOf("c-1", "c-2")
+			i := stateOf("c-1", "c-2")
 			if tc.change != nil {
 				tc.change(i)
 			}
@@ -196,7 +196,7 @@ func TestStatusDoesNotMoveWithTime(t *testing.T) {
 	}
 
 	expect(t, "selected", 2, again.Selected)
-	expect(t, "groups", []string{`0 "" [p-decision-1] 2`}, told(again.Groups))
+	expect(t, "groups", []string{`0 "" [p-decision-1] 2`}, reported(again.Groups))
 }
 
 // A message is truncated to the maximal length of the API, between two characters.
@@ -221,7 +221,7 @@ func TestFailedStatus(t *testing.T) {
 	status := NewFailedStatus(selecting(placement, "c-7"), existing, "Forbidden", now)
 
 	expect(t, "selected", 3, status.Selected)
-	expect(t, "groups", []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}, told(status.Groups))
+	expect(t, "groups", []string{`0 "canary" [p-decision-1] 1`, `1 "" [p-decision-2] 2`}, reported(status.Groups))
 	expect(t, "misconfigured", "PlacementMisconfigured=False Succeedconfigured: Placement configurations check pass", brief(status.Conditions[0]))
 	expect(t, "satisfied", "PlacementSatisfied=False NotAllDecisionsScheduled: The decisions could not all be written: Forbidden",
 		brief(status.Conditions[1]))

@@ -83,13 +83,13 @@ type store struct {
 
 func newStore(placement api.Object) *store {
 	s := &store{pages: map[string]*api.Page{}, now: now}
-	s.ask(placement)
+	s.evaluate(placement)
 
 	return s
 }
 
-// ask changes the spec of the Placement. Its status stays.
-func (s *store) ask(placement api.Object) {
+// evaluate changes the spec of the Placement. Its status stays.
+func (s *store) evaluate(placement api.Object) {
 	status := api.Status{}
 	if s.placement != nil {
 		status = s.placement.Status
@@ -355,14 +355,14 @@ func drawFleet(t *rapid.T) []string {
 	return slices.Collect(maps.Keys(names))
 }
 
-// drawWorld draws a fleet in which some clusters are available, and all are scored.
-func drawWorld(t *rapid.T) *inventory.Inventory { return shuffled(drawSeed(t), drawFleet(t)...) }
+// drawState draws a fleet in which some clusters are available, and all are scored.
+func drawState(t *rapid.T) *inventory.Inventory { return shuffled(drawSeed(t), drawFleet(t)...) }
 
 func drawSeed(t *rapid.T) int { return rapid.IntRange(0, 9).Draw(t, "availability and scores") }
 
 // shuffled is a world in which the number decides who is available and what the scores are: some are equal, some 0 or less.
 func shuffled(seed int, clusters ...string) *inventory.Inventory {
-	i := worldOf()
+	i := stateOf()
 
 	for _, name := range clusters {
 		hash := fnv.New32a()

@@ -95,7 +95,7 @@ func (r *leader) step() {
 
 // regrouped returns a result for the fleet in which the seed determines the groups.
 func regrouped(s *store, seed int, clusters []string) *scheduling.Result {
-	i := worldOf()
+	i := stateOf()
 
 	for n, name := range clusters {
 		prefix := []string{"canary", "x", "other"}[(n*7+n/3*seed+seed)%3]
@@ -157,7 +157,7 @@ func TestLeadersDoNotRelyOnEachOther(t *testing.T) {
 	server := newStore(placement)
 	clusters := []string{"c-1", "c-2", "c-3"}
 	labelled := func(canaries ...string) *scheduling.Result {
-		i := worldOf()
+		i := stateOf()
 
 		for _, name := range clusters {
 			prefix := "x"

@@ -27,7 +27,7 @@ func down(cluster string) api.Decision { return api.Decision{Cluster: cluster} }
 
 // conditioned is a world in which each cluster has this status of the condition ManagedClusterConditionAvailable; "" for none.
 func conditioned(clusters map[string]metav1.ConditionStatus) *inventory.Inventory {
-	i := worldOf()
+	i := stateOf()
 
 	for name, status := range clusters {
 		cluster := clusterOf(name)
@@ -113,7 +113,7 @@ func TestAvailability(t *testing.T) {
 // Over several pages a flip writes one page, with one request.
 func TestAvailabilityOfOneCluster(t *testing.T) {
 	s := newStore(olderPlacementOf(nil))
-	world := worldOf(fleet(250)...)
+	world := stateOf(fleet(250)...)
 	s.settle(t, s.schedule(world))
 
 	flipped := clusterOf("c-150")
@@ -134,7 +134,7 @@ func TestAvailabilityOfOneCluster(t *testing.T) {
 // decisions.
 func TestPagesOfTheOlderAPI(t *testing.T) {
 	s := newStore(olderPlacementOf(nil))
-	plan := s.plan(s.schedule(worldOf(fleet(101)...)))
+	plan := s.plan(s.schedule(stateOf(fleet(101)...)))
 
 	for n, write := range plan.Writes {
 		want := older(n + 1)
@@ -176,7 +176,7 @@ func TestPagesOfTheOlderAPIAmongOthers(t *testing.T) {
 			s := newStore(olderPlacementOf(nil))
 			s.put(edited(older(1, down("a")), tc.change))
 
-			plan := s.plan(s.schedule(worldOf("a")))
+			plan := s.plan(s.schedule(stateOf("a")))
 			expect(t, "steps", tc.want, steps(plan))
 
 			sent := 0
@@ -216,7 +216,7 @@ func TestSatisfiedOfTheOlderAPI(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			s := newStore(olderPlacementOf(tc.wanted))
 
-			world := worldOf("a", "b")
+			world := stateOf("a", "b")
 			if tc.change != nil {
 				tc.change(world)
 			}

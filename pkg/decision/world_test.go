@@ -46,8 +46,8 @@ func byPrefix(size intstr.IntOrString, names ...string) clusterv1beta1.DecisionS
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
-// worldOf has one bound set of everything and the clusters, each labelled with what stands before the dash of its name.
-func worldOf(clusters ...string) *inventory.Inventory {
+// stateOf has one bound set of everything and the clusters, each labelled with what stands before the dash of its name.
+func stateOf(clusters ...string) *inventory.Inventory {
 	i := inventory.New(selector.NewCompiler())
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
 	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
@@ -83,7 +83,7 @@ func resultOf(placement *clusterv1beta1.Placement, i *inventory.Inventory) *sche
 
 // selecting returns the result that selects exactly the clusters.
 func selecting(placement *clusterv1beta1.Placement, clusters ...string) *scheduling.Result {
-	return resultOf(placement, worldOf(clusters...))
+	return resultOf(placement, stateOf(clusters...))
 }
 
 // fleet returns c-001 and so on.
@@ -212,8 +212,8 @@ func steps(plan Plan) []string {
 	return lines
 }
 
-// told is one line for each group of a status.
-func told(groups []api.GroupStatus) []string {
+// reported is one line for each group of a status.
+func reported(groups []api.GroupStatus) []string {
 	lines := []string{}
 	for _, g := range groups {
 		lines = append(lines, fmt.Sprintf("%d %q %v %d", g.Index, g.Name, g.Pages, g.Clusters))

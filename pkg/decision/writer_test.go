@@ -424,7 +424,7 @@ func TestWriteStatusOfTheOlderAPI(t *testing.T) {
 	placement := olderPlacementOf(nil)
 	before := api.V1alpha1.Read(placement)
 	s := newServer(t, placement.DeepCopy())
-	result := newStore(placement).schedule(worldOf("a"))
+	result := newStore(placement).schedule(stateOf("a"))
 	status := NewStatus(result, Plan{Selected: 1}, before, now)
 
 	written, err := (Writer{Client: s}).WriteStatus(t.Context(), before, status)

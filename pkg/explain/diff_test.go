@@ -311,7 +311,7 @@ func TestDiffNamesTheOlderAPIInJSON(t *testing.T) {
 }
 
 // Decisions that the user may not list move ranks, so it is said where they do.
-func TestDiffTellsWhatIsNotCounted(t *testing.T) {
+func TestDiffReportsWhatIsNotCounted(t *testing.T) {
 	const note = "cannot count the placementdecisions.placement.open-cluster-management.io, which this user may not list"
 
 	for _, tc := range []struct{ reason, policy, want string }{

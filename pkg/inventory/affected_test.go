@@ -12,9 +12,9 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// world returns an inventory with the sets a (bound in ns and other), b (bound in ns) and eu (a label selector, bound in eu), the clusters
+// sampleObjects returns an inventory with the sets a (bound in ns and other), b (bound in ns) and eu (a label selector, bound in eu), the clusters
 // a1 and b1, and placements named after what they read.
-func world() *Inventory {
+func sampleObjects() *Inventory {
 	inventory := New(selector.NewCompiler())
 	inventory.SetClusterSet(exclusive("a"))
 	inventory.SetClusterSet(exclusive("b"))
@@ -158,7 +158,7 @@ func TestAffected(t *testing.T) {
 		}, CauseCluster, nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			affected := tc.event(world())
+			affected := tc.event(sampleObjects())
 
 			var got []string
 			for _, key := range affected.Subscribers {
@@ -179,7 +179,7 @@ func TestAffected(t *testing.T) {
 // TestAffectedByMovedProfile checks that a ClusterProfile which is assigned to another cluster affects the placements of both clusters,
 // each once.
 func TestAffectedByMovedProfile(t *testing.T) {
-	i := world()
+	i := sampleObjects()
 	profiles := Dependencies{Reads: []clusterinfo.Property{{Kind: clusterinfo.ClusterProfile}}}
 
 	for _, name := range []string{"z", "y"} {

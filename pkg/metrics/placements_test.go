@@ -49,7 +49,7 @@ func gaugeValues(t rapid.TB) map[string]float64 {
 	return values
 }
 
-func expectTold(t *testing.T, when string, want map[string]float64) {
+func expectExported(t *testing.T, when string, want map[string]float64) {
 	t.Helper()
 
 	if diff := cmp.Diff(want, gaugeValues(t)); diff != "" {
@@ -59,7 +59,7 @@ func expectTold(t *testing.T, when string, want map[string]float64) {
 
 // A standby reports nothing. A leader reports all placements, and replaces the former values of a placement. A former leader resets the
 // gauges.
-func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
+func TestOnlyTheLeaderExportsPlacementStates(t *testing.T) {
 	s := NewPlacementStates[string]()
 	good := PlacementState{Satisfied: true, Reason: "AllDecisionsScheduled", Decisions: 150, Pages: 2}
 	good.Stages[slices.Index(scheduling.Stages(), scheduling.StageSelected)] = 150
@@ -69,11 +69,11 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 
 	s.Note("a", good)
 	s.Note("off", PlacementState{Skipped: "disabled"})
-	expectTold(t, "a standby", map[string]float64{})
+	expectExported(t, "a standby", map[string]float64{})
 
 	s.Lead()
 	s.Note("b", bad)
-	expectTold(t, "a leader", map[string]float64{
+	expectExported(t, "a leader", map[string]float64{
 		"placements AllDecisionsScheduled true": 1, "placements NoManagedClusterMatched false": 1, "misconfigured_placements": 1,
 		"stalled_placements": 1, "skipped_placements disabled": 1, "decisions": 150, "decision_pages": 3,
 		"placement_clusters Selected": 150, "placement_clusters Taint": 7,
@@ -83,7 +83,7 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	s.Note("a", poor)
 	s.Forget("b")
 	s.Forget("b")
-	expectTold(t, "after a change and a deletion", map[string]float64{
+	expectExported(t, "after a change and a deletion", map[string]float64{
 		"placements NotAllDecisionsScheduled false": 1, "skipped_placements disabled": 1, "decisions": 1, "decision_pages": 1,
 		"cel_errors": 4, "stale_scores": 5,
 	})
@@ -91,7 +91,7 @@ func TestOnlyTheLeaderTellsHowPlacementsStand(t *testing.T) {
 	s.Resign()
 	s.Note("a", good)
 	s.Forget("off")
-	expectTold(t, "after that", map[string]float64{})
+	expectExported(t, "after that", map[string]float64{})
 }
 
 // After any sequence of calls, the gauges are the sum over the existing placements.

@@ -37,7 +37,7 @@ func TestAntiAffinity(t *testing.T) {
 		takenA1 = "AntiAffinity: label zone=a is taken by a1, rank 1"
 	)
 
-	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("b1", "b", "x"), located("b2", "b", ""), located("c1", "c", "z"),
+	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("b1", "b", "x"), located("b2", "b", ""), located("c1", "c", "z"),
 		located("n1", "", "y"))
 
 	for _, tc := range []struct {
@@ -81,7 +81,7 @@ func TestAntiAffinity(t *testing.T) {
 			[]string{"a1", "c1", "a2"}, 0, map[string]string{"b1": "AntiAffinity: claim rack=x is taken by a1, rank 1"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			result := w.ask(t, tc.request)
+			result := w.scheduleRequest(t, tc.request)
 			expect(t, "selected", tc.want, selected(result))
 			expect(t, "unscheduled", tc.unscheduled, result.Unscheduled)
 			expect(t, "feasible", 6, result.Feasible())
@@ -98,8 +98,8 @@ func TestAntiAffinity(t *testing.T) {
 // selected.
 func TestAntiAffinityBeforeSpread(t *testing.T) {
 	// Of rack z the best is a3, in the zone that a1 and a2 have filled; c2 of rack z would have done.
-	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "w"), located("c2", "c", "z"))
-	result := w.ask(t, apart(nil, byRack, over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)))
+	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "w"), located("c2", "c", "z"))
+	result := w.scheduleRequest(t, apart(nil, byRack, over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)))
 
 	expect(t, "selected", []string{"a1", "b1", "a2"}, selected(result))
 	expect(t, "the domains are those of the clusters that went on", []Spread{{
@@ -117,25 +117,25 @@ func TestAntiAffinityBeforeSpread(t *testing.T) {
 
 // docs/spec/placement-v1alpha1.md P11: among the clusters of a value the best ranked cluster is selected, by default the incumbent.
 func TestAntiAffinityKeepsIncumbents(t *testing.T) {
-	w := newWorld(located("a1", "a", ""), located("a2", "a", ""), located("b1", "b", ""), located("b2", "b", ""))
+	w := newRandomHub(located("a1", "a", ""), located("a2", "a", ""), located("b1", "b", ""), located("b2", "b", ""))
 	w.incumbents = map[string]bool{"a2": true, "b1": true}
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 	request.AntiAffinity = byZone
 
-	expect(t, "selected", []string{"a2", "b1"}, selected(w.ask(t, request)))
+	expect(t, "selected", []string{"a2", "b1"}, selected(w.scheduleRequest(t, request)))
 
-	verdict, _ := w.ask(t, request).Verdict("a1")
-	expect(t, "a1", "label zone=a is taken by a2, rank 1", w.ask(t, request).Reason(verdict))
+	verdict, _ := w.scheduleRequest(t, request).Verdict("a1")
+	expect(t, "a1", "label zone=a is taken by a2, rank 1", w.scheduleRequest(t, request).Reason(verdict))
 
 	tainted := located("a2", "a", "")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("old", "", prefer)}
 	w.inventory.SetCluster(tainted)
-	expect(t, "D1: it goes before the score", []string{"b1", "a1"}, selected(w.ask(t, request)))
+	expect(t, "D1: it goes before the score", []string{"b1", "a1"}, selected(w.scheduleRequest(t, request)))
 }
 
 func TestAntiAffinityTakesTheEmptyValueForAValue(t *testing.T) {
-	w := newWorld(named("e1", "zone", ""), named("e2", "zone", ""), named("n1"))
-	result := w.ask(t, apart(nil, byZone))
+	w := newRandomHub(named("e1", "zone", ""), named("e2", "zone", ""), named("n1"))
+	result := w.scheduleRequest(t, apart(nil, byZone))
 
 	expect(t, "selected", []string{"e1"}, selected(result))
 
@@ -162,7 +162,7 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 			request.Wanted = ptr.To(rapid.Int32Range(0, 5).Draw(t, "wanted"))
 		}
 
-		result := Schedule(request, newWorld(clusters...).inventory.Snapshot(), incumbents, now)
+		result := Schedule(request, newRandomHub(clusters...).inventory.Snapshot(), incumbents, now)
 
 		got := []int{}
 		for _, verdict := range result.Best() {
@@ -179,7 +179,7 @@ func TestAntiAffinityIsTheRule(t *testing.T) {
 			clusters[i], clusters[j] = clusters[j], clusters[i]
 		})
 
-		again := Schedule(request, newWorld(clusters...).inventory.Snapshot(), incumbents, now)
+		again := Schedule(request, newRandomHub(clusters...).inventory.Snapshot(), incumbents, now)
 		if was, is := writtenParts(result), writtenParts(again); was != is {
 			t.Fatalf("it was\n%s\nand in another order it is\n%s", was, is)
 		}

@@ -24,10 +24,10 @@ func olderPlacementOf(spec olderSpec) *placementv1alpha1.Placement {
 	return &placementv1alpha1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}, Spec: spec}
 }
 
-func (w *world) scheduleOlder(t *testing.T, spec olderSpec) *Result {
+func (w *randomHub) scheduleOlder(t *testing.T, spec olderSpec) *Result {
 	t.Helper()
 
-	return w.ask(t, ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
+	return w.scheduleRequest(t, ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(spec)))
 }
 
 func labelled(expressions ...metav1.LabelSelectorRequirement) placementv1alpha1.ClusterPredicate {
@@ -49,7 +49,7 @@ func TestOlderPlacement(t *testing.T) {
 	c2.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "2"}}
 	tainted := named("tainted", "region", "ap")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("full", "", noSelect)}
-	w := newWorld(c1, c2, c3, c4, tainted)
+	w := newRandomHub(c1, c2, c3, c4, tainted)
 	w.inventory.SetBinding(bindingOf("ns", "eu"))
 	w.inventory.SetClusterSet(setOf("eu", "LabelSelector", &metav1.LabelSelector{MatchLabels: map[string]string{"region": "eu"}}))
 	w.incumbents["c2"] = true
@@ -119,7 +119,7 @@ func TestOlderPlacementToleratesUnavailableClusters(t *testing.T) {
 		return cluster
 	}
 	unavailable, unreachable := clusterv1.ManagedClusterTaintUnavailable, clusterv1.ManagedClusterTaintUnreachable
-	w := newWorld(
+	w := newRandomHub(
 		carrying("away", taint(unavailable, "", noSelect)),
 		carrying("lost", taint(unreachable, "", noSelect)),
 		carrying("lost-and-full", taint(unreachable, "", noSelect), taint("full", "", noSelect)),
@@ -247,7 +247,7 @@ func TestV1alpha1Dependencies(t *testing.T) {
 // docs/spec/placement-v1alpha1.md P14: available follows the condition, so a change of it enqueues only the Placements whose decisions
 // contain it.
 func TestAvailabilityWakesOlderPlacements(t *testing.T) {
-	w := newWorld(named("c1"))
+	w := newRandomHub(named("c1"))
 	older, newer := ConvertV1alpha1(selector.NewCompiler(), olderPlacementOf(olderSpec{})), ConvertV1beta1(selector.NewCompiler(),
 		placementOf(placementSpec{}))
 

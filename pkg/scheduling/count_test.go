@@ -31,7 +31,7 @@ func TestClustersAreCountedByStage(t *testing.T) {
 	tainted := located("t1", "a", "x")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("gpu", "a100", noSelect)}
 
-	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""),
+	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""),
 		tainted, terminating(located("g1", "a", "x")))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)
 	lower := func(spec placementSpec) *Request { return ConvertV1beta1(selector.NewCompiler(), placementOf(spec)) }
@@ -53,7 +53,7 @@ func TestClustersAreCountedByStage(t *testing.T) {
 		{"nothing is in scope", lower(placementSpec{ClusterSets: []string{"other"}}), map[string]int{}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			result := w.ask(t, tc.request)
+			result := w.scheduleRequest(t, tc.request)
 			expect(t, "counts", tc.want, counts(result))
 
 			byVerdict := map[string]int{}
@@ -74,7 +74,7 @@ func TestClustersAreCountedByStage(t *testing.T) {
 
 // docs/spec/differences.md C3: scores past validUntil count for every prioritizer that reads them, on feasible clusters.
 func TestExpiredScoresAreCounted(t *testing.T) {
-	w := newWorld(named("c1"), named("c2"), named("c3"))
+	w := newRandomHub(named("c1"), named("c2"), named("c3"))
 	w.inventory.SetScores(scoreOf("c1", "load", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
 	w.inventory.SetScores(scoreOf("c2", "load", ptr.To(metav1.NewTime(now))))
 	w.inventory.SetScores(scoreOf("c3", "other", ptr.To(metav1.NewTime(now.Add(-time.Second)))))
@@ -82,14 +82,14 @@ func TestExpiredScoresAreCounted(t *testing.T) {
 	request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{}))
 	request.Prioritizers = []Prioritizer{{Resource: "load", Score: "cpu", Weight: 1}, {Resource: "load", Score: "memory", Weight: 1}}
 
-	result := w.ask(t, request)
+	result := w.scheduleRequest(t, request)
 	expect(t, "expired", 2, result.Expired)
 	expect(t, "warnings", result.Expired, len(result.Warnings()))
 }
 
 // The cost of CEL is the same for cached results, and is set even when it was exceeded.
-func TestTheCostOfCELIsTold(t *testing.T) {
-	w := newWorld(named("c1"), named("c2"))
+func TestTheCostOfCELIsRecorded(t *testing.T) {
+	w := newRandomHub(named("c1"), named("c2"))
 	plain := w.schedule(t, placementSpec{Predicates: anyOf{byLabel("a", "b")}})
 	expect(t, "cost without CEL", uint64(0), plain.Cost)
 
@@ -111,8 +111,8 @@ func (d *diary) End(step Step)   { *d = append(*d, "end "+string(step)) }
 
 // docs/spec/upstream-placement.md 1.16: the steps have the names of the plugins, every begun step ends, and prioritizers do not run when
 // nothing depends on their scores.
-func TestAStopwatchIsToldOfTheSteps(t *testing.T) {
-	w := newWorld(named("c1"), named("c2"))
+func TestARecorderReceivesTheSteps(t *testing.T) {
+	w := newRandomHub(named("c1"), named("c2"))
 	filters := []string{"begin Predicate", "end Predicate", "begin TaintToleration", "end TaintToleration"}
 	scores := []string{"begin Balance", "end Balance", "begin Steady", "end Steady"}
 	asksCEL := []string{

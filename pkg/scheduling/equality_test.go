@@ -150,7 +150,7 @@ func (c *course) checkForgets(t *rapid.T) {
 }
 
 // Many goroutines evaluate on Snapshots while events are handled.
-func TestSnapshotsAreAskedAtOnce(t *testing.T) {
+func TestSnapshotsAreReadConcurrently(t *testing.T) {
 	compiler := selector.NewCompiler()
 
 	rapid.Check(t, func(t *rapid.T) {

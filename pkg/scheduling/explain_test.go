@@ -11,7 +11,7 @@ import (
 )
 
 func TestSetsStandToQuestionAndCluster(t *testing.T) {
-	w := newWorld(named("c1", "cluster.open-cluster-management.io/clusterset", "prod"))
+	w := newRandomHub(named("c1", "cluster.open-cluster-management.io/clusterset", "prod"))
 	w.inventory.SetClusterSet(setOf("prod", "", nil))
 	w.inventory.SetClusterSet(setOf("edge", "", nil))
 	w.inventory.SetBinding(bindingOf("ns", "edge"))
@@ -35,7 +35,7 @@ func TestTolerancesNameWhatTolerates(t *testing.T) {
 		taint("gpu", "a100", noSelect), taint("new", "", noSelectIfNew), taint("soon", "x", noSelect), taint("other", "", noSelect),
 	}
 	cluster.Spec.Taints[2].TimeAdded = metav1.NewTime(now)
-	w := newWorld(cluster)
+	w := newRandomHub(cluster)
 	w.incumbents["c1"] = true
 
 	limited := exist("soon", "")

@@ -79,7 +79,7 @@ func newHub(t *testing.T, random *rand.Rand) *hub {
 	}
 
 	for key := range h.requests {
-		h.answers[key] = h.ask(key)
+		h.answers[key] = h.schedule(key)
 	}
 
 	return h
@@ -124,7 +124,7 @@ func (h *hub) place(request *Request) {
 	h.inventory.Subscribe(request.Key, request.Dependencies())
 }
 
-func (h *hub) ask(key inventory.Key) string {
+func (h *hub) schedule(key inventory.Key) string {
 	result := Schedule(h.requests[key], h.inventory.SnapshotFor(key), nil, now)
 	h.inventory.UpdateDependencies(key, result.Dependencies())
 
@@ -267,7 +267,7 @@ func TestFalseWakeUpsAreBounded(t *testing.T) {
 		count.wakes += len(affected.Subscribers)
 
 		for _, key := range affected.Subscribers {
-			if is := h.ask(key); is != h.answers[key] {
+			if is := h.schedule(key); is != h.answers[key] {
 				count.changed++
 				h.answers[key] = is
 			}

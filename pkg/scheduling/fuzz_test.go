@@ -17,7 +17,7 @@ func FuzzLowerV1beta1(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"numberOfClusters": 2, "clusterSets": ["all"]}}`))
 	f.Add([]byte(`{}`))
 
-	w := newWorld(named("c1", "region", "eu"), named("c2"), named("c3"))
+	w := newRandomHub(named("c1", "region", "eu"), named("c2"), named("c3"))
 	w.inventory.SetScores(scoreOf("c1", "demo", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: 1}))
 	snapshot := w.inventory.Snapshot()
 
@@ -36,7 +36,7 @@ func FuzzLowerV1alpha1(f *testing.F) {
 	f.Add([]byte(`{"metadata": {"namespace": "ns", "name": "p"}, "spec": {"predicates": [{"clusterName": "c1"}, {"labelSelector": {}}]}}`))
 	f.Add([]byte(`{"metadata": {"name": "p"}, "spec": {"antiAffinity": {"topologyKey": "region", "topologyKeyType": "Label"}}}`))
 
-	snapshot := newWorld(named("c1", "region", "eu"), named("c2"), named("c3", "region", "eu")).inventory.Snapshot()
+	snapshot := newRandomHub(named("c1", "region", "eu"), named("c2"), named("c3", "region", "eu")).inventory.Snapshot()
 
 	f.Fuzz(func(t *testing.T, data []byte) {
 		placement := &placementv1alpha1.Placement{}

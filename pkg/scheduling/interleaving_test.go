@@ -30,7 +30,7 @@ func TestWhatChangesUnderAnEvaluationWakesThePlacement(t *testing.T) {
 		{"what counts of a cluster that matches after the scores have expired", `managedCluster.scores("demo").size() == 0`, tainted, 0, 1, 0},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(named("c1", "fallback", "yes"))
+			w := newRandomHub(named("c1", "fallback", "yes"))
 			w.inventory.SetScores(scoreOf("c1", "demo", &until, clusterv1alpha1.AddOnPlacementScoreItem{Name: "x", Value: 1}))
 
 			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{Predicates: anyOf{byCEL(tc.expression)}}))

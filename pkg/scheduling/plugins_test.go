@@ -57,7 +57,7 @@ func TestUnknownPrioritizersAreRejected(t *testing.T) {
 		expect(t, name, 1, len(ConvertV1beta1(selector.NewCompiler(), placement).Errors))
 	}
 
-	w := newWorld(named("c"))
+	w := newRandomHub(named("c"))
 
 	for _, name := range BuiltIns() {
 		result := w.schedule(t, placementSpec{NumberOfClusters: ptr.To[int32](1), PrioritizerPolicy: exact(builtIn(name, 1))})

@@ -20,7 +20,7 @@ func TestPreferNoSelect(t *testing.T) {
 	}
 	a := clusterv1.Taint{Key: "a", Effect: prefer, TimeAdded: metav1.NewTime(now.Add(-time.Minute))}
 	b := clusterv1.Taint{Key: "b", Effect: prefer, TimeAdded: metav1.NewTime(now.Add(-time.Minute))}
-	w := newWorld(taints("c1", a, b), taints("c2", a), taints("c3"), taints("c4"))
+	w := newRandomHub(taints("c1", a, b), taints("c2", a), taints("c3"), taints("c4"))
 	w.incumbents = map[string]bool{"c1": true, "c2": true, "c4": true}
 
 	for _, tc := range []struct {

@@ -43,7 +43,7 @@ func checkRanges(t interface {
 ) {
 	t.Helper()
 
-	w := newWorld()
+	w := newRandomHub()
 
 	for n, amount := range amounts {
 		name := fmt.Sprintf("c%d", n)
@@ -93,7 +93,7 @@ func TestAmountsBeyondAllBounds(t *testing.T) {
 	} {
 		for _, name := range []string{ResourceAllocatableCPU, ResourceAllocatableMemory} {
 			t.Run(tc.reason+"/"+name, func(t *testing.T) {
-				w := newWorld()
+				w := newRandomHub()
 				for n, amount := range tc.amounts {
 					w.inventory.SetCluster(reporting(fmt.Sprintf("c%d", n), resource.MustParse(amount)))
 				}

@@ -80,7 +80,7 @@ func TestSpreadScore(t *testing.T) {
 			outside := located("outside", "a", "")
 			outside.Labels["out"] = ""
 
-			w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("b1", "b", "z"), located("c1", "c", ""), tainted,
+			w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("b1", "b", "z"), located("c1", "c", ""), tainted,
 				terminating, lonely, outside)
 			w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchExpressions: requirements{
 				compare("out", metav1.LabelSelectorOpDoesNotExist),
@@ -100,7 +100,7 @@ func TestSpreadScore(t *testing.T) {
 
 // docs/spec/differences.md D3: with the prioritizer, two Placements with equal constraints do not select the same domain.
 func TestSpreadScoreDecides(t *testing.T) {
-	w := newWorld(located("a1", "a", ""), located("b1", "b", ""), located("c1", "c", ""))
+	w := newRandomHub(located("a1", "a", ""), located("b1", "b", ""), located("c1", "c", ""))
 	w.inventory.SetDecision(pageOf("ns", "q-1", "q", "a1"))
 
 	spec := placementSpec{
@@ -173,7 +173,7 @@ func drawNeighbourhood(t *rapid.T) ([]*clusterv1.ManagedCluster, []inventory.Pag
 }
 
 func spreadScores(request *Request, clusters []*clusterv1.ManagedCluster, pages []inventory.Page) map[string]int64 {
-	w := newWorld(clusters...)
+	w := newRandomHub(clusters...)
 	for _, page := range pages {
 		w.inventory.SetDecision(page)
 	}

@@ -38,7 +38,7 @@ func additive(configurations ...clusterv1beta1.PrioritizerConfig) clusterv1beta1
 }
 
 // only returns the scores of a single prioritizer.
-func only(t *testing.T, w *world, configuration clusterv1beta1.PrioritizerConfig) (map[string]int64, *Result) {
+func only(t *testing.T, w *randomHub, configuration clusterv1beta1.PrioritizerConfig) (map[string]int64, *Result) {
 	t.Helper()
 
 	result := w.schedule(t, placementSpec{PrioritizerPolicy: exact(configuration)})
@@ -66,7 +66,7 @@ func TestBalance(t *testing.T) {
 			map[string]int64{"c1": 50, "c2": 0, "c3": 100}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(named("c1"), named("c2"), named("c3"))
+			w := newRandomHub(named("c1"), named("c2"), named("c3"))
 			w.inventory.SetDecision(pageOf("ns", "p-decision-1", "p", "c1", "c1", "c1", "c1", "c1", "c2")) // Its own do not count.
 
 			for cluster, count := range tc.counts {
@@ -82,7 +82,7 @@ func TestBalance(t *testing.T) {
 }
 
 func TestSteady(t *testing.T) {
-	w := newWorld(named("c1"), named("c2"), named("c3"))
+	w := newRandomHub(named("c1"), named("c2"), named("c3"))
 	w.incumbents = map[string]bool{"c2": true, "gone": true}
 
 	scores, result := only(t, w, builtIn(Steady, 1))
@@ -116,7 +116,7 @@ func TestResourceAllocatable(t *testing.T) {
 	} {
 		for name, kind := range map[string]clusterv1.ResourceName{ResourceAllocatableCPU: "cpu", ResourceAllocatableMemory: "memory"} {
 			t.Run(tc.reason+"/"+name, func(t *testing.T) {
-				w := newWorld()
+				w := newRandomHub()
 
 				for i := range tc.allocatable {
 					cluster := named("c" + strconv.Itoa(i+1))
@@ -192,7 +192,7 @@ func TestAddOnScores(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(named("c1"), named("c2"), named("c3"))
+			w := newRandomHub(named("c1"), named("c2"), named("c3"))
 			for _, score := range tc.scores {
 				w.inventory.SetScores(score)
 			}
@@ -259,7 +259,7 @@ func TestWeights(t *testing.T) {
 
 // docs/spec/upstream-placement.md 1.8: an incumbent is dropped for an unused newcomer under the default weights, and kept with Steady at 3.
 func TestTotals(t *testing.T) {
-	w := newWorld(named("c1"), named("c2"))
+	w := newRandomHub(named("c1"), named("c2"))
 	w.incumbents["c2"] = true
 	w.inventory.SetDecision(pageOf("other", "q-decision-1", "q", "c2"))
 

@@ -38,7 +38,7 @@ func TestOlderPlacementsAgainstTheRules(t *testing.T) {
 	compiler := selector.NewCompiler()
 
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
+		w := newRandomHub()
 		clusters, incumbents, decisions := []*clusterv1.ManagedCluster{}, map[string]bool{}, map[string]int{}
 
 		for n := range rapid.IntRange(0, 7).Draw(t, "clusters") {

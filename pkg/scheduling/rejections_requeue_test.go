@@ -45,7 +45,7 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 		}, true},
 	} {
 		for wanted, satisfied := range map[int32]bool{1: true, 2: false} {
-			i := newWorld(named("e1", "region", "eu", "zone", "a"), named("u1", "region", "us"), named("u2", "region", "us")).inventory
+			i := newRandomHub(named("e1", "region", "eu", "zone", "a"), named("u1", "region", "us"), named("u2", "region", "us")).inventory
 			request := ConvertV1beta1(selector.NewCompiler(), placementOf(placementSpec{
 				Predicates: anyOf{byLabel("region", "eu", "zone", "a")}, NumberOfClusters: ptr.To(wanted),
 			}))
@@ -65,7 +65,7 @@ func TestCausesWakeWhileUnsatisfied(t *testing.T) {
 
 // docs/spec/differences.md E2: the dependencies of a satisfied result are those of the Request.
 func TestDependenciesOfAResult(t *testing.T) {
-	w := newWorld(named("c1", "region", "eu"), named("c2", "region", "us"))
+	w := newRandomHub(named("c1", "region", "eu"), named("c2", "region", "us"))
 	eu, three := byLabel("region", "eu"), ptr.To[int32](3)
 	two := byLabel("region", "eu", "zone", "a")
 
@@ -103,7 +103,7 @@ func TestCausesWakeInTime(t *testing.T) {
 	cluster.Spec.Taints = []clusterv1.Taint{
 		{Key: "full", Effect: noSelect, TimeAdded: metav1.NewTime(now)}, {Key: "gpu", Effect: noSelect},
 	}
-	w := newWorld(cluster, named("c2"))
+	w := newRandomHub(cluster, named("c2"))
 	spec := placementSpec{NumberOfClusters: ptr.To[int32](2), Tolerations: tolerating{
 		{Key: "full", Operator: clusterv1beta1.TolerationOpExists, TolerationSeconds: ptr.To[int64](10)},
 	}}

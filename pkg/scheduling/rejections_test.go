@@ -34,7 +34,7 @@ func TestCauses(t *testing.T) {
 	tainted := named("t1", "region", "eu")
 	tainted.Spec.Taints = []clusterv1.Taint{taint("old", "", prefer), taint("gpu", "a100", noSelect), taint("full", "", noSelect)}
 
-	w := newWorld(named("e1", "region", "eu"), named("u1", "region", "us"), named("u2", "region", "us"), named("a1", "region", "ap"),
+	w := newRandomHub(named("e1", "region", "eu"), named("u1", "region", "us"), named("u2", "region", "us"), named("a1", "region", "ap"),
 		named("n1"), tainted, terminating(named("g1", "region", "eu")), terminating(named("g2")))
 
 	const (
@@ -78,7 +78,7 @@ func TestCauses(t *testing.T) {
 
 // docs/spec/differences.md E2: rejections by rules that compare clusters.
 func TestCausesAmongClusters(t *testing.T) {
-	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""))
+	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "z"), located("b1", "b", "x"), located("n1", "", ""))
 	evenly := over(clusterv1beta1.TopologyKeyTypeLabel, "zone", 1, clusterv1beta1.DoNotSchedule)
 
 	for _, tc := range []struct {
@@ -97,7 +97,7 @@ func TestCausesAmongClusters(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			expect(t, "causes", tc.want, causesOf(w.ask(t, tc.request)))
+			expect(t, "causes", tc.want, causesOf(w.scheduleRequest(t, tc.request)))
 		})
 	}
 }

@@ -18,7 +18,7 @@ func TestCausesOfClusters(t *testing.T) {
 
 	spec := placementSpec{NumberOfClusters: ptr.To[int32](1), Predicates: anyOf{byLabel("region", "eu")}}
 	clusters := []string{"tainted", "leaving", "us", "gone", "worse"}
-	w := newWorld(tainted, leaving, named("us", "region", "us"), named("better", "region", "eu"), named("worse", "region", "eu"))
+	w := newRandomHub(tainted, leaving, named("us", "region", "us"), named("better", "region", "eu"), named("worse", "region", "eu"))
 
 	expect(t, "causes", []Rejection{
 		{StageTerminating, "deleted", 2}, {StagePredicate, "predicate 1 label region In [eu]", 1},
@@ -75,7 +75,7 @@ func checkCausesOf(t *rapid.T, result *Result) {
 
 // A blocked result selects nothing, and is requeued at the earlier of two times. The original result does not change.
 func TestRejectionsOfStalledResults(t *testing.T) {
-	result := newWorld(named("c")).schedule(t, placementSpec{})
+	result := newRandomHub(named("c")).schedule(t, placementSpec{})
 	soon, late := now.Add(time.Minute), now.Add(time.Hour)
 
 	held := result.Block(late)

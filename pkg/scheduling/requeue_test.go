@@ -76,7 +76,7 @@ func TestWhatCostsTooMuchIsTriedAgainWhenScoresExpire(t *testing.T) {
 		items = append(items, clusterv1alpha1.AddOnPlacementScoreItem{Name: strconv.Itoa(n), Value: 1})
 	}
 
-	w := newWorld()
+	w := newRandomHub()
 
 	for n := range 80 {
 		name := fmt.Sprintf("c%d", n)

@@ -22,7 +22,7 @@ func TestPredicates(t *testing.T) {
 	eu, us, none := named("eu", "region", "eu"), named("us", "region", "us"), named("none")
 	eu.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: arn}, {Name: "url", Value: "https://eu.example.com:6443/?a=b"}}
 	us.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "x"}}
-	w := newWorld(eu, us, none)
+	w := newRandomHub(eu, us, none)
 	w.inventory.SetScores(scoreOf("us", "demo", nil, clusterv1alpha1.AddOnPlacementScoreItem{Name: "cpu", Value: 90}))
 
 	labels := func(requirements ...metav1.LabelSelectorRequirement) clusterv1beta1.ClusterPredicate {
@@ -72,7 +72,7 @@ func TestPredicates(t *testing.T) {
 // docs/spec/differences.md C2: a cluster with an error does not match, and errors are summarised by expression: the number of clusters, and
 // the first of them by name.
 func TestCELErrors(t *testing.T) {
-	w := newWorld(named("c3"), named("c1"), named("c2", "region", "eu"))
+	w := newRandomHub(named("c3"), named("c1"), named("c2", "region", "eu"))
 	result := w.schedule(t, placementSpec{Predicates: anyOf{
 		byCEL("true", `managedCluster.metadata.labels["region"] == "eu"`), byCEL(`managedCluster.scores("none").size() == 0`),
 	}})
@@ -111,7 +111,7 @@ func TestCELBudgetOfAPass(t *testing.T) {
 			// To look for a long text in a very long one costs 800,000 of the 1,000,000 that one evaluation may cost.
 			expression := fmt.Sprintf("!managedCluster.metadata.annotations.long.contains(%q)", strings.Repeat("b", 800))
 			long := strings.Repeat("a", 100_000)
-			w := newWorld()
+			w := newRandomHub()
 
 			for i := range tc.clusters {
 				cluster := named(fmt.Sprintf("c%03d", i))
@@ -143,8 +143,8 @@ func TestScopeOfSchedule(t *testing.T) {
 		named("both", clusterv1beta2.ClusterSetLabel, "a", "region", "eu"), named("gone", clusterv1beta2.ClusterSetLabel, "a")
 	gone.DeletionTimestamp = &metav1.Time{Time: now}
 
-	everything := func() *world {
-		w := newWorld(a, b, both, gone)
+	everything := func() *randomHub {
+		w := newRandomHub(a, b, both, gone)
 		w.inventory.DeleteBinding("ns", "all")
 		w.inventory.SetClusterSet(setOf("a", "", nil))
 		w.inventory.SetClusterSet(setOf("b", clusterv1beta2.ExclusiveClusterSetLabel, nil))
@@ -160,34 +160,34 @@ func TestScopeOfSchedule(t *testing.T) {
 
 	for _, tc := range []struct {
 		reason          string
-		change          func(*world)
+		change          func(*randomHub)
 		sets            []string
 		want            map[string]string
 		bound, eligible []string
 		available       int
 		broken          []string
 	}{
-		{"all that is bound; in two sets counts once; terminating is out", func(*world) {}, nil,
+		{"all that is bound; in two sets counts once; terminating is out", func(*randomHub) {}, nil,
 			map[string]string{"a": "Selected", "b": "Selected", "both": "Selected", "gone": "Terminating"},
 			[]string{"a", "b", "eu"}, []string{"a", "b", "eu"}, 3, nil},
-		{"what is asked for", func(*world) {}, []string{"eu"},
+		{"what is asked for", func(*randomHub) {}, []string{"eu"},
 			map[string]string{"a": "OutOfScope", "b": "OutOfScope", "both": "Selected", "gone": "OutOfScope"}, []string{"a", "b",
 				"eu"}, []string{"eu"}, 1, nil},
-		{"no intersection", func(*world) {}, []string{"all"},
+		{"no intersection", func(*randomHub) {}, []string{"all"},
 			map[string]string{"a": "OutOfScope", "b": "OutOfScope", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b",
 				"eu"}, nil, 0, nil},
-		{"a set is removed", func(w *world) { w.inventory.DeleteClusterSet("a") }, nil,
+		{"a set is removed", func(w *randomHub) { w.inventory.DeleteClusterSet("a") }, nil,
 			map[string]string{"a": "OutOfScope", "b": "Selected", "both": "Selected", "gone": "OutOfScope"}, []string{"b", "eu"}, []string{"b",
 				"eu"}, 2, nil},
-		{"all sets are empty", func(w *world) { w.inventory.SetClusterSet(setOf("b", clusterv1beta2.LabelSelector, nil)) }, []string{"b"},
+		{"all sets are empty", func(w *randomHub) { w.inventory.SetClusterSet(setOf("b", clusterv1beta2.LabelSelector, nil)) }, []string{"b"},
 			map[string]string{"a": "OutOfScope", "b": "OutOfScope", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b",
 				"eu"}, []string{"b"}, 0, nil},
-		{"everything", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "all")) }, []string{"all"},
+		{"everything", func(w *randomHub) { w.inventory.SetBinding(bindingOf("ns", "all")) }, []string{"all"},
 			map[string]string{"a": "Selected", "b": "Selected", "both": "Selected", "gone": "Terminating"}, []string{"a", "all", "b",
 				"eu"}, []string{"all"}, 3, nil},
-		{"A4: a broken set that is used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, nil,
+		{"A4: a broken set that is used", func(w *randomHub) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, nil,
 			map[string]string{}, []string{"a", "b", "broken", "eu"}, []string{"a", "b", "broken", "eu"}, 0, []string{"broken"}},
-		{"A4: a broken set that is not used", func(w *world) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, []string{"b"},
+		{"A4: a broken set that is not used", func(w *randomHub) { w.inventory.SetBinding(bindingOf("ns", "broken")) }, []string{"b"},
 			map[string]string{"a": "OutOfScope", "b": "Selected", "both": "OutOfScope", "gone": "OutOfScope"}, []string{"a", "b", "broken",
 				"eu"}, []string{"b"}, 1, nil},
 	} {
@@ -226,7 +226,7 @@ func TestSelection(t *testing.T) {
 		{"more", ptr.To(int32(10)), []string{"c9", "c1", "c10", "c2"}, 6},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(named("c9"), named("c2"), named("c10"), named("c1"))
+			w := newRandomHub(named("c9"), named("c2"), named("c10"), named("c1"))
 			w.incumbents["c9"] = true
 
 			result := w.schedule(t, placementSpec{NumberOfClusters: tc.wanted})
@@ -241,7 +241,7 @@ func TestSelection(t *testing.T) {
 
 // docs/spec/differences.md E1: every cluster has a verdict and its exact reason.
 func TestReasons(t *testing.T) {
-	w := newWorld(named("a"), named("b"), named("c"), named("tainted"), named("us", "region", "us"), named("out"), named("gone"))
+	w := newRandomHub(named("a"), named("b"), named("c"), named("tainted"), named("us", "region", "us"), named("out"), named("gone"))
 	w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{MatchExpressions: requirements{
 		compare("out", metav1.LabelSelectorOpDoesNotExist),
 	}}))
@@ -298,6 +298,6 @@ func TestReasons(t *testing.T) {
 	w.inventory.DeleteBinding("ns", "all")
 	expect(t, "no binding", "OutOfScope: no cluster set is bound to the namespace", reasons(w.schedule(t, spec))["a"])
 
-	_, known = w.ask(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
+	_, known = w.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec))).Verdict("nobody")
 	expect(t, "an unknown cluster", false, known)
 }

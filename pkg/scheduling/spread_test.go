@@ -42,7 +42,7 @@ func TestSpread(t *testing.T) {
 	rack := func(skew int32, action clusterv1beta1.UnsatisfiableMaxSkewAction) clusterv1beta1.SpreadConstraintsTerm {
 		return over(clusterv1beta1.TopologyKeyTypeClaim, "rack", skew, action)
 	}
-	w := newWorld(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "x"), located("b1", "b", "x"), located("n1", "", "y"))
+	w := newRandomHub(located("a1", "a", "x"), located("a2", "a", "y"), located("a3", "a", "x"), located("b1", "b", "x"), located("n1", "", "y"))
 
 	for _, tc := range []struct {
 		reason      string

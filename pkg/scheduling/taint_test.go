@@ -87,7 +87,7 @@ func TestTaintAndToleration(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = []clusterv1.Taint{tc.taint}
 
-			w := newWorld(cluster)
+			w := newRandomHub(cluster)
 			w.incumbents["c1"] = tc.incumbent
 			result := w.schedule(t, placementSpec{Tolerations: tc.tolerations})
 
@@ -127,7 +127,7 @@ func TestSeveralTaints(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = taints
 
-			w := newWorld(cluster)
+			w := newRandomHub(cluster)
 			w.incumbents["c1"] = tc.incumbent
 			result := w.schedule(t, placementSpec{
 				Tolerations: tc.tolerations, PrioritizerPolicy: exact(builtIn(Steady, 1)),
@@ -193,7 +193,7 @@ func TestTolerationSeconds(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			cluster := named("c1")
 			cluster.Spec.Taints = tc.taints
-			result := newWorld(cluster).schedule(t, placementSpec{Tolerations: tc.tolerations})
+			result := newRandomHub(cluster).schedule(t, placementSpec{Tolerations: tc.tolerations})
 
 			expect(t, "selected", tc.want, len(result.Selected) == 1)
 			expect(t, "wake-up", tc.wakeAt, result.RequeueAt)
@@ -203,7 +203,7 @@ func TestTolerationSeconds(t *testing.T) {
 
 // docs/spec/upstream-placement.md 1.6: the minimum over the clusters.
 func TestWakeUpAtTheEarliestEnd(t *testing.T) {
-	w := newWorld()
+	w := newRandomHub()
 
 	for name, ago := range map[string]time.Duration{"c1": 3 * time.Second, "c2": 8 * time.Second, "c3": time.Hour, "c4": time.Second} {
 		cluster := named(name)

@@ -85,7 +85,7 @@ func TestUnreadableClusters(t *testing.T) {
 		{"deletion does", placementSpec{}, spoilt(t, terminating(named("c2")), bad), []string{"c1", "c2"}, []string{"c1"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(sized("c1", "50"), tc.c2)
+			w := newRandomHub(sized("c1", "50"), tc.c2)
 			for _, name := range tc.incumbents {
 				w.incumbents[name] = true
 			}
@@ -116,7 +116,7 @@ func TestUnreadableScores(t *testing.T) {
 		{"they take no cluster away", "c2", "c2"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(named("c1"), named("c2"))
+			w := newRandomHub(named("c1"), named("c2"))
 			w.inventory.SetScores(scoreOf("c1", "load", nil, item(1)))
 			w.inventory.SetScores(spoilt(t, scoreOf("c2", "load", nil, item(50)), "status.validUntil"))
 
@@ -151,7 +151,7 @@ func TestNothingLeavesForAnUnreadableField(t *testing.T) {
 
 		spec.ClusterSets = nil
 		request := ConvertV1beta1(compiler, placementOf(spec))
-		before := newWorld(clusters...)
+		before := newRandomHub(clusters...)
 		incumbents := map[string]bool{}
 
 		// From a clean start, and then as it is when nothing changes.

@@ -25,14 +25,14 @@ type (
 	requirements  = []metav1.LabelSelectorRequirement
 )
 
-// world has the objects of a Snapshot. Its Placement p is in the namespace ns, to which the set all with every cluster is bound.
-type world struct {
+// randomHub has the objects of a Snapshot. Its Placement p is in the namespace ns, to which the set all with every cluster is bound.
+type randomHub struct {
 	inventory  *inventory.Inventory
 	incumbents map[string]bool
 }
 
-func newWorld(clusters ...*clusterv1.ManagedCluster) *world {
-	w := &world{inventory: inventory.New(selector.NewCompiler()), incumbents: map[string]bool{}}
+func newRandomHub(clusters ...*clusterv1.ManagedCluster) *randomHub {
+	w := &randomHub{inventory: inventory.New(selector.NewCompiler()), incumbents: map[string]bool{}}
 	w.inventory.SetClusterSet(setOf("all", clusterv1beta2.LabelSelector, &metav1.LabelSelector{}))
 	w.inventory.SetBinding(bindingOf("ns", "all"))
 
@@ -43,13 +43,13 @@ func newWorld(clusters ...*clusterv1.ManagedCluster) *world {
 	return w
 }
 
-func (w *world) schedule(t *testing.T, spec placementSpec) *Result {
+func (w *randomHub) schedule(t *testing.T, spec placementSpec) *Result {
 	t.Helper()
 
-	return w.ask(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)))
+	return w.scheduleRequest(t, ConvertV1beta1(selector.NewCompiler(), placementOf(spec)))
 }
 
-func (w *world) ask(t *testing.T, request *Request) *Result {
+func (w *randomHub) scheduleRequest(t *testing.T, request *Request) *Result {
 	t.Helper()
 
 	for _, mistake := range request.Errors {

@@ -43,14 +43,14 @@ func drawnSubject() *rapid.Generator[rbacv1.Subject] {
 	})
 }
 
-// world is the RBAC objects at one time.
-type world struct {
+// objects is the RBAC objects at one time.
+type objects struct {
 	roles    []rbacv1.ClusterRole
 	bindings []rbacv1.ClusterRoleBinding
 }
 
-func drawnWorld(t *rapid.T, label string) world {
-	var w world
+func drawObjects(t *rapid.T, label string) objects {
+	var w objects
 
 	for i := range rapid.IntRange(0, 3).Draw(t, label+" roles") {
 		w.roles = append(w.roles, role(strconv.Itoa(i), rapid.SliceOfN(drawnRule(), 0, 2).Draw(t, label+" rules")...))
@@ -64,13 +64,13 @@ func drawnWorld(t *rapid.T, label string) world {
 	return w
 }
 
-func (w world) allowed(namespace string) Grant {
+func (w objects) allowed(namespace string) Grant {
 	return Allowed(namespace, w.bindings, GrantsOf(w.roles))
 }
 
 // authorizer is the naive reference: it evaluates a request of a user on bindings, roles and rules, as the API server's RBAC authorizer
 // does.
-func (w world) authorizer(who apiuser.Info, set string) bool {
+func (w objects) authorizer(who apiuser.Info, set string) bool {
 	applies := func(subject rbacv1.Subject) bool {
 		switch subject.Kind {
 		case "User":
@@ -109,7 +109,7 @@ func (w world) authorizer(who apiuser.Info, set string) bool {
 
 func TestAllowedEqualsTheAuthorizer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := drawnWorld(t, "world")
+		w := drawObjects(t, "world")
 
 		for _, namespace := range someNamespaces {
 			who := &apiuser.DefaultInfo{
@@ -129,8 +129,8 @@ func TestAllowedEqualsTheAuthorizer(t *testing.T) {
 
 func TestAllowedIgnoresOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := drawnWorld(t, "world")
-		shuffled := world{roles: rapid.Permutation(w.roles).Draw(t, "roles"), bindings: rapid.Permutation(w.bindings).Draw(t, "bindings")}
+		w := drawObjects(t, "world")
+		shuffled := objects{roles: rapid.Permutation(w.roles).Draw(t, "roles"), bindings: rapid.Permutation(w.bindings).Draw(t, "bindings")}
 
 		for i := range shuffled.roles {
 			shuffled.roles[i].Rules = rapid.Permutation(shuffled.roles[i].Rules).Draw(t, "rules")
@@ -146,8 +146,8 @@ func TestAllowedIgnoresOrder(t *testing.T) {
 
 func TestAllowedGrowsWithTheBindings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := drawnWorld(t, "world")
-		more := world{roles: w.roles, bindings: slices.Concat(w.bindings, drawnWorld(t, "more").bindings)}
+		w := drawObjects(t, "world")
+		more := objects{roles: w.roles, bindings: slices.Concat(w.bindings, drawObjects(t, "more").bindings)}
 
 		for _, namespace := range someNamespaces {
 			before, after := w.allowed(namespace), more.allowed(namespace)
@@ -162,12 +162,12 @@ func TestAllowedGrowsWithTheBindings(t *testing.T) {
 // controller relies on it.
 func TestAudiencesCoverChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		before := drawnWorld(t, "before")
-		after := world{roles: before.roles, bindings: slices.Clone(before.bindings)}
+		before := drawObjects(t, "before")
+		after := objects{roles: before.roles, bindings: slices.Clone(before.bindings)}
 
 		var told Audience
 
-		switch one := drawnWorld(t, "change"); {
+		switch one := drawObjects(t, "change"); {
 		case len(one.bindings) > 0 && len(after.bindings) > 0:
 			old, changed := after.bindings[0], one.bindings[0]
 			after.bindings[0] = changed

@@ -15,15 +15,15 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 )
 
-// world has objects by kind and name, and errors of reading them.
-type world struct {
+// fixture has objects by kind and name, and errors of reading them.
+type fixture struct {
 	objects map[string]*Object
 	errors  map[string]error
 	reads   int
 }
 
-func newWorld(objects ...*Object) *world {
-	w := &world{objects: map[string]*Object{}, errors: map[string]error{}}
+func newFixture(objects ...*Object) *fixture {
+	w := &fixture{objects: map[string]*Object{}, errors: map[string]error{}}
 	for _, object := range objects {
 		w.objects[object.Kind.Kind+"/"+object.Name] = object
 	}
@@ -31,7 +31,7 @@ func newWorld(objects ...*Object) *world {
 	return w
 }
 
-func (w *world) lookup(target Target) (*Object, error) {
+func (w *fixture) lookup(target Target) (*Object, error) {
 	w.reads++
 	if target.UID == "" && target.Kind.GroupKind() != releaseKind {
 		return nil, fmt.Errorf("%s is looked up without a UID", target)
@@ -95,45 +95,45 @@ func TestWalk(t *testing.T) {
 	secret.Owners = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "s", UID: "u"}}
 	reborn := object("StatefulSet", "db")
 	reborn.UID = "another"
-	forbidden := newWorld(mainDB)
+	forbidden := newFixture(mainDB)
 	forbidden.errors["Cluster/pg"] = errors.New("forbidden")
 	cases := []struct {
 		reason    string
 		pod       *Object
-		world     *world
+		world     *fixture
 		want      string
 		ambiguous bool
 		err       string
 	}{
 		{reason: "affinity-class A9: StatefulSet, label, HelmRelease", pod: object("Pod", "p", "StatefulSet/db"),
-			world: newWorld(labelled(object("StatefulSet", "db"), "main-db"), mainDB), want: "main-db"},
+			world: newFixture(labelled(object("StatefulSet", "db"), "main-db"), mainDB), want: "main-db"},
 		{reason: "affinity-class 1.4: the HelmRelease is an owner and ends its branch", pod: object("Pod", "p", "HelmRelease/main-db"),
-			world: newWorld(release("main-db", "dc1", "Postgres/gone")), want: "main-db"},
-		{reason: "affinity-class 1.4: the label of the Pod itself", pod: labelled(object("Pod", "p"), "main-db"), world: newWorld(mainDB),
+			world: newFixture(release("main-db", "dc1", "Postgres/gone")), want: "main-db"},
+		{reason: "affinity-class 1.4: the label of the Pod itself", pod: labelled(object("Pod", "p"), "main-db"), world: newFixture(mainDB),
 			want: "main-db"},
 		{reason: "affinity-class 1.4: the label of an object with owners does not count",
-			pod: labelled(object("Pod", "p", "StatefulSet/db"), "main-db"), world: newWorld(object("StatefulSet", "db"), mainDB)},
+			pod: labelled(object("Pod", "p", "StatefulSet/db"), "main-db"), world: newFixture(object("StatefulSet", "db"), mainDB)},
 		{reason: "affinity-class A34: an owner that is gone is skipped, and the label counts",
-			pod: labelled(object("Pod", "p", "StatefulSet/db"), "main-db"), world: newWorld(mainDB), want: "main-db"},
+			pod: labelled(object("Pod", "p", "StatefulSet/db"), "main-db"), world: newFixture(mainDB), want: "main-db"},
 		{reason: "affinity-class A34: an owner with another UID is skipped", pod: object("Pod", "p", "StatefulSet/db"),
-			world: newWorld(labelled(reborn, "main-db"), mainDB)},
-		{reason: "affinity-class A18: a bare Pod", pod: object("Pod", "p"), world: newWorld(mainDB)},
+			world: newFixture(labelled(reborn, "main-db"), mainDB)},
+		{reason: "affinity-class A18: a bare Pod", pod: object("Pod", "p"), world: newFixture(mainDB)},
 		{reason: "affinity-class A19: two HelmReleases, in the order of the references",
 			pod: object("Pod", "p", "StatefulSet/b", "StatefulSet/a"), ambiguous: true, want: "cache",
-			world: newWorld(labelled(object("StatefulSet", "a"), "main-db"), labelled(object("StatefulSet", "b"), "cache"), mainDB, cache)},
+			world: newFixture(labelled(object("StatefulSet", "a"), "main-db"), labelled(object("StatefulSet", "b"), "cache"), mainDB, cache)},
 		{reason: "affinity-class 1.4: one HelmRelease that is reached twice", pod: object("Pod", "p", "StatefulSet/b", "HelmRelease/main-db"),
-			world: newWorld(labelled(object("StatefulSet", "b"), "main-db"), mainDB), want: "main-db"},
-		{reason: "affinity-class A20: a circle", pod: object("Pod", "p", "A/a"), world: newWorld(object("A", "a", "B/b"), object("B", "b", "A/a"))},
+			world: newFixture(labelled(object("StatefulSet", "b"), "main-db"), mainDB), want: "main-db"},
+		{reason: "affinity-class A20: a circle", pod: object("Pod", "p", "A/a"), world: newFixture(object("A", "a", "B/b"), object("B", "b", "A/a"))},
 		{reason: "affinity-class 1.4: the last of a circle is examined", pod: object("Pod", "p", "A/a"),
-			world: newWorld(object("A", "a", "B/b"), labelled(object("B", "b", "A/a"), "main-db"), mainDB), want: "main-db"},
+			world: newFixture(object("A", "a", "B/b"), labelled(object("B", "b", "A/a"), "main-db"), mainDB), want: "main-db"},
 		{reason: "affinity-class 1.4: a HelmRelease of no application, rendered by one of an application", pod: labelled(object("Pod", "p"),
 			"umbrella"),
-			world: newWorld(labelled(unlabelled, "main-db"), mainDB), want: "main-db"},
-		{reason: "affinity-class 1.4: a label that leads nowhere", pod: labelled(object("Pod", "p"), "gone"), world: newWorld()},
-		{reason: "affinity-class A35: a chain of eight owners", pod: eight, world: newWorld(append(eightOwners, mainDB)...), want: "main-db"},
-		{reason: "affinity-class A35: a chain of nine owners", pod: nine, world: newWorld(append(nineOwners, mainDB)...),
+			world: newFixture(labelled(unlabelled, "main-db"), mainDB), want: "main-db"},
+		{reason: "affinity-class 1.4: a label that leads nowhere", pod: labelled(object("Pod", "p"), "gone"), world: newFixture()},
+		{reason: "affinity-class A35: a chain of eight owners", pod: eight, world: newFixture(append(eightOwners, mainDB)...), want: "main-db"},
+		{reason: "affinity-class A35: a chain of nine owners", pod: nine, world: newFixture(append(nineOwners, mainDB)...),
 			err: "owner Owner.apps tenant-acme/9: more than 8 owners"},
-		{reason: "affinity-class A35: a Secret", pod: secret, world: newWorld(),
+		{reason: "affinity-class A35: a Secret", pod: secret, world: newFixture(),
 			err: "owner Secret tenant-acme/s: forbidden: secrets are never read as owners"},
 		{reason: "affinity-class A33: an owner that may not be read", pod: object("Pod", "p", "HelmRelease/main-db", "Cluster/pg"),
 			world: forbidden,
@@ -172,7 +172,7 @@ func TestWalk(t *testing.T) {
 
 // Only owners that lead to a HelmRelease may be cached, so that no Pod is admitted unchecked on an old read: docs/spec/affinity-class.md 1.4.
 func TestThrough(t *testing.T) {
-	given := newWorld(release("main-db", "dc1"), object("ReplicaSet", "rs", "Deployment/d"), labelled(object("Deployment", "d"), "main-db"),
+	given := newFixture(release("main-db", "dc1"), object("ReplicaSet", "rs", "Deployment/d"), labelled(object("Deployment", "d"), "main-db"),
 		object("Job", "leaf"), object("Job", "orphan", "CronJob/gone"), labelled(object("Job", "dangling"), "gone"))
 	for _, c := range []struct {
 		reason string
@@ -200,15 +200,15 @@ func TestCheckPod(t *testing.T) {
 	soft.Spec.Enforcement = cozystackv1alpha1.EnforcementWarn
 	failing := func(string) (*cozystackv1alpha1.AffinityClass, error) { return nil, errors.New("timeout") }
 	owned, set := object("Pod", "main-db-0", "StatefulSet/db"), labelled(object("StatefulSet", "db"), "main-db")
-	managed := newWorld(set, release("main-db", "dc1"))
-	ambiguous := newWorld(set, release("main-db", "dc1"), release("cache", "dc2"))
-	unreadable := newWorld()
+	managed := newFixture(set, release("main-db", "dc1"))
+	ambiguous := newFixture(set, release("main-db", "dc1"), release("cache", "dc2"))
+	unreadable := newFixture()
 	unreadable.errors["StatefulSet/db"] = errors.New("timeout")
 	cases := []struct {
 		reason   string
 		pod      *Object
 		selector map[string]string
-		world    *world
+		world    *fixture
 		classes  Classes
 		want     Verdict
 	}{
@@ -221,7 +221,7 @@ func TestCheckPod(t *testing.T) {
 			Verdict{Status: http.StatusForbidden, Message: `AffinityClass "dc1" not found`}},
 		{"affinity-class 1.4: the class cannot be read", owned, map[string]string{zone: "dc1"}, managed, failing,
 			Verdict{Status: http.StatusInternalServerError, Message: `read AffinityClass "dc1": timeout`}},
-		{"affinity-class A17: the HelmRelease has no class", owned, nil, newWorld(set, release("main-db", "")), given(), Verdict{}},
+		{"affinity-class A17: the HelmRelease has no class", owned, nil, newFixture(set, release("main-db", "")), given(), Verdict{}},
 		{"affinity-class A18: a bare Pod", object("Pod", "p"), nil, managed, given(), Verdict{}},
 		{"affinity-class A19: the first HelmRelease counts", object("Pod", "main-db-0", "StatefulSet/db", "HelmRelease/cache"), nil, ambiguous,
 			all(),

@@ -24,8 +24,8 @@ import (
 
 const head = `"apiVersion":"cluster.open-cluster-management.io/v1","kind":"ManagedCluster"`
 
-// ask sends a review of a cluster named c; old is empty on creation.
-func ask(t *testing.T, reader client.Reader, path, object, old string) *admissionv1.AdmissionResponse {
+// review sends a review of a cluster named c; old is empty on creation.
+func review(t *testing.T, reader client.Reader, path, object, old string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	handlers, err := NewHandlers(clocktesting.NewFakePassiveClock(now), reader)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestHandler(t *testing.T) {
 			message: []string{"looking whether namespace c is terminating", "no answer"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			got := ask(t, tc.reader, tc.path, tc.object, tc.old)
+			got := review(t, tc.reader, tc.path, tc.object, tc.old)
 			if got.Result.Code != tc.code || got.Allowed != (tc.code == 200) {
 				t.Fatalf("answer %+v, want code %d", got.Result, tc.code)
 			}

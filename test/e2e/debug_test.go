@@ -113,13 +113,13 @@ func checkDebugOf(t *testing.T, h *hub, r *replica, asker, half string) {
 		},
 		{"the other half", http.MethodGet, "team-a/payments", h.stranger(t), "", http.StatusForbidden, "nonResourceURL"},
 	} {
-		status, body := r.ask(t, tc.method, debugPath+tc.path, tc.token, tc.body)
+		status, body := r.request(t, tc.method, debugPath+tc.path, tc.token, tc.body)
 		if status != tc.want || !strings.Contains(body, tc.says) {
 			t.Errorf("%s: %d %s; want %d, %q", tc.reason, status, body, tc.want, tc.says)
 		}
 	}
 
-	answer := r.debugAnswer(t, http.MethodGet, "team-a/payments", asker, "")
+	answer := r.debugResponse(t, http.MethodGet, "team-a/payments", asker, "")
 	if got := []string{answer.Filtered[0].Name, answer.Filtered[1].Name}; !slices.Equal(got, []string{"Predicate", "Predicate,TaintToleration"}) {
 		t.Errorf("filters %q", got)
 	}
@@ -128,7 +128,7 @@ func checkDebugOf(t *testing.T, h *hub, r *replica, asker, half string) {
 		len(answer.Scores) != len(want) || len(answer.Verdicts) < len(want) {
 		t.Errorf("GET answers %+v", answer)
 	}
-	if what := r.debugAnswer(t, http.MethodPost, "", asker, fmt.Sprintf(sent, "payments")); !slices.Equal(what.Selected, []string{"us2"}) {
+	if what := r.debugResponse(t, http.MethodPost, "", asker, fmt.Sprintf(sent, "payments")); !slices.Equal(what.Selected, []string{"us2"}) {
 		t.Errorf("POST answers %+v", what)
 	}
 }
@@ -149,9 +149,9 @@ func checkSameResponses(t *testing.T, token string, replicas ...*replica) {
 	}
 }
 
-func (r *replica) debugAnswer(t *testing.T, method, path, token, body string) (answer debugResponse) {
+func (r *replica) debugResponse(t *testing.T, method, path, token, body string) (answer debugResponse) {
 	t.Helper()
-	_, text := r.ask(t, method, debugPath+path, token, body)
+	_, text := r.request(t, method, debugPath+path, token, body)
 	must(t, json.Unmarshal([]byte(text), &answer))
 	return answer
 }

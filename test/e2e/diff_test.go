@@ -62,8 +62,8 @@ spec: {numberOfClusters: 1, clusterSets: [prod], predicates: [{requiredClusterSe
 `
 )
 
-// TestDiffTellsWhatApplyingDoes is one story on one control plane: each step starts with the hub as the last one left it.
-func TestDiffTellsWhatApplyingDoes(t *testing.T) {
+// TestDiffReportsWhatApplyingDoes is one story on one control plane: each step starts with the hub as the last one left it.
+func TestDiffReportsWhatApplyingDoes(t *testing.T) {
 	h := startHub(t)
 	directory := t.TempDir()
 	file := func(name, content string) string {

@@ -73,7 +73,7 @@ func TestLeaderIsKilledAtWork(t *testing.T) {
 	c.stop(t)
 
 	wantNothingMissed(t, s)
-	h.wantAnswered(t)
+	h.wantDecided(t)
 	// An API server that is busy ends watches, which go on from where they were. Metadata is read before clusters leave.
 	expected := func(r faults.Request) bool { return r.Resumed || r.Metadata }
 	if again := slices.DeleteFunc(proxy.Requests(learning)[learned:], expected); len(again) > 0 {
@@ -101,8 +101,8 @@ func wantNothingMissed(t *testing.T, s *scene) {
 	}
 }
 
-// wantAnswered waits until no placement would change if it were evaluated now.
-func (h *hub) wantAnswered(t *testing.T) {
+// wantDecided waits until no placement would change if it were evaluated now.
+func (h *hub) wantDecided(t *testing.T) {
 	t.Helper()
 	list := &clusterv1beta1.PlacementList{}
 	must(t, h.client.List(t.Context(), list))

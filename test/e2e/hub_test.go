@@ -134,11 +134,11 @@ func (r *replica) wantReady(t *testing.T) {
 
 func (r *replica) get(t *testing.T, path, token string) (status int, body string) {
 	t.Helper()
-	return r.ask(t, http.MethodGet, path, token, "")
+	return r.request(t, http.MethodGet, path, token, "")
 }
 
-// ask asks the replica, whose certificate nobody signed.
-func (r *replica) ask(t *testing.T, method, path, token, sent string) (status int, body string) {
+// request asks the replica, whose certificate nobody signed.
+func (r *replica) request(t *testing.T, method, path, token, sent string) (status int, body string) {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	defer transport.CloseIdleConnections()

@@ -72,7 +72,7 @@ func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 	h.wantHolder(t, leader)
 	second := h.startReplica(t)
 	for i, r := range []*replica{leader, second} {
-		h.ask(t, r)
+		h.tryOut(t, r)
 		wantDefaults(t, h.adminKubeconfig, fmt.Sprintf("made-%d", i))
 	}
 
@@ -127,8 +127,8 @@ func TestReadyWhenTheWebhookServes(t *testing.T) {
 	r.wantExit(t, 0)
 }
 
-// ask has the API server ask a replica about clusters, and returns when it does.
-func (h *hub) ask(t *testing.T, r *replica) {
+// tryOut has the API server ask a replica about clusters, and returns when it does.
+func (h *hub) tryOut(t *testing.T, r *replica) {
 	t.Helper()
 	found := webhookAddress.FindStringSubmatch(r.stderr.String())
 	if found == nil {
@@ -141,7 +141,7 @@ func (h *hub) ask(t *testing.T, r *replica) {
 // loseCertificates edits and deletes the certificates of the webhook, and has it look at a namespace. Nobody is asked any more in the end.
 func (h *hub) loseCertificates(t *testing.T, leader *replica) {
 	t.Helper()
-	h.ask(t, leader)
+	h.tryOut(t, leader)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: manifests.Namespace, Name: webhookconfig.Secret}}
 	must(t, h.client.Patch(t.Context(), secret, mergePatch(`{"data":{"ca-bundle.crt":null}}`)))
 	eventually(t, "waiting for the authorities", func() error {

@@ -97,7 +97,7 @@ func TestListOverlaysWrites(t *testing.T) {
 	}
 }
 
-func TestObserveTellsOwnEvents(t *testing.T) {
+func TestObserveReportsOwnEvents(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
 		written        *api.Page

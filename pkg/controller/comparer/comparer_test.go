@@ -182,7 +182,7 @@ func TestWhatCannotBeComparedIsPassedOver(t *testing.T) {
 	})
 }
 
-func TestAHubWithoutPlacementsIsNotAsked(t *testing.T) {
+func TestAHubWithoutPlacementsIsNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub()
 		h.run(t, 10*time.Second)

@@ -30,7 +30,7 @@ type server struct {
 	requests []string
 }
 
-func (s *server) answer(ctx context.Context, verb string, event *eventsv1.Event, note string) (*eventsv1.Event, error) {
+func (s *server) respond(ctx context.Context, verb string, event *eventsv1.Event, note string) (*eventsv1.Event, error) {
 	s.underWay++
 	if s.underWay > 1 {
 		return nil, errors.New("two requests at once")
@@ -59,7 +59,7 @@ func (s *server) answer(ctx context.Context, verb string, event *eventsv1.Event,
 }
 
 func (s *server) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
-	return s.answer(ctx, "create", event, event.Note)
+	return s.respond(ctx, "create", event, event.Note)
 }
 
 func (s *server) Update(context.Context, *eventsv1.Event) (*eventsv1.Event, error) {
@@ -69,7 +69,7 @@ func (s *server) Update(context.Context, *eventsv1.Event) (*eventsv1.Event, erro
 func (s *server) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
 	count, _, _ := strings.Cut(string(data), `,"last`)
 
-	return s.answer(ctx, "patch", event, count)
+	return s.respond(ctx, "patch", event, count)
 }
 
 var (

@@ -33,7 +33,7 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 
 		limits := map[string]removalbudget.Limit{"told": a.limit, "untold": {}, "told the percentage": {Percent: a.limit.Percent}}
 		answers := map[string]outcome{}
-		before := a.world(removalbudget.Limit{})
+		before := a.state(removalbudget.Limit{})
 
 		forgotten := false
 
@@ -45,11 +45,11 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 			manifest := a.manifest(a.propose())
 
 			for name, view := range a.views {
-				answers["POST to the "+name] = a.asked(view, manifest)
+				answers["POST to the "+name] = a.evaluated(view, manifest)
 			}
 
 			for name, limit := range limits {
-				answers["diff, "+name] = a.diffed(a.world(limit), manifest)
+				answers["diff, "+name] = a.diffed(a.state(limit), manifest)
 			}
 
 			live := api.V1beta1.Read(a.placement())
@@ -59,7 +59,7 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 			forgotten = removalbudget.Limit{}.Forgotten(live, api.V1beta1.Read(a.placement()))
 		} else {
 			for name, limit := range limits {
-				hub, after := *before, a.world(limit)
+				hub, after := *before, a.state(limit)
 				hub.Limit = limit
 				after.Placements, after.Decisions = hub.Placements, hub.Decisions
 				answers["simulate, "+name] = a.simulated(&hub, after)
@@ -70,13 +70,13 @@ func TestEverybodyAgreesOnTheGuard(tb *testing.T) {
 
 		for name, view := range a.views {
 			if limit := view.Options().Limit; limit.Percent != nil || !forgotten {
-				answers["GET from the "+name] = a.asked(view, nil)
+				answers["GET from the "+name] = a.evaluated(view, nil)
 			}
 		}
 
 		for name, limit := range limits {
 			if limit.Percent != nil || !forgotten {
-				answers["explain, "+name] = a.explained(a.world(limit))
+				answers["explain, "+name] = a.explained(a.state(limit))
 			}
 		}
 

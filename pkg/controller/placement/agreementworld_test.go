@@ -320,8 +320,8 @@ func (a *agreement) apply(placement *clusterv1beta1.Placement) {
 	a.must(a.api.Update(a.Context(), result))
 }
 
-// world is what the hub holds, to who reads it with a limit.
-func (a *agreement) world(limit removalbudget.Limit) *explain.State {
+// state is what the hub holds, to who reads it with a limit.
+func (a *agreement) state(limit removalbudget.Limit) *explain.State {
 	world := &explain.State{
 		ClusterSets: []*clusterv1beta2.ManagedClusterSet{a.set}, Bindings: []*clusterv1beta2.ManagedClusterSetBinding{a.binding},
 		Placements: []api.Object{a.placement()}, Limit: limit,
@@ -356,7 +356,7 @@ func (a *agreement) written() outcome {
 	placement := a.placement()
 	selected := map[string]bool{}
 
-	for _, object := range a.world(removalbudget.Limit{}).Decisions {
+	for _, object := range a.state(removalbudget.Limit{}).Decisions {
 		page, is := object.(*clusterv1beta1.PlacementDecision)
 		if !is {
 			a.Fatalf("a decision is a %T", object)
@@ -376,8 +376,8 @@ func (a *agreement) written() outcome {
 // everybody may do everything.
 var everybody debug.Access = authorizerfactory.NewAlwaysAllowAuthorizer()
 
-// asked is what the debug endpoint of a process says: of the placement as it is, or of the body that is sent.
-func (a *agreement) asked(view *View, body []byte) outcome {
+// evaluated is what the debug endpoint of a process says: of the placement as it is, or of the body that is sent.
+func (a *agreement) evaluated(view *View, body []byte) outcome {
 	method, target := http.MethodGet, debug.Path+"ns/p"
 	if body != nil {
 		method, target = http.MethodPost, debug.Path

@@ -217,7 +217,7 @@ func TestWhatIsRefusedIsReadFromTheAPIServer(t *testing.T) {
 }
 
 // A sweep forgets what the API server refutes, and keeps what it cannot ask about.
-func TestASweepAsksTheAPIServer(t *testing.T) {
+func TestASweepReadsFromTheAPIServer(t *testing.T) {
 	b := newBehind(t)
 	b.join(0)
 	b.evaluate(1)

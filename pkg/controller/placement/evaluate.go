@@ -118,7 +118,7 @@ func (r *reconciler) decideProved(
 		return nil, err
 	}
 
-	span.answered(result)
+	span.scheduled(result)
 
 	return result, nil
 }

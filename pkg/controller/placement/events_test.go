@@ -22,14 +22,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// told are the events that a recorder was sent, in words; it may want no words at all.
-type told struct {
+// recordedEvent are the events that a recorder was sent, in words; it may want no words at all.
+type recordedEvent struct {
 	deaf               bool
 	lines              []string
 	regarding, related []corev1.ObjectReference
 }
 
-func (r *told) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+func (r *recordedEvent) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	if r.deaf {
 		return
 	}
@@ -40,8 +40,8 @@ func (r *told) Eventf(regarding, related runtime.Object, kind, reason, action, n
 	r.lines = append(r.lines, kind+" "+reason+"/"+action+": "+fmt.Sprintf(note, args...))
 }
 
-// answer is that of a placement over clusters c001 and so on.
-func answer(t *testing.T, placement *api.Placement, clusters int) *scheduling.Result {
+// resultWith is that of a placement over clusters c001 and so on.
+func resultWith(t *testing.T, placement *api.Placement, clusters int) *scheduling.Result {
 	t.Helper()
 
 	compiler := selector.NewCompiler()
@@ -78,8 +78,8 @@ func somePages(n int) []*api.Page {
 
 // docs/spec/upstream-placement.md 1.12: what was created, updated and deleted, and the scores.
 func TestReportsTellWhatWasDone(t *testing.T) {
-	placement, recorder := somePlacement(), &told{}
-	news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 2), &pageChanges{})
+	placement, recorder := somePlacement(), &recordedEvent{}
+	news := recorders{recorder: recorder}.forCycle(placement, resultWith(t, placement, 2), &pageChanges{})
 
 	for _, action := range []decision.Action{
 		decision.ActionCreate, decision.ActionUpdateDecisions, decision.ActionUpdateMetadata, decision.ActionDelete,
@@ -121,8 +121,8 @@ func TestReportsGatherPages(t *testing.T) {
 		5: "Decisions p-decision-1, p-decision-2, p-decision-3, p-decision-4 and p-decision-5 are",
 		9: "Decisions p-decision-1, p-decision-2, p-decision-3, p-decision-4, p-decision-5 and 4 more are",
 	} {
-		placement, recorder := somePlacement(), &told{}
-		news := recorders{recorder: recorder}.forCycle(placement, answer(t, placement, 1), &pageChanges{})
+		placement, recorder := somePlacement(), &recordedEvent{}
+		news := recorders{recorder: recorder}.forCycle(placement, resultWith(t, placement, 1), &pageChanges{})
 
 		for _, page := range somePages(n) {
 			news.changes.add(pageChange{action: decision.ActionCreate, page: page})
@@ -159,7 +159,7 @@ func TestScoresAreCut(t *testing.T) {
 			fmt.Fprintf(&want, "c%03d:100 ", n+1)
 		}
 
-		if got := scores(answer(t, placement, tc.clusters)); got != want.String()+tc.cut {
+		if got := scores(resultWith(t, placement, tc.clusters)); got != want.String()+tc.cut {
 			t.Errorf("%d clusters: %d bytes %q, want %d clusters and %q", tc.clusters, len(got), got, tc.listed, tc.cut)
 		}
 	}
@@ -169,7 +169,7 @@ func TestScoresAreCut(t *testing.T) {
 func TestScoresArePutIntoWordsOnDemand(t *testing.T) {
 	placement := somePlacement()
 	cost := func(clusters int, deaf bool) float64 {
-		news := recorders{recorder: &told{deaf: deaf}}.forCycle(placement, answer(t, placement, clusters), &pageChanges{})
+		news := recorders{recorder: &recordedEvent{deaf: deaf}}.forCycle(placement, resultWith(t, placement, clusters), &pageChanges{})
 		news.changes.add(pageChange{action: decision.ActionUpdateDecisions, page: somePages(1)[0]})
 
 		return testing.AllocsPerRun(10, news.send)

@@ -278,7 +278,7 @@ func TestRemovalIsBlockedAndReleased(t *testing.T) {
 }
 
 // The event that tells of a removal which begins to be held is not lost with a page that cannot be mended at the time.
-func TestAHoldIsToldAlsoWhenAWriteFails(t *testing.T) {
+func TestABlockedRemovalIsReportedAlsoWhenAWriteFails(t *testing.T) {
 	g := newGuarded(t)
 	page := &clusterv1beta1.PlacementDecision{}
 

@@ -76,8 +76,8 @@ func of(key inventory.Key) []attribute.KeyValue {
 	}
 }
 
-// answered adds the result of the scheduler.
-func (s span) answered(result *scheduling.Result) {
+// scheduled adds the result of the scheduler.
+func (s span) scheduled(result *scheduling.Result) {
 	if !s.IsRecording() {
 		return
 	}
@@ -95,7 +95,7 @@ func (s span) planned(evaluation *decision.Evaluation) {
 		return
 	}
 
-	s.answered(evaluation.Result)
+	s.scheduled(evaluation.Result)
 	s.SetAttributes(attribute.Int("writes", len(evaluation.Plan.Writes)+len(evaluation.Plan.Deletes)))
 }
 
@@ -105,7 +105,7 @@ func (s span) wrote(result *scheduling.Result, requests int, err error) {
 		return
 	}
 
-	s.answered(result)
+	s.scheduled(result)
 	s.SetAttributes(attribute.Int("writes", requests), attribute.Bool("outdated", decision.Outdated(err)))
 
 	if err != nil && !decision.Outdated(err) {

@@ -23,7 +23,7 @@ func evaluationSpans(tb testing.TB, provider trace.TracerProvider) func() {
 	return func() {
 		ctx, whole := spans.reconcile(ctx, key, change)
 		_, schedule := spans.begin(ctx, "schedule", key)
-		schedule.answered(p.Result)
+		schedule.scheduled(p.Result)
 		schedule.End()
 
 		_, plan := spans.begin(ctx, "plan", key)

@@ -147,7 +147,7 @@ func TestGaugesFollowThePlacements(t *testing.T) {
 }
 
 // A placement that was disabled before the hub started is never evaluated, and still told of.
-func TestDisabledPlacementsAreTold(t *testing.T) {
+func TestDisabledPlacementsAreCounted(t *testing.T) {
 	r := settled(t)
 	f := &eventHandlers{state: r.state}
 	since := scraped(t)

@@ -109,7 +109,7 @@ func (k *keeper) want(t *testing.T, reason string, want ...string) (again time.D
 	return again
 }
 
-func (k *keeper) held(t *testing.T) certificates.Material {
+func (k *keeper) stored(t *testing.T) certificates.Material {
 	t.Helper()
 	secret := &corev1.Secret{}
 	if err := k.client.Get(t.Context(), k.key, secret); err != nil {
@@ -131,7 +131,7 @@ func TestABundleIsWrittenDownBeforeItIsGivenOut(t *testing.T) {
 	const makeSecret, giveOut, writeSecret = "create " + Secret, "patch " + testConfiguration, "update " + Secret
 	k := newKeeper(leading("https://127.0.0.1:1/"))
 	k.want(t, "nothing is there", makeSecret, giveOut)
-	if !bytes.Equal(k.given(t), k.held(t).Bundle) {
+	if !bytes.Equal(k.given(t), k.stored(t).Bundle) {
 		t.Error("the configuration has another bundle than the Secret")
 	}
 	k.want(t, "nothing is due")
@@ -143,14 +143,14 @@ func TestABundleIsWrittenDownBeforeItIsGivenOut(t *testing.T) {
 	k.want(t, "another one is", writeSecret)
 
 	k.clock.SetTime(begin.Add(250 * day))
-	before := k.held(t)
+	before := k.stored(t)
 	k.refuse[writeSecret] = apierrors.NewServiceUnavailable("no")
 	if sent, _, err := k.look(t); err == nil || !slices.Equal(sent, []string{writeSecret}) {
 		t.Errorf("a bundle that was not written down: sent %q, error %v", sent, err)
 	}
 	delete(k.refuse, writeSecret)
 	k.want(t, "an authority is due", writeSecret, giveOut)
-	if after := k.held(t); !bytes.HasSuffix(after.Bundle, before.Bundle) || bytes.Equal(after.Bundle, before.Bundle) {
+	if after := k.stored(t); !bytes.HasSuffix(after.Bundle, before.Bundle) || bytes.Equal(after.Bundle, before.Bundle) {
 		t.Error("the new authority does not stand before the old one")
 	}
 
@@ -182,7 +182,7 @@ func TestAClockThatWasWrongIsNoticed(t *testing.T) {
 	}
 	k.clock.SetTime(begin.Add(time.Minute))
 	k.want(t, "it is set right", "update "+Secret, "patch "+testConfiguration)
-	pair, err := k.held(t).Pair()
+	pair, err := k.stored(t).Pair()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestARemovedWebhookStaysAway(t *testing.T) {
 	}
 }
 
-func TestMissingConfigurationsAreSaidOnce(t *testing.T) {
+func TestMissingConfigurationsAreLoggedOnce(t *testing.T) {
 	k := newKeeper()
 	k.want(t, "nothing is installed", "create "+Secret)
 	k.want(t, "nothing is installed still")

@@ -140,7 +140,7 @@ func TestReviewsInFlightAreServedAtShutdown(t *testing.T) {
 	})
 }
 
-func TestFailedHandshakesAreLoggedForWhoAsks(t *testing.T) {
+func TestFailedHandshakesAreLoggedAtVerbosity4(t *testing.T) {
 	for _, tc := range []struct {
 		verbosity string
 		want      bool

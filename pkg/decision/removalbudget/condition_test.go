@@ -26,26 +26,26 @@ func TestWhatTheConditionSays(t *testing.T) {
 	for _, tc := range []struct {
 		reason  string
 		percent int
-		happen  func(*world)
+		happen  func(*fixture)
 		want    string
 	}{
 		{
 			reason:  "a hub without a share says nothing",
 			percent: removalbudget.NoLimit,
-			happen:  func(w *world) { w.remove(0, 10) },
+			happen:  func(w *fixture) { w.remove(0, 10) },
 		},
 		{
 			reason:  "nor does a placement that wants none",
 			percent: 30,
-			happen:  func(w *world) { w.placement.Annotations[removalbudget.PercentAnnotation] = "100" },
+			happen:  func(w *fixture) { w.placement.Annotations[removalbudget.PercentAnnotation] = "100" },
 		},
 		{
-			reason: "nothing is held", percent: 30, happen: func(*world) {}, want: nothingHeld,
+			reason: "nothing is held", percent: 30, happen: func(*fixture) {}, want: nothingHeld,
 		},
 		{
 			reason:  "how many of how many, the first ones, why, and how to let them go",
 			percent: 30,
-			happen: func(w *world) {
+			happen: func(w *fixture) {
 				w.remove(0, 2)
 				c := cluster(2)
 				c.DeletionTimestamp, c.Finalizers = &metav1.Time{Time: start}, []string{"keep"}
@@ -62,7 +62,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 		{
 			reason:  "no more than three causes",
 			percent: 0,
-			happen: func(w *world) {
+			happen: func(w *fixture) {
 				w.remove(0, 3)
 				w.relabel(3, 5, "region", "us")
 
@@ -79,7 +79,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 		{
 			reason:  "who has left already is told apart",
 			percent: 30,
-			happen: func(w *world) {
+			happen: func(w *fixture) {
 				w.remove(0, 3)
 				w.step(30)
 				w.DeleteBinding("ns", "all")
@@ -91,13 +91,13 @@ func TestWhatTheConditionSays(t *testing.T) {
 		{
 			reason:  "the spec was changed, and all is written",
 			percent: 30,
-			happen:  func(w *world) { w.placement.Generation = 8 },
+			happen:  func(w *fixture) { w.placement.Generation = 8 },
 			want:    nothingHeld,
 		},
 		{
 			reason:  "the spec was changed, and there is no answer to it",
 			percent: 30,
-			happen: func(w *world) {
+			happen: func(w *fixture) {
 				w.placement.Generation = 8
 				w.placement.Spec.NumberOfClusters = new(int32(-1))
 			},
@@ -107,7 +107,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 		{
 			reason:  "what is held stays held while there is no answer",
 			percent: 30,
-			happen: func(w *world) {
+			happen: func(w *fixture) {
 				w.condition(removalbudget.ReasonTooManyRemoved, metav1.ConditionTrue, 7)
 				w.placement.Spec.NumberOfClusters = new(int32(-1))
 			},
@@ -116,26 +116,26 @@ func TestWhatTheConditionSays(t *testing.T) {
 		{
 			reason:  "released",
 			percent: 30,
-			happen:  func(w *world) { w.remove(0, 9); w.placement.Annotations[removalbudget.ReleaseAnnotation] = "7" },
+			happen:  func(w *fixture) { w.remove(0, 9); w.placement.Annotations[removalbudget.ReleaseAnnotation] = "7" },
 			want: "RemovalHeld=False (Released): The annotation placement-hub.open-cluster-management.io/release-removal releases generation 7: " +
 				"take it away to have removals held again, where no more than 30 % may leave within 10 minutes",
 		},
 		{
 			reason:  "an annotation that cannot be read, where the hub has a share",
 			percent: 30,
-			happen:  func(w *world) { w.placement.Annotations[removalbudget.PercentAnnotation] = "some" },
+			happen:  func(w *fixture) { w.placement.Annotations[removalbudget.PercentAnnotation] = "some" },
 			want:    strings.Replace(nothingHeld, "NothingHeld", "InvalidAnnotation", 1) + invalid,
 		},
 		{
 			reason:  "an annotation that cannot be read, where the hub has none: nothing may leave",
 			percent: removalbudget.NoLimit,
-			happen:  func(w *world) { w.remove(0, 1); w.placement.Annotations[removalbudget.PercentAnnotation] = "some" },
+			happen:  func(w *fixture) { w.remove(0, 1); w.placement.Annotations[removalbudget.PercentAnnotation] = "some" },
 			want: "RemovalHeld=True (TooManyClustersRemoved): The decisions would lose 1 of 10 clusters: c00, where none may leave within 10 " +
 				"minutes; causes: deleted (1). Its annotations say so: max-removal-percent. " + release + invalid,
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			w := newWorld(10)
+			w := newFixture(10)
 			tc.happen(w)
 			expect(t, "condition", tc.want, conditionText(w.judge(tc.percent)))
 		})
@@ -144,7 +144,7 @@ func TestWhatTheConditionSays(t *testing.T) {
 
 // While the decisions for a changed spec are not all written, the condition reports that, and the budget does not apply.
 func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
-	w := newWorld(10)
+	w := newFixture(10)
 	w.placement.Generation = 8
 	ruling := w.judge(30)
 
@@ -161,7 +161,7 @@ func TestTheGuardIsArmedByWhatIsWritten(t *testing.T) {
 
 // A long clause is truncated, so that the message stays readable and contains the release command.
 func TestALongClauseIsCut(t *testing.T) {
-	w := newWorld(1)
+	w := newFixture(1)
 	w.placement.Spec.Predicates[0].RequiredClusterSelector.LabelSelector = metav1.LabelSelector{
 		MatchExpressions: []metav1.LabelSelectorRequirement{{
 			Key: "region", Operator: metav1.LabelSelectorOpIn, Values: strings.Split(strings.Repeat("value ", 100)+"us", " "),

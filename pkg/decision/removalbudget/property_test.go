@@ -20,7 +20,7 @@ type frame struct {
 }
 
 // disturb changes anything but the spec of the Placement.
-func (w *world) disturb(t *rapid.T) {
+func (w *fixture) disturb(t *rapid.T) {
 	i := rapid.IntRange(0, 23).Draw(t, "cluster")
 	last := min(24, i+rapid.SampledFrom([]int{1, 1, 1, 3, 24}).Draw(t, "many"))
 
@@ -48,7 +48,7 @@ func (w *world) disturb(t *rapid.T) {
 
 // lost returns how many clusters the decisions have lost within a window, and of how many: the clusters of any of its states that the last
 // state lacks. With a number of clusters it is the shortfall of the last state, unless replaced clusters count.
-func (w *world) lost(window []frame) (lost, of int) {
+func (w *fixture) lost(window []frame) (lost, of int) {
 	last := window[len(window)-1].decisions
 	ever := map[string]bool{}
 	largest := 0
@@ -81,7 +81,7 @@ func (w *world) lost(window []frame) (lost, of int) {
 // for the same reason.
 func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(rapid.IntRange(0, 20).Draw(t, "clusters"))
+		w := newFixture(rapid.IntRange(0, 20).Draw(t, "clusters"))
 		if rapid.Bool().Draw(t, "limited") {
 			n := int32(rapid.IntRange(0, 20).Draw(t, "wanted"))
 			w.placement.Spec.NumberOfClusters = &n
@@ -121,7 +121,7 @@ func TestNoWindowLosesMoreThanTheShare(t *testing.T) {
 }
 
 // checkWake checks that RequeueAt of a blocked result is the first time at which time alone allows it.
-func checkWake(t *rapid.T, w *world, ruling removalbudget.Result, percent int) {
+func checkWake(t *rapid.T, w *fixture, ruling removalbudget.Result, percent int) {
 	if !ruling.Blocked {
 		return
 	}
@@ -144,7 +144,7 @@ func checkWake(t *rapid.T, w *world, ruling removalbudget.Result, percent int) {
 // With no share, the ruling says nothing, remembers nothing and holds nothing, whatever happens.
 func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(20)
+		w := newFixture(20)
 
 		for range rapid.IntRange(1, 10).Draw(t, "events") {
 			w.disturb(t)
@@ -160,13 +160,13 @@ func TestWithoutAShareThereIsNoGuard(t *testing.T) {
 
 // A placement of v1alpha1 is guarded in the same way, and is released by its own resource.
 func TestOlderPlacements(t *testing.T) {
-	w := newWorld(4)
+	w := newFixture(4)
 	placement := api.V1beta1.Read(w.placement)
 	placement.API = api.V1alpha1
 
 	w.remove(0, 4)
 
-	ruling := removalbudget.NewBudget(placement, removalbudget.Limit{Percent: new(50)}).Check(w.answer(), w.decisions, w.now)
+	ruling := removalbudget.NewBudget(placement, removalbudget.Limit{Percent: new(50)}).Check(w.result(), w.decisions, w.now)
 	message := ruling.Conditions(true)[0].Message
 
 	if !ruling.Blocked || !strings.Contains(message, "placements."+string(inventory.V1alpha1)+" p -n ns ") {

@@ -16,7 +16,7 @@ import (
 // A process that ends after writing a page and before writing the status has recorded the removals before.
 func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 	for _, end := range []string{afterTheReserve, withinThePages, afterThePages, toTheEnd} {
-		w := newWorld(10)
+		w := newFixture(10)
 		w.remove(0, 3)
 		w.stepUntil(30, end, nil)
 
@@ -32,7 +32,7 @@ func TestAKillBeforeTheStatusLosesNothing(t *testing.T) {
 
 // Expired removals need no write of their own, and are dropped by the next write.
 func TestWhatIsOverIsNotWritten(t *testing.T) {
-	w := newWorld(10)
+	w := newFixture(10)
 	w.remove(0, 3)
 	expect(t, "recorded", 1, len(w.step(30).Recorded(true)))
 
@@ -46,7 +46,7 @@ func TestWhatIsOverIsNotWritten(t *testing.T) {
 
 // A record that others have overwritten records nothing.
 func TestARecordThatCannotBeRead(t *testing.T) {
-	w := newWorld(10)
+	w := newFixture(10)
 	w.remove(0, 3)
 
 	for _, message := range []string{"", "x", "Clusters that left the decisions, and count as removed for 10 minutes: [{]"} {
@@ -63,7 +63,7 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 
 // Thousands of removals fit into a status. The earliest lose their names, and all of them count.
 func TestManyDepartures(t *testing.T) {
-	w := newWorld(0)
+	w := newFixture(0)
 	long := strings.Repeat("x", 50)
 
 	for i := range 2000 {
@@ -97,9 +97,9 @@ func TestManyDepartures(t *testing.T) {
 }
 
 // An observer without the limit of the hub computes the Result of the hub from the status that the hub has written.
-func TestTheStatusTellsTheLimit(t *testing.T) {
+func TestTheStatusHasTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(rapid.IntRange(1, 12).Draw(t, "clusters"))
+		w := newFixture(rapid.IntRange(1, 12).Draw(t, "clusters"))
 		w.countReplaced = rapid.Bool().Draw(t, "replaced count")
 		percent := rapid.SampledFrom([]int{0, 1, 10, 50, 99, 100}).Draw(t, "percent")
 
@@ -133,7 +133,7 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 
 			hub := w.judge(percent)
 			seen := removalbudget.NewBudget(api.V1beta1.Read(w.placement), removalbudget.Limit{})
-			outside := seen.Check(w.answer(), w.decisions, w.now)
+			outside := seen.Check(w.result(), w.decisions, w.now)
 
 			if seen.Unknown || conditionText(hub) != conditionText(outside) || gone(hub) != gone(outside) || !hub.RequeueAt.Equal(outside.RequeueAt) {
 				t.Fatalf("unknown %v\nthe hub says      %s\nthe observer says %s", seen.Unknown, conditionText(hub), conditionText(outside))
@@ -144,7 +144,7 @@ func TestTheStatusTellsTheLimit(t *testing.T) {
 
 // When an annotation is removed that the status refers to, the limit of the hub is unknown.
 func TestALimitThatIsNotKnown(t *testing.T) {
-	w := newWorld(10)
+	w := newFixture(10)
 	w.placement.Annotations[removalbudget.PercentAnnotation] = "50"
 	w.settle(30)
 	delete(w.placement.Annotations, removalbudget.PercentAnnotation)

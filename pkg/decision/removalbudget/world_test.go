@@ -24,8 +24,8 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// world is a hub with one bound set of all clusters, and the placement ns/p of v1beta1, whose decisions are a set of names.
-type world struct {
+// fixture is a hub with one bound set of all clusters, and the placement ns/p of v1beta1, whose decisions are a set of names.
+type fixture struct {
 	*inventory.Inventory
 
 	placement *clusterv1beta1.Placement
@@ -35,9 +35,9 @@ type world struct {
 	now           time.Time
 }
 
-// newWorld has clusters in the region eu, all decided for a placement that asks for that.
-func newWorld(clusters int) *world {
-	w := &world{
+// newFixture has clusters in the region eu, all decided for a placement that asks for that.
+func newFixture(clusters int) *fixture {
+	w := &fixture{
 		Inventory: inventory.New(selector.NewCompiler()), decisions: map[string]bool{}, now: start,
 		placement: &clusterv1beta1.Placement{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", Generation: 7, Annotations: map[string]string{}},
@@ -80,62 +80,62 @@ func cluster(i int, labels ...string) *clusterv1.ManagedCluster {
 	return c
 }
 
-func (w *world) bind() {
+func (w *fixture) bind() {
 	w.SetBinding(&clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "all"}})
 }
 
 // remove deletes clusters, from the first number to the one before last.
-func (w *world) remove(first, last int) {
+func (w *fixture) remove(first, last int) {
 	for i := first; i < last; i++ {
 		w.DeleteCluster(name(i))
 	}
 }
 
 // relabel changes clusters, from the first number to the one before last.
-func (w *world) relabel(first, last int, labels ...string) {
+func (w *fixture) relabel(first, last int, labels ...string) {
 	for i := first; i < last; i++ {
 		w.SetCluster(cluster(i, labels...))
 	}
 }
 
 // condition is what the status says of removals, for a generation.
-func (w *world) condition(reason string, status metav1.ConditionStatus, generation int64) {
+func (w *fixture) condition(reason string, status metav1.ConditionStatus, generation int64) {
 	w.placement.Status.Conditions = []metav1.Condition{
 		{Type: "PlacementSatisfied", ObservedGeneration: generation},
 		{Type: removalbudget.Condition, Status: status, Reason: reason, Message: "as it was", ObservedGeneration: generation},
 	}
 }
 
-// answer returns the current result of the scheduler.
-func (w *world) answer() *scheduling.Result {
+// result returns the current result of the scheduler.
+func (w *fixture) result() *scheduling.Result {
 	request := api.V1beta1.Read(w.placement).Request(selector.NewCompiler())
 
 	return scheduling.Schedule(request, w.Snapshot(), w.decisions, w.now)
 }
 
 // judge checks the current result on a hub with a percentage.
-func (w *world) judge(percent int) removalbudget.Result {
+func (w *fixture) judge(percent int) removalbudget.Result {
 	limit := removalbudget.Limit{Percent: &percent, CountReplaced: &w.countReplaced}
 
-	return removalbudget.NewBudget(api.V1beta1.Read(w.placement), limit).Check(w.answer(), w.decisions, w.now)
+	return removalbudget.NewBudget(api.V1beta1.Read(w.placement), limit).Check(w.result(), w.decisions, w.now)
 }
 
 // record sets or removes the record of removals in the status.
-func (w *world) record(conditions ...metav1.Condition) {
+func (w *fixture) record(conditions ...metav1.Condition) {
 	meta.RemoveStatusCondition(&w.placement.Status.Conditions, removalbudget.RecordCondition)
 
 	w.placement.Status.Conditions = append(w.placement.Status.Conditions, conditions...)
 }
 
 // reserve records the coming removals, as the hub does before it writes.
-func (w *world) reserve(ruling removalbudget.Result) {
+func (w *fixture) reserve(ruling removalbudget.Result) {
 	if condition, needed := ruling.Reserve(); needed {
 		w.record(condition)
 	}
 }
 
 // step is one evaluation, of which all is written that is not held.
-func (w *world) step(percent int) removalbudget.Result {
+func (w *fixture) step(percent int) removalbudget.Result {
 	return w.stepUntil(percent, toTheEnd, nil)
 }
 
@@ -148,7 +148,7 @@ const (
 )
 
 // stepUntil is one evaluation by a process that ends at a place. Clusters that stay are those that such an end leaves in the decisions.
-func (w *world) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
+func (w *fixture) stepUntil(percent int, end string, stays map[string]bool) removalbudget.Result {
 	ruling := w.judge(percent)
 	w.reserve(ruling)
 
@@ -158,7 +158,7 @@ func (w *world) stepUntil(percent int, end string, stays map[string]bool) remova
 
 	if !ruling.Blocked {
 		decisions := map[string]bool{}
-		for _, f := range w.answer().Selected {
+		for _, f := range w.result().Selected {
 			decisions[f.Name] = true
 		}
 
@@ -179,7 +179,7 @@ func (w *world) stepUntil(percent int, end string, stays map[string]bool) remova
 }
 
 // settle is one evaluation, after which the conditions are those of the hub for the present generation.
-func (w *world) settle(percent int) {
+func (w *fixture) settle(percent int) {
 	ruling := w.step(percent)
 	conditions := slices.Concat([]metav1.Condition{{Type: "PlacementSatisfied"}}, ruling.Recorded(true), ruling.Conditions(true))
 
@@ -209,8 +209,8 @@ func gone(ruling removalbudget.Result) string {
 	return fmt.Sprintf("%d of %d: %s", ruling.Removed, ruling.Of, strings.Join(ruling.Leaving, " "))
 }
 
-func wanted(n int32) func(*world) {
-	return func(w *world) { w.placement.Spec.NumberOfClusters = ptr.To(n) }
+func wanted(n int32) func(*fixture) {
+	return func(w *fixture) { w.placement.Spec.NumberOfClusters = ptr.To(n) }
 }
 
 func expect[V any](t *testing.T, what string, want, got V) {

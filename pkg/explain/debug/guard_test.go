@@ -56,7 +56,7 @@ func TestChangedSpecsAreNotBlocked(t *testing.T) {
 				}
 			}
 
-			recorder := ask(t, h, &rights{allowed: everything}, asker, http.MethodPost, debug.Path, tc.body)
+			recorder := getDecision(t, h, &rights{allowed: everything}, asker, http.MethodPost, debug.Path, tc.body)
 			answer := decode(t, recorder)
 
 			if answer.Stalled != tc.held {

@@ -34,8 +34,8 @@ var everything = []string{
 
 var asker = &user.DefaultInfo{Name: "ada", UID: "7", Groups: []string{"team-a"}, Extra: map[string][]string{"scopes": {"debug"}}}
 
-// ask puts a question; the body is sent if there is one.
-func ask(t *testing.T, h *hub, r *rights, caller user.Info, method, target, body string) *httptest.ResponseRecorder {
+// getDecision puts a question; the body is sent if there is one.
+func getDecision(t *testing.T, h *hub, r *rights, caller user.Info, method, target, body string) *httptest.ResponseRecorder {
 	t.Helper()
 
 	ctx := t.Context()
@@ -152,7 +152,7 @@ func TestCodes(t *testing.T) {
 				caller = nil
 			}
 
-			recorder := ask(t, h, r, caller, tc.method, tc.target, tc.body)
+			recorder := getDecision(t, h, r, caller, tc.method, tc.target, tc.body)
 			answer := decode(t, recorder)
 
 			if recorder.Code != tc.want {
@@ -185,8 +185,8 @@ func TestCodes(t *testing.T) {
 // No existence leak: without the right, a placement that is there and one that is not have one answer, but for the name that was asked for.
 func TestRefusalsAreAlike(t *testing.T) {
 	h, r := newHub(t), &rights{}
-	there := ask(t, h, r, asker, "GET", "/debug/placements/team-a/rollout", "")
-	missing := ask(t, h, r, asker, "GET", "/debug/placements/team-a/missing", "")
+	there := getDecision(t, h, r, asker, "GET", "/debug/placements/team-a/rollout", "")
+	missing := getDecision(t, h, r, asker, "GET", "/debug/placements/team-a/missing", "")
 
 	if diff := cmp.Diff(there.Body.String(), strings.ReplaceAll(missing.Body.String(), "missing", "rollout")); diff != "" {
 		t.Errorf("the answers differ (-there +missing):\n%s", diff)
@@ -198,13 +198,13 @@ func TestRefusalsAreAlike(t *testing.T) {
 }
 
 // docs/spec/upstream-placement.md 1.17: the API server is asked about the user as he is, Extra passed through, for placements of the API.
-func TestRightsAreAskedForTheUser(t *testing.T) {
+func TestRightsAreReviewedForTheUser(t *testing.T) {
 	for _, tc := range []struct{ target, version string }{
 		{"/debug/placements/team-a/rollout", "v1beta1"},
 		{"/debug/placements/team-a/rollout?api=placement.open-cluster-management.io", "v1alpha1"},
 	} {
 		r := &rights{allowed: everything}
-		if recorder := ask(t, newHub(t), r, asker, "GET", tc.target, ""); recorder.Code != http.StatusOK {
+		if recorder := getDecision(t, newHub(t), r, asker, "GET", tc.target, ""); recorder.Code != http.StatusOK {
 			t.Fatalf("%s: code %d: %s", tc.target, recorder.Code, recorder.Body)
 		}
 
@@ -222,7 +222,7 @@ func TestRightsAreAskedForTheUser(t *testing.T) {
 var update = flag.Bool("update", false, "write the golden files")
 
 // The whole answer, byte for byte: upstream's names and ours.
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	for _, tc := range []struct{ golden, method, target, body string }{
 		{"get.json", "GET", "/debug/placements/team-a/rollout", ""},
 		{"get-v1alpha1.json", "GET", "/debug/placements/team-a/rollout?api=placement.open-cluster-management.io", ""},
@@ -235,7 +235,7 @@ func TestAnswers(t *testing.T) {
 		},
 	} {
 		t.Run(tc.golden, func(t *testing.T) {
-			recorder := ask(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
+			recorder := getDecision(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
 			if recorder.Code != http.StatusOK {
 				t.Fatalf("code %d: %s", recorder.Code, recorder.Body)
 			}
@@ -252,7 +252,7 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("run with -update if that is meant (-want +got):\n%s", diff)
 			}
 
-			again := ask(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
+			again := getDecision(t, newHub(t), &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
 			if again.Body.String() != recorder.Body.String() {
 				t.Error("the same question has another answer")
 			}
@@ -297,7 +297,7 @@ func TestThePlacementIsAnObject(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			recorder := ask(t, h, &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
+			recorder := getDecision(t, h, &rights{allowed: everything}, asker, tc.method, tc.target, tc.body)
 
 			var got struct {
 				Placement clusterv1beta1.Placement `json:"placement"`

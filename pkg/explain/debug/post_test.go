@@ -84,7 +84,7 @@ func TestBodies(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			h, r := newHub(t), &rights{allowed: everything}
-			recorder := ask(t, h, r, asker, "POST", debug.Path+tc.target, tc.body)
+			recorder := getDecision(t, h, r, asker, "POST", debug.Path+tc.target, tc.body)
 			answer := decode(t, recorder)
 
 			if recorder.Code != tc.want || !strings.Contains(answer.Error, tc.says) || (answer.Error == "") != (tc.want == 200) {
@@ -100,7 +100,7 @@ func TestBodies(t *testing.T) {
 
 // Nobody without the right to create learns more than that his placement has a namespace: it is not even checked.
 func TestNothingIsCheckedForStrangers(t *testing.T) {
-	recorder := ask(t, newHub(t), &rights{}, asker, "POST", debug.Path, `{"metadata":{"namespace":"team-a","name":5},"spec":{"x":1}}`)
+	recorder := getDecision(t, newHub(t), &rights{}, asker, "POST", debug.Path, `{"metadata":{"namespace":"team-a","name":5},"spec":{"x":1}}`)
 
 	answer := decode(t, recorder)
 	if recorder.Code != http.StatusForbidden || !strings.Contains(answer.Error, "does not have permission to create placements") {
@@ -131,7 +131,7 @@ func TestIncumbents(t *testing.T) {
 		{"and is told so when there is none, too", "missing", []string{"create team-a/" + beta}, []string{"c1"}, true},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			recorder := ask(t, newHub(t), &rights{allowed: tc.allowed}, asker, "POST", debug.Path, fmt.Sprintf(steady, tc.name))
+			recorder := getDecision(t, newHub(t), &rights{allowed: tc.allowed}, asker, "POST", debug.Path, fmt.Sprintf(steady, tc.name))
 			answer := decode(t, recorder)
 
 			if diff := cmp.Diff(tc.want, answer.Selected); diff != "" {

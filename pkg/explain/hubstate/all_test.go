@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-func TestReadAllAsksForEverythingOnce(t *testing.T) {
+func TestReadAllListsEverythingOnce(t *testing.T) {
 	for _, tc := range []struct{ reason, namespace string }{
 		{"all namespaces", ""}, {"placements and bindings of one namespace", "a"},
 	} {

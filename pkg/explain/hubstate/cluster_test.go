@@ -98,7 +98,7 @@ func (h *hub) clusters(list *clusterv1.ManagedClusterList, options client.ListOp
 	return nil
 }
 
-func TestReadAsksInChunksAndOnlyForWhatIsNeeded(t *testing.T) {
+func TestReadListsInChunksAndOnlyWhatIsNeeded(t *testing.T) {
 	for _, tc := range []struct {
 		reason, expires string
 		want            []string
@@ -160,7 +160,7 @@ func forbidden(resource string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: clusterv1.GroupName, Resource: resource}, "", errors.New("not you"))
 }
 
-func TestReadAsksForEachAPIWhatItIsAskedOf(t *testing.T) {
+func TestReadListsOnlyTheRequestedAPIs(t *testing.T) {
 	for _, tc := range []struct {
 		reason         string
 		placements     []inventory.Key

@@ -118,7 +118,7 @@ func caller(ctx context.Context, f *suite.Fixture, account string) user.Info {
 	return caller
 }
 
-func (o *observer) asks(ctx context.Context, caller user.Info, method, path, body string) (int, debug.Response) {
+func (o *observer) requests(ctx context.Context, caller user.Info, method, path, body string) (int, debug.Response) {
 	GinkgoHelper()
 
 	recorder := httptest.NewRecorder()
@@ -151,7 +151,7 @@ var _ = Describe("the debug endpoint", func() {
 			{"labelSelector":{"matchLabels":{"region":"us"}}}}]}}`
 
 		Eventually(func(g Gomega) { // The observer has read the hub, and the API server the roles.
-			code, answer := o.asks(ctx, asViewer, "GET", f.Namespace+"/p", "")
+			code, answer := o.requests(ctx, asViewer, "GET", f.Namespace+"/p", "")
 			g.Expect(code).To(Equal(http.StatusOK), answer.Error)
 			g.Expect(answer.Selected).To(Equal(f.Names("a")))
 			g.Expect(answer.Groups[0].Decisions).To(Equal([]string{"p-decision-1"}))
@@ -159,26 +159,26 @@ var _ = Describe("the debug endpoint", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 		for _, name := range []string{"p", "missing"} {
-			code, answer := o.asks(ctx, asStranger, "GET", f.Namespace+"/"+name, "")
+			code, answer := o.requests(ctx, asStranger, "GET", f.Namespace+"/"+name, "")
 			Expect(code).To(Equal(http.StatusForbidden), name)
 			Expect(answer.Placement).To(BeNil())
 		}
 
-		code, _ := o.asks(ctx, asViewer, "GET", f.Namespace+"/missing", "")
+		code, _ := o.requests(ctx, asViewer, "GET", f.Namespace+"/missing", "")
 		Expect(code).To(Equal(http.StatusNotFound))
 
-		code, answer := o.asks(ctx, asViewer, "POST", "", proposal)
+		code, answer := o.requests(ctx, asViewer, "POST", "", proposal)
 		Expect(code).To(Equal(http.StatusForbidden), "who views may not create")
 		Expect(answer.Error).To(ContainSubstring("does not have permission to create placements"))
 
 		Eventually(func(g Gomega) {
-			code, answer := o.asks(ctx, asEditor, "POST", "", proposal)
+			code, answer := o.requests(ctx, asEditor, "POST", "", proposal)
 			g.Expect(code).To(Equal(http.StatusOK), answer.Error)
 			g.Expect(answer.Selected).To(Equal(f.Names("b")))
 			g.Expect(answer.Warnings).To(BeEmpty())
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
-		code, _ = o.asks(ctx, asEditor, "GET", f.Namespace+"/new", "")
+		code, _ = o.requests(ctx, asEditor, "GET", f.Namespace+"/new", "")
 		Expect(code).To(Equal(http.StatusNotFound), "what was sent was not made")
 	})
 })

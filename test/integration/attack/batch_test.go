@@ -67,7 +67,7 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 
 	defer func() { err = errors.Join(err, h.stop()) }()
 
-	w, err := a.newWorld(ctx, seed)
+	w, err := a.newHub(ctx, seed)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *arena) attack(ctx context.Context, seed uint64, end time.Time) (err err
 }
 
 // batch goes from one quiet state to the next, and judges all states in between. The given faults strike besides random ones.
-func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand, besides ...fault) error {
+func (a *arena) batch(ctx context.Context, w *arenaHub, h *hub, j *journal, random *rand.Rand, besides ...fault) error {
 	a.batches++
 	a.recorder.cut()
 	w.truth.begin(a.recorder.decisions())
@@ -139,7 +139,7 @@ func (a *arena) batch(ctx context.Context, w *world, h *hub, j *journal, random 
 }
 
 // step makes one step. In half of those that are to keep clusters, the hub is late to see the first requests.
-func (a *arena) step(ctx context.Context, w *world, h *hub, j *journal, random *rand.Rand) error {
+func (a *arena) step(ctx context.Context, w *arenaHub, h *hub, j *journal, random *rand.Rand) error {
 	if random.IntN(3) == 0 {
 		return oneOf(random, oneOf(random, changing, unreadable)...)(w, ctx)
 	}
@@ -237,7 +237,7 @@ func (a *arena) strikeOnce(ctx context.Context, h *hub, j *journal, strikes faul
 }
 
 // judge looks at every state of the batch.
-func (a *arena) judge(w *world, j *journal) error {
+func (a *arena) judge(w *arenaHub, j *journal) error {
 	a.recorder.mu.Lock()
 	defer a.recorder.mu.Unlock()
 

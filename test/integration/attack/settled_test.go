@@ -36,7 +36,7 @@ const (
 )
 
 // settle waits until the decisions are what the reference makes of the world, and then demands that nothing is written any more.
-func (a *arena) settle(ctx context.Context, w *world, h *hub) error {
+func (a *arena) settle(ctx context.Context, w *arenaHub, h *hub) error {
 	limited, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 
@@ -184,7 +184,7 @@ func (r *reference) take(inv *inventory.Inventory, namespace string, object runt
 }
 
 // unsettled says what the hub has still to do in a world.
-func (a *arena) unsettled(ctx context.Context, w *world) error {
+func (a *arena) unsettled(ctx context.Context, w *arenaHub) error {
 	r, err := a.newReference(ctx, w.namespace)
 	if err != nil {
 		return err

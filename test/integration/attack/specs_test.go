@@ -15,7 +15,7 @@ import (
 )
 
 // newPlacement makes a placement of an API that asks for something.
-func (w *world) newPlacement(adapter api.Adapter, name string) api.Object {
+func (w *arenaHub) newPlacement(adapter api.Adapter, name string) api.Object {
 	metadata := metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 	if adapter == api.V1alpha1 {
 		return &placementv1alpha1.Placement{ObjectMeta: metadata, Spec: w.specV1alpha1()}
@@ -25,8 +25,8 @@ func (w *world) newPlacement(adapter api.Adapter, name string) api.Object {
 }
 
 // specV1beta1 is a random question. Most of them have a certain answer.
-func (w *world) specV1beta1() clusterv1beta1.PlacementSpec {
-	asked := clusterv1beta1.PlacementSpec{ClusterSets: w.askedSets(), DecisionStrategy: w.strategy()}
+func (w *arenaHub) specV1beta1() clusterv1beta1.PlacementSpec {
+	asked := clusterv1beta1.PlacementSpec{ClusterSets: w.requestedSets(), DecisionStrategy: w.strategy()}
 
 	for range w.IntN(3) {
 		asked.Predicates = append(asked.Predicates, w.predicate())
@@ -58,8 +58,8 @@ func (w *world) specV1beta1() clusterv1beta1.PlacementSpec {
 	return asked
 }
 
-func (w *world) specV1alpha1() placementv1alpha1.PlacementSpec {
-	asked := placementv1alpha1.PlacementSpec{ClusterSets: w.askedSets()}
+func (w *arenaHub) specV1alpha1() placementv1alpha1.PlacementSpec {
+	asked := placementv1alpha1.PlacementSpec{ClusterSets: w.requestedSets()}
 
 	for range w.IntN(3) {
 		predicate := placementv1alpha1.ClusterPredicate{
@@ -85,8 +85,8 @@ func (w *world) specV1alpha1() placementv1alpha1.PlacementSpec {
 	return asked
 }
 
-// askedSets are the sets that a placement asks for; mostly all.
-func (w *world) askedSets() []string {
+// requestedSets are the sets that a placement asks for; mostly all.
+func (w *arenaHub) requestedSets() []string {
 	if w.chance(3) {
 		return []string{oneOf(w.Rand, append([]string{w.labelSet}, w.sets...)...)}
 	}
@@ -94,10 +94,10 @@ func (w *world) askedSets() []string {
 	return nil
 }
 
-func (w *world) number() *int32 { return ptr.To(int32(1 + w.IntN(len(w.clusters)))) }
+func (w *arenaHub) number() *int32 { return ptr.To(int32(1 + w.IntN(len(w.clusters)))) }
 
 // strategy has one group, small ones, named ones, or one for each cluster, which makes the longest status.
-func (w *world) strategy() clusterv1beta1.DecisionStrategy {
+func (w *arenaHub) strategy() clusterv1beta1.DecisionStrategy {
 	strategy := clusterv1beta1.GroupStrategy{
 		ClustersPerDecisionGroup: oneOf(w.Rand, intstr.FromString("100%"), intstr.FromString("100%"), intstr.FromString("30%"), intstr.FromInt32(7),
 			intstr.FromInt32(1)),
@@ -114,7 +114,7 @@ func (w *world) strategy() clusterv1beta1.DecisionStrategy {
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
-func (w *world) predicate() clusterv1beta1.ClusterPredicate {
+func (w *arenaHub) predicate() clusterv1beta1.ClusterPredicate {
 	switch w.IntN(3) {
 	case 0:
 		return byRegions(oneOf(w.Rand, regions...), oneOf(w.Rand, regions...))

@@ -15,7 +15,7 @@ import (
 )
 
 // step is a change of a world by one or more requests.
-type step func(w *world, ctx context.Context) error
+type step func(w *arenaHub, ctx context.Context) error
 
 // keeping are steps of several requests in an order in which clusters stay selected all the time. A hub that sees the last of them before
 // the first, which are of the named kind, would take the clusters away.
@@ -23,29 +23,29 @@ var keeping = []struct {
 	step  step
 	first string
 }{
-	{(*world).labelThenSelect, "managedclusters"},
-	{(*world).widenThenRelabel, "placements"},
-	{(*world).bindThenMove, "managedclustersetbindings"},
-	{(*world).moveThenUnbind, "managedclusters"},
-	{(*world).widenSetThenRelabel, "managedclustersets"},
-	{(*world).raiseThenAsk, "addonplacementscores"},
-	{(*world).tolerateThenTaint, "placements"},
-	{(*world).addPredicateThenClaim, "placements"},
-	{(*world).recreateUnaskedSet, "placements"},
+	{(*arenaHub).labelThenSelect, "managedclusters"},
+	{(*arenaHub).widenThenRelabel, "placements"},
+	{(*arenaHub).bindThenMove, "managedclustersetbindings"},
+	{(*arenaHub).moveThenUnbind, "managedclusters"},
+	{(*arenaHub).widenSetThenRelabel, "managedclustersets"},
+	{(*arenaHub).raiseThenEvaluate, "addonplacementscores"},
+	{(*arenaHub).tolerateThenTaint, "placements"},
+	{(*arenaHub).addPredicateThenClaim, "placements"},
+	{(*arenaHub).recreateUnusedSet, "placements"},
 }
 
 // changing are steps by which clusters come and go.
 var changing = []step{
-	(*world).relabel, (*world).relabel, (*world).move, (*world).reclaim, (*world).rescore, (*world).toggleTaint, (*world).toggleBinding,
-	(*world).reselectSet, (*world).respecify, (*world).respecify, (*world).recreateCluster, (*world).recreatePlacement, (*world).recreateSet,
+	(*arenaHub).relabel, (*arenaHub).relabel, (*arenaHub).move, (*arenaHub).reclaim, (*arenaHub).rescore, (*arenaHub).toggleTaint, (*arenaHub).toggleBinding,
+	(*arenaHub).reselectSet, (*arenaHub).respecify, (*arenaHub).respecify, (*arenaHub).recreateCluster, (*arenaHub).recreatePlacement, (*arenaHub).recreateSet,
 }
 
 // unreadable are steps that make, for a moment, objects that the API server accepts and the types of Go cannot hold. The policies against
 // that are away.
-var unreadable = []step{(*world).spoilCluster, (*world).spoilScore, (*world).spoilPlacement}
+var unreadable = []step{(*arenaHub).spoilCluster, (*arenaHub).spoilScore, (*arenaHub).spoilPlacement}
 
 // pick is a placement of v1beta1, and false when there is none.
-func (w *world) pick() (name string, found bool) {
+func (w *arenaHub) pick() (name string, found bool) {
 	names := w.placements[api.V1beta1]
 	if len(names) == 0 {
 		return "", false
@@ -54,14 +54,14 @@ func (w *world) pick() (name string, found bool) {
 	return oneOf(w.Rand, names...), true
 }
 
-func (w *world) editPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) error {
+func (w *arenaHub) editPlacement(ctx context.Context, name string, change func(*clusterv1beta1.PlacementSpec)) error {
 	w.noted("change Placement %s", name)
 
 	return edit(ctx, w, client.ObjectKey{Namespace: w.namespace, Name: name}, spec, func(p *clusterv1beta1.Placement) { change(&p.Spec) })
 }
 
 // label gives clusters a label.
-func (w *world) label(ctx context.Context, key, value string, clusters ...string) error {
+func (w *arenaHub) label(ctx context.Context, key, value string, clusters ...string) error {
 	w.noted("label %d clusters from %s with %s=%s", len(clusters), clusters[0], key, value)
 
 	for _, name := range clusters {
@@ -73,7 +73,7 @@ func (w *world) label(ctx context.Context, key, value string, clusters ...string
 	return nil
 }
 
-func (w *world) labelThenSelect(ctx context.Context) error {
+func (w *arenaHub) labelThenSelect(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -94,7 +94,7 @@ func (w *world) labelThenSelect(ctx context.Context) error {
 	})
 }
 
-func (w *world) widenThenRelabel(ctx context.Context) error {
+func (w *arenaHub) widenThenRelabel(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -114,7 +114,7 @@ func (w *world) widenThenRelabel(ctx context.Context) error {
 	return w.label(ctx, regionLabel, to, w.someClusters()...)
 }
 
-func (w *world) bindThenMove(ctx context.Context) error {
+func (w *arenaHub) bindThenMove(ctx context.Context) error {
 	to := oneOf(w.Rand, w.sets...)
 	w.noted("bind %s", to)
 
@@ -126,7 +126,7 @@ func (w *world) bindThenMove(ctx context.Context) error {
 }
 
 // moveThenUnbind moves all clusters into one set, which is bound first, and unbinds another one.
-func (w *world) moveThenUnbind(ctx context.Context) error {
+func (w *arenaHub) moveThenUnbind(ctx context.Context) error {
 	from := w.IntN(len(w.sets))
 	to := (from + 1) % len(w.sets)
 	w.noted("bind %s", w.sets[to])
@@ -144,7 +144,7 @@ func (w *world) moveThenUnbind(ctx context.Context) error {
 	return w.unbind(ctx, w.sets[from])
 }
 
-func (w *world) widenSetThenRelabel(ctx context.Context) error {
+func (w *arenaHub) widenSetThenRelabel(ctx context.Context) error {
 	w.noted("%s selects every region", w.labelSet)
 
 	err := edit(ctx, w, client.ObjectKey{Name: w.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { w.selectInSet(s, regions...) })
@@ -155,7 +155,7 @@ func (w *world) widenSetThenRelabel(ctx context.Context) error {
 	return w.label(ctx, regionLabel, oneOf(w.Rand, regions...), w.someClusters()...)
 }
 
-func (w *world) raiseThenAsk(ctx context.Context) error {
+func (w *arenaHub) raiseThenEvaluate(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -177,7 +177,7 @@ func (w *world) raiseThenAsk(ctx context.Context) error {
 	})
 }
 
-func (w *world) tolerateThenTaint(ctx context.Context) error {
+func (w *arenaHub) tolerateThenTaint(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -193,7 +193,7 @@ func (w *world) tolerateThenTaint(ctx context.Context) error {
 	return w.taintSome(ctx, maintenanceTaint, clusterv1.TaintEffectNoSelect)
 }
 
-func (w *world) taintSome(ctx context.Context, key string, effect clusterv1.TaintEffect) error {
+func (w *arenaHub) taintSome(ctx context.Context, key string, effect clusterv1.TaintEffect) error {
 	clusters := w.someClusters()
 	w.noted("taint %d clusters from %s with %s:%s", len(clusters), clusters[0], key, effect)
 
@@ -206,7 +206,7 @@ func (w *world) taintSome(ctx context.Context, key string, effect clusterv1.Tain
 	return nil
 }
 
-func (w *world) addPredicateThenClaim(ctx context.Context) error {
+func (w *arenaHub) addPredicateThenClaim(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -226,7 +226,7 @@ func (w *world) addPredicateThenClaim(ctx context.Context) error {
 	return w.claimSome(ctx, to)
 }
 
-func (w *world) claimSome(ctx context.Context, platform string) error {
+func (w *arenaHub) claimSome(ctx context.Context, platform string) error {
 	clusters := w.someClusters()
 	w.noted("%d clusters from %s claim %s", len(clusters), clusters[0], platform)
 
@@ -239,8 +239,8 @@ func (w *world) claimSome(ctx context.Context, platform string) error {
 	return nil
 }
 
-// recreateUnaskedSet has every placement that asks for a set ask for all, and then deletes that set.
-func (w *world) recreateUnaskedSet(ctx context.Context) error {
+// recreateUnusedSet has every placement that asks for a set ask for all, and then deletes that set.
+func (w *arenaHub) recreateUnusedSet(ctx context.Context) error {
 	set := oneOf(w.Rand, w.sets...)
 
 	for _, name := range w.placements[api.V1beta1] {
@@ -261,7 +261,7 @@ func (w *world) recreateUnaskedSet(ctx context.Context) error {
 	return w.recreateNamedSet(ctx, set)
 }
 
-func (w *world) relabel(ctx context.Context) error {
+func (w *arenaHub) relabel(ctx context.Context) error {
 	if w.chance(2) {
 		return w.label(ctx, tierLabel, oneOf(w.Rand, tiers...), w.someClusters()...)
 	}
@@ -269,22 +269,22 @@ func (w *world) relabel(ctx context.Context) error {
 	return w.label(ctx, regionLabel, oneOf(w.Rand, regions...), w.someClusters()...)
 }
 
-func (w *world) move(ctx context.Context) error {
+func (w *arenaHub) move(ctx context.Context) error {
 	return w.label(ctx, clusterv1beta2.ClusterSetLabel, oneOf(w.Rand, w.sets...), w.someClusters()...)
 }
 
-func (w *world) reclaim(ctx context.Context) error {
+func (w *arenaHub) reclaim(ctx context.Context) error {
 	return w.claimSome(ctx, oneOf(w.Rand, platforms...))
 }
 
-func (w *world) rescore(ctx context.Context) error {
+func (w *arenaHub) rescore(ctx context.Context) error {
 	cluster := w.clusters[w.IntN(min(scoredClusters, len(w.clusters)))]
 	w.noted("score %s", cluster)
 
 	return w.score(ctx, cluster, int32(w.IntN(100)))
 }
 
-func (w *world) toggleTaint(ctx context.Context) error {
+func (w *arenaHub) toggleTaint(ctx context.Context) error {
 	if w.chance(2) {
 		key := oneOf(w.Rand, maintenanceTaint, newTaint)
 
@@ -303,7 +303,7 @@ func (w *world) toggleTaint(ctx context.Context) error {
 	return nil
 }
 
-func (w *world) toggleBinding(ctx context.Context) error {
+func (w *arenaHub) toggleBinding(ctx context.Context) error {
 	set := oneOf(w.Rand, append([]string{w.labelSet}, w.sets...)...)
 
 	bound, err := w.bound(ctx, set)
@@ -320,14 +320,14 @@ func (w *world) toggleBinding(ctx context.Context) error {
 	return w.bind(ctx, set)
 }
 
-func (w *world) reselectSet(ctx context.Context) error {
+func (w *arenaHub) reselectSet(ctx context.Context) error {
 	of := []string{oneOf(w.Rand, regions...), oneOf(w.Rand, regions...)}
 	w.noted("%s selects %v", w.labelSet, of)
 
 	return edit(ctx, w, client.ObjectKey{Name: w.labelSet}, spec, func(s *clusterv1beta2.ManagedClusterSet) { w.selectInSet(s, of...) })
 }
 
-func (w *world) respecify(ctx context.Context) error {
+func (w *arenaHub) respecify(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -338,7 +338,7 @@ func (w *world) respecify(ctx context.Context) error {
 	return w.editPlacement(ctx, name, func(s *clusterv1beta1.PlacementSpec) { *s = asked })
 }
 
-func (w *world) recreateCluster(ctx context.Context) error {
+func (w *arenaHub) recreateCluster(ctx context.Context) error {
 	name := oneOf(w.Rand, w.clusters...)
 	w.noted("delete and create %s", name)
 
@@ -352,7 +352,7 @@ func (w *world) recreateCluster(ctx context.Context) error {
 	return w.createCluster(ctx, name)
 }
 
-func (w *world) recreatePlacement(ctx context.Context) error {
+func (w *arenaHub) recreatePlacement(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil
@@ -368,11 +368,11 @@ func (w *world) recreatePlacement(ctx context.Context) error {
 	return w.create(ctx, placement)
 }
 
-func (w *world) recreateSet(ctx context.Context) error {
+func (w *arenaHub) recreateSet(ctx context.Context) error {
 	return w.recreateNamedSet(ctx, oneOf(w.Rand, w.sets...))
 }
 
-func (w *world) recreateNamedSet(ctx context.Context, name string) error {
+func (w *arenaHub) recreateNamedSet(ctx context.Context, name string) error {
 	w.noted("delete and create %s", name)
 
 	set := &clusterv1beta2.ManagedClusterSet{}

@@ -39,7 +39,7 @@ func (a *arena) admitUnreadable(ctx context.Context) error {
 }
 
 // spoil makes an object unreadable for a moment, by a merge patch of which another one takes the effect back.
-func (w *world) spoil(ctx context.Context, object *unstructured.Unstructured, part part, patch, mend string) error {
+func (w *arenaHub) spoil(ctx context.Context, object *unstructured.Unstructured, part part, patch, mend string) error {
 	w.noted("%s %s cannot be read for a moment", object.GetKind(), object.GetName())
 
 	for _, text := range []string{patch, mend} {
@@ -73,20 +73,20 @@ func unstructuredOf(kind schema.GroupVersionKind, namespace, name string) *unstr
 	return object
 }
 
-func (w *world) spoilCluster(ctx context.Context) error {
+func (w *arenaHub) spoilCluster(ctx context.Context) error {
 	object := unstructuredOf(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), "", oneOf(w.Rand, w.clusters...))
 
 	return w.spoil(ctx, object, status, `{"status":{"allocatable":{"cpu":"1e1.5"}}}`, `{"status":{"allocatable":null}}`)
 }
 
-func (w *world) spoilScore(ctx context.Context) error {
+func (w *arenaHub) spoilScore(ctx context.Context) error {
 	cluster := w.clusters[w.IntN(min(scoredClusters, len(w.clusters)))]
 	object := unstructuredOf(schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("AddOnPlacementScore"), cluster, scoreObject)
 
 	return w.spoil(ctx, object, status, `{"status":{"validUntil":"2037-01-01t00:00:00z"}}`, `{"status":{"validUntil":null}}`)
 }
 
-func (w *world) spoilPlacement(ctx context.Context) error {
+func (w *arenaHub) spoilPlacement(ctx context.Context) error {
 	name, found := w.pick()
 	if !found {
 		return nil

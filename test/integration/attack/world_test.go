@@ -47,8 +47,8 @@ const (
 	scoreObject, scoreEntry           = "demo", "size"
 )
 
-// world is a namespace with sets and clusters of its own, which only this test writes.
-type world struct {
+// arenaHub is a namespace with sets and clusters of its own, which only this test writes.
+type arenaHub struct {
 	*rand.Rand
 
 	admin     client.Client
@@ -69,20 +69,20 @@ type world struct {
 func oneOf[T any](random *rand.Rand, all ...T) T { return all[random.IntN(len(all))] }
 
 // chance is true once in so many times.
-func (w *world) chance(times int) bool { return w.IntN(times) == 0 }
+func (w *arenaHub) chance(times int) bool { return w.IntN(times) == 0 }
 
 // someClusters are a few clusters, many, or all.
-func (w *world) someClusters() []string {
+func (w *arenaHub) someClusters() []string {
 	count := oneOf(w.Rand, 1, 1, 3, len(w.clusters)/3, len(w.clusters))
 	first := w.IntN(len(w.clusters) - count + 1)
 
 	return w.clusters[first : first+count]
 }
 
-// newWorld makes everything that the steps change later.
-func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
+// newHub makes everything that the steps change later.
+func (a *arena) newHub(ctx context.Context, seed uint64) (*arenaHub, error) {
 	random := rand.New(rand.NewPCG(seed, 0))
-	w := &world{
+	w := &arenaHub{
 		Rand: random, admin: a.admin, truth: newTruth(), namespace: fmt.Sprintf("attack-%d", seed), placements: map[api.Adapter][]string{},
 		noted: func(string, ...any) {},
 	}
@@ -154,7 +154,7 @@ func (a *arena) newWorld(ctx context.Context, seed uint64) (*world, error) {
 }
 
 // destroy deletes the world, the placements first.
-func (w *world) destroy(ctx context.Context) error {
+func (w *arenaHub) destroy(ctx context.Context) error {
 	for _, adapter := range api.Adapters() {
 		if err := persist(ctx, func() error { return w.admin.DeleteAllOf(ctx, adapter.Empty(), client.InNamespace(w.namespace)) }); err != nil {
 			return fmt.Errorf("deleting the placements of %s: %w", adapter.Name(), err)
@@ -178,7 +178,7 @@ func (w *world) destroy(ctx context.Context) error {
 }
 
 // create makes an object, however often that fails.
-func (w *world) create(ctx context.Context, object client.Object) error {
+func (w *arenaHub) create(ctx context.Context, object client.Object) error {
 	if object.GetNamespace() == "" {
 		labels := object.GetLabels()
 		if labels == nil {
@@ -212,7 +212,7 @@ func (w *world) create(ctx context.Context, object client.Object) error {
 }
 
 // remove deletes an object, however often that fails.
-func (w *world) remove(ctx context.Context, object client.Object) error {
+func (w *arenaHub) remove(ctx context.Context, object client.Object) error {
 	err := persist(ctx, func() error {
 		if err := w.admin.Delete(ctx, object); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("deleting it, or waiting until it is gone: %w", err)
@@ -233,7 +233,7 @@ func (w *world) remove(ctx context.Context, object client.Object) error {
 func edit[T any, P interface {
 	*T
 	client.Object
-}](ctx context.Context, w *world, key client.ObjectKey, part part, change func(P)) error {
+}](ctx context.Context, w *arenaHub, key client.ObjectKey, part part, change func(P)) error {
 	object := P(new(T))
 
 	err := persist(ctx, func() error {
@@ -267,11 +267,11 @@ const (
 	status part = true
 )
 
-func (w *world) editCluster(ctx context.Context, name string, change func(*clusterv1.ManagedCluster)) error {
+func (w *arenaHub) editCluster(ctx context.Context, name string, change func(*clusterv1.ManagedCluster)) error {
 	return edit(ctx, w, client.ObjectKey{Name: name}, spec, change)
 }
 
-func (w *world) createCluster(ctx context.Context, name string) error {
+func (w *arenaHub) createCluster(ctx context.Context, name string) error {
 	err := w.create(ctx, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		clusterv1beta2.ClusterSetLabel: oneOf(w.Rand, w.sets...), regionLabel: oneOf(w.Rand, regions...), tierLabel: oneOf(w.Rand, tiers...),
 	}}})
@@ -283,7 +283,7 @@ func (w *world) createCluster(ctx context.Context, name string) error {
 }
 
 // claim reports the platform of a cluster.
-func (w *world) claim(ctx context.Context, cluster, platform string) error {
+func (w *arenaHub) claim(ctx context.Context, cluster, platform string) error {
 	return edit(ctx, w, client.ObjectKey{Name: cluster}, status, func(c *clusterv1.ManagedCluster) {
 		c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: platformClaim, Value: platform}}
 		if c.Status.Conditions == nil {
@@ -293,7 +293,7 @@ func (w *world) claim(ctx context.Context, cluster, platform string) error {
 }
 
 // taint puts a taint on a cluster.
-func (w *world) taint(ctx context.Context, cluster, key string, effect clusterv1.TaintEffect) error {
+func (w *arenaHub) taint(ctx context.Context, cluster, key string, effect clusterv1.TaintEffect) error {
 	added := metav1.NewTime(time.Now())
 
 	return w.editCluster(ctx, cluster, func(c *clusterv1.ManagedCluster) {
@@ -302,7 +302,7 @@ func (w *world) taint(ctx context.Context, cluster, key string, effect clusterv1
 }
 
 // score writes the score of a cluster that has a namespace.
-func (w *world) score(ctx context.Context, cluster string, value int32) error {
+func (w *arenaHub) score(ctx context.Context, cluster string, value int32) error {
 	err := w.create(ctx, &clusterv1alpha1.AddOnPlacementScore{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: scoreObject}})
 	if err != nil {
 		return err
@@ -313,18 +313,18 @@ func (w *world) score(ctx context.Context, cluster string, value int32) error {
 	})
 }
 
-func (w *world) bind(ctx context.Context, set string) error {
+func (w *arenaHub) bind(ctx context.Context, set string) error {
 	return w.create(ctx, &clusterv1beta2.ManagedClusterSetBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: set}, Spec: clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: set},
 	})
 }
 
-func (w *world) unbind(ctx context.Context, set string) error {
+func (w *arenaHub) unbind(ctx context.Context, set string) error {
 	return w.remove(ctx, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: set}})
 }
 
 // bound reports whether a set is bound.
-func (w *world) bound(ctx context.Context, set string) (bool, error) {
+func (w *arenaHub) bound(ctx context.Context, set string) (bool, error) {
 	exists := false
 
 	err := persist(ctx, func() error {
@@ -338,7 +338,7 @@ func (w *world) bound(ctx context.Context, set string) (bool, error) {
 }
 
 // selectInSet has a set hold the clusters of the world in some regions.
-func (w *world) selectInSet(set *clusterv1beta2.ManagedClusterSet, of ...string) {
+func (w *arenaHub) selectInSet(set *clusterv1beta2.ManagedClusterSet, of ...string) {
 	set.Spec.ClusterSelector = clusterv1beta2.ManagedClusterSelector{
 		SelectorType: clusterv1beta2.LabelSelector, LabelSelector: &metav1.LabelSelector{
 			MatchLabels:      map[string]string{worldLabel: w.namespace},
@@ -348,7 +348,7 @@ func (w *world) selectInSet(set *clusterv1beta2.ManagedClusterSet, of ...string)
 }
 
 // nudge has the placements looked at whose result depends on the time, after the clock has jumped: nothing else tells the hub of that.
-func (a *arena) nudge(ctx context.Context, w *world) error {
+func (a *arena) nudge(ctx context.Context, w *arenaHub) error {
 	skew := a.clock.skew.Load()
 	if skew == a.nudged {
 		return nil

@@ -104,8 +104,8 @@ func (r *reference) readPages(ctx context.Context, hub client.Reader, which api.
 	return nil
 }
 
-// answer is what the engine says to a placement with the decisions it has, or with none.
-func (r *reference) answer(placement *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, decision.Existing) {
+// result is what the engine says to a placement with the decisions it has, or with none.
+func (r *reference) result(placement *clusterv1beta1.Placement, afresh bool) (*scheduling.Result, decision.Existing) {
 	asked := api.V1beta1.Read(placement)
 	existing := decision.NewExisting(api.V1beta1.Codec(), asked, r.pages[asked.Key()])
 	incumbents := existing.Incumbents()

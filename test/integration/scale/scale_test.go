@@ -114,7 +114,7 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 			empty++
 		}
 
-		result, existing := r.answer(placement, false)
+		result, existing := r.result(placement, false)
 
 		if placement.Name == greatDefault {
 			// Others have moved since it was evaluated, which wakes nobody: it has as many as it can, and all of them fit.
@@ -133,7 +133,7 @@ func (f greatFleet) expectSettled(ctx context.Context, g Gomega) {
 		g.Expect(plan.Empty()).To(BeTrue(), "%s: a settled placement leaves nothing to write", name)
 
 		if placement.Name != greatSteady {
-			afresh, _ := r.answer(placement, true)
+			afresh, _ := r.result(placement, true)
 			g.Expect(selected).To(Equal(chosen(afresh)), "%s: the way here does not matter", name)
 		}
 	}
@@ -151,7 +151,7 @@ func (f greatFleet) expectFollows(ctx context.Context, key client.ObjectKey) {
 	placement := &clusterv1beta1.Placement{}
 	Expect(f.api.Get(ctx, key, placement)).To(Succeed())
 
-	result, _ := r.answer(placement, false)
+	result, _ := r.result(placement, false)
 	want := chosen(result)
 	touch := client.RawPatch(types.MergePatchType, []byte(fmt.Sprintf(`{"metadata":{"annotations":{"example.com/touched":%q}}}`, key)))
 	Expect(f.api.Patch(ctx, placement, touch)).To(Succeed())

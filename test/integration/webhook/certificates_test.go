@@ -36,20 +36,20 @@ import (
 )
 
 var _ = Describe("The certificates of the webhook", Ordered, func() {
-	BeforeAll(func(ctx SpecContext) { asking(ctx) })
+	BeforeAll(func(ctx SpecContext) { separateAPIServer(ctx) })
 
 	It("are made while no API server asks, and given to one that begins to", func(ctx SpecContext) {
 		url, stop := startWebhook(ctx)
 		DeferCleanup(func() { stop() })
 		Eventually(func(g Gomega) { g.Expect(certificatesOf(ctx, g).Type).To(Equal(corev1.SecretTypeTLS)) }).
 			WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
-		ask(ctx, url)
+		install(ctx, url)
 		trustingSecret(ctx)
 	})
 
 	It("are not written by a restart, nor is the installation when it is repeated", func(ctx SpecContext) {
 		url, stop := startWebhook(ctx)
-		ask(ctx, url)
+		install(ctx, url)
 		stop()
 
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", strings.TrimPrefix(url, "https://"))
@@ -65,14 +65,14 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 		DeferCleanup(func() { stop() })
 		Expect(manifests.InstallWebhook(ctx, suite.ControlPlane.AdminConfig(), url)).To(Succeed())
 		Expect(webhookBundles(ctx, Default)).To(Equal(bundles))
-		answered(ctx)
+		awaitDefaults(ctx)
 		Consistently(webhookWrites).WithContext(ctx).WithTimeout(suite.QuietPeriod).WithPolling(suite.AuditInterval).Should(Equal(settled))
 	})
 
 	It("are mended when somebody edits or deletes them", func(ctx SpecContext) {
 		url, stop := startWebhook(ctx)
 		DeferCleanup(func() { stop() })
-		ask(ctx, url)
+		install(ctx, url)
 
 		By("editing the Secret")
 
@@ -86,13 +86,13 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 			g.Expect(secret.Labels).To(HaveKey("example.com/kept"))
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 		trustingSecret(ctx)
-		answered(ctx)
+		awaitDefaults(ctx)
 
 		By("deleting the Secret")
 
 		Expect(suite.Client.Delete(ctx, certificatesOf(ctx, Default))).To(Succeed())
 		trustingSecret(ctx)
-		answered(ctx)
+		awaitDefaults(ctx)
 
 		By("editing a configuration")
 
@@ -101,23 +101,23 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 				c.Webhooks[0].ClientConfig.CABundle = nil
 			})
 		trustingSecret(ctx)
-		answered(ctx)
+		awaitDefaults(ctx)
 
 		By("deleting a configuration, and installing it again")
 
 		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}}
 		Expect(suite.Client.Delete(ctx, validating)).To(Succeed())
-		ask(ctx, url)
+		install(ctx, url)
 		trustingSecret(ctx)
 	})
 
 	It("are served by a replica that does not lead, at another address of the same configurations", func(ctx SpecContext) {
 		url, stop := startWebhook(ctx)
 		DeferCleanup(func() { stop() })
-		ask(ctx, url)
+		install(ctx, url)
 
 		standby := standBy(ctx)
-		ask(ctx, standby)
+		install(ctx, standby)
 		stop()
 		Expect(tried(ctx, Default).Labels).NotTo(BeEmpty())
 	})
@@ -130,7 +130,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		url, stop := startWebhook(ctx, func(o *controller.Options) { o.Webhook.Schedule = schedule })
 		DeferCleanup(func() { stop() })
-		ask(ctx, url)
+		install(ctx, url)
 
 		const (
 			clients = 4

@@ -44,11 +44,11 @@ var (
 
 var _ = Describe("The webhook for ManagedClusters", Ordered, func() {
 	BeforeAll(func(ctx SpecContext) {
-		asking(ctx)
+		separateAPIServer(ctx)
 
 		url, stop := startWebhook(ctx)
 		DeferCleanup(func() { stop() })
-		ask(ctx, url)
+		install(ctx, url)
 	})
 
 	made := func(ctx context.Context, name string, labels map[string]string, taints ...clusterv1.Taint) *clusterv1.ManagedCluster {

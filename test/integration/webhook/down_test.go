@@ -16,12 +16,12 @@ import (
 
 var _ = Describe("The webhook for ManagedClusters, when nobody answers", func() {
 	It("refuses what would go wrong without a word, and lets everything else pass", func(ctx SpecContext) {
-		asking(ctx)
+		separateAPIServer(ctx)
 
 		url, stop := startWebhook(ctx)
 		older := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "older"}}
 		Expect(suite.Client.Create(ctx, older)).To(Succeed(), "it names no set")
-		ask(ctx, url)
+		install(ctx, url)
 
 		inSet := map[string]string{clusterv1beta2.ClusterSetLabel: "blue"}
 		cluster := &clusterv1.ManagedCluster{

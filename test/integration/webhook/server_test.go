@@ -22,9 +22,9 @@ import (
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-// asking has the specs of this container run on an API server of their own, whose clusters may have fields that nobody knows. It asks
+// separateAPIServer has the specs of this container run on an API server of their own, whose clusters may have fields that nobody knows. It asks
 // nobody yet.
-func asking(ctx context.Context) {
+func separateAPIServer(ctx context.Context) {
 	GinkgoHelper()
 	suite.SeparateAPIServer(ctx, "/asking", func(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 		for _, object := range objects {
@@ -68,15 +68,15 @@ func startWebhook(ctx context.Context, settings ...func(*controller.Options)) (u
 	return url, suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), settings...) //nolint:contextcheck // It runs until stop.
 }
 
-// ask has the API server ask at a URL, and returns when it does.
-func ask(ctx context.Context, url string) {
+// install has the API server ask at a URL, and returns when it does.
+func install(ctx context.Context, url string) {
 	GinkgoHelper()
 	Expect(manifests.InstallWebhook(ctx, suite.ControlPlane.AdminConfig(), url)).To(Succeed())
-	answered(ctx)
+	awaitDefaults(ctx)
 }
 
-// answered waits until a new cluster gets its defaults.
-func answered(ctx context.Context) {
+// awaitDefaults waits until a new cluster gets its defaults.
+func awaitDefaults(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(tried(ctx, g).Labels).To(HaveKeyWithValue(clusterv1beta2.ClusterSetLabel, "default"))

@@ -192,7 +192,7 @@ func TestStuckLeaderFailsItsLivenessProbe(t *testing.T) {
 	})
 }
 
-func TestFirstAttemptTellsThatTheStandbyIsUp(t *testing.T) {
+func TestFirstAttemptReportsTheStandby(t *testing.T) {
 	lock := newLock(&resourcelock.LeaseLock{Client: newHub().client(&atomic.Bool{}).CoordinationV1()}, Options{})
 	select {
 	case <-lock.Attempted():

@@ -32,14 +32,14 @@ func newReviewer(t *testing.T) *rest.Config {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /apis/authentication.k8s.io/v1/tokenreviews", func(w http.ResponseWriter, req *http.Request) {
 		review := &authenticationv1.TokenReview{}
-		answerReview(t, w, req, review, func() {
+		serveReview(t, w, req, review, func() {
 			review.Status.Authenticated = review.Spec.Token == "scraper" || review.Spec.Token == "stranger"
 			review.Status.User.Username = review.Spec.Token
 		})
 	})
 	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/subjectaccessreviews", func(w http.ResponseWriter, req *http.Request) {
 		review := &authorizationv1.SubjectAccessReview{}
-		answerReview(t, w, req, review, func() {
+		serveReview(t, w, req, review, func() {
 			asked := review.Spec.NonResourceAttributes
 			review.Status.Allowed = review.Spec.User == "scraper" && asked != nil && asked.Verb == "get" &&
 				(asked.Path == "/metrics" || asked.Path == "/whoami")
@@ -50,7 +50,7 @@ func newReviewer(t *testing.T) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-func answerReview(t *testing.T, w http.ResponseWriter, req *http.Request, review any, decide func()) {
+func serveReview(t *testing.T, w http.ResponseWriter, req *http.Request, review any, decide func()) {
 	t.Helper()
 	if err := json.NewDecoder(req.Body).Decode(review); err != nil {
 		t.Errorf("decoding %s: %v", req.URL.Path, err)
@@ -91,15 +91,15 @@ func newHTTPSClient(t *testing.T, config *tls.Config) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// answer is what the endpoint said, and how it was reached.
-type answer struct {
+// response is what the endpoint said, and how it was reached.
+type response struct {
 	code       int
 	body       string
 	protocol   int
 	tlsVersion uint16
 }
 
-func get(t *testing.T, client *http.Client, url, token string) answer {
+func get(t *testing.T, client *http.Client, url, token string) response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	expect.NoError(t, err)
@@ -111,7 +111,7 @@ func get(t *testing.T, client *http.Client, url, token string) answer {
 	defer func() { expect.NoError(t, resp.Body.Close()) }()
 	body, err := io.ReadAll(resp.Body)
 	expect.NoError(t, err)
-	return answer{code: resp.StatusCode, body: string(body), protocol: resp.ProtoMajor, tlsVersion: resp.TLS.Version}
+	return response{code: resp.StatusCode, body: string(body), protocol: resp.ProtoMajor, tlsVersion: resp.TLS.Version}
 }
 
 func TestWhoMayReadWhat(t *testing.T) {
@@ -205,7 +205,7 @@ func TestAccessPassesTheUserOn(t *testing.T) {
 	var asked authorizationv1.SubjectAccessReviewSpec
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		review := &authorizationv1.SubjectAccessReview{}
-		answerReview(t, w, req, review, func() { asked, review.Status.Allowed = review.Spec, true })
+		serveReview(t, w, req, review, func() { asked, review.Status.Allowed = review.Spec, true })
 	}))
 	t.Cleanup(server.Close)
 	e, err := New(t.Context(), localServing(), &rest.Config{Host: server.URL}, http.DefaultClient)

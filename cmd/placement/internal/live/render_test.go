@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestTableTellsTheAPIsApart(t *testing.T) {
+func TestTableDistinguishesTheAPIs(t *testing.T) {
 	older := inventory.NewPlacementKey(inventory.V1alpha1, "team", "a")
 	b := &table{rows: []tableRow{
 		{key: key("a"), selected: "2/2", status: "Satisfied", decisions: "eu1, eu2"},

@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-func asked(adapter api.Adapter, spec map[string]any) map[string]any {
+func reviewed(adapter api.Adapter, spec map[string]any) map[string]any {
 	owner := adapter.Codec().Owner()
 
 	return map[string]any{
@@ -27,7 +27,7 @@ func TestAdmissionOfPlacements(t *testing.T) {
 	}
 
 	for range 2 { // Nothing is remembered.
-		placement, err := admission.Placement(api.V1beta1, asked(api.V1beta1, map[string]any{"tolerations": []any{map[string]any{"key": "a"}}}))
+		placement, err := admission.Placement(api.V1beta1, reviewed(api.V1beta1, map[string]any{"tolerations": []any{map[string]any{"key": "a"}}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestAdmissionOfPlacements(t *testing.T) {
 		}
 	}
 
-	older, err := admission.Placement(api.V1alpha1, asked(api.V1alpha1, map[string]any{"numberOfClusters": int64(2)}))
+	older, err := admission.Placement(api.V1alpha1, reviewed(api.V1alpha1, map[string]any{"numberOfClusters": int64(2)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAdmissionOfPlacements(t *testing.T) {
 		{"the second one", api.V1beta1, map[string]any{"sortBy": "Age", "x": "y"}, `; spec.sortBy: Unsupported value: "Age"`},
 		{"a field of the other API", api.V1alpha1, map[string]any{"tolerations": []any{}}, "spec.tolerations: unknown field"},
 	} {
-		if _, err := admission.Placement(tc.api, asked(tc.api, tc.spec)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := admission.Placement(tc.api, reviewed(tc.api, tc.spec)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want one with %q", tc.reason, err, tc.want)
 		}
 	}
