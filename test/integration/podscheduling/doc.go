@@ -1,0 +1,3 @@
+// Package podscheduling holds the specs of pod scheduling policies: the scenarios of docs/spec/pod-scheduling-policy.md on a real API server
+// with the controllers of workloads and kube-scheduler.
+package podscheduling
