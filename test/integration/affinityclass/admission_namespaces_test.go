@@ -1,0 +1,99 @@
+package affinityclass
+
+import (
+	"net/http"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+var _ = Describe("The labels of namespaces, docs/spec/affinity-class.md 1.5", func() {
+	const (
+		exempt = `{"metadata":{"labels":{"` + tenancy.SystemLabel + `":"true"}}}`
+		remove = `{"metadata":{"labels":{"` + tenancy.VerifyLabel + `":null}}}`
+		change = `{"metadata":{"labels":{"` + tenancy.VerifyLabel + `":"false"}}}`
+		verify = `{"metadata":{"labels":{"` + tenancy.VerifyLabel + `":"true"}}}`
+		other  = `{"metadata":{"labels":{"team":"a"}}}`
+	)
+
+	It("A32: an admin of the tenant cannot exempt it; a cluster administrator's label has no effect", func(ctx SpecContext) {
+		_, namespace := acme(ctx)
+		set := mainDB(ctx, namespace, "dc1")
+		admin := namespaceAdmin(ctx, namespace+"-admin")
+
+		free := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "free-"}}
+		Expect(admin.Create(ctx, free)).To(Succeed())
+		DeferCleanup(deleteNow, free)
+
+		patch := func(name, content string, subresources ...string) error {
+			object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			merge := client.RawPatch("application/merge-patch+json", []byte(content))
+
+			for _, subresource := range subresources {
+				return admin.SubResource(subresource).Patch(ctx, object, merge)
+			}
+
+			return admin.Patch(ctx, object, merge)
+		}
+
+		Eventually(func() error { return patch(namespace, exempt) }).WithContext(ctx).WithTimeout(suite.Timeout).
+			Should(refusedWith(http.StatusForbidden, `"`+namespace+`-admin"`, "cozystack.io/system",
+				`the verb "exempt" on affinityclasses.cozystack.io`))
+
+		const reason = "may not set, change or remove the label cozystack.io/verify-affinity-class"
+
+		for _, content := range []string{remove, change} {
+			Expect(patch(namespace, content)).To(refusedWith(http.StatusForbidden, reason))
+			Expect(patch(namespace, content, "status")).To(refusedWith(http.StatusForbidden, reason))
+		}
+
+		Expect(patch(namespace, exempt, "status")).To(refusedWith(http.StatusForbidden, "cozystack.io/system"))
+		Expect(patch(free.Name, verify)).To(refusedWith(http.StatusForbidden, reason))
+		Expect(admin.Create(ctx, verifiedNamespace("verified-by-admin"))).To(refusedWith(http.StatusForbidden, reason))
+
+		Expect(patch(namespace, other)).To(Succeed())
+		Expect(patch(free.Name, exempt)).To(Succeed(), "its pods are not verified")
+
+		Expect(suite.Client.Patch(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+			client.RawPatch("application/merge-patch+json", []byte(exempt)))).To(Succeed())
+		expectDenied(ctx, newPod(namespace, nil, owner(set)), "dc1", zone+"=dc1")
+	})
+})
+
+// namespaceAdmin returns a client of a user who may do everything with namespaces.
+func namespaceAdmin(ctx SpecContext, user string) client.Client {
+	GinkgoHelper()
+
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"namespaces", "namespaces/status", "namespaces/finalize"}, Verbs: []string{"*"},
+		}},
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}
+
+	for _, object := range []client.Object{role, binding} {
+		Expect(suite.Client.Create(ctx, object)).To(Succeed())
+		DeferCleanup(deleteNow, object)
+	}
+
+	config, err := suite.ControlPlane.UserConfig(user)
+	Expect(err).NotTo(HaveOccurred())
+
+	api, err := client.New(config, client.Options{Scheme: controller.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+
+	return api
+}

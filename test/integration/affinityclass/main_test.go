@@ -1,0 +1,134 @@
+package affinityclass
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+const (
+	zone = "topology.kubernetes.io/zone"
+	gpu  = "node.kubernetes.io/gpu"
+)
+
+// webhookAddress is where the hub serves its webhooks.
+var webhookAddress string
+
+func TestAffinityClasses(t *testing.T) {
+	RegisterFailHandler(Fail)
+	BeforeSuite(start)
+	RunSpecs(t, "AffinityClasses, Tenants and applications")
+}
+
+// start starts a control plane with the definitions of the platform, Nodes in two zones, the classes dc1, dc2 and gpu, and the hub.
+func start(ctx SpecContext) {
+	ctrl.SetLogger(klog.NewKlogr())
+
+	var err error
+
+	suite.ControlPlane, err = localplane.Start(ctx, localplane.Options{Workloads: true, AuditLog: true, Log: GinkgoWriter})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(suite.ControlPlane.Stop()).To(Succeed()) })
+
+	admin := rest.CopyConfig(suite.ControlPlane.AdminConfig())
+	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
+	suite.Client, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+
+	webhookAddress = freeAddress(ctx)
+
+	installPlatform(ctx)
+
+	for name, labels := range map[string]map[string]string{
+		"n-dc1": {zone: "dc1"}, "n-dc2": {zone: "dc2"},
+	} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+		Expect(suite.ControlPlane.CreateNode(ctx, node)).To(Succeed())
+	}
+
+	for name, selector := range map[string]map[string]cozystackv1alpha1.NodeLabelValue{
+		"dc1": {zone: "dc1"}, "dc2": {zone: "dc2"}, "gpu": {gpu: "true"},
+	} {
+		Expect(suite.Client.Create(ctx, newClass(name, selector))).To(Succeed())
+	}
+
+	startHub(ctx)
+	DeferCleanup(func() { suite.StopHub() })
+}
+
+// installPlatform applies the manifests of the hub and of the system, and the definitions that Flux and the platform bring.
+func installPlatform(ctx context.Context) {
+	GinkgoHelper()
+
+	config := suite.ControlPlane.AdminConfig()
+	Expect(manifests.Install(ctx, config)).To(Succeed())
+
+	platform, err := os.Open("testdata/platform.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(platform.Close)
+
+	definitions, err := manifests.Decode(platform, platform.Name())
+	Expect(err).NotTo(HaveOccurred())
+	Expect(manifests.Apply(ctx, config, definitions)).To(Succeed())
+	Expect(manifests.InstallSystem(ctx, config, manifests.AffinityClass, "https://"+webhookAddress)).To(Succeed())
+	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: "tenant-root"},
+	}))).To(Succeed())
+}
+
+// freeAddress returns an address on loopback that nobody listens on.
+func freeAddress(ctx context.Context) string {
+	GinkgoHelper()
+
+	listener := listen(ctx, "127.0.0.1:0")
+	defer listener.Close() //nolint:errcheck // It accepted nothing.
+
+	return listener.Addr().String()
+}
+
+func listen(ctx context.Context, address string) net.Listener {
+	GinkgoHelper()
+
+	var config net.ListenConfig
+
+	listener, err := config.Listen(ctx, "tcp", address)
+	Expect(err).NotTo(HaveOccurred())
+
+	return listener
+}
+
+// startHub starts all controllers of the system, and returns when the API server gets answers to all its reviews. Settings change the
+// options. suite.StopHub stops them.
+func startHub(ctx context.Context, settings ...func(*controller.Options)) {
+	GinkgoHelper()
+
+	listener := listen(ctx, webhookAddress)
+	system := func(o *controller.Options) {
+		o.Controllers = []string{manifests.AffinityClass + "/*"}
+		o.Webhook.Listener = listener
+	}
+	//nolint:contextcheck // It runs until StopHub.
+	suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), append([]func(*controller.Options){system}, settings...)...)
+
+	Eventually(func(g Gomega) { // A Tenant with a dash is refused by the webhook and by nothing else.
+		err := client.NewDryRunClient(suite.Client).Create(ctx, newTenant("tenant-root", "a-dash", ""))
+		g.Expect(err).To(refusedWith(http.StatusUnprocessableEntity, "dash"))
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+}
