@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("Without a hub, docs/spec/affinity-class.md 1.6", func() {
-	It("A27: pods of tenants, Tenants and applications are refused; pods of system namespaces are created", func(ctx SpecContext) {
+	It("affinity-class A27: pods of tenants, Tenants and applications are refused; pods of system namespaces are created", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		app := newApp("Postgres", namespace, "main-db", "dc1")
 		Expect(suite.Client.Create(ctx, app)).To(Succeed())

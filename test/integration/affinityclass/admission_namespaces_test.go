@@ -24,7 +24,7 @@ var _ = Describe("The labels of namespaces, docs/spec/affinity-class.md 1.5", fu
 		other  = `{"metadata":{"labels":{"team":"a"}}}`
 	)
 
-	It("A32: an admin of the tenant cannot exempt it; a cluster administrator's label has no effect", func(ctx SpecContext) {
+	It("affinity-class A32: an admin of the tenant cannot exempt it; a cluster administrator's label has no effect", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "dc1")
 		admin := namespaceAdmin(ctx, namespace+"-admin")

@@ -18,7 +18,7 @@ import (
 )
 
 var _ = Describe("Owners of pods, docs/spec/affinity-class.md 1.4", func() {
-	It("A33: an owner that the hub may not read refuses the pod until a ClusterRole is aggregated", func(ctx SpecContext) {
+	It("affinity-class A33: an owner that the hub may not read refuses the pod until a ClusterRole is aggregated", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		mainDB(ctx, namespace, "dc1")
 
@@ -50,7 +50,7 @@ var _ = Describe("Owners of pods, docs/spec/affinity-class.md 1.4", func() {
 		expectDenied(ctx, newPod(namespace, nil, owner(cluster)), "dc1", zone+"=dc1")
 	})
 
-	It("A34: an owner that is gone, has another UID or a kind without a definition is skipped", func(ctx SpecContext) {
+	It("affinity-class A34: an owner that is gone, has another UID or a kind without a definition is skipped", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := owner(mainDB(ctx, namespace, "dc1"))
 		gone, reborn, unknown := set, set, set
@@ -68,7 +68,7 @@ var _ = Describe("Owners of pods, docs/spec/affinity-class.md 1.4", func() {
 		expectDenied(ctx, newPod(namespace, nil, replaced), "dc1", zone+"=dc1")
 	})
 
-	It("A35: eight owners are followed, a ninth and a Secret refuse the pod", func(ctx SpecContext) {
+	It("affinity-class A35: eight owners are followed, a ninth and a Secret refuse the pod", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		top := owner(mainDB(ctx, namespace, "dc1"))
 

@@ -21,7 +21,7 @@ import (
 var inDC1 = map[string]string{zone: "dc1"}
 
 var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
-	It("A9: the pod of a compliant StatefulSet is admitted, and bound in dc1", func(ctx SpecContext) {
+	It("affinity-class A9: the pod of a compliant StatefulSet is admitted, and bound in dc1", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		Expect(suite.Client.Create(ctx, newRelease(namespace, "main-db", "dc1"))).To(Succeed())
 		Expect(suite.Client.Create(ctx, newStatefulSet(namespace, "db", 2, inDC1))).To(Succeed())
@@ -37,7 +37,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 
-	It("A10: a pod without nodeSelector is denied, with its generated name; its Deployment says why", func(ctx SpecContext) {
+	It("affinity-class A10: a pod without nodeSelector is denied, with its generated name; its Deployment says why", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "dc1")
 		expectDenied(ctx, newPod(namespace, nil, owner(set)), "dc1", zone+"=dc1")
@@ -59,7 +59,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 	})
 
-	It("A11, A12, A13: another value is denied, more keys are admitted, and a nodeAffinity does not count", func(ctx SpecContext) {
+	It("affinity-class A11, A12, A13: another value is denied, more keys are admitted, and a nodeAffinity does not count", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "dc1")
 
@@ -75,7 +75,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		expectDenied(ctx, pod, "dc1", zone+"=dc1")
 	})
 
-	It("A14, A16: a class is found 1 ms after its creation, and the first of two keys is named, always", func(ctx SpecContext) {
+	It("affinity-class A14, A16: a class is found 1 ms after its creation, and the first of two keys is named, always", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "two-keys")
 		Expect(suite.Client.Create(ctx, newClass("two-keys", map[string]cozystackv1alpha1.NodeLabelValue{"b": "2", "a": "1"}))).To(Succeed())
@@ -99,7 +99,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		}
 	})
 
-	It("A15: a class that was deleted by force denies", func(ctx SpecContext) {
+	It("affinity-class A15: a class that was deleted by force denies", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		Expect(suite.Client.Create(ctx, newClass("forced", map[string]cozystackv1alpha1.NodeLabelValue{zone: "dc1"}))).To(Succeed())
 		set := mainDB(ctx, namespace, "forced")
@@ -113,13 +113,13 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(HaveSuffix(`denied the request: AffinityClass "forced" not found`))
 	})
 
-	It("A17, A18: without a class or without a HelmRelease nothing is checked", func(ctx SpecContext) {
+	It("affinity-class A17, A18: without a class or without a HelmRelease nothing is checked", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		expectAdmitted(ctx, newPod(namespace, nil, owner(mainDB(ctx, namespace, ""))))
 		expectAdmitted(ctx, newPod(namespace, nil))
 	})
 
-	It("A19: of two HelmReleases the first one counts, with a warning", func(ctx SpecContext) {
+	It("affinity-class A19: of two HelmReleases the first one counts, with a warning", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		first := mainDB(ctx, namespace, "dc1")
 		second := newStatefulSet(namespace, "second", 0, nil)
@@ -134,7 +134,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		expectDenied(ctx, newPod(namespace, inDC1, owner(second), owner(first)), "dc2", zone+"=dc2")
 	})
 
-	It("A20: a circle of owners is admitted as unmanaged", func(ctx SpecContext) {
+	It("affinity-class A20: a circle of owners is admitted as unmanaged", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		a, b := newStatefulSet(namespace, "a", 0, nil), newStatefulSet(namespace, "b", 0, nil)
 		a.Labels, b.Labels = nil, nil
@@ -150,7 +150,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		expectAdmitted(ctx, newPod(namespace, nil, owner(a)))
 	})
 
-	It("A21: enforcement Warn admits, and the warning has the text", func(ctx SpecContext) {
+	It("affinity-class A21: enforcement Warn admits, and the warning has the text", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		soft := newClass("soft", map[string]cozystackv1alpha1.NodeLabelValue{zone: "dc1"})
 		soft.Spec.Enforcement = cozystackv1alpha1.EnforcementWarn
@@ -163,7 +163,7 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		Expect(warnings).To(ConsistOf(denial(pod, "soft", zone+"=dc1")))
 	})
 
-	It("A24: the label of a pod that is older than its class can be changed", func(ctx SpecContext) {
+	It("affinity-class A24: the label of a pod that is older than its class can be changed", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 		set := mainDB(ctx, namespace, "")
 		pod := newPod(namespace, nil, owner(set))

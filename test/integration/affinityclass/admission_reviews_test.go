@@ -20,7 +20,7 @@ import (
 )
 
 var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.md 1.1 to 1.3", func() {
-	It("A3, A4, A25: classes that are not allowed or do not exist, and reserved keys, are refused with field and text", func(ctx SpecContext) {
+	It("affinity-class A3, A4, A25: classes that are not allowed or do not exist, and reserved keys, are refused", func(ctx SpecContext) {
 		_, namespace := acme(ctx)
 
 		err := suite.Client.Create(ctx, newApp("Postgres", namespace, "main-db", "gpu"))
@@ -41,7 +41,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		Expect(suite.Client.Create(ctx, newApp("Redis", namespace, "cache", ""))).To(Succeed())
 	})
 
-	It("A5, A8, A31: Tenants with a default or a list that is not allowed, and names with a dash, are refused", func(ctx SpecContext) {
+	It("affinity-class A5, A8, A31: Tenants with a default or a list that is not allowed, and names with a dash, are refused", func(ctx SpecContext) {
 		parent, namespace := acme(ctx)
 
 		err := suite.Client.Create(ctx, newTenant(tenancy.RootNamespace, "beta", "gpu", "dc1"))
@@ -60,7 +60,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		Expect(suite.Client.Create(ctx, newTenant(namespace, "eu", "", "dc1"))).To(Succeed())
 	})
 
-	It("A22, A23: classes that verify nothing, have wrong labels or too long a name, and changed classes are refused", func(ctx SpecContext) {
+	It("affinity-class A22, A23: empty classes, wrong labels, long names and changed classes are refused", func(ctx SpecContext) {
 		type labels = map[string]cozystackv1alpha1.NodeLabelValue
 
 		for _, wrong := range []*cozystackv1alpha1.AffinityClass{
@@ -74,7 +74,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		Expect(suite.Client.Patch(ctx, class, patch)).To(refusedWith(http.StatusUnprocessableEntity, "is immutable"))
 	})
 
-	It("A37: a class that is being deleted is refused, unless the application has it already", func(ctx SpecContext) {
+	It("affinity-class A37: a class that is being deleted is refused, unless the application has it already", func(ctx SpecContext) {
 		class := newClass("leaving", map[string]cozystackv1alpha1.NodeLabelValue{zone: "dc1"})
 		Expect(suite.Client.Create(ctx, class)).To(Succeed())
 		DeferCleanup(removeClass, class.Name)
@@ -100,7 +100,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		Expect(suite.Client.Patch(ctx, mainDB, scale)).To(Succeed())
 	})
 
-	It("A42: an explicit class is refused in system namespaces", func(ctx SpecContext) {
+	It("affinity-class A42: an explicit class is refused in system namespaces", func(ctx SpecContext) {
 		for _, namespace := range []string{manifests.Namespace, "kube-system"} {
 			Expect(suite.Client.Create(ctx, newApp("Postgres", namespace, "main-db", "dc1"))).To(refusedWith(http.StatusUnprocessableEntity,
 				`AffinityClass is not supported in system namespace "`+namespace+`"`))
@@ -111,7 +111,7 @@ var _ = Describe("Reviews of Tenants and applications, docs/spec/affinity-class.
 		}
 	})
 
-	It("1.3: an update that leaves the spec as it is, and one of the status, is not checked", func(ctx SpecContext) {
+	It("affinity-class 1.3: an update that leaves the spec as it is, and one of the status, is not checked", func(ctx SpecContext) {
 		tenant, namespace := acme(ctx)
 		app := newApp("Postgres", namespace, "main-db", "dc1")
 		Expect(suite.Client.Create(ctx, app)).To(Succeed())

@@ -73,7 +73,7 @@ func start(ctx SpecContext) {
 	DeferCleanup(func() { suite.StopHub() })
 }
 
-// installPlatform applies the manifests of the hub and of the system, and the definitions that Flux and the platform bring.
+// installPlatform applies the manifests of the hub and of both systems, and the definitions that Flux and the platform bring.
 func installPlatform(ctx context.Context) {
 	GinkgoHelper()
 
@@ -87,7 +87,11 @@ func installPlatform(ctx context.Context) {
 	definitions, err := manifests.Decode(platform, platform.Name())
 	Expect(err).NotTo(HaveOccurred())
 	Expect(manifests.Apply(ctx, config, definitions)).To(Succeed())
-	Expect(manifests.InstallSystem(ctx, config, manifests.AffinityClass, "https://"+webhookAddress)).To(Succeed())
+
+	for _, system := range []string{manifests.PodScheduling, manifests.AffinityClass} {
+		Expect(manifests.InstallSystem(ctx, config, system, "https://"+webhookAddress)).To(Succeed())
+	}
+
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, &corev1.Namespace{
 		ObjectMeta: metav1.ObjectMeta{Name: "tenant-root"},
 	}))).To(Succeed())
@@ -114,14 +118,14 @@ func listen(ctx context.Context, address string) net.Listener {
 	return listener
 }
 
-// startHub starts all controllers of the system, and returns when the API server gets answers to all its reviews. Settings change the
-// options. suite.StopHub stops them.
+// startHub starts all controllers of AffinityClasses and of pod scheduling policies, and returns when the API server gets answers to its
+// reviews. Settings change the options. suite.StopHub stops them.
 func startHub(ctx context.Context, settings ...func(*controller.Options)) {
 	GinkgoHelper()
 
 	listener := listen(ctx, webhookAddress)
 	system := func(o *controller.Options) {
-		o.Controllers = []string{manifests.AffinityClass + "/*"}
+		o.Controllers = []string{manifests.AffinityClass + "/*", manifests.PodScheduling + "/*"}
 		o.Webhook.Listener = listener
 	}
 	//nolint:contextcheck // It runs until StopHub.
