@@ -12,7 +12,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 )
 
 // The configurations name the Service, and that leads to the pods, by the names and paths that the program knows.
@@ -20,8 +20,8 @@ func TestWebhookIsReached(t *testing.T) {
 	mutating := typedIn[admissionregistrationv1.MutatingWebhookConfiguration](t, "base/webhook", "MutatingWebhookConfiguration")
 	validating := typedIn[admissionregistrationv1.ValidatingWebhookConfiguration](t, "base/webhook", "ValidatingWebhookConfiguration")
 	for _, name := range []string{mutating.Name, validating.Name} {
-		if name != webhook.Configuration {
-			t.Errorf("a configuration is named %s, want %s", name, webhook.Configuration)
+		if name != clusterdefaults.Configuration {
+			t.Errorf("a configuration is named %s, want %s", name, clusterdefaults.Configuration)
 		}
 	}
 	got := []*admissionregistrationv1.ServiceReference{mutating.Webhooks[0].ClientConfig.Service, validating.Webhooks[0].ClientConfig.Service}
@@ -30,7 +30,7 @@ func TestWebhookIsReached(t *testing.T) {
 			Namespace: manifests.Namespace, Name: webhookconfig.Service, Path: ptr.To(path), Port: ptr.To[int32](443),
 		}
 	}
-	want := []*admissionregistrationv1.ServiceReference{reference(webhook.MutatePath), reference(webhook.ValidatePath)}
+	want := []*admissionregistrationv1.ServiceReference{reference(clusterdefaults.MutatePath), reference(clusterdefaults.ValidatePath)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 )
 
 // controllers returns the options with all controllers that manifests.Install supports. The webhook needs an address at which the API
@@ -28,7 +28,7 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
 	options.Webhook.Listener = listener
 	if listener == nil {
-		options.Controllers = append(options.Controllers, "-"+webhook.Defaulting)
+		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller)
 	}
 	if o.kubeconfig != "" {
 		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints)

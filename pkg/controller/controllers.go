@@ -26,8 +26,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
 	"github.com/placement-hub/placement-hub/pkg/webhook/affinityclass"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 	policywebhook "github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
 
@@ -113,7 +113,7 @@ func (o Options) all(enabled []string) []controller {
 			reads(clusters), rules("managedcluster-taints"),
 		}},
 		// The webhook configurations and the Secret are watched by their names, and may be missing.
-		{name: webhook.Defaulting, webhook: managedClusterDefaults, access: Access{nil, rules("managedcluster-defaults")}},
+		{name: clusterdefaults.Controller, webhook: managedClusterDefaults, access: Access{nil, rules("managedcluster-defaults")}},
 		{name: managedcluster.Vocabulary, setup: managedcluster.SetupVocabulary, access: Access{
 			reads(clusters, sets, bindings), rules("vocabulary"),
 		}},
@@ -156,11 +156,11 @@ func once(setup func(manager.Manager, queue.Settings) error) func(manager.Manage
 
 // managedClusterDefaults returns the webhook for ManagedClusters.
 func managedClusterDefaults(mgr manager.Manager, s queue.Settings) (webhookconfig.Webhook, error) {
-	handlers, err := webhook.NewHandlers(s.Clock, mgr.GetAPIReader())
+	handlers, err := clusterdefaults.NewHandlers(s.Clock, mgr.GetAPIReader())
 
 	return webhookconfig.Webhook{
-		Controller: webhook.Defaulting, Mutating: webhook.Configuration, Validating: webhook.Configuration, Manifests: "manifests/webhook",
-		Handlers: handlers,
+		Controller: clusterdefaults.Controller, Manifests: "manifests/webhook", Handlers: handlers,
+		Mutating: clusterdefaults.Configuration, Validating: clusterdefaults.Configuration,
 	}, err
 }
 

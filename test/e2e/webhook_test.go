@@ -24,7 +24,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -117,7 +117,7 @@ func TestReadyWhenTheWebhookServes(t *testing.T) {
 	mend()
 	r.wantReady(t)
 	mutates := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	must(t, h.client.Get(t.Context(), types.NamespacedName{Name: webhook.Configuration}, mutates))
+	must(t, h.client.Get(t.Context(), types.NamespacedName{Name: clusterdefaults.Configuration}, mutates))
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(mutates.Webhooks[0].ClientConfig.CABundle)
 	connection, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots}}).DialContext(t.Context(), "tcp", address)

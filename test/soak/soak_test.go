@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 )
 
 const (
@@ -64,7 +64,7 @@ func start(t *testing.T) client.Client {
 	account, err := plane.ServiceAccountConfig(t.Context(), manifests.Namespace, manifests.ServiceAccount)
 	g.Expect(err).NotTo(HaveOccurred())
 
-	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Defaulting}}
+	options := controller.Options{Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}}
 	mgr, err := ctrl.NewManager(account, ctrl.Options{
 		Scheme: controller.Scheme(), Cache: options.CacheOptions(), Logger: klog.Background(),
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",

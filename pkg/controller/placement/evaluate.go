@@ -85,7 +85,7 @@ func (r *reconciler) schedule(
 
 		evaluation, err := decision.EvaluateWith(request, scheduler, existing, r.state.served.options(), now)
 		if err != nil {
-			return decision.Evaluation{}, err //nolint:wrapcheck // It is that of decideProved.
+			return decision.Evaluation{}, err
 		}
 
 		plan.planned(&evaluation)

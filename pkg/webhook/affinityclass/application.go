@@ -11,6 +11,7 @@ import (
 
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // applicationHandler reviews objects of the group apps.cozystack.io that are no Tenants: docs/spec/affinity-class.md 1.3.
@@ -31,7 +32,7 @@ type application struct {
 
 func (h *applicationHandler) review(ctx context.Context, request admission.Request) admission.Response {
 	if request.Kind.Group != appsv1alpha1.GroupName || request.Kind.Kind == tenantKind || request.SubResource != "" || request.Namespace == "" {
-		return badRequest(fmt.Errorf("%s reviews applications in namespaces, and got a %s: correct the rules of the webhook", ApplicationPath,
+		return webhook.BadRequest(fmt.Errorf("%s reviews applications in namespaces, and got a %s: correct the rules of the webhook", ApplicationPath,
 			request.Kind.String()))
 	}
 
@@ -41,7 +42,7 @@ func (h *applicationHandler) review(ctx context.Context, request admission.Reque
 
 	created := application{}
 	if err := json.Unmarshal(request.Object.Raw, &created); err != nil {
-		return badRequest(fmt.Errorf("%s %s/%s cannot be read: %w", request.Kind.Kind, request.Namespace, request.Name, err))
+		return webhook.BadRequest(fmt.Errorf("%s %s/%s cannot be read: %w", request.Kind.Kind, request.Namespace, request.Name, err))
 	}
 
 	change := tenancy.Change{Update: request.Operation == admissionv1.Update, New: created.Spec}
@@ -49,7 +50,8 @@ func (h *applicationHandler) review(ctx context.Context, request admission.Reque
 	if change.Update {
 		stored := application{}
 		if err := json.Unmarshal(request.OldObject.Raw, &stored); err != nil {
-			return badRequest(fmt.Errorf("%s %s/%s, as it is stored, cannot be read: %w", request.Kind.Kind, request.Namespace, request.Name, err))
+			return webhook.BadRequest(
+				fmt.Errorf("%s %s/%s, as it is stored, cannot be read: %w", request.Kind.Kind, request.Namespace, request.Name, err))
 		}
 
 		change.Old = stored.Spec

@@ -9,7 +9,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
@@ -22,6 +21,7 @@ import (
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // The paths of the handlers.
@@ -109,7 +109,7 @@ func verdictOf(response admission.Response) metrics.Verdict {
 func respond(request admission.Request, name string, review tenancy.Review, err error) admission.Response {
 	switch {
 	case err != nil:
-		return failed(err)
+		return webhook.InternalError(err)
 	case len(review.Errors) > 0:
 		kind := schema.GroupKind{Group: request.Kind.Group, Kind: request.Kind.Kind}
 		status := apierrors.NewInvalid(kind, name, review.Errors).Status()
@@ -118,20 +118,4 @@ func respond(request admission.Request, name string, review tenancy.Review, err 
 	default:
 		return admission.Allowed("").WithWarnings(review.Warnings...)
 	}
-}
-
-// failed refuses an object about which something cannot be read.
-func failed(err error) admission.Response {
-	response := admission.Errored(http.StatusInternalServerError, err)
-	response.Result.Reason = metav1.StatusReasonInternalError
-
-	return response
-}
-
-// badRequest refuses a review that the handler cannot decode.
-func badRequest(err error) admission.Response {
-	response := admission.Errored(http.StatusBadRequest, err)
-	response.Result.Reason = metav1.StatusReasonBadRequest
-
-	return response
 }

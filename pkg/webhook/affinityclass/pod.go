@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // podHandler verifies Pods that are created: docs/spec/affinity-class.md 1.4.
@@ -28,7 +29,7 @@ type pod struct {
 
 func (h *podHandler) review(ctx context.Context, request admission.Request) admission.Response {
 	if request.Kind.Group != "" || request.Kind.Kind != "Pod" || request.SubResource != "" {
-		return badRequest(fmt.Errorf("%s reviews Pods, and got a %s: correct the rules of the webhook", PodPath, request.Kind.String()))
+		return webhook.BadRequest(fmt.Errorf("%s reviews Pods, and got a %s: correct the rules of the webhook", PodPath, request.Kind.String()))
 	}
 
 	if request.Operation != admissionv1.Create { // An update of a Pod that is older than its class must not fail.
@@ -37,7 +38,7 @@ func (h *podHandler) review(ctx context.Context, request admission.Request) admi
 
 	var created pod
 	if err := json.Unmarshal(request.Object.Raw, &created); err != nil {
-		return badRequest(fmt.Errorf("Pod %s/%s cannot be read: %w", request.Namespace, request.Name, err)) //nolint:staticcheck // A kind.
+		return webhook.BadRequest(fmt.Errorf("Pod %s/%s cannot be read: %w", request.Namespace, request.Name, err)) //nolint:staticcheck // A kind.
 	}
 
 	object := objectOf(schema.GroupKind{Kind: "Pod"}, &created.Metadata)
@@ -58,7 +59,7 @@ func verdictResponse(verdict tenancy.Verdict) admission.Response {
 	case http.StatusForbidden:
 		response = admission.Denied(verdict.Message)
 	default:
-		response = failed(errors.New(verdict.Message))
+		response = webhook.InternalError(errors.New(verdict.Message))
 	}
 
 	return response.WithWarnings(verdict.Warnings...)

@@ -10,6 +10,7 @@ import (
 
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 const tenantKind = "Tenant"
@@ -19,7 +20,7 @@ type tenantHandler struct{ *reader }
 
 func (h *tenantHandler) review(ctx context.Context, request admission.Request) admission.Response {
 	if request.Kind.Group != appsv1alpha1.GroupName || request.Kind.Kind != tenantKind || request.SubResource != "" {
-		return badRequest(fmt.Errorf("%s reviews Tenants, and got a %s: correct the rules of the webhook", TenantPath, request.Kind.String()))
+		return webhook.BadRequest(fmt.Errorf("%s reviews Tenants, and got a %s: correct the rules of the webhook", TenantPath, request.Kind.String()))
 	}
 
 	if request.Operation != admissionv1.Create && request.Operation != admissionv1.Update {
@@ -28,7 +29,7 @@ func (h *tenantHandler) review(ctx context.Context, request admission.Request) a
 
 	tenant := &appsv1alpha1.Tenant{}
 	if err := json.Unmarshal(request.Object.Raw, tenant); err != nil {
-		return badRequest(fmt.Errorf("Tenant %s/%s cannot be read: %w", request.Namespace, request.Name, err)) //nolint:staticcheck // A kind.
+		return webhook.BadRequest(fmt.Errorf("Tenant %s/%s cannot be read: %w", request.Namespace, request.Name, err)) //nolint:staticcheck // A kind.
 	}
 
 	var before *appsv1alpha1.Tenant
@@ -36,14 +37,14 @@ func (h *tenantHandler) review(ctx context.Context, request admission.Request) a
 	if request.Operation == admissionv1.Update {
 		before = &appsv1alpha1.Tenant{}
 		if err := json.Unmarshal(request.OldObject.Raw, before); err != nil {
-			return badRequest(fmt.Errorf("Tenant %s/%s, as it is stored, cannot be read: %w", //nolint:staticcheck // A kind.
+			return webhook.BadRequest(fmt.Errorf("Tenant %s/%s, as it is stored, cannot be read: %w", //nolint:staticcheck // A kind.
 				request.Namespace, request.Name, err))
 		}
 	}
 
 	tree, err := h.tenants.treeWithOwner(ctx, tenant.Namespace)
 	if err != nil {
-		return failed(err)
+		return webhook.InternalError(err)
 	}
 
 	review, err := tenancy.CheckTenant(tree, h.classes(ctx), before, tenant)

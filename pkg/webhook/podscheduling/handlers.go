@@ -2,11 +2,11 @@ package podscheduling
 
 import (
 	"errors"
-	"net/http"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // Controller is the name of the controller that serves the handlers, and Configuration that of its MutatingWebhookConfiguration and of its
@@ -33,12 +33,5 @@ func Handlers(source *Source, recorder events.EventRecorder) map[string]admissio
 
 // noReview refuses a body that is no AdmissionReview with a request: those of API servers always have a UID.
 func noReview() admission.Response {
-	return badRequest(errors.New("the body is no AdmissionReview of admission.k8s.io/v1 with a request that has a uid"))
-}
-
-func badRequest(err error) admission.Response {
-	response := admission.Errored(http.StatusBadRequest, err)
-	response.Result.Reason = metav1.StatusReasonBadRequest
-
-	return response
+	return webhook.BadRequest(errors.New("the body is no AdmissionReview of admission.k8s.io/v1 with a request that has a uid"))
 }

@@ -12,6 +12,7 @@ import (
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // validator denies invalid policies: docs/spec/pod-scheduling-policy.md 2.1.7.
@@ -25,7 +26,7 @@ func (*validator) Handle(_ context.Context, request admission.Request) admission
 
 	response, err := validate(request)
 	if err != nil {
-		response = badRequest(err)
+		response = webhook.BadRequest(err)
 	}
 
 	metrics.ObservePodSchedulingReview(response.Allowed, false, err != nil)

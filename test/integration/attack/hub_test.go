@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 )
 
@@ -185,7 +185,7 @@ func (r *replica) supervise(ctx context.Context) {
 // ask.
 func (r *replica) run(ctx context.Context) error {
 	options := controller.Options{
-		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + webhook.Defaulting}, Workers: workers, Clock: r.clock,
+		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller}, Workers: workers, Clock: r.clock,
 	}
 
 	mgr, err := ctrl.NewManager(r.proxy.Config(), ctrl.Options{

@@ -30,8 +30,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/lenient"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
 	"github.com/placement-hub/placement-hub/pkg/webhook/certificates"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -96,7 +96,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		By("editing a configuration")
 
-		suite.Edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}},
+		suite.Edit(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: clusterdefaults.Configuration}},
 			func(c *admissionregistrationv1.MutatingWebhookConfiguration) {
 				c.Webhooks[0].ClientConfig.CABundle = nil
 			})
@@ -105,7 +105,7 @@ var _ = Describe("The certificates of the webhook", Ordered, func() {
 
 		By("deleting a configuration, and installing it again")
 
-		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: webhook.Configuration}}
+		validating := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: clusterdefaults.Configuration}}
 		Expect(suite.Client.Delete(ctx, validating)).To(Succeed())
 		install(ctx, url)
 		trustingSecret(ctx)
@@ -236,7 +236,7 @@ func standBy(ctx context.Context) (url string) { //nolint:contextcheck // It run
 	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controller.Setup(mgr, controller.Options{
-		Controllers: []string{webhook.Defaulting}, Webhook: webhookconfig.Options{Listener: listener},
+		Controllers: []string{clusterdefaults.Controller}, Webhook: webhookconfig.Options{Listener: listener},
 	})).To(Succeed())
 
 	running, cancel := context.WithCancel(context.Background())

@@ -18,7 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
-	"github.com/placement-hub/placement-hub/pkg/webhook"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
@@ -59,7 +59,7 @@ func startWebhook(ctx context.Context, settings ...func(*controller.Options)) (u
 
 	listener, url := listenForWebhook(ctx)
 	alone := func(o *controller.Options) {
-		o.Controllers = []string{webhook.Defaulting}
+		o.Controllers = []string{clusterdefaults.Controller}
 		o.Webhook.Listener = listener
 	}
 
@@ -102,10 +102,10 @@ func certificatesOf(ctx context.Context, g Gomega) *corev1.Secret {
 // webhookBundles are the authorities that the two configurations say to trust.
 func webhookBundles(ctx context.Context, g Gomega) []string {
 	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, mutating)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: clusterdefaults.Configuration}, mutating)).To(Succeed())
 
 	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: webhook.Configuration}, validating)).To(Succeed())
+	g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: clusterdefaults.Configuration}, validating)).To(Succeed())
 
 	return []string{string(mutating.Webhooks[0].ClientConfig.CABundle), string(validating.Webhooks[0].ClientConfig.CABundle)}
 }

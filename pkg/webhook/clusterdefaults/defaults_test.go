@@ -1,4 +1,4 @@
-package webhook
+package clusterdefaults
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package webhook
+package clusterdefaults
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // The upstream paths of the webhooks.
@@ -22,10 +24,10 @@ const (
 	ValidatePath = "/validate-cluster-open-cluster-management-io-v1-managedcluster"
 )
 
-// Defaulting is the name of the controller that serves the handlers, and Configuration that of its MutatingWebhookConfiguration and of its
+// Controller is the name of the controller that serves the handlers, and Configuration that of its MutatingWebhookConfiguration and of its
 // ValidatingWebhookConfiguration.
 const (
-	Defaulting    = "managedcluster-defaults"
+	Controller    = "managedcluster-defaults"
 	Configuration = "open-cluster-management-placement-hub-managedclusters"
 )
 
@@ -77,12 +79,12 @@ type mutator struct {
 func (m *mutator) Handle(_ context.Context, request admission.Request) admission.Response {
 	cluster, before, err := m.read(request)
 	if err != nil {
-		return badRequest(err)
+		return webhook.BadRequest(err)
 	}
 
 	patch, err := Defaults(cluster, before, m.clock.Now())
 	if err != nil {
-		return badRequest(err)
+		return webhook.BadRequest(err)
 	}
 
 	return admission.Patched("", patch...)
@@ -98,7 +100,7 @@ type validator struct {
 func (v *validator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	cluster, before, err := v.read(request)
 	if err != nil {
-		return badRequest(err)
+		return webhook.BadRequest(err)
 	}
 
 	if !Accepts(cluster, before) {
@@ -122,12 +124,4 @@ func (v *validator) Handle(ctx context.Context, request admission.Request) admis
 		return admission.Denied(fmt.Sprintf("cluster namespace %q is terminating: "+
 			"wait until the namespace is gone, and accept ManagedCluster %s then", name, name))
 	}
-}
-
-// badRequest rejects a request that the user must correct.
-func badRequest(err error) admission.Response {
-	response := admission.Errored(http.StatusBadRequest, err)
-	response.Result.Reason = metav1.StatusReasonBadRequest
-
-	return response
 }
