@@ -168,3 +168,14 @@ func (w *Workload) ofDaemonSet() bool {
 	return w.Kind == podKind && w.owner != nil && w.owner.Kind == daemonSetKind.Kind &&
 		schema.FromAPIVersionAndKind(w.owner.APIVersion, w.owner.Kind).Group == daemonSetKind.Group
 }
+
+// WithoutConstraints returns a workload of the same kind, names, labels and controller whose pod spec has no constraints. What a policy adds
+// to it is all that the policy can add.
+func (w *Workload) WithoutConstraints() *Workload {
+	without := *w
+	if w.spec != nil {
+		without.spec = map[string]any{}
+	}
+
+	return &without
+}
