@@ -1,0 +1,167 @@
+package pods
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+)
+
+// Apply creates or replaces policies, classes, Tenants and all other objects of a change, and returns the objects after it and what admission
+// says of the policies, classes and Tenants. An object that admission refuses is not applied. Apply does not modify its arguments.
+func Apply(before, change *Objects) (*Objects, []Applied) {
+	after := *before
+	after.Namespaces = overlay(before.Namespaces, change.Namespaces)
+	after.Nodes = overlay(before.Nodes, change.Nodes)
+	after.Workloads = overlay(before.Workloads, change.Workloads)
+	after.Releases = overlay(before.Releases, change.Releases)
+	after.Applications = overlay(before.Applications, change.Applications)
+
+	var applied []Applied
+
+	for _, policy := range change.ClusterPolicies {
+		prepared := podconstraints.NewClusterPolicy(policy)
+		after.ClusterPolicies = admit(after.ClusterPolicies, policy, &applied, prepared.String(), prepared.Errors, prepared.Warnings)
+	}
+
+	for _, policy := range change.Policies {
+		prepared := podconstraints.NewPolicy(policy)
+		after.Policies = admit(after.Policies, policy, &applied, prepared.String(), prepared.Errors, prepared.Warnings)
+	}
+
+	for _, class := range change.Classes {
+		after.Classes = admit(after.Classes, class, &applied, "AffinityClass "+class.Name, checkClass(find(after.Classes, class), class), nil)
+	}
+
+	for _, tenant := range change.Tenants {
+		review, err := tenancy.CheckTenant(tenancy.NewTree(after.Tenants), given(after.Classes), find(after.Tenants, tenant), tenant)
+		if err != nil { // The classes are given, so that none has to be read.
+			review.Errors = append(review.Errors, field.InternalError(field.NewPath("spec"), err))
+		}
+
+		after.Tenants = admit(after.Tenants, tenant, &applied, "Tenant "+tenant.Namespace+"/"+tenant.Name, review.Errors, review.Warnings)
+	}
+
+	return &after, applied
+}
+
+// admit adds an object to a list, or replaces the one of its name, unless there are errors.
+func admit[T metav1.Object](list []T, object T, applied *[]Applied, name string, errs field.ErrorList, warnings []string) []T {
+	result := Applied{Object: name, Warnings: warnings}
+	if at := at(list, object); at < 0 {
+		result.New = true
+	} else {
+		result.Unchanged = apiequality.Semantic.DeepEqual(specIn(list[at]), specIn(object))
+	}
+
+	for _, err := range errs {
+		result.Refused = append(result.Refused, err.Error())
+	}
+
+	*applied = append(*applied, result)
+
+	if len(errs) > 0 {
+		return list
+	}
+
+	return overlay(list, []T{object})
+}
+
+// overlay returns a list with the objects of another one, which replace those of the same kind and name.
+func overlay[T metav1.Object](list, objects []T) []T {
+	list = slices.Clone(list)
+
+	for _, object := range objects {
+		if at := at(list, object); at >= 0 {
+			list[at] = object
+		} else {
+			list = append(list, object)
+		}
+	}
+
+	return list
+}
+
+// at returns the index of the object of the same kind and name; -1 if there is none.
+func at[T metav1.Object](list []T, object T) int {
+	return slices.IndexFunc(list, func(other T) bool {
+		return other.GetNamespace() == object.GetNamespace() && other.GetName() == object.GetName() && kindIn(other) == kindIn(object)
+	})
+}
+
+// kindIn returns the kind of an object that is in a list with other kinds; empty for a typed one.
+func kindIn(object metav1.Object) string {
+	if untyped, is := object.(interface{ GetKind() string }); is {
+		return untyped.GetKind()
+	}
+
+	return ""
+}
+
+// specIn returns the spec of a policy, class or Tenant.
+func specIn(object any) any {
+	switch object := object.(type) {
+	case *kupidv1alpha1.ClusterPodSchedulingPolicy:
+		return object.Spec
+	case *kupidv1alpha1.PodSchedulingPolicy:
+		return object.Spec
+	case *cozystackv1alpha1.AffinityClass:
+		return object.Spec
+	case *appsv1alpha1.Tenant:
+		return object.Spec
+	default:
+		return object
+	}
+}
+
+// find returns the object of the same name; nil if there is none.
+func find[T metav1.Object](list []T, object T) T {
+	var none T
+
+	if at := at(list, object); at >= 0 {
+		return list[at]
+	}
+
+	return none
+}
+
+// given returns a lookup of classes.
+func given(classes []*cozystackv1alpha1.AffinityClass) tenancy.Classes {
+	return func(name string) (*cozystackv1alpha1.AffinityClass, error) {
+		return find(classes, &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: name}}), nil
+	}
+}
+
+// checkClass checks the rules of the CustomResourceDefinition that a schema cannot express: docs/spec/affinity-class.md 1.1.
+func checkClass(old, class *cozystackv1alpha1.AffinityClass) field.ErrorList {
+	var errs field.ErrorList
+
+	if len(class.Name) > validation.LabelValueMaxLength {
+		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), class.Name,
+			fmt.Sprintf("must have at most %d characters, because the name becomes the value of a label", validation.LabelValueMaxLength)))
+	}
+
+	path := field.NewPath("spec", "nodeSelector")
+
+	for _, key := range slices.Sorted(maps.Keys(class.Spec.NodeSelector)) {
+		for _, rule := range validation.IsQualifiedName(key) {
+			errs = append(errs, field.Invalid(path, key, rule))
+		}
+	}
+
+	if old != nil && !maps.Equal(old.Spec.NodeSelector, class.Spec.NodeSelector) {
+		errs = append(errs, field.Forbidden(path, "is immutable: create another AffinityClass"))
+	}
+
+	return errs
+}

@@ -1,0 +1,180 @@
+package pods
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+)
+
+// Evaluator evaluates workloads among the objects that it was made of. It is safe for concurrent use if the functions of the Objects are.
+type Evaluator struct {
+	objects    *Objects
+	prepared   []*podconstraints.Policy // in the order of their application
+	policies   *podconstraints.Policies
+	namespaces map[string]map[string]string // labels by name
+	classes    map[string]*cozystackv1alpha1.AffinityClass
+	tree       *tenancy.Tree
+	owners     map[owner]*unstructured.Unstructured
+}
+
+// NewEvaluator prepares the policies and arranges the other objects, which must not change while the Evaluator is used.
+func NewEvaluator(objects *Objects) *Evaluator {
+	e := &Evaluator{
+		objects: objects, namespaces: map[string]map[string]string{}, classes: map[string]*cozystackv1alpha1.AffinityClass{},
+		tree: tenancy.NewTree(objects.Tenants), owners: ownersOf(objects),
+	}
+
+	for _, policy := range objects.ClusterPolicies {
+		e.prepared = append(e.prepared, podconstraints.NewClusterPolicy(policy))
+	}
+
+	for _, policy := range objects.Policies {
+		e.prepared = append(e.prepared, podconstraints.NewPolicy(policy))
+	}
+
+	slices.SortFunc(e.prepared, func(a, b *podconstraints.Policy) int {
+		return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	e.policies = podconstraints.NewPolicies(e.prepared)
+
+	for _, namespace := range objects.Namespaces {
+		e.namespaces[namespace.Name] = namespace.Labels
+	}
+
+	for _, class := range objects.Classes {
+		e.classes[class.Name] = class
+	}
+
+	return e
+}
+
+// namespaceLabels returns the labels of a namespace, with the one that every API server adds.
+func (e *Evaluator) namespaceLabels(name string) map[string]string {
+	labels := maps.Clone(e.namespaces[name])
+	if labels == nil {
+		labels = map[string]string{}
+	}
+
+	labels[corev1.LabelMetadataName] = name
+
+	return labels
+}
+
+// admission is the admission of a workload that is evaluated.
+type admission int
+
+const (
+	// creation is the admission of an object that does not exist yet.
+	creation admission = iota
+	// existing is none: the object is there, and a Pod of its template is created now.
+	existing
+	// nextAdmission is the next update of an existing object, or for a Pod or Job the creation of the same one.
+	nextAdmission
+)
+
+// evaluation is what admission makes of one workload.
+type evaluation struct {
+	kind      Kind
+	object    *unstructured.Unstructured
+	admission admission
+	workload  *podconstraints.Workload
+	exemption podconstraints.Exemption
+	result    podconstraints.Result
+	// injected is the object with what the policies add at its creation or next update.
+	injected *unstructured.Unstructured
+	// pod is the Pod that is created now, with what the policies add to that; nil if the workload has no pod spec.
+	pod *pod
+}
+
+// evaluateAs applies the policies to a workload, and to the Pod that follows from it.
+func (e *Evaluator) evaluateAs(object *unstructured.Unstructured, as admission) (*evaluation, error) {
+	kind, known := KindOf(object.GroupVersionKind())
+	if !known {
+		return nil, fmt.Errorf("%s has no Pods that policies or classes apply to", object.GroupVersionKind())
+	}
+
+	workload, err := read(kind, object)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
+	}
+
+	ev := &evaluation{
+		kind: kind, object: object, admission: as, workload: workload, exemption: workload.Exemption(false), injected: object,
+	}
+	if ev.exemption == podconstraints.NotExempt {
+		ev.result = podconstraints.Inject(workload, e.matching(workload))
+		if ev.injected, err = patched(object, &ev.result); err != nil {
+			return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
+		}
+	}
+
+	if ev.pod, err = e.podOf(ev); err != nil {
+		return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
+	}
+
+	return ev, nil
+}
+
+// matching returns the policies that apply to the Pods of a workload.
+func (e *Evaluator) matching(workload *podconstraints.Workload) []*podconstraints.Policy {
+	return e.policies.Matching(workload.Namespace, e.namespaceLabels(workload.Namespace), workload.Labels)
+}
+
+// read reads a workload from an object.
+func read(kind Kind, object *unstructured.Unstructured) (*podconstraints.Workload, error) {
+	raw, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+
+	return podconstraints.ReadWorkload(kind.GroupKind(), raw)
+}
+
+// Explain reports where the Pods of a workload may run that exists, or with isNew is to be created. The error names the workload: its
+// fields have types that no pod spec has.
+func (e *Evaluator) Explain(object *unstructured.Unstructured, isNew bool) (Report, error) {
+	as := existing
+	if isNew {
+		as = creation
+	}
+
+	ev, err := e.evaluateAs(object, as)
+	if err != nil {
+		return Report{}, err
+	}
+
+	return e.report(ev), nil
+}
+
+func (e *Evaluator) report(ev *evaluation) Report {
+	report := Report{
+		Kind: ev.kind.Kind, Namespace: ev.object.GetNamespace(), Name: ev.object.GetName(), New: ev.admission == creation,
+		Exempt: string(ev.exemption), Policies: e.explainPolicies(ev),
+	}
+
+	if ev.admission != creation {
+		report.Drift = drift(ev)
+	}
+
+	if ev.pod == nil {
+		return report
+	}
+
+	report.Class = e.explainClass(ev)
+	report.Notes = ev.pod.notes()
+
+	if !e.objects.NodesUnread {
+		report.Nodes = explainNodes(ev.pod, e.objects.Nodes)
+	}
+
+	return report
+}

@@ -1,0 +1,43 @@
+package pods
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+)
+
+// Objects are the objects of a cluster that decide where Pods may run. The order of each list does not matter.
+type Objects struct {
+	Policies        []*kupidv1alpha1.PodSchedulingPolicy
+	ClusterPolicies []*kupidv1alpha1.ClusterPodSchedulingPolicy
+	Classes         []*cozystackv1alpha1.AffinityClass
+	Tenants         []*appsv1alpha1.Tenant
+	// Namespaces have the labels that namespaceSelectors select by. A namespace that is not among them has only the label with its name.
+	Namespaces []*corev1.Namespace
+	Nodes      []*corev1.Node
+	// Workloads are objects of Kinds.
+	Workloads []*unstructured.Unstructured
+	// Releases are HelmReleases, and Applications objects of the group apps.cozystack.io except Tenants.
+	Releases, Applications []*unstructured.Unstructured
+
+	// Owner reads an owner that is not among the objects, as tenancy.Lookup does; nil if there are no others.
+	Owner tenancy.Lookup
+	// Application reads an application that is not among the objects; nil if there are no others. Its result is nil if there is none.
+	Application func(kind schema.GroupKind, namespace, name string) (*unstructured.Unstructured, error)
+
+	// Missing has a sentence for each kind that the cluster does not serve or that could not be read, with what that means for the reports.
+	Missing []string
+	// NodesUnread says that the Nodes could not be read, so that no report has Nodes.
+	NodesUnread bool
+}
+
+// Empty reports whether there is no object.
+func (o *Objects) Empty() bool {
+	return len(o.Policies)+len(o.ClusterPolicies)+len(o.Classes)+len(o.Tenants)+len(o.Namespaces)+len(o.Nodes)+len(o.Workloads)+
+		len(o.Releases)+len(o.Applications) == 0
+}

@@ -1,0 +1,58 @@
+package pods
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+)
+
+// owner identifies an object that others may refer to.
+type owner struct {
+	kind            schema.GroupKind
+	namespace, name string
+}
+
+// ownersOf returns the objects that Pods may belong to.
+func ownersOf(objects *Objects) map[owner]*unstructured.Unstructured {
+	owners := map[owner]*unstructured.Unstructured{}
+
+	for _, list := range [][]*unstructured.Unstructured{objects.Workloads, objects.Releases, objects.Applications} {
+		for _, object := range list {
+			owners[owner{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetName()}] = object
+		}
+	}
+
+	return owners
+}
+
+// lookup returns the lookup of a walk from the Pod of a workload: the workload itself, the object between the two, the objects, and what
+// Objects.Owner reads.
+func (e *Evaluator) lookup(ev *evaluation) tenancy.Lookup {
+	return func(target tenancy.Target) (*tenancy.Object, error) {
+		kind := target.Kind.GroupKind()
+		if between := ev.pod.between; between != nil && between.Kind == kind && between.Name == target.Name {
+			return between, nil
+		}
+
+		if !ev.kind.isPod() && ev.kind.GroupKind() == kind && ev.object.GetName() == target.Name {
+			return walked(kind, ev.object), nil
+		}
+
+		if found := e.owners[owner{kind, target.Namespace, target.Name}]; found != nil {
+			return walked(kind, found), nil
+		}
+
+		if e.objects.Owner == nil {
+			return nil, nil
+		}
+
+		return e.objects.Owner(target)
+	}
+}
+
+// class is a tenancy.Classes.
+func (e *Evaluator) class(name string) (*cozystackv1alpha1.AffinityClass, error) {
+	return e.classes[name], nil
+}
