@@ -10,7 +10,9 @@ import (
 	"path"
 	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 )
 
@@ -56,6 +58,26 @@ func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...
 
 // Multicluster returns the objects that --sig-placement-decisions needs beyond Objects, in the order of application.
 func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(multicluster) }
+
+// Definitions returns the CustomResourceDefinitions of a hub and of the optional systems podscheduling and affinityclass.
+func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	objs, err := objectsIn("crds", "podscheduling", "affinityclass")
+	if err != nil {
+		return nil, err
+	}
+	var definitions []*apiextensionsv1.CustomResourceDefinition
+	for _, obj := range objs {
+		if obj.GroupVersionKind().GroupKind() != definitionKind {
+			continue
+		}
+		definition := &apiextensionsv1.CustomResourceDefinition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, definition); err != nil {
+			return nil, fmt.Errorf("%s: %w", describe(obj), err)
+		}
+		definitions = append(definitions, definition)
+	}
+	return definitions, nil
+}
 
 func objectsIn(directories ...string) ([]*unstructured.Unstructured, error) {
 	var objs []*unstructured.Unstructured

@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
@@ -114,7 +115,7 @@ func (o *controllerOptions) completeDebug(changed func(flag string) bool, env en
 // serveDebug mounts the debug endpoint.
 func serveDebug(server *endpoint.Server, view *placement.View) {
 	admission := sync.OnceValues(func() (*statefile.Admission, error) {
-		crds, err := customResourceDefinitions()
+		crds, err := manifests.Definitions()
 		if err != nil {
 			return nil, err
 		}

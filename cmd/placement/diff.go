@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -27,8 +30,9 @@ const (
 )
 
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
-which clusters would change their decision group. It runs the code of the controller, and changes nothing: it only
-reads from the hub.
+which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
+what would change for workloads. It runs the code of the controllers and webhooks, and changes nothing: it only reads
+from the hub.
 
 The report compares:
   - Before: the PlacementDecisions that are written on the hub, on which consumers act.
@@ -43,15 +47,27 @@ The report compares:
 Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 may be in the
 same files.
 
-The command finds the hub as kubectl does. The user needs the verb list on managedclusters, managedclustersets,
+For the policies, classes and Tenants in the files, the report has every workload whose next admission they change, or
+that has drifted:
+  - the fields that the next update (of a Pod or Job: a new one) gets, with the diff that kubectl diff would show;
+    "due anyway" marks drift, which the policies of the hub cause without the file;
+  - whether new Pods would be refused, and with which text; Pods that are older than their class;
+  - the nodes that fit new Pods, and those that no longer do.
+Policies act at admission only: applying the files changes no workload. Of Tenants the report has the effective classes
+and the condition AffinityClassesCompliant. Existing objects are merged as kubectl apply does.
+
+The command finds the hub as kubectl does. For Placements the user needs the verb list on managedclusters, managedclustersets,
 addonplacementscores and placementdecisions, and on placements and managedclustersetbindings in the namespaces of the
 files. Of placements and placementdecisions, those of the APIs in the files are enough; then Balance and Spread do not
 count the decisions of the other API, and a note reports that. With --hub the command reads the hub from files, as
-placement simulate does.
+placement simulate does. For policies, classes and Tenants the user needs list on all kinds of workloads, namespaces,
+nodes, podschedulingpolicies, clusterpodschedulingpolicies, affinityclasses, tenants and helmreleases (for
+PodSchedulingPolicies of one namespace, those in it), and get on other owners of Pods; no right on Placements.
 
-The exit code is 0 without a difference, 1 with one, and 2 for an error, as that of kubectl diff. A Placement without a
-result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. The command
-still prints the report of the other Placements.`
+The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
+without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An
+object that admission would refuse and a missing right are errors too. The command still prints the report of the
+others.`
 
 const diffExample = `  # Before kubectl apply, on the hub of the current context
   placement diff -f new-placement.yaml
@@ -62,6 +78,9 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
   # Does a Placement lose a cluster? Exit code 2 means that there is no result
   placement diff -f placements/ -o name > changes || [ $? = 1 ]
   grep ' -' changes
+
+  # Which workloads does a policy change, which Pods would be refused, and which nodes remain?
+  placement diff -f policy.yaml
 
   # Against a hub in files; if it serves them, add {placements,placementdecisions}.placement.open-cluster-management.io
   kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions \
@@ -84,7 +103,7 @@ func newDiffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
 		Use:     "diff -f FILE",
-		Short:   "Report which decisions would change if placements were applied",
+		Short:   "Report what would change if placements or policies were applied",
 		Long:    diffLong,
 		Example: diffExample,
 		Args:    onlyFlags,
@@ -103,13 +122,13 @@ func newDiffCommand() *cobra.Command {
 	flags := cmd.Flags()
 	o.add(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
-		"File or directory with Placements, or - for standard input. May be repeated.")
+		"File or directory with Placements, policies, classes and Tenants, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
-			"@GROUP follows the name of placements of another API).")
+			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node).")
 	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.Formats())
@@ -130,20 +149,36 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	hub, err := o.readState(ctx, config, placements, stdin)
+	given, err := changes.Pods()
 	if err != nil {
 		return false, err
 	}
-	hub.Limit = o.hubLimit
-	after, applied, err := changes.ApplyTo(hub)
+	if len(placements) == 0 && !decidesPods(given) {
+		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass or Tenant, so there is nothing to compare: "+
+			"add one with -f", strings.Join(o.files, ", "))
+	}
+	hub, unread, err := o.readState(ctx, config, placements, given, stdin)
 	if err != nil {
 		return false, err
 	}
-	differences := compare(hub, after, applied, now)
+	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
+	if len(placements) > 0 {
+		hub.Limit = o.hubLimit
+		after, applied, err := changes.ApplyTo(hub)
+		if err != nil {
+			return false, err
+		}
+		differences = compare(hub, after, applied, now)
+	}
+	if decidesPods(given) {
+		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
+			return false, err
+		}
+	}
 	if err := printers.Differences(stdout, printers.Format(o.output), differences, o.showKept); err != nil {
 		return false, err
 	}
-	return differences.Differ(), unresolved(differences)
+	return differences.Differ(), errors.Join(unresolved(differences), refused(differences.Pods), unread)
 }
 
 // parse parses the flags. Its errors are usage errors.
@@ -177,7 +212,7 @@ func (o *diffOptions) findHub() (config *rest.Config, namespace statefile.Namesp
 }
 
 func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader) (*statefile.ChangeReader, []inventory.Key, error) {
-	crds, err := customResourceDefinitions()
+	crds, err := manifests.Definitions()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -192,9 +227,6 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(placements) == 0 {
-		return nil, nil, fmt.Errorf("there is no Placement in %s, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
-	}
 	keys := make([]inventory.Key, 0, len(placements))
 	for _, placement := range placements {
 		keys = append(keys, placement.Key())
@@ -202,22 +234,36 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 	return changes, keys, nil
 }
 
-// readState reads the State from the hub or from files.
+// readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, placements []inventory.Key, stdin io.Reader,
-) (*explain.State, error) {
+	ctx context.Context, config *rest.Config, placements []inventory.Key, given *pods.Objects, stdin io.Reader,
+) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
 		reader, err := readFiles("--hub", o.hub, stdin)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return reader.State()
+		state, err := reader.State()
+		return state, nil, err
 	}
 	hub, err := connect(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return hubstate.FromCluster(ctx, hub, placements)
+	state = &explain.State{}
+	if len(placements) > 0 {
+		if state, err = hubstate.FromCluster(ctx, hub, placements); err != nil {
+			return nil, nil, err
+		}
+	}
+	if decidesPods(given) {
+		objects, err := readPods(ctx, hub, given)
+		if objects == nil {
+			return nil, nil, err
+		}
+		state.Pods, unread = *objects, err
+	}
+	return state, unread, nil
 }
 
 func compare(hub, after *explain.State, applied []statefile.Applied, now time.Time) explain.Differences {

@@ -37,12 +37,29 @@ a Placement of that name, the command explains both; NAME@GROUP or --api selects
 "decisions are behind" lists the clusters that the hub has still to write: the table is the result for the current
 objects. The command evaluates every Placement separately, with the decisions that are written.
 
-The user needs the verb list on managedclusters, managedclustersets, addonplacementscores and placementdecisions, and on
-placements and managedclustersetbindings in the namespace; watch as well for --watch. For a user who may not read the
-clusters, the command prints what the hub has written about the Placement and the missing right, and exits with
-code 1. With -f the command reads the hub from files, as placement simulate does.
+Name a workload as kubectl does: TYPE/NAME or TYPE NAME with -n, where TYPE is pod, replicationcontroller, replicaset,
+deployment, statefulset, daemonset, job or cronjob, or a short name of these. The report has
+  - each pod scheduling policy: why it does not match, or which fields it adds (of an existing workload: which the
+    workload lacks, because it was admitted before the policy), which the workload has already, and which the policy
+    skips in favour of the workload's own value;
+  - the AffinityClass of the application that the Pods belong to, where it comes from, whether the Pods satisfy it, and
+    otherwise the text with which new Pods are refused;
+  - the nodes that fit by node name, node selector, required node affinity and tolerations, and why the others do not, in
+    the words of kube-scheduler.
+A namespace that is named like a type is given with -n.
 
-The exit code is 0 when every Placement was evaluated, also if one is unsatisfied or misconfigured.`
+For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
+placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch. For a
+user who may not read the clusters, the command prints what the hub has written about the Placement and the missing
+right, and exits with code 1.
+
+For workloads the user needs get on the workload, its owners and its namespace, and list on podschedulingpolicies,
+clusterpodschedulingpolicies, affinityclasses, tenants and nodes. The report says which of these are not installed or
+may not be read; the exit code is 1 if a right is missing.
+
+With -f the command reads the hub from files, as placement simulate does.
+
+The exit code is 0 when everything was evaluated, also if a Placement is unsatisfied or misconfigured, or a Pod refused.`
 
 const explainExample = `  # Why these clusters?
   placement explain team-a/standby
@@ -55,6 +72,10 @@ const explainExample = `  # Why these clusters?
 
   # All columns, the clusters out of scope too; follow every change
   placement explain team-a/standby -o wide --watch
+
+  # Where may the Pods of a workload run, and which policies and class decide that?
+  placement explain deployment/web -n team-a
+  placement explain pod/main-db-0 -n tenant-acme -o wide
 
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
@@ -77,8 +98,8 @@ type explainOptions struct {
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:               "explain NAMESPACE/NAME",
-		Short:             "Explain why a placement selects certain clusters",
+		Use:               "explain (NAMESPACE/NAME | TYPE/NAME)",
+		Short:             "Explain why a placement selects certain clusters, or where the pods of a workload may run",
 		Long:              explainLong,
 		Example:           explainExample,
 		ValidArgsFunction: o.completePlacements,
@@ -95,7 +116,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVar(&o.api, "api", "", "API group or version of the placement, such as v1alpha1. Default: both.")
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
-		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster).")
+		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
 	addHubLimitFlags(flags, &o.hubLimit)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
@@ -106,6 +127,16 @@ func newExplainCommand() *cobra.Command {
 
 // run prints the output once, or with --watch until ctx ends.
 func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	workloads, err := parseWorkloads(args, o.namespace)
+	if err == nil && len(workloads) > 0 {
+		err = o.checkWorkloadFlags()
+	}
+	if err != nil {
+		return &usageError{err}
+	}
+	if len(workloads) > 0 {
+		return o.runWorkloads(ctx, workloads, stdin, stdout)
+	}
 	now, targets, err := o.parse(args)
 	if err != nil {
 		return &usageError{err}
@@ -144,9 +175,10 @@ func (o *explainOptions) parse(args []string) (now time.Time, targets []target, 
 
 // checkArgs reports a missing or contradictory selection of Placements.
 func (o *explainOptions) checkArgs(args []string) error {
+	if err := o.checkFormat(); err != nil {
+		return err
+	}
 	switch {
-	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
-		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
 	case o.all && len(args) > 0:
 		return fmt.Errorf("--all lists placements, so naming %q means nothing; leave out one or the other", args[0])
 	case o.all && len(o.clusters) > 0:
@@ -158,6 +190,13 @@ func (o *explainOptions) checkArgs(args []string) error {
 	default:
 		return nil
 	}
+}
+
+func (o *explainOptions) checkFormat() error {
+	if !slices.Contains(printers.WideFormats(), printers.Format(o.output)) {
+		return fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
+	}
+	return nil
 }
 
 // checkHub reports flags that contradict the origin of the State.

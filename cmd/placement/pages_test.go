@@ -10,11 +10,16 @@ import (
 )
 
 func TestExplainPageShowsRealOutput(t *testing.T) {
-	wantRealOutput(t, "../../docs/explain.md", "explain")
+	wantRealOutput(t, "../../docs/explain.md", "explain", exitOK)
 }
 
-// wantRealOutput runs the commands that a page for users shows, over the samples, and compares what they print with what is shown.
-func wantRealOutput(t *testing.T, page, subcommand string) {
+func TestDiffPageShowsRealOutput(t *testing.T) {
+	wantRealOutput(t, "../../docs/diff.md", "diff", exitDiffers)
+}
+
+// wantRealOutput runs the commands that a page for users shows, over the samples and docs/examples, and compares what they print with what is
+// shown. Commands that name neither run on a live hub, and are left alone.
+func wantRealOutput(t *testing.T, page, subcommand string, wantCode int) {
 	t.Helper()
 	state := samplesIn(t)
 	content, err := os.ReadFile(page)
@@ -24,15 +29,16 @@ func wantRealOutput(t *testing.T, page, subcommand string) {
 	prompt := "\n$ placement " + subcommand + " "
 	blocks := strings.Split(string(content), "```")
 	shown := 0
+	located := strings.NewReplacer("deploy/samples", state, "docs/examples", "../../docs/examples")
 	for i, block := range blocks {
 		command, _, _ := strings.Cut(strings.TrimPrefix(block, prompt), "\n")
-		if !strings.HasPrefix(block, prompt) {
+		if !strings.HasPrefix(block, prompt) || !strings.Contains(command, "deploy/samples") && !strings.Contains(command, "docs/examples") {
 			continue
 		}
 		shown++
 		var stdout, stderr bytes.Buffer
-		args := append([]string{subcommand}, strings.Fields(strings.ReplaceAll(command, "deploy/samples", state))...)
-		if code := executeWithInput(t, "", args, &stdout, &stderr); code != exitOK {
+		args := append([]string{subcommand}, strings.Fields(located.Replace(command))...)
+		if code := executeWithInput(t, "", args, &stdout, &stderr); code != wantCode {
 			t.Fatalf("%s: exit code %d: %s", command, code, &stderr)
 		}
 		blocks[i] = prompt + command + "\n" + stdout.String()

@@ -185,5 +185,5 @@ func wantMistake(t *testing.T, wantCode int, want string, args ...string) {
 
 // The page for users shows what the command prints.
 func TestWhatIfPageShowsRealOutput(t *testing.T) {
-	wantRealOutput(t, "../../docs/whatif.md", "simulate")
+	wantRealOutput(t, "../../docs/whatif.md", "simulate", exitOK)
 }

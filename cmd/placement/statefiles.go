@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
@@ -23,7 +21,7 @@ var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
 // readFiles returns a Reader of all files that a flag names.
 func readFiles(flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
-	crds, err := customResourceDefinitions()
+	crds, err := manifests.Definitions()
 	if err != nil {
 		return nil, err
 	}
@@ -91,24 +89,4 @@ func onlyFlags(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("%q is behind no flag: files are named with -f, each with one of its own, and all else by the flags for it", args[0])
 	}
 	return nil
-}
-
-// customResourceDefinitions returns the definitions that the hub installs.
-func customResourceDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	objs, err := manifests.Objects()
-	if err != nil {
-		return nil, err
-	}
-	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, obj := range objs {
-		if obj.GetKind() != "CustomResourceDefinition" {
-			continue
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, crd); err != nil {
-			return nil, fmt.Errorf("embedded CustomResourceDefinition %s: %w", obj.GetName(), err)
-		}
-		crds = append(crds, crd)
-	}
-	return crds, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/test/surface"
 
@@ -73,6 +74,7 @@ func TestSurfaceJSON(t *testing.T) {
 		"diff":                             explain.Differences{},
 		"explain":                          counterfactual.Explanations{},
 		"explain --all":                    explain.Unsatisfied{},
+		"explain TYPE/NAME":                pods.Reports{},
 		"sets":                             setlist.List{},
 		"version":                          buildVersion{},
 		"/debug/placements/":               debug.Response{},

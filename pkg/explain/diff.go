@@ -10,6 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -20,6 +21,8 @@ type Differences struct {
 	Now metav1.Time `json:"now"`
 	// Placements are sorted by namespace, name and API.
 	Placements []Difference `json:"placements"`
+	// Pods is what policies, classes and Tenants would change; nil if there are none in the files.
+	Pods *pods.Differences `json:"pods,omitempty"`
 }
 
 // Difference is the difference between the existing decisions of one Placement, which consumers see, and the desired ones. Its JSON names
@@ -99,8 +102,10 @@ type Move struct {
 // Differs reports whether any cluster would be gained, lost or moved.
 func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Moved) > 0 }
 
-// Differ reports whether any Placement differs.
-func (d Differences) Differ() bool { return slices.ContainsFunc(d.Placements, Difference.Differs) }
+// Differ reports whether any Placement or workload differs.
+func (d Differences) Differ() bool {
+	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Pods != nil && d.Pods.Differ()
+}
 
 // Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State
 // after. An evaluation without the change marks the differences that the hub is about to make anyway. Every Placement is evaluated

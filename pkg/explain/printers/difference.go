@@ -21,8 +21,24 @@ const (
 // every gained cluster, with "-" for every lost and "~" for every moved one, and no kept clusters.
 func Differences(out io.Writer, format Format, differences explain.Differences, showKept bool) error {
 	return renderer{
-		table: func(text *bytes.Buffer) { writeDifferences(text, differences.Placements, showKept) },
-		names: func(text *bytes.Buffer) { writeDifferenceNames(text, differences.Placements) },
+		table: func(text *bytes.Buffer) {
+			writeDifferences(text, differences.Placements, showKept)
+
+			if differences.Pods != nil {
+				if len(differences.Placements) > 0 {
+					text.WriteByte('\n')
+				}
+
+				writePodDifferences(text, differences.Pods)
+			}
+		},
+		names: func(text *bytes.Buffer) {
+			writeDifferenceNames(text, differences.Placements)
+
+			if differences.Pods != nil {
+				writePodDifferenceNames(text, differences.Pods)
+			}
+		},
 	}.write(out, format, Formats(), differences)
 }
 
@@ -125,9 +141,9 @@ func keptText(d explain.Difference) string {
 func differenceRows(d explain.Difference) [][]string {
 	var rows [][]string
 
-	add := func(mark, cluster, text string, anyway bool) {
-		if anyway {
-			text += " (due anyway)"
+	add := func(mark, cluster, text string, isAnyway bool) {
+		if isAnyway {
+			text += anyway
 		}
 
 		rows = append(rows, []string{mark + " " + cluster, oneLine(text)})

@@ -21,12 +21,13 @@ func TestAdditions(t *testing.T) {
 		{"nothing", "", "there is no ManagedCluster and no AddOnPlacementScore in the files"},
 		{
 			"a set", addedCluster + "---\napiVersion: cluster.open-cluster-management.io/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: a}\n",
-			"clusters.yaml:5: ManagedClusterSet a cannot be added: leave it out, only ManagedClusters and AddOnPlacementScores can",
+			"clusters.yaml:5: ManagedClusterSet a cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, ",
 		},
 		{
 			"a placement", "apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: a, namespace: b}\nspec: {}\n",
-			"Placement b/a cannot be added: leave it out, only ManagedClusters and AddOnPlacementScores can; " +
-				"placement diff says what Placements would change",
+			"Placement b/a cannot be added: leave it out, only ManagedClusters, AddOnPlacementScores, Nodes, workloads, " +
+				"scheduling policies, AffinityClasses, Tenants, applications " +
+				"and HelmReleases can; placement diff says what Placements would change",
 		},
 		{"a mistake", addedCluster + "spec: {taint: []}\n", "clusters.yaml:4: ManagedCluster c1: spec.taint: unknown field"},
 	} {

@@ -21,7 +21,8 @@ type Namespace struct {
 	Enforced bool
 }
 
-// ChangeReader reads Placements that are to be applied to a hub, as strictly as a Reader. It is not safe for concurrent use.
+// ChangeReader reads Placements, policies, classes and Tenants that are to be applied to a hub, as strictly as a Reader. It is not
+// safe for concurrent use.
 type ChangeReader struct {
 	reader *Reader
 }
@@ -119,14 +120,16 @@ type applyRules struct {
 func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
 	adapter, found := api.Find(gvk.GroupVersion().String())
 
-	return found && adapter.Kind() == gvk
+	return found && adapter.Kind() == gvk || slices.Contains(comparedKinds, gvk)
 }
 
-func (*applyRules) takenKinds() string { return "Placements of " + api.GroupVersions(" and ") }
+func (*applyRules) takenKinds() string {
+	return "Placements of " + api.GroupVersions(" and ") + ", PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses and Tenants"
+}
 
-func (c *applyRules) setNamespace(object map[string]any) {
+func (c *applyRules) setNamespace(gvk schema.GroupVersionKind, object map[string]any) {
 	metadata, isObject := object[metadataKey].(map[string]any)
-	if c == nil || !isObject || c.namespace.Name == "" {
+	if c == nil || !isObject || c.namespace.Name == "" || slices.Contains(clusterWide, gvk) {
 		return
 	}
 

@@ -38,7 +38,8 @@ func TestChangesAreRefused(t *testing.T) {
 		{
 			reason: "another kind of the world", content: clusterHead + "metadata: {name: c1}\n",
 			want: []string{"new.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 cannot be compared: leave it out, " +
-				"only Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1 can"},
+				"only Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1, " +
+				"PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses and Tenants can"},
 		},
 		{
 			reason: "any other kind", content: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",

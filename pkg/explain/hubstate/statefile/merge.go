@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,7 +39,7 @@ func (c *ChangeReader) merge(alone *api.Placement, live api.Object) (api.Object,
 		}
 	}
 
-	given := c.reader.rules.given[identityOf(kind, alone)]
+	given := c.reader.rules.given[identityOf(kind, alone.Object)]
 	object := threeWay(desired(last), desired(given), current)
 	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
 
@@ -92,8 +93,8 @@ func restore(object, stored map[string]any) map[string]any {
 	return whole
 }
 
-func identityOf(kind schema.GroupVersionKind, placement *api.Placement) string {
-	return identify(kind, map[string]any{metadataKey: map[string]any{"namespace": placement.Namespace, "name": placement.Name}})
+func identityOf(kind schema.GroupVersionKind, object metav1.Object) string {
+	return identify(kind, map[string]any{metadataKey: map[string]any{"namespace": object.GetNamespace(), "name": object.GetName()}})
 }
 
 // userMetadata are the fields of metadata that users write.

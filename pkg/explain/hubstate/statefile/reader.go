@@ -50,7 +50,7 @@ func newStores() map[schema.GroupVersionKind]store {
 		})
 	}
 
-	return stores
+	return merged(stores, podStores())
 }
 
 // object returns a store for a list of several types.
@@ -84,9 +84,9 @@ func into[T any](list func(*explain.State) *[]*T) store {
 	}
 }
 
-// ignoredKinds do not affect Placements: a Namespace has no relevant fields, and RoleBindings never bind a set.
+// ignoredKinds affect no Placement and no Pod: RoleBindings never bind a set.
 var ignoredKinds = []schema.GroupVersionKind{
-	corev1.SchemeGroupVersion.WithKind("Namespace"), rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
+	rbacv1.SchemeGroupVersion.WithKind("Role"), rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
 }
 
 // Reader reads an explain.State from files. It continues after an error, so that all of them are reported at once. It is not safe for
@@ -95,28 +95,30 @@ type Reader struct {
 	definitions map[schema.GroupVersionKind]admitter
 	state       explain.State
 	seen        map[string]string
-	problems    []Problem
+	// kinds has the kinds of the objects in seen.
+	kinds    map[string]schema.GroupVersionKind
+	problems []Problem
 
 	rules *applyRules // nil: every document is read without changes
 }
 
 // NewReader returns a Reader that validates by the given definitions, which must serve every kind of a State that has a
-// CustomResourceDefinition.
+// CustomResourceDefinition. Without those of policies, classes and Tenants, these kinds are not known.
 func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error) {
 	definitions, err := newDefinitions(crds)
 	if err != nil {
 		return nil, err
 	}
 
-	maps.Copy(definitions, builtins)
+	maps.Copy(definitions, merged(builtins, podBuiltins()))
 
 	for gvk := range stores {
-		if definitions[gvk] == nil {
+		if definitions[gvk] == nil && !optionalKind(gvk) {
 			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", gvk)
 		}
 	}
 
-	return &Reader{definitions: definitions, seen: map[string]string{}}, nil
+	return &Reader{definitions: definitions, seen: map[string]string{}, kinds: map[string]schema.GroupVersionKind{}}, nil
 }
 
 // Read reads a file: YAML documents or JSON, single objects or lists. The name is for messages; State returns the errors.
@@ -169,6 +171,7 @@ func (r *Reader) readValue(at position, value any) {
 	}
 
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	store, admitter := r.storeOf(gvk)
 	_, hasItems := object["items"]
 
 	switch {
@@ -179,10 +182,10 @@ func (r *Reader) readValue(at position, value any) {
 	case r.rules != nil && !r.rules.takes(gvk):
 		r.reportf(at, "", "kind", "%s of %s cannot be compared: leave it out, only %s can; what it means for placements shows once it is applied",
 			kind, apiVersion, r.rules.takenKinds())
-	case stores[gvk] == nil:
-		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, knownKinds())
+	case store == nil:
+		r.reportf(at, "", "kind", "%s of %s is not known here: remove it, or use one of %s", kind, apiVersion, r.knownKinds())
 	default:
-		r.readObject(at, gvk, object)
+		r.readObject(at, gvk, object, store, admitter)
 	}
 }
 
@@ -213,12 +216,12 @@ func (r *Reader) readItems(at position, kind string, list map[string]any) {
 	}
 }
 
-func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map[string]any) {
-	r.rules.setNamespace(object)
+func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map[string]any, store store, admitter admitter) {
+	r.rules.setNamespace(gvk, object)
 
 	identity := identify(gvk, object)
 	asGiven := r.rules.copyOf(object)
-	findings := append(r.definitions[gvk].admit(object), r.rules.check(object)...)
+	findings := append(admitter.admit(object), r.rules.check(object)...)
 
 	for _, finding := range findings {
 		r.reportf(at, identity, finding.path, "%s", finding.text)
@@ -234,10 +237,13 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map
 		return
 	}
 
+	r.kinds[identity] = gvk
 	r.seen[identity] = fmt.Sprintf("%s:%d", at.document.file, at.line(""))
 
-	if err := stores[gvk](&r.state, object); err != nil {
-		r.reportf(at, identity, "", "%v", err)
+	if err := store(&r.state, object); err != nil {
+		for _, finding := range decodingFindings(err) {
+			r.reportf(at, identity, finding.path, "%s", finding.text)
+		}
 
 		return
 	}
@@ -278,9 +284,14 @@ func text(object map[string]any, key string) (string, bool) {
 	return value, isString && value != ""
 }
 
-func knownKinds() string {
+func (r *Reader) knownKinds() string {
 	names := make([]string, 0, len(stores))
+
 	for gvk := range stores {
+		if r.definitions[gvk] == nil {
+			continue
+		}
+
 		names = append(names, fmt.Sprintf("%s (%s)", gvk.Kind, gvk.GroupVersion()))
 	}
 

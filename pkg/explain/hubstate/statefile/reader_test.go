@@ -81,12 +81,14 @@ func read(tb testing.TB, content string) *explain.State {
 func TestMistakes(t *testing.T) {
 	const known = " is not known here: remove it, or use one of AddOnPlacementScore (cluster.open-cluster-management.io/v1alpha1), " +
 		"ClusterRole (rbac.authorization.k8s.io/v1), ClusterRoleBinding (rbac.authorization.k8s.io/v1), " +
+		"CronJob (batch/v1), DaemonSet (apps/v1), Deployment (apps/v1), Job (batch/v1), " +
 		"ManagedCluster (cluster.open-cluster-management.io/v1), " +
 		"ManagedClusterSet (cluster.open-cluster-management.io/v1beta2), " +
-		"ManagedClusterSetBinding (cluster.open-cluster-management.io/v1beta2), " +
+		"ManagedClusterSetBinding (cluster.open-cluster-management.io/v1beta2), Namespace (v1), Node (v1), " +
 		"Placement (cluster.open-cluster-management.io/v1beta1), Placement (placement.open-cluster-management.io/v1alpha1), " +
 		"PlacementDecision (cluster.open-cluster-management.io/v1beta1), " +
-		"PlacementDecision (placement.open-cluster-management.io/v1alpha1), ServiceAccount (v1)"
+		"PlacementDecision (placement.open-cluster-management.io/v1alpha1), Pod (v1), ReplicaSet (apps/v1), " +
+		"ReplicationController (v1), ServiceAccount (v1), StatefulSet (apps/v1)"
 
 	for _, tc := range []struct {
 		reason, content string

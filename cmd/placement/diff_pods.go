@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+)
+
+// decidesPods reports whether there is a policy, class or Tenant.
+func decidesPods(objects *pods.Objects) bool {
+	return len(objects.Policies)+len(objects.ClusterPolicies)+len(objects.Classes)+len(objects.Tenants) > 0
+}
+
+// readPods reads the workloads that policies, classes and Tenants may change, and all that decides about their Pods. A namespace is enough if
+// all of them are in it. The error may come with objects.
+func readPods(ctx context.Context, hub client.Client, change *pods.Objects) (*pods.Objects, error) {
+	namespace := ""
+	if len(change.ClusterPolicies)+len(change.Classes)+len(change.Tenants) == 0 {
+		for _, policy := range change.Policies {
+			if namespace != "" && policy.Namespace != namespace {
+				return hubstate.AllPodsFromCluster(ctx, hub, "")
+			}
+			namespace = policy.Namespace
+		}
+	}
+	return hubstate.AllPodsFromCluster(ctx, hub, namespace)
+}
+
+// diffPods compares the workloads of a cluster as they are admitted before and after the changes.
+func diffPods(hub *pods.Objects, changes *statefile.ChangeReader) (*pods.Differences, error) {
+	after, applied, err := changes.ApplyPodsTo(hub)
+	if err != nil {
+		return nil, err
+	}
+	differences, err := pods.Diff(hub, after)
+	differences.Objects = append(differences.Objects, applied...)
+	return &differences, err
+}
+
+// refused returns an error that names the objects that admission would refuse.
+func refused(differences *pods.Differences) error {
+	if differences == nil {
+		return nil
+	}
+	var errs []error
+	for _, applied := range differences.Objects {
+		if len(applied.Refused) > 0 {
+			errs = append(errs, fmt.Errorf("%s would be refused, and is not in the comparison: %s; correct it in the file",
+				applied.Object, strings.Join(slices.Clone(applied.Refused), "; ")))
+		}
+	}
+	return errors.Join(errs...)
+}

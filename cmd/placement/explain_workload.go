@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+)
+
+// parseWorkloads parses names of workloads as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
+func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error) {
+	if len(args) > 1 && !strings.Contains(args[0], "/") {
+		if kind, is := pods.FindKind(args[0]); is {
+			workloads := make([]hubstate.Workload, 0, len(args)-1)
+			for _, name := range args[1:] {
+				if strings.Contains(name, "/") {
+					return nil, fmt.Errorf("%q is no name of a %s: write %s NAME, or %s/NAME", name, kind.Kind, args[0], args[0])
+				}
+				workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: namespace, Name: name})
+			}
+			return workloads, nil
+		}
+	}
+	var workloads []hubstate.Workload
+	for _, arg := range args {
+		text, name, slashed := strings.Cut(arg, "/")
+		kind, is := pods.FindKind(text)
+		if !slashed || !is {
+			continue
+		}
+		if name == "" || strings.Contains(name, "/") {
+			return nil, fmt.Errorf("%q does not name a %s: write %s/NAME, and the namespace with -n", arg, kind.Kind, text)
+		}
+		workloads = append(workloads, hubstate.Workload{Kind: kind, Namespace: namespace, Name: name})
+	}
+	if len(workloads) > 0 && len(workloads) < len(args) {
+		return nil, errors.New("name placements or workloads (TYPE/NAME), not both in one command")
+	}
+	return workloads, nil
+}
+
+// checkWorkloadFlags reports flags that mean something for placements alone.
+func (o *explainOptions) checkWorkloadFlags() error {
+	switch {
+	case o.all || o.allNamespaces:
+		return errors.New("--all, --all-namespaces: they list placements; leave them out, or leave the workload out")
+	case len(o.clusters) > 0 || o.api != "" || o.now != "":
+		return errors.New("--cluster, --api, --now: they are about placements, and a workload has none of them; leave them out")
+	case o.watch:
+		return errors.New("--watch follows placements; a workload is explained once, so leave it out")
+	default:
+		return errors.Join(o.checkFormat(), o.checkHub())
+	}
+}
+
+// runWorkloads prints where the Pods of workloads may run.
+func (o *explainOptions) runWorkloads(ctx context.Context, workloads []hubstate.Workload, stdin io.Reader, stdout io.Writer) error {
+	source, err := o.source(stdin)
+	if err != nil {
+		return err
+	}
+	objects, unread := &pods.Objects{}, error(nil)
+	if source.files != nil {
+		*objects = source.files.Pods
+		objects.Workloads, err = findWorkloads(objects.Workloads, workloads)
+	} else {
+		for i := range workloads {
+			workloads[i].Namespace = source.namespace
+		}
+		objects, unread = hubstate.PodsFromCluster(ctx, source.hub, workloads)
+		if objects == nil {
+			return unread
+		}
+	}
+	if err != nil {
+		return err
+	}
+	reports, err := explainWorkloads(objects, objects.Workloads, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), reports, o.style(stdout)), unread)
+}
+
+// explainWorkloads explains workloads that exist, or with isNew are to be created.
+func explainWorkloads(objects *pods.Objects, workloads []*unstructured.Unstructured, isNew bool) (pods.Reports, error) {
+	reports := pods.Reports{Workloads: []pods.Report{}, Notes: objects.Missing}
+	evaluator := pods.NewEvaluator(objects)
+	for _, workload := range workloads {
+		report, err := evaluator.Explain(workload, isNew)
+		if err != nil {
+			return reports, err
+		}
+		reports.Workloads = append(reports.Workloads, report)
+	}
+	return reports, nil
+}
+
+// findWorkloads returns the workloads of files that are named; without a namespace there must be one of the name.
+func findWorkloads(all []*unstructured.Unstructured, named []hubstate.Workload) ([]*unstructured.Unstructured, error) {
+	var found []*unstructured.Unstructured
+	for _, workload := range named {
+		var namespaces []string
+		for _, object := range all {
+			if object.GroupVersionKind() != workload.Kind.GroupVersionKind || object.GetName() != workload.Name {
+				continue
+			}
+			if workload.Namespace == "" || workload.Namespace == object.GetNamespace() {
+				namespaces = append(namespaces, object.GetNamespace())
+				found = append(found, object)
+			}
+		}
+		slices.Sort(namespaces)
+		switch len(namespaces) {
+		case 0:
+			return nil, fmt.Errorf("there is no %s %s in the files; correct the name or the namespace", workload.Kind.Kind, workload.Name)
+		case 1:
+		default:
+			return nil, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
+				workload.Kind.Kind, workload.Name, strings.Join(namespaces, ", "))
+		}
+	}
+	return found, nil
+}
+
+// completeWorkloads offers the types of workloads before the slash, and the names of one type after it.
+func (o *explainOptions) completeWorkloads(cmd *cobra.Command, begun string) []string {
+	text, name, slashed := strings.Cut(begun, "/")
+	var offered []string
+	if !slashed {
+		for _, kind := range pods.Kinds() {
+			if typed := strings.ToLower(kind.Kind); begun != "" && strings.HasPrefix(typed, begun) {
+				offered = append(offered, typed+"/")
+			}
+		}
+		return offered
+	}
+	kind, is := pods.FindKind(text)
+	if !is {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, list) {
+		offered = append(offered, text+"/"+found)
+	}
+	return offered
+}

@@ -1,0 +1,163 @@
+package statefile
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+)
+
+// comparedKinds are the kinds besides Placements that a ChangeReader reads.
+var comparedKinds = []schema.GroupVersionKind{
+	policyKind, clusterPolicyKind, classKind, tenantKind, corev1.SchemeGroupVersion.WithKind("Namespace"),
+}
+
+// clusterWide are the kinds among them without a namespace.
+var clusterWide = []schema.GroupVersionKind{clusterPolicyKind, classKind, corev1.SchemeGroupVersion.WithKind("Namespace")}
+
+// Pods returns the policies, classes, Tenants and Namespaces of the files, with the defaults of new objects. The error is an *InputError.
+func (c *ChangeReader) Pods() (*pods.Objects, error) {
+	if len(c.reader.problems) > 0 {
+		return nil, &InputError{Problems: c.reader.problems}
+	}
+
+	return &c.reader.state.Pods, nil
+}
+
+// ApplyPodsTo applies the policies, classes and Tenants of the files to the objects of a cluster as `kubectl apply` does, and a Namespace
+// that does not exist yet. The result has an entry for each of them but Namespaces. It does not modify the given objects.
+func (c *ChangeReader) ApplyPodsTo(hub *pods.Objects) (*pods.Objects, []pods.Applied, error) {
+	given, err := c.Pods()
+	if err != nil {
+		return nil, nil, err
+	}
+
+	m := &podMerge{reader: c.reader, kept: map[string][]string{}}
+	change := &pods.Objects{
+		ClusterPolicies: mergeAll(m, clusterPolicyKind, given.ClusterPolicies, hub.ClusterPolicies),
+		Policies:        mergeAll(m, policyKind, given.Policies, hub.Policies),
+		Classes:         mergeAll(m, classKind, given.Classes, hub.Classes),
+		Tenants:         mergeAll(m, tenantKind, given.Tenants, hub.Tenants),
+	}
+
+	if m.err != nil {
+		return nil, nil, m.err
+	}
+
+	for _, namespace := range given.Namespaces {
+		if !slices.ContainsFunc(hub.Namespaces, func(live *corev1.Namespace) bool { return live.Name == namespace.Name }) {
+			change.Namespaces = append(change.Namespaces, namespace)
+		}
+	}
+
+	after, applied := pods.Apply(hub, change)
+	for i := range applied {
+		applied[i].Kept = m.kept[applied[i].Object]
+	}
+
+	return after, applied, nil
+}
+
+// podMerge merges objects, until the first error.
+type podMerge struct {
+	reader *Reader
+	kept   map[string][]string // by kind and name
+	err    error
+}
+
+// mergeAll returns the objects of the files as they are after they were applied to the live ones.
+func mergeAll[T any, P interface {
+	*T
+	metav1.Object
+}](m *podMerge, kind schema.GroupVersionKind, given, live []P) []P {
+	merged := make([]P, 0, len(given))
+
+	for _, alone := range given {
+		at := slices.IndexFunc(live, func(other P) bool {
+			return other.GetNamespace() == alone.GetNamespace() && other.GetName() == alone.GetName()
+		})
+		if at < 0 {
+			merged = append(merged, alone)
+
+			continue
+		}
+
+		name := kind.Kind + " " + alone.GetName()
+		if alone.GetNamespace() != "" {
+			name = kind.Kind + " " + alone.GetNamespace() + "/" + alone.GetName()
+		}
+
+		object, kept, err := mergeOne[T, P](m.reader, kind, alone, live[at])
+		if err != nil && m.err == nil {
+			m.err = fmt.Errorf("applying %s: %w", name, err)
+		}
+
+		m.kept[name] = kept
+		merged = append(merged, object)
+	}
+
+	return merged
+}
+
+// mergeOne returns the live object after the file was applied, and the fields of its spec that the file does not set.
+func mergeOne[T any, P interface {
+	*T
+	metav1.Object
+}](r *Reader, kind schema.GroupVersionKind, alone, live P) (P, []string, error) {
+	stored, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the live object: %w", err)
+	}
+
+	last := map[string]any{}
+	if applied := live.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; applied != "" {
+		if err := json.Unmarshal([]byte(applied), &last); err != nil {
+			return nil, nil, fmt.Errorf("the live object has a damaged annotation %s, which kubectl apply refuses too; remove the annotation: %w",
+				corev1.LastAppliedConfigAnnotation, err)
+		}
+	}
+
+	given := desired(r.rules.given[identityOf(kind, alone)])
+	object := threeWay(desired(last), given, desired(stored))
+	object["apiVersion"], object["kind"] = kind.ToAPIVersionAndKind()
+
+	if findings := r.definitions[kind].admit(object); len(findings) > 0 {
+		return nil, nil, fmt.Errorf("together with the live object, %s: %s", findings[0].path, findings[0].text)
+	}
+
+	kept := keptFields(given, object)
+	merged := P(new(T))
+
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(restore(object, stored), merged); err != nil {
+		return nil, nil, fmt.Errorf("reading the result: %w", err)
+	}
+
+	return merged, kept, nil
+}
+
+// keptFields returns the fields of a merged spec that the file does not set or sets otherwise, without defaults.
+func keptFields(given, merged map[string]any) []string {
+	one, _ := given["spec"].(map[string]any)
+	other, _ := merged["spec"].(map[string]any)
+
+	var kept []string
+
+	for _, key := range slices.Sorted(maps.Keys(other)) {
+		if _, isDefault := defaultsOfSpec[key]; !isDefault && !reflect.DeepEqual(one[key], other[key]) {
+			kept = append(kept, "spec."+key)
+		}
+	}
+
+	return kept
+}
+
+// defaultsOfSpec are the fields that the definitions fill in.
+var defaultsOfSpec = map[string]bool{"enforcement": true}
