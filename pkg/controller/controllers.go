@@ -7,6 +7,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -24,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/podscheduling"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	tenantcontrollers "github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/webhook/affinityclass"
@@ -57,6 +59,7 @@ var (
 	classes      = cozystackv1alpha1.GroupVersion.WithResource("affinityclasses")
 	tenants      = cozystackappsv1alpha1.GroupVersion.WithResource("tenants")
 	releases     = tenancy.ReleaseKind.GroupVersion().WithResource("helmreleases")
+	definitions  = apiextensionsv1.SchemeGroupVersion.WithResource("customresourcedefinitions")
 )
 
 // profileDecisions is what Options.ProfileDecisions takes beyond the access of the controllers.
@@ -81,6 +84,7 @@ type controller struct {
 // before a start, and the table in README.md follow from this list.
 func (o Options) all(enabled []string) []controller {
 	placements := once(o.placement(enabled).Setup) // One inventory serves both APIs.
+	tenantControllers := tenantcontrollers.New()   // They share the informers of application kinds.
 
 	return []controller{
 		{name: placement.Name, setup: placements, access: Access{
@@ -123,6 +127,19 @@ func (o Options) all(enabled []string) []controller {
 		}},
 		{name: affinityclass.Controller, webhook: affinityClasses, access: Access{
 			reads(classes, tenants, releases, namespaces), rules("affinityclass-webhook"),
+		}},
+		{name: tenantcontrollers.Classes, setup: tenantControllers.Classes, access: Access{
+			reads(classes, tenants, releases, definitions), rules("affinityclass-classes"),
+		}},
+		// The Secrets are watched by their name.
+		{name: tenantcontrollers.Tenants, setup: tenantControllers.Tenants, access: Access{
+			reads(tenants, releases, namespaces), rules("affinityclass-tenants"),
+		}},
+		{name: tenantcontrollers.Applications, setup: tenantControllers.Applications, access: Access{
+			reads(classes, tenants, releases, definitions, namespaces), rules("affinityclass-applications"),
+		}},
+		{name: tenantcontrollers.Namespaces, setup: tenantControllers.Namespaces, access: Access{
+			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
 		}},
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/scope"
@@ -71,6 +72,8 @@ func Scheme() *apiruntime.Scheme { return scheme.New() }
 // CacheOptions returns the informer settings that the enabled controllers rely on. Objects are kept in the smallest form that does (see
 // compact). Of the kinds of which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all
 // ServiceAccounts those whose rights bind their namespaces.
+//
+// The Secrets of Tenants are read where their controller runs, because a hub without it has no right to.
 func (o Options) CacheOptions() cache.Options {
 	ours := func(name string) cache.ByObject {
 		return cache.ByObject{Namespaces: map[string]cache.Config{
@@ -78,11 +81,17 @@ func (o Options) CacheOptions() cache.Options {
 		}}
 	}
 
+	secrets := ours(webhookconfig.Secret)
+	if enabled, err := o.Enabled(); err == nil && slices.Contains(enabled, tenancy.Tenants) { // Setup returns the error.
+		values := fields.OneTermEqualSelector(metav1.ObjectNameField, tenancy.ValuesSecret)
+		secrets.Namespaces[cache.AllNamespaces] = cache.Config{FieldSelector: values}
+	}
+
 	return cache.Options{
 		DefaultTransform: compact(),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
-			&corev1.Secret{}:         ours(webhookconfig.Secret),
+			&corev1.Secret{}:         secrets,
 			&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
+	"github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
@@ -31,6 +32,8 @@ func compact() toolscache.TransformFunc {
 		if object.GetManagedFields() != nil {
 			object.SetManagedFields(nil)
 		}
+
+		tenancy.Compact(in)
 
 		known.mu.Lock()
 		defer known.mu.Unlock()

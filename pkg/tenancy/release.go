@@ -3,6 +3,8 @@ package tenancy
 import (
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 )
 
@@ -73,7 +75,17 @@ func ReleaseLabels(group, kind, name string) map[string]string {
 	return map[string]string{applicationGroupLabel: group, applicationKindLabel: kind, applicationNameLabel: name}
 }
 
+// ApplicationOf returns the kind and the name of the application whose HelmRelease has these labels; false if they are those of none.
+func ApplicationOf(labels map[string]string) (kind schema.GroupKind, name string, found bool) {
+	kind = schema.GroupKind{Group: labels[applicationGroupLabel], Kind: labels[applicationKindLabel]}
+	name = labels[applicationNameLabel]
+
+	return kind, name, kind.Group != "" && kind.Kind != "" && name != ""
+}
+
 // ofApplication reports whether labels are those of the HelmRelease of an application.
 func ofApplication(labels map[string]string) bool {
-	return labels[applicationGroupLabel] != "" && labels[applicationKindLabel] != "" && labels[applicationNameLabel] != ""
+	_, _, found := ApplicationOf(labels)
+
+	return found
 }

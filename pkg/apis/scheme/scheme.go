@@ -1,6 +1,7 @@
 package scheme
 
 import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -21,8 +22,8 @@ func New() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
-		placementv1alpha1.Install, clusterinventory.AddToScheme, kupidv1alpha1.Install, cozystackv1alpha1.Install,
-		cozystackappsv1alpha1.Install,
+		placementv1alpha1.Install, clusterinventory.AddToScheme, apiextensionsv1.AddToScheme, kupidv1alpha1.Install,
+		cozystackv1alpha1.Install, cozystackappsv1alpha1.Install,
 	} {
 		utilruntime.Must(add(scheme))
 	}

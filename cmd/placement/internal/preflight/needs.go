@@ -12,9 +12,12 @@ import (
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/manifests"
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
 )
 
 // need is what a process needs on the hub.
@@ -36,6 +39,10 @@ func hintOf(group string) string {
 		return "apply the CustomResourceDefinitions in manifests/multicluster, or leave --sig-placement-decisions off"
 	case kupidv1alpha1.GroupName:
 		return "apply manifests/podscheduling, or leave the controller podscheduling/webhook off"
+	case cozystackv1alpha1.GroupName, cozystackappsv1alpha1.GroupName:
+		return "apply manifests/affinityclass, or leave the controllers affinityclass/* off"
+	case tenancy.ReleaseKind.Group:
+		return "install Flux's helm-controller, or leave the controllers affinityclass/* off"
 	default:
 		return "let the API server serve rbac.authorization.k8s.io/v1, or leave the controller clustersetbinding-rbac off"
 	}

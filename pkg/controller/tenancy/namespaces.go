@@ -1,0 +1,158 @@
+package tenancy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+)
+
+// Namespaces is the name of the controller of the label of namespaces whose Pods are verified.
+const Namespaces = "affinityclass/namespaces"
+
+// verified is the value of tenancy.VerifyLabel.
+const verified = "true"
+
+// namespaceReconciler keeps tenancy.VerifyLabel: docs/spec/affinity-class.md 1.5.
+type namespaceReconciler struct {
+	*state
+
+	conflicts queue.ConflictBackoff[reconcile.Request]
+}
+
+// setupNamespaces adds the controller Namespaces to the manager.
+func (s *state) setupNamespaces(mgr manager.Manager, settings queue.Settings) error {
+	if err := s.kinds.setup(mgr, settings); err != nil {
+		return err
+	}
+
+	r := &namespaceReconciler{s, queue.NewConflictBackoff[reconcile.Request]()}
+	holder := func(_ context.Context, object client.Object) []reconcile.Request {
+		return requestsFor(object.GetNamespace())
+	}
+
+	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
+							Named(Namespaces).
+							For(&corev1.Namespace{}, builder.WithPredicates(updated(namespaceDiffers))).
+							Watches(&appsv1alpha1.Tenant{}, handler.EnqueueRequestsFromMapFunc(r.ownedBy), builder.WithPredicates(updated(differs))).
+							Watches(newObject(tenancy.ReleaseKind), handler.EnqueueRequestsFromMapFunc(holder),
+			builder.WithPredicates(updated(classDiffers))).
+		WatchesRawSource(applicationSource(s.kinds, func(application *unstructured.Unstructured) []reconcile.Request {
+			return requestsFor(application.GetNamespace())
+		})).
+		WithOptions(queue.Options[reconcile.Request](settings)).
+		Complete(r)
+}
+
+func (r *namespaceReconciler) ownedBy(_ context.Context, tenant client.Object) []reconcile.Request {
+	r.trees.invalidate()
+
+	return requestsFor(owned(tenant))
+}
+
+// Reconcile adds or removes the label of a Namespace.
+func (r *namespaceReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	namespace, err := r.namespaceOf(ctx, request.Name)
+	if err != nil || namespace == nil || !namespace.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, err
+	}
+
+	complete, err := r.sync(ctx, namespace)
+
+	result, err := r.conflicts.Result(ctx, request, err)
+	if err == nil && !complete && result.RequeueAfter == 0 {
+		result.RequeueAfter = syncDelay
+	}
+
+	return result, err
+}
+
+// sync writes the label of a Namespace. It returns false if applications are missing in the cache, so that a label is neither
+// removed nor known to be unwanted.
+func (r *namespaceReconciler) sync(ctx context.Context, namespace *corev1.Namespace) (complete bool, err error) {
+	tree, err := r.tree(ctx)
+	if err != nil {
+		return true, err
+	}
+
+	value, labelled := namespace.Labels[tenancy.VerifyLabel]
+
+	switch wanted, err := r.wanted(ctx, r.cached, tree, namespace); {
+	case err != nil:
+		return true, err
+	case wanted && value != verified:
+		return true, r.label(ctx, namespace, ptr.To(verified))
+	case wanted:
+		return true, nil
+	}
+
+	complete, err = r.kinds.complete(ctx)
+	if err != nil || !complete || !labelled {
+		return complete, err
+	}
+
+	present, err := tenants(ctx, r.live)
+	if err != nil {
+		return true, err
+	}
+
+	if wanted, err := r.wanted(ctx, r.live, tenancy.NewTree(present), namespace); err != nil || wanted {
+		return true, err
+	}
+
+	return true, r.label(ctx, namespace, nil)
+}
+
+// wanted reports whether a Namespace has to have the label, by what a reader has.
+func (r *namespaceReconciler) wanted(
+	ctx context.Context, reader client.Reader, tree *tenancy.Tree, namespace *corev1.Namespace,
+) (bool, error) {
+	place := r.place(tree, namespace)
+	if !tree.Verified(place, true, true) || tree.Verified(place, false, false) {
+		return tree.Verified(place, false, false), nil
+	}
+
+	classes, err := releases(ctx, reader, client.InNamespace(namespace.Name), withClass)
+	if err != nil {
+		return false, err
+	}
+
+	applications, err := r.applications(ctx, reader, client.InNamespace(namespace.Name))
+	if err != nil {
+		return false, err
+	}
+
+	return tree.Verified(place, len(applications) > 0, len(classes) > 0), nil
+}
+
+// label sets the label of a Namespace, or removes it if the value is nil.
+func (s *state) label(ctx context.Context, namespace *corev1.Namespace, value *string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"resourceVersion": namespace.ResourceVersion, "labels": map[string]any{tenancy.VerifyLabel: value},
+	}})
+	if err != nil {
+		return fmt.Errorf("encoding a patch of Namespace %s: %w", namespace.Name, err)
+	}
+
+	if err := s.writer.Patch(ctx, namespace.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); err != nil {
+		return fmt.Errorf("labelling Namespace %s: %w", namespace.Name, err)
+	}
+
+	klog.FromContext(ctx).V(2).Info("Labelled a namespace whose Pods are verified", "namespace", namespace.Name, "verified", value != nil)
+
+	return nil
+}

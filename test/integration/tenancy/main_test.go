@@ -1,0 +1,9 @@
+package tenancy
+
+import (
+	"testing"
+
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+func TestTenancy(t *testing.T) { suite.Run(t, "Tenants, AffinityClasses and applications") }
