@@ -27,7 +27,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
-	"github.com/placement-hub/placement-hub/pkg/podconstraints"
 )
 
 // clusterPolicy returns a ClusterPodSchedulingPolicy for the Pods with the label app=etcd of all namespaces.
@@ -109,8 +108,8 @@ func namespace() *corev1.Namespace {
 func cached(tb testing.TB, policies ...client.Object) *Source {
 	tb.Helper()
 
-	s := &Source{cache: hub(tb, namespace()), api: broken(tb), policies: map[podconstraints.Reference]*podconstraints.Policy{}}
-	for _, policy := range policies {
+	s := newSource(broken(tb))
+	for _, policy := range append(policies, namespace()) {
 		s.OnAdd(policy, true)
 	}
 
@@ -119,7 +118,8 @@ func cached(tb testing.TB, policies ...client.Object) *Source {
 
 // unsynced returns a Source whose cache does not sync in time.
 func unsynced(api client.Reader) *Source {
-	s := &Source{api: api, synced: []toolscache.InformerSynced{func() bool { return false }}}
+	s := newSource(api)
+	s.synced = []toolscache.InformerSynced{func() bool { return false }}
 	s.firstReview.Do(func() {})
 
 	return s

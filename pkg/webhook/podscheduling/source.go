@@ -26,25 +26,28 @@ const syncTimeout = 5 * time.Second
 
 // Source has the policies of a hub, compiled, and the labels of its namespaces. It is safe for concurrent use.
 type Source struct {
-	// cache has namespaces; api reads everything from the API server.
-	cache, api client.Reader
+	// api reads from the API server.
+	api client.Reader
 	// synced report whether the initial lists of policies and namespaces have been handled.
 	synced []toolscache.InformerSynced
 
 	firstReview sync.Once
 	syncBy      time.Time // set by firstReview
 
-	mu       sync.Mutex
-	policies map[podconstraints.Reference]*podconstraints.Policy
-	arranged *podconstraints.Policies // of policies; nil if they have changed since
+	mu         sync.Mutex
+	policies   map[podconstraints.Reference]*podconstraints.Policy
+	arranged   *podconstraints.Policies     // of policies; nil if they have changed since
+	namespaces map[string]map[string]string // the labels of each, which are never changed in place
 }
 
-// NewSource returns a Source that follows the policies of an informer cache, and reads the API server through api where the cache fails. It
-// returns an error if the cache cannot watch a kind.
-func NewSource(ctx context.Context, informers cache.Cache, api client.Reader) (*Source, error) {
-	s := &Source{cache: informers, api: api, policies: map[podconstraints.Reference]*podconstraints.Policy{}}
+// NewSource returns a Source that follows the policies and namespaces of an informer cache, and reads the API server through api where the
+// cache fails. It returns an error if the cache cannot watch a kind.
+func NewSource(ctx context.Context, informers cache.Informers, api client.Reader) (*Source, error) {
+	s := newSource(api)
 
-	for _, kind := range []client.Object{&kupidv1alpha1.ClusterPodSchedulingPolicy{}, &kupidv1alpha1.PodSchedulingPolicy{}} {
+	for _, kind := range []client.Object{
+		&kupidv1alpha1.ClusterPodSchedulingPolicy{}, &kupidv1alpha1.PodSchedulingPolicy{}, &corev1.Namespace{},
+	} {
 		informer, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false))
 		if err != nil {
 			return nil, fmt.Errorf("watching %T: %w", kind, err)
@@ -58,22 +61,21 @@ func NewSource(ctx context.Context, informers cache.Cache, api client.Reader) (*
 		s.synced = append(s.synced, handled.HasSynced)
 	}
 
-	namespaces, err := informers.GetInformer(ctx, &corev1.Namespace{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return nil, fmt.Errorf("watching namespaces: %w", err)
-	}
-
-	s.synced = append(s.synced, namespaces.HasSynced)
-
 	return s, nil
+}
+
+func newSource(api client.Reader) *Source {
+	return &Source{
+		api: api, policies: map[podconstraints.Reference]*podconstraints.Policy{}, namespaces: map[string]map[string]string{},
+	}
 }
 
 var _ toolscache.ResourceEventHandler = (*Source)(nil)
 
-// OnAdd adds a policy.
+// OnAdd adds a policy or namespace.
 func (s *Source) OnAdd(object any, _ bool) { s.set(object) }
 
-// OnUpdate replaces a policy, unless the event is a resync.
+// OnUpdate replaces a policy or namespace, unless the event is a resync.
 func (s *Source) OnUpdate(before, after any) {
 	old, isOld := before.(client.Object)
 	updated, isNew := after.(client.Object)
@@ -85,7 +87,7 @@ func (s *Source) OnUpdate(before, after any) {
 	s.set(after)
 }
 
-// OnDelete removes a policy.
+// OnDelete removes a policy or namespace.
 func (s *Source) OnDelete(object any) {
 	if unknown, is := object.(toolscache.DeletedFinalStateUnknown); is {
 		object = unknown.Obj
@@ -99,21 +101,30 @@ func (s *Source) OnDelete(object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	if _, is := removed.(*corev1.Namespace); is {
+		delete(s.namespaces, removed.GetName())
+
+		return
+	}
+
 	delete(s.policies, podconstraints.Reference{Namespace: removed.GetNamespace(), Name: removed.GetName()})
 	s.arranged = nil
 }
 
 func (s *Source) set(object any) {
 	policy := compile(object)
-	if policy == nil {
-		return
-	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.policies[policy.Reference] = policy
-	s.arranged = nil
+	if namespace, is := object.(*corev1.Namespace); is {
+		s.namespaces[namespace.Name] = namespace.Labels
+	}
+
+	if policy != nil {
+		s.policies[policy.Reference] = policy
+		s.arranged = nil
+	}
 }
 
 // compile prepares a policy; nil for an object of another kind. A policy with a field that cannot be decoded is invalid, because without
@@ -199,14 +210,13 @@ func (s *Source) list(ctx context.Context) (*podconstraints.Policies, error) {
 // NamespaceLabels returns the labels of a namespace. The API server is asked where the cache fails, and for a namespace that is too new for
 // the cache.
 func (s *Source) NamespaceLabels(ctx context.Context, name string) (map[string]string, error) {
-	namespace := &corev1.Namespace{}
-
 	if s.hasSynced(ctx) {
-		if err := s.cache.Get(ctx, client.ObjectKey{Name: name}, namespace); err == nil {
-			return namespace.Labels, nil
+		if labels, found := s.cachedLabels(name); found {
+			return labels, nil
 		}
 	}
 
+	namespace := &corev1.Namespace{}
 	if err := s.api.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, fmt.Errorf("namespace %s does not exist: %w", name, err)
@@ -216,4 +226,13 @@ func (s *Source) NamespaceLabels(ctx context.Context, name string) (map[string]s
 	}
 
 	return namespace.Labels, nil
+}
+
+func (s *Source) cachedLabels(namespace string) (labels map[string]string, found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	labels, found = s.namespaces[namespace]
+
+	return labels, found
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/placement-hub/placement-hub/pkg/unreadable"
@@ -147,24 +148,34 @@ func TestFirstReviewsWaitForTheCache(t *testing.T) {
 }
 
 func TestNamespaceLabels(t *testing.T) {
-	known, fresh := namespace(), namespace()
-	known.Labels = map[string]string{"from": "cache"}
-	fresh.Name, fresh.Labels = "team-new", map[string]string{"from": "server"}
+	labelled := func(name, from string) *corev1.Namespace {
+		namespace := namespace()
+		namespace.Name, namespace.ResourceVersion, namespace.Labels = name, from, map[string]string{"from": from}
 
-	s := cached(t)
-	s.cache, s.api = hub(t, known), hub(t, namespace(), fresh)
+		return namespace
+	}
+	expect := func(s *Source, name, want string) {
+		t.Helper()
 
-	for name, want := range map[string]string{"team-a": "cache", "team-new": "server"} {
 		if labels, err := s.NamespaceLabels(t.Context(), name); err != nil || labels["from"] != want {
 			t.Errorf("labels of %s: %v, %v; want those of the %s", name, labels, err, want)
 		}
 	}
 
+	s := newSource(hub(t, namespace(), labelled("team-new", "server")))
+	s.OnAdd(labelled("team-a", "cache"), true)
+	expect(s, "team-a", "cache")
+	expect(s, "team-new", "server")
+
+	s.OnUpdate(labelled("team-a", "cache"), labelled("team-a", "update"))
+	expect(s, "team-a", "update")
+
+	s.OnDelete(labelled("team-a", "update"))
+	expect(s, "team-a", "") // The API server still has it, without labels.
+
 	if _, err := s.NamespaceLabels(t.Context(), "team-c"); err == nil {
 		t.Error("the labels of a namespace that does not exist: no error")
 	}
 
-	if labels, err := unsynced(hub(t, fresh)).NamespaceLabels(t.Context(), "team-new"); err != nil || labels["from"] != "server" {
-		t.Errorf("labels without a cache: %v, %v; want those of the server", labels, err)
-	}
+	expect(unsynced(hub(t, labelled("team-new", "server"))), "team-new", "server")
 }
