@@ -172,12 +172,18 @@ func configurationCache(mgr manager.Manager, o Options, webhook Webhook) (cache.
 		return nil, fmt.Errorf("making a cache of the webhook configurations of %s: %w", webhook.Controller, err)
 	}
 
-	if err := mgr.Add(configurations); err != nil {
+	if err := mgr.Add(everyReplica{configurations}); err != nil {
 		return nil, fmt.Errorf("adding the cache of the webhook configurations of %s: %w", webhook.Controller, err)
 	}
 
 	return configurations, nil
 }
+
+// everyReplica is a cache that the manager starts with its own, before it waits for the lease: a standby is ready when API servers trust it.
+type everyReplica struct{ cache.Cache }
+
+// GetCache returns the cache.
+func (e everyReplica) GetCache() cache.Cache { return e.Cache }
 
 // mount returns the handler of all webhooks by their paths.
 func mount(webhooks []Webhook) (http.Handler, error) {
