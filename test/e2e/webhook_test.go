@@ -64,7 +64,7 @@ func TestRunGivesClustersTheirDefaults(t *testing.T) {
 	}
 }
 
-var webhookAddress = regexp.MustCompile(`"Serving the webhook" address="([^"]+)"`)
+var webhookAddress = regexp.MustCompile(`"Serving the webhooks" address="([^"]+)"`)
 
 func TestControllerGivesClustersTheirDefaults(t *testing.T) {
 	h := startHub(t)
