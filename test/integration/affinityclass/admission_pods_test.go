@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -181,6 +182,18 @@ var _ = Describe("Pods, docs/spec/affinity-class.md 1.4", func() {
 		before := pod.DeepCopy()
 		pod.Labels = map[string]string{"a": "b"}
 		Expect(suite.Client.Patch(ctx, pod, client.MergeFrom(before))).To(Succeed())
+	})
+
+	It("affinity-class 1.4: the hub may neither list nor watch pods, so it caches none", func(ctx SpecContext) {
+		for _, verb := range []string{"get", "list", "watch"} {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User:               suite.HubUser,
+				Groups:             []string{"system:serviceaccounts", "system:authenticated"},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Resource: "pods"},
+			}}
+			Expect(suite.Client.Create(ctx, review)).To(Succeed())
+			Expect(review.Status.Allowed).To(BeFalse(), verb)
+		}
 	})
 })
 
