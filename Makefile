@@ -105,7 +105,7 @@ test: ## Run unit, integration, e2e and consumer tests (about 15 minutes on two 
 	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
 
 # Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first.
-test-servers: assets-scheduler assets-ocm build ## Run the integration, e2e and consumer tests together, several packages at a time
+test-servers: assets-scheduler assets-ocm $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
 	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
 	@$(GO) test -p 4 $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
@@ -115,7 +115,7 @@ test-unit: ## Run unit, property, surface and repository law tests; no server is
 	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
-test-integration: assets-scheduler ## Run the suites against a real etcd and kube-apiserver, several packages at a time
+test-integration: assets-scheduler $(TOOLS)/helm ## Run the suites against a real etcd and kube-apiserver, several packages at a time
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
 	@$(GO) test -p 4 $(INTEGRATION) -timeout 15m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
@@ -217,6 +217,9 @@ $(TOOLS)/golangci-lint: $(TOOL_MODS)
 
 $(TOOLS)/controller-gen: $(TOOL_MODS)
 	$(call build-tool,sigs.k8s.io/controller-tools/cmd/controller-gen)
+
+$(TOOLS)/helm: $(TOOL_MODS)
+	$(call build-tool,helm.sh/helm/v4/cmd/helm)
 
 $(TOOLS)/benchstat: $(TOOL_MODS)
 	$(call build-tool,golang.org/x/perf/cmd/benchstat)
