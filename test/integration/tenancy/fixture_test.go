@@ -43,6 +43,7 @@ var _ = Describe("The controllers of affinity classes", Ordered, ContinueOnFailu
 	applicationSpecs()
 	releaseSpecs()
 	namespaceSpecs()
+	chartSpecs()
 	restartSpecs()
 })
 

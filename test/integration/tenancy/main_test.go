@@ -3,7 +3,10 @@ package tenancy
 import (
 	"testing"
 
+	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
-func TestTenancy(t *testing.T) { suite.Run(t, "Tenants, AffinityClasses and applications") }
+func TestTenancy(t *testing.T) {
+	suite.Run(t, "Tenants, AffinityClasses and applications", func(o *localplane.Options) { o.Workloads = true })
+}
