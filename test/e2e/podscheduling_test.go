@@ -25,12 +25,12 @@ func TestEveryReplicaInjectsPolicies(t *testing.T) {
 	policy.Spec.PodSelector = &metav1.LabelSelector{}
 	policy.Spec.NodeSelector = map[string]string{"pool": "etcd"}
 	eventually(t, "waiting for the validation of policies", func() error {
-		h.callReplica(t, standby)
+		h.callReplica(t, standby, manifests.PodScheduling)
 		return h.client.Create(t.Context(), policy)
 	})
 	eventually(t, "waiting for the standby", func() error { return h.tryPolicy(t) })
 
-	h.callReplica(t, leader)
+	h.callReplica(t, leader, manifests.PodScheduling)
 	standby.signal(t, syscall.SIGTERM)
 	standby.wantExit(t, 0)
 	eventually(t, "waiting for the leader", func() error { return h.tryPolicy(t) })
@@ -38,14 +38,14 @@ func TestEveryReplicaInjectsPolicies(t *testing.T) {
 	leader.wantExit(t, 0)
 }
 
-// callReplica has the API server call a replica about pod scheduling policies and workloads.
-func (h *hub) callReplica(t *testing.T, r *replica) {
+// callReplica has the API server call a replica with the reviews of a system.
+func (h *hub) callReplica(t *testing.T, r *replica, system string) {
 	t.Helper()
 	found := webhookAddress.FindStringSubmatch(r.stderr.String())
 	if found == nil {
 		t.Fatalf("the replica does not say where it serves the webhooks; %s", r)
 	}
-	must(t, manifests.InstallSystem(t.Context(), h.environment.AdminConfig(), manifests.PodScheduling, "https://"+found[1]))
+	must(t, manifests.InstallSystem(t.Context(), h.environment.AdminConfig(), system, "https://"+found[1]))
 }
 
 // tryPolicy is nil when a new Pod would get the constraints of the policy.

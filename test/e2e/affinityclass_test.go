@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/tenancy"
+)
+
+// Every replica verifies Pods against their class, the leader or not, with the rights that the manifests grant; the leader labels the
+// namespace of the HelmRelease.
+func TestEveryReplicaVerifiesClasses(t *testing.T) {
+	h := startHub(t)
+	// The definitions and rights come first: without them a replica does not start.
+	h.apply(t, "../integration/affinityclass/testdata/platform.yaml")
+	must(t, manifests.InstallSystem(t.Context(), h.environment.AdminConfig(), manifests.AffinityClass, ""))
+	leader := h.startReplica(t, "--controllers=affinityclass/*")
+	h.wantHolder(t, leader)
+	standby := h.startReplica(t, "--controllers=affinityclass/*")
+
+	class := &cozystackv1alpha1.AffinityClass{ObjectMeta: metav1.ObjectMeta{Name: "dc1"}}
+	class.Spec.NodeSelector = map[string]cozystackv1alpha1.NodeLabelValue{"zone": "dc1"}
+	must(t, h.client.Create(t.Context(), class))
+	release := &unstructured.Unstructured{}
+	release.SetGroupVersionKind(tenancy.ReleaseKind)
+	release.SetNamespace(metav1.NamespaceDefault)
+	release.SetName("main-db")
+	labels := tenancy.ReleaseLabels("apps.cozystack.io", "Postgres", "main-db")
+	labels[tenancy.ClassLabel] = "dc1"
+	release.SetLabels(labels)
+	must(t, h.client.Create(t.Context(), release))
+
+	h.callReplica(t, standby, manifests.AffinityClass)
+	eventually(t, "waiting for the standby", func() error { return h.tryClass(t) })
+	h.callReplica(t, leader, manifests.AffinityClass)
+	standby.signal(t, syscall.SIGTERM)
+	standby.wantExit(t, 0)
+	eventually(t, "waiting for the leader", func() error { return h.tryClass(t) })
+	leader.signal(t, syscall.SIGTERM)
+	leader.wantExit(t, 0)
+}
+
+// apply applies the objects of a file.
+func (h *hub) apply(t *testing.T, name string) {
+	t.Helper()
+	file, err := os.Open(name)
+	must(t, err)
+	defer file.Close() //nolint:errcheck // It was read to its end.
+	objects, err := manifests.Decode(file, name)
+	must(t, err)
+	must(t, manifests.Apply(t.Context(), h.environment.AdminConfig(), objects))
+}
+
+// tryClass is nil when a Pod of the class dc1 is admitted with its node selector, and refused without.
+func (h *hub) tryClass(t *testing.T) error {
+	t.Helper()
+	pod := func(selector map[string]string) *corev1.Pod {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Namespace: metav1.NamespaceDefault, GenerateName: "main-db-", Labels: map[string]string{"helm.toolkit.fluxcd.io/name": "main-db"},
+		}}
+		pod.Spec.NodeSelector = selector
+		pod.Spec.Containers = []corev1.Container{{Name: "c", Image: "i"}}
+		return pod
+	}
+	api := client.NewDryRunClient(h.client)
+	if err := api.Create(t.Context(), pod(map[string]string{"zone": "dc1"})); err != nil {
+		return err
+	}
+	err := api.Create(t.Context(), pod(nil))
+	if err == nil || !strings.Contains(err.Error(), `AffinityClass "dc1" but missing required nodeSelector zone=dc1`) {
+		return fmt.Errorf("a Pod without the node selector of its class: %v", err)
+	}
+	return nil
+}
