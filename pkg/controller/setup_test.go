@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // The table of controllers in README.md has every controller, in the order of the list.
@@ -25,5 +26,33 @@ func TestReadmeListsTheControllers(t *testing.T) {
 	}
 	if diff := cmp.Diff(Names(), got); diff != "" {
 		t.Errorf("controllers in README.md (-want +got):\n%s", diff)
+	}
+}
+
+// Only the controller of Tenants may read the Secrets of other namespaces, and only those of its name: docs/spec/affinity-class.md 1.1.
+func TestSecretsInTheCache(t *testing.T) {
+	for _, tc := range []struct {
+		controllers []string
+		want        map[string]string
+	}{
+		{[]string{"*"}, map[string]string{"hub": "metadata.name=placement-webhook-certificates"}},
+		{[]string{"affinityclass/classes"}, map[string]string{"hub": "metadata.name=placement-webhook-certificates"}},
+		{[]string{"affinityclass/*"}, map[string]string{
+			"hub": "metadata.name=placement-webhook-certificates", "": "metadata.name=cozystack-values",
+		}},
+	} {
+		got := map[string]string{}
+
+		for object, by := range (Options{Controllers: tc.controllers, Namespace: "hub"}).CacheOptions().ByObject {
+			if _, isSecret := object.(*corev1.Secret); isSecret {
+				for namespace, config := range by.Namespaces {
+					got[namespace] = config.FieldSelector.String()
+				}
+			}
+		}
+
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.controllers, diff)
+		}
 	}
 }

@@ -48,7 +48,7 @@ func (s *state) setupClasses(mgr manager.Manager, settings queue.Settings) error
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Classes).
-							For(&cozystackv1alpha1.AffinityClass{}, builder.WithPredicates(updated(differs))).
+							For(&cozystackv1alpha1.AffinityClass{}). // With its status: the cache may have shown it without the last write.
 							Watches(&appsv1alpha1.Tenant{}, handler.EnqueueRequestsFromMapFunc(classesOfTenant),
 			builder.WithPredicates(updated(differs))).
 		Watches(newObject(tenancy.ReleaseKind), handler.EnqueueRequestsFromMapFunc(classOfRelease),

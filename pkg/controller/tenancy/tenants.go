@@ -40,6 +40,7 @@ func (s *state) setupTenants(mgr manager.Manager, settings queue.Settings) error
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
 							Named(Tenants).
+							For(&appsv1alpha1.Tenant{}). // With its status: the cache may have shown it without the last write.
 							Watches(&appsv1alpha1.Tenant{}, handler.EnqueueRequestsFromMapFunc(r.concerned),
 			builder.WithPredicates(updated(differs))).
 		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.ownerOfName),

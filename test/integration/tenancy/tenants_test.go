@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
@@ -125,6 +126,27 @@ func tenantSpecs() {
 
 		mergePatch(ctx, application, `{"metadata":{"labels":{"edited":"yes"}}}`)
 		unchangedRelease(ctx, release)
+	})
+
+	It("affinity-class 1.1: a status that is not the hub's last word is put right", func(ctx SpecContext) {
+		class := createClass(ctx, unique("dc-counted"), zone)
+		tenant := createTenant(ctx, tenancy.RootNamespace, unique("acme"), "", class.Name)
+		counted := func() {
+			GinkgoHelper()
+			eventually(ctx, func(g Gomega) {
+				g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(class), class)).To(Succeed())
+				g.Expect(class.Status.Tenants).To(Equal(int32(1)))
+			})
+		}
+
+		counted()
+		expectCondition(ctx, tenant, appsv1alpha1.ConditionAffinityClassesCompliant, "True", tenancy.ReasonCompliant)
+
+		edit := client.RawPatch(types.MergePatchType, []byte(`{"status":{"tenants":7,"conditions":null}}`))
+		Expect(suite.Client.Status().Patch(ctx, class, edit)).To(Succeed())
+		Expect(suite.Client.Status().Patch(ctx, tenant, edit)).To(Succeed())
+		counted()
+		expectCondition(ctx, tenant, appsv1alpha1.ConditionAffinityClassesCompliant, "True", tenancy.ReasonCompliant)
 	})
 
 	It("affinity-class 1.1: namespace and Secret of a Tenant stay when it is deleted, and come back when they are", func(ctx SpecContext) {
