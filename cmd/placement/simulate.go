@@ -26,11 +26,13 @@ Placements would gain, lose or keep if these changes were made. It changes nothi
 The command finds the live hub as kubectl does. With -f it reads the objects from files: ManagedClusters,
 ManagedClusterSets, ManagedClusterSetBindings, AddOnPlacementScores, Placements and PlacementDecisions, and
 ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller
-clustersetbinding-rbac does.
+clustersetbinding-rbac does. Of workloads in the files (Pods, Deployments, StatefulSets and so on) it reports where
+their Pods may run, as placement explain does, with the Nodes, Namespaces, pod scheduling policies, AffinityClasses,
+Tenants, applications and HelmReleases in the files; a workload without a metadata.uid is evaluated as a new one.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
 them as strictly as an API server: unknown fields, wrong types and values that the CustomResourceDefinitions do not
-permit are mistakes, and defaults are set. It ignores Namespaces, Roles and RoleBindings.
+permit are mistakes, and defaults are set. It ignores Roles and RoleBindings.
 
 Assumptions about files:
   - The cluster sets "default" and "global" exist, as on every hub, unless the files define them.
@@ -54,6 +56,9 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
     has the time of the evaluation, as after admission. The command uses the reported availability of clusters and
     adds no taint unavailable or unreachable. Without a binding that follows from RBAC means without its right.
   - --add uses -f for the added objects, so the hub is the live one, or with --hub in files.
+  - Added workloads are reported as by placement explain, among the objects of the hub. Of added policies, classes,
+    Tenants, Nodes, Namespaces and HelmReleases, which replace those of the same name, the report has what they change
+    for other workloads, as placement diff does. If nothing else is added, no right on Placements is needed.
 
 To read a live hub, the user needs the verb list on managedclusters, managedclustersets, managedclustersetbindings,
 addonplacementscores, placements and placementdecisions, of the API groups of placements that the hub serves. With
@@ -72,6 +77,9 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 
   # Which Placements would select new clusters?
   placement simulate --add -f clusters.yaml
+
+  # Where would the Pods of a new workload run, with another policy and another Node?
+  placement simulate --add -f workload.yaml -f policy.yaml -f node.yaml
 
   # The same for a hub in files
   placement simulate -f deploy/samples --drain eu1
@@ -158,40 +166,58 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	if err != nil {
 		return false, &usageError{err}
 	}
-	state, changes, err := o.read(ctx, stdin)
+	in, err := o.read(ctx, stdin)
 	if err != nil {
 		return false, err
 	}
-	if err := o.checkWanted(state, names); err != nil {
+	if in.pods != nil && len(in.changes) == 0 {
+		return o.printWhatIf(stdout, onlyPods(metav1.NewTime(now)), in.pods)
+	}
+	workloads := o.workloadsIn(in.state, names)
+	if err := o.checkWanted(in.state, names); err != nil && (len(workloads) == 0 || len(in.changes) > 0) {
 		return false, err
 	}
 	wanted := func(key inventory.Key) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
-	state.Limit = o.hubLimit
-	if len(changes) > 0 {
-		return o.whatIf(stdout, state, changes, wanted, now)
+	in.state.Limit = o.hubLimit
+	if len(in.changes) > 0 {
+		return o.whatIf(stdout, in, wanted, now)
 	}
 	reports := explain.Reports{Now: metav1.NewTime(now), Placements: []explain.Report{}}
-	for _, evaluation := range state.Evaluate(now, wanted) {
+	for _, evaluation := range in.state.Evaluate(now, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
+	}
+	if reports.Workloads, err = explainGiven(&in.state.Pods, workloads); err != nil {
+		return false, err
 	}
 	return false, printers.Reports(stdout, printers.Format(o.output), reports)
 }
 
 // whatIf prints the differences that the changes would make.
 func (o *simulateOptions) whatIf(
-	stdout io.Writer, state *explain.State, changes []whatif.Change, wanted func(inventory.Key) bool, now time.Time,
+	stdout io.Writer, in *simulated, wanted func(inventory.Key) bool, now time.Time,
 ) (differs bool, err error) {
-	after, err := whatif.Apply(state, now, changes...)
+	after, err := whatif.Apply(in.state, now, in.changes...)
 	if err != nil {
 		return false, err
 	}
-	whatIf := explain.NewWhatIf(state, after, wanted, now)
-	for _, change := range changes {
+	whatIf := explain.NewWhatIf(in.state, after, wanted, now)
+	for _, change := range in.changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}
-	return whatIf.Differs(), printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept)
+	return o.printWhatIf(stdout, whatIf, in.pods)
+}
+
+// printWhatIf adds what the added objects mean for Pods, if there are any, and prints all.
+func (o *simulateOptions) printWhatIf(stdout io.Writer, whatIf explain.WhatIf, added *podAdditions) (differs bool, err error) {
+	var incomplete error
+	if added != nil {
+		if incomplete = added.simulate(&whatIf); whatIf.Pods == nil {
+			return false, incomplete
+		}
+	}
+	return whatIf.Differs(), errors.Join(printers.WhatIf(stdout, printers.Format(o.output), whatIf, o.showKept), incomplete)
 }
 
 // parse parses the flags. Its errors are usage errors.

@@ -78,6 +78,9 @@ func (c *changeFlags) with(additions *explain.State) []whatif.Change {
 	changes := make([]whatif.Change, 0, len(c.changes))
 	for _, change := range c.changes {
 		if _, is := change.(toAdd); is {
+			if len(additions.Clusters)+len(additions.Scores) == 0 {
+				continue // No Placement depends on the others.
+			}
 			change = whatif.Add{Clusters: additions.Clusters, Scores: additions.Scores}
 		}
 		changes = append(changes, change)

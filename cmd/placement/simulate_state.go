@@ -14,6 +14,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
 	"github.com/placement-hub/placement-hub/pkg/explain/whatif"
 )
 
@@ -28,28 +29,47 @@ func (o *simulateOptions) place() string {
 	return "in the files"
 }
 
-// read reads the State, and returns the changes.
-func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*explain.State, []whatif.Change, error) {
+// simulated is what is evaluated.
+type simulated struct {
+	state   *explain.State
+	changes []whatif.Change
+	// pods are the added objects that decide where Pods may run; nil if there are none.
+	pods *podAdditions
+}
+
+// read reads the State, and the changes.
+func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
 	given, err := readFiles("--filename", o.files, stdin)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	additions, err := readAdditions(given, o.adding)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	changes := o.with(additions)
+	in := &simulated{changes: o.with(additions)}
+	if in.state, err = o.readState(ctx, given, len(in.changes) == 0 && o.adding, stdin); err != nil {
+		return nil, err
+	}
+	in.pods, err = o.readPodAdditions(ctx, additions, in.state)
+	return in, err
+}
+
+// readState reads the State of the live hub, which is empty if only objects are added that no Placement depends on, or of files.
+func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader, onlyPods bool, stdin io.Reader) (*explain.State, error) {
+	if o.live() && onlyPods {
+		return &explain.State{}, nil
+	}
 	if o.live() {
-		state, err := o.readLive(ctx)
-		return state, changes, err
+		return o.readLive(ctx)
 	}
 	if len(o.hub) > 0 {
+		var err error
 		if given, err = readFiles("--hub", o.hub, stdin); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	state, err := given.State()
-	return state, changes, err
+	return given.State()
 }
 
 func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) {
@@ -93,7 +113,7 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	case found == 0 && o.live():
 		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
 	case found == 0:
-		return errors.New("there is no Placement in the files, so there is nothing to evaluate: add one with -f")
+		return errors.New("there is no Placement and no workload in the files, so there is nothing to evaluate: add one with -f")
 	case len(missing) == 0:
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -18,6 +19,8 @@ type Reports struct {
 	Now metav1.Time `json:"now"`
 	// Placements are sorted by namespace and name.
 	Placements []Report `json:"placements"`
+	// Workloads say where the Pods of the workloads in the files may run, in the order of the files.
+	Workloads []pods.Report `json:"workloads,omitempty"`
 }
 
 // Report explains the result of one Placement. Its JSON names are stable: fields may be added, and none is renamed or removed.

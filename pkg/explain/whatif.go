@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -34,6 +35,10 @@ type WhatIf struct {
 	Placements []Difference `json:"placements"`
 	// Stalled are the Placements without a valid result after the changes, by namespace, name and API: their decisions stay.
 	Stalled []StalledPlacement `json:"stalled"`
+	// Workloads say where the Pods of added workloads may run.
+	Workloads []pods.Report `json:"workloads,omitempty"`
+	// Pods is what added policies, classes, Tenants and Nodes change for other workloads; nil if nothing of that kind is added.
+	Pods *pods.Differences `json:"pods,omitempty"`
 }
 
 // StalledPlacement is a Placement whose decisions cannot change, because it is invalid or its removals are blocked.
@@ -46,8 +51,11 @@ type StalledPlacement struct {
 	Reason string `json:"reason"`
 }
 
-// Differs reports whether the changes would change any decision.
-func (w WhatIf) Differs() bool { return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 }
+// Differs reports whether the changes would change any decision,
+// or the next admission of a workload.
+func (w WhatIf) Differs() bool {
+	return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 || w.Pods != nil && w.Pods.Differ()
+}
 
 // placementPair is a Placement in two States. Before is nil when the first State does not have it.
 type placementPair struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +20,7 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
+	"github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
 
 // Workload names a workload on a cluster.
@@ -55,6 +57,7 @@ func PodsFromCluster(ctx context.Context, hub client.Client, workloads []Workloa
 	}
 
 	r.readClusterWide()
+	r.readWebhook()
 
 	return r.result()
 }
@@ -77,6 +80,8 @@ func AllPodsFromCluster(ctx context.Context, hub client.Client, namespace string
 	}
 
 	r.readClusterWide()
+
+	r.readWebhook()
 
 	if len(r.objects.Tenants) > 0 {
 		r.readReleases(namespace)
@@ -158,6 +163,30 @@ func (r *podsReader) readClusterWide() {
 	before := len(r.reader.forbidden)
 	r.objects.Nodes = readPods[*corev1.Node](r, "Nodes", "", &corev1.NodeList{}, noNodes)
 	r.objects.NodesUnread = len(r.reader.forbidden) > before
+}
+
+// readWebhook reads which objects the API server sends to the webhook of policies, if there are policies. A user who may not read that gets
+// the report for a webhook that is asked about everything.
+func (r *podsReader) readWebhook() {
+	if r.reader.failed != nil || len(r.objects.Policies)+len(r.objects.ClusterPolicies) == 0 {
+		return
+	}
+
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	err := r.hub.Get(r.ctx, client.ObjectKey{Name: podscheduling.Configuration}, configuration)
+
+	switch {
+	case err == nil:
+		r.objects.Webhook = configuration
+	case apierrors.IsNotFound(err):
+		r.objects.Missing = append(r.objects.Missing, fmt.Sprintf("MutatingWebhookConfiguration %s is not installed on this cluster; "+
+			"no policy is injected before it is", podscheduling.Configuration))
+	case apierrors.IsForbidden(err):
+		r.objects.Missing = append(r.objects.Missing, fmt.Sprintf("MutatingWebhookConfiguration %s may not be read by this user; "+
+			"the report is that for rules which cover every kind and namespace", podscheduling.Configuration))
+	default:
+		r.reader.record("MutatingWebhookConfiguration "+podscheduling.Configuration, err)
+	}
 }
 
 // readReleases reads the labels of HelmReleases, by which the Tenants' applications have classes. A cluster without Flux has none.

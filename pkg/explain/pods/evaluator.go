@@ -87,8 +87,9 @@ type evaluation struct {
 	object    *unstructured.Unstructured
 	admission admission
 	workload  *podconstraints.Workload
-	exemption podconstraints.Exemption
-	result    podconstraints.Result
+	// exempt says why no policy is injected into the object; empty if policies are.
+	exempt string
+	result podconstraints.Result
 	// injected is the object with what the policies add at its creation or next update.
 	injected *unstructured.Unstructured
 	// pod is the Pod that is created now, with what the policies add to that; nil if the workload has no pod spec.
@@ -108,9 +109,13 @@ func (e *Evaluator) evaluateAs(object *unstructured.Unstructured, as admission) 
 	}
 
 	ev := &evaluation{
-		kind: kind, object: object, admission: as, workload: workload, exemption: workload.Exemption(false), injected: object,
+		kind: kind, object: object, admission: as, workload: workload, exempt: string(workload.Exemption(false)), injected: object,
 	}
-	if ev.exemption == podconstraints.NotExempt {
+	if ev.exempt == "" {
+		ev.exempt = e.notReviewed(kind, object, as)
+	}
+
+	if ev.exempt == "" {
 		ev.result = podconstraints.Inject(workload, e.matching(workload))
 		if ev.injected, err = patched(object, &ev.result); err != nil {
 			return nil, fmt.Errorf("%s %s/%s: %w", kind.Kind, object.GetNamespace(), object.GetName(), err)
@@ -158,7 +163,7 @@ func (e *Evaluator) Explain(object *unstructured.Unstructured, isNew bool) (Repo
 func (e *Evaluator) report(ev *evaluation) Report {
 	report := Report{
 		Kind: ev.kind.Kind, Namespace: ev.object.GetNamespace(), Name: ev.object.GetName(), New: ev.admission == creation,
-		Exempt: string(ev.exemption), Policies: e.explainPolicies(ev),
+		Exempt: ev.exempt, Policies: e.explainPolicies(ev),
 	}
 
 	if ev.admission != creation {

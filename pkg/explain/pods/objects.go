@@ -1,7 +1,9 @@
 package pods
 
 import (
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -25,6 +27,10 @@ type Objects struct {
 	// Releases are HelmReleases, and Applications objects of the group apps.cozystack.io except Tenants.
 	Releases, Applications []*unstructured.Unstructured
 
+	// Webhook is the configuration by which the API server sends objects to the webhook of policies; nil if it is not known, and then every
+	// object counts as sent.
+	Webhook *admissionregistrationv1.MutatingWebhookConfiguration
+
 	// Owner reads an owner that is not among the objects, as tenancy.Lookup does; nil if there are no others.
 	Owner tenancy.Lookup
 	// Application reads an application that is not among the objects; nil if there are no others. Its result is nil if there is none.
@@ -34,6 +40,39 @@ type Objects struct {
 	Missing []string
 	// NodesUnread says that the Nodes could not be read, so that no report has Nodes.
 	NodesUnread bool
+}
+
+// Names returns the kinds and names of all objects: "Node n1", "Deployment team-a/web".
+func (o *Objects) Names() []string {
+	var names []string
+
+	names = appendNames(names, "ClusterPodSchedulingPolicy", o.ClusterPolicies)
+	names = appendNames(names, "PodSchedulingPolicy", o.Policies)
+	names = appendNames(names, "AffinityClass", o.Classes)
+	names = appendNames(names, "Tenant", o.Tenants)
+	names = appendNames(names, "Namespace", o.Namespaces)
+	names = appendNames(names, "Node", o.Nodes)
+
+	for _, list := range [][]*unstructured.Unstructured{o.Releases, o.Applications, o.Workloads} {
+		for _, object := range list {
+			names = appendNames(names, object.GetKind(), []*unstructured.Unstructured{object})
+		}
+	}
+
+	return names
+}
+
+func appendNames[T metav1.Object](names []string, kind string, objects []T) []string {
+	for _, object := range objects {
+		name := object.GetName()
+		if object.GetNamespace() != "" {
+			name = object.GetNamespace() + "/" + name
+		}
+
+		names = append(names, kind+" "+name)
+	}
+
+	return names
 }
 
 // Empty reports whether there is no object.

@@ -77,6 +77,9 @@ func (e *Evaluator) podOf(ev *evaluation) (*pod, error) {
 // injectedPod returns a Pod with what the policies add to it.
 func (e *Evaluator) injectedPod(made *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	kind, _ := KindOf(podKind)
+	if e.notReviewed(kind, made, creation) != "" {
+		return made, nil
+	}
 
 	workload, err := read(kind, made)
 	if err != nil {

@@ -15,7 +15,7 @@ func (e *Evaluator) explainPolicies(ev *evaluation) []Policy {
 
 	for i, policy := range matching {
 		explained := Policy{Policy: policy.String(), Matches: true, Warnings: policy.Warnings}
-		if ev.exemption == podconstraints.NotExempt {
+		if ev.exempt == "" {
 			explained.add(&ev.result.Policies[i], podconstraints.Inject(blank, []*podconstraints.Policy{policy}))
 		}
 

@@ -21,9 +21,9 @@ import (
 )
 
 var (
-	keys   = rapid.SampledFrom([]string{"a", "b", "c"})
-	values = rapid.SampledFrom([]string{"x", "y"})
-	labels = rapid.MapOfN(keys, values, 0, 2)
+	keys      = rapid.SampledFrom([]string{"a", "b", "c"})
+	values    = rapid.SampledFrom([]string{"x", "y"})
+	labelSets = rapid.MapOfN(keys, values, 0, 2)
 
 	selectors = rapid.Custom(func(t *rapid.T) *metav1.LabelSelector {
 		if rapid.IntRange(0, 4).Draw(t, "absent") == 0 {
@@ -51,7 +51,7 @@ var (
 	}), 0, 2)
 	constraints = rapid.Custom(func(t *rapid.T) kupidv1alpha1.PodSchedulingPolicyConstraints {
 		return kupidv1alpha1.PodSchedulingPolicyConstraints{
-			NodeSelector: labels.Draw(t, "nodeSelector"), Affinity: affinities.Draw(t, "affinity"), Tolerations: tolerations.Draw(t, "tolerations"),
+			NodeSelector: labelSets.Draw(t, "nodeSelector"), Affinity: affinities.Draw(t, "affinity"), Tolerations: tolerations.Draw(t, "tolerations"),
 			NodeName: rapid.SampledFrom([]string{"", "", "", "n0"}).Draw(t, "nodeName"),
 		}
 	})
@@ -60,7 +60,7 @@ var (
 
 // drawWorld draws policies, nodes, and a class that the HelmRelease "r" of the namespace "a" has.
 func drawWorld(t *rapid.T) *Objects {
-	objects := &Objects{Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: labels.Draw(t, "namespace")}}}}
+	objects := &Objects{Namespaces: []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: labelSets.Draw(t, "namespace")}}}}
 
 	for i := range rapid.IntRange(0, 3).Draw(t, "policies") {
 		policy := &kupidv1alpha1.ClusterPodSchedulingPolicy{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p", i)}}
@@ -70,7 +70,7 @@ func drawWorld(t *rapid.T) *Objects {
 	}
 
 	for i := range rapid.IntRange(0, 4).Draw(t, "nodes") {
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i), Labels: labels.Draw(t, "node")}}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i), Labels: labelSets.Draw(t, "node")}}
 		node.Spec.Unschedulable = rapid.IntRange(0, 4).Draw(t, "unschedulable") == 0
 
 		if rapid.Bool().Draw(t, "tainted") {
@@ -88,7 +88,7 @@ func drawWorld(t *rapid.T) *Objects {
 		cozystackv1alpha1.EnforcementDeny, cozystackv1alpha1.EnforcementWarn,
 	}).Draw(t, "enforcement")
 
-	for key, value := range labels.Draw(t, "class") {
+	for key, value := range labelSets.Draw(t, "class") {
 		class.Spec.NodeSelector[key] = cozystackv1alpha1.NodeLabelValue(value)
 	}
 
@@ -110,7 +110,7 @@ func drawWorld(t *rapid.T) *Objects {
 // drawPod draws a Pod that is not bound.
 func drawPod(t *rapid.T) *unstructured.Unstructured {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
-	pod.Namespace, pod.Name, pod.Labels = "a", "p", maps.Clone(labels.Draw(t, "pod labels"))
+	pod.Namespace, pod.Name, pod.Labels = "a", "p", maps.Clone(labelSets.Draw(t, "pod labels"))
 	pod.Labels["helm.toolkit.fluxcd.io/name"] = "r"
 	drawn := constraints.Draw(t, "pod constraints")
 	pod.Spec = corev1.PodSpec{

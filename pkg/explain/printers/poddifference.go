@@ -19,8 +19,11 @@ func writePodDifferences(out *bytes.Buffer, d *pods.Differences) {
 		writeApplied(out, applied)
 	}
 
-	for _, workload := range d.Workloads {
-		out.WriteByte('\n')
+	for i, workload := range d.Workloads {
+		if i > 0 || len(d.Objects) > 0 {
+			out.WriteByte('\n')
+		}
+
 		writePodDifference(out, workload)
 	}
 
@@ -29,7 +32,7 @@ func writePodDifferences(out *bytes.Buffer, d *pods.Differences) {
 	}
 
 	if len(d.Workloads)+len(d.Tenants) == 0 {
-		out.WriteString("no workload and no Tenant differs, and none has drifted\n")
+		out.WriteString("no other workload and no Tenant differs\n")
 	}
 
 	for _, note := range d.Notes {

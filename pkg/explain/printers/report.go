@@ -30,6 +30,12 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 
 				writeReport(text, report, Style{All: "--all"})
 			}
+
+			if len(reports.Placements) > 0 && len(reports.Workloads) > 0 {
+				text.WriteByte('\n')
+			}
+
+			writeWorkloads(text, reports.Workloads, nil, Style{})
 		},
 		names: func(text *bytes.Buffer) {
 			for _, report := range reports.Placements {
@@ -37,6 +43,8 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 					fmt.Fprintf(text, "%s %s\n", QualifiedName(report.Placement, report.API), cluster)
 				}
 			}
+
+			writeNodeNames(text, reports.Workloads)
 		},
 	}.write(out, format, Formats(), reports)
 }

@@ -14,12 +14,24 @@ import (
 func WhatIf(out io.Writer, format Format, whatIf explain.WhatIf, showKept bool) error {
 	return renderer{
 		table: func(text *bytes.Buffer) { writeWhatIf(text, whatIf, showKept) },
-		names: func(text *bytes.Buffer) { writeDifferenceNames(text, whatIf.Placements) },
+		names: func(text *bytes.Buffer) {
+			writeDifferenceNames(text, whatIf.Placements)
+			writeNodeNames(text, whatIf.Workloads)
+
+			if whatIf.Pods != nil {
+				writePodDifferenceNames(text, whatIf.Pods)
+			}
+		},
 	}.write(out, format, Formats(), whatIf)
 }
 
 func writeWhatIf(out *bytes.Buffer, whatIf explain.WhatIf, showKept bool) {
-	fmt.Fprintf(out, "what if: %s\n%s\n", strings.Join(whatIf.Changes, ", "), summaryText(whatIf.Summary))
+	fmt.Fprintf(out, "what if: %s\n", strings.Join(whatIf.Changes, ", "))
+
+	// Without Placements nothing is said of them.
+	if whatIf.Pods == nil || whatIf.Summary != (explain.WhatIfSummary{}) {
+		fmt.Fprintln(out, summaryText(whatIf.Summary))
+	}
 
 	if len(whatIf.Placements) > 0 {
 		out.WriteByte('\n')
@@ -33,6 +45,16 @@ func writeWhatIf(out *bytes.Buffer, whatIf explain.WhatIf, showKept bool) {
 		}
 
 		fmt.Fprintf(out, "%s: stalled; %s\n", Title(stalled.Placement, stalled.API), indented(stalled.Reason))
+	}
+
+	if len(whatIf.Workloads) > 0 {
+		out.WriteByte('\n')
+		writeWorkloads(out, whatIf.Workloads, nil, Style{})
+	}
+
+	if whatIf.Pods != nil {
+		out.WriteByte('\n')
+		writePodDifferences(out, whatIf.Pods)
 	}
 }
 

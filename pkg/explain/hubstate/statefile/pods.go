@@ -1,6 +1,7 @@
 package statefile
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -157,7 +158,7 @@ var unknownFieldPath = regexp.MustCompile(`^unknown field "(.+)"$`)
 
 // decodingFindings returns the findings of an error of a store: one for each unknown field, with its path.
 func decodingFindings(err error) []finding {
-	strict, isStrict := runtime.AsStrictDecodingError(err)
+	strict, isStrict := runtime.AsStrictDecodingError(errors.Unwrap(err)) // A store adds a prefix.
 	if !isStrict {
 		return []finding{{"", err.Error()}}
 	}

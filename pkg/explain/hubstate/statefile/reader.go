@@ -252,10 +252,10 @@ func (r *Reader) readObject(at position, gvk schema.GroupVersionKind, object map
 }
 
 // identify names an object as far as its fields allow: "Placement team-a/rollout", "ManagedCluster eu1", "Placement". Kinds of other groups
-// have their group as suffix.
+// have their group as suffix, if it has a name.
 func identify(gvk schema.GroupVersionKind, object map[string]any) string {
 	kind := gvk.Kind
-	if gvk.Group != clusterv1.GroupName {
+	if gvk.Group != clusterv1.GroupName && gvk.Group != corev1.GroupName {
 		kind += "." + gvk.Group
 	}
 

@@ -127,8 +127,8 @@ func TestMistakes(t *testing.T) {
 		{
 			reason:  "a ClusterRole with an unknown field",
 			content: "apiVersion: " + rbacGroup + "\nkind: ClusterRole\nmetadata: {name: bind}\nrules: [{verbs: [create], resource: [a]}]\n",
-			want: []string{`world.yaml:1: ClusterRole.rbac.authorization.k8s.io bind: cannot be read: strict decoding error: ` +
-				`unknown field "rules[0].resource"`},
+			want: []string{"world.yaml:4: ClusterRole.rbac.authorization.k8s.io bind: rules[0].resource: unknown field: " +
+				"remove it or correct its spelling"},
 		},
 		{
 			reason: "subjects that an API server refuses",
