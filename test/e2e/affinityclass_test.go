@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -78,7 +79,7 @@ func (h *hub) tryClass(t *testing.T) error {
 	}
 	err := api.Create(t.Context(), pod(nil))
 	if err == nil || !strings.Contains(err.Error(), `AffinityClass "dc1" but missing required nodeSelector zone=dc1`) {
-		return fmt.Errorf("a Pod without the node selector of its class: %v", err)
+		return errors.New("a Pod without the node selector of its class: " + fmt.Sprint(err))
 	}
 	return nil
 }
