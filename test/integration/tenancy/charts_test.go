@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,8 +52,9 @@ func render(ctx context.Context, chart string, release *unstructured.Unstructure
 	Expect(os.CopyFS(filepath.Join(charts, chart), os.DirFS(filepath.Join("testdata", "charts", chart)))).To(Succeed())
 	helm(ctx, "dependency", "update", filepath.Join(charts, chart))
 
-	secret := &corev1.Secret{}
-	Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: release.GetNamespace(), Name: tenancy.ValuesSecret}, secret)).To(Succeed())
+	secret := &corev1.Secret{} // There is none outside of Tenants.
+	key := client.ObjectKey{Namespace: release.GetNamespace(), Name: tenancy.ValuesSecret}
+	Expect(client.IgnoreNotFound(suite.Client.Get(ctx, key, secret))).To(Succeed())
 
 	values, _, err := unstructured.NestedMap(release.Object, "spec", "values")
 	Expect(err).NotTo(HaveOccurred())
@@ -62,11 +64,14 @@ func render(ctx context.Context, chart string, release *unstructured.Unstructure
 
 	arguments := []string{"template", release.GetName(), filepath.Join(charts, chart), "--namespace", release.GetNamespace()}
 
-	for name, content := range map[string][]byte{"1-secret.yaml": secret.Data[tenancy.ValuesKey], "2-release.yaml": own} {
-		Expect(os.WriteFile(filepath.Join(charts, name), content, 0o600)).To(Succeed())
+	for i, content := range [][]byte{secret.Data[tenancy.ValuesKey], own} {
+		file := filepath.Join(charts, fmt.Sprintf("values-%d.yaml", i))
+		Expect(os.WriteFile(file, content, 0o600)).To(Succeed())
+
+		arguments = append(arguments, "--values", file)
 	}
 
-	rendered := helm(ctx, append(arguments, "--values", filepath.Join(charts, "1-secret.yaml"), "--values", filepath.Join(charts, "2-release.yaml"))...)
+	rendered := helm(ctx, arguments...)
 
 	objects, err := manifests.Decode(strings.NewReader(rendered), chart)
 	Expect(err).NotTo(HaveOccurred())
@@ -75,8 +80,14 @@ func render(ctx context.Context, chart string, release *unstructured.Unstructure
 	for _, object := range objects {
 		object.SetLabels(map[string]string{"helm.toolkit.fluxcd.io/name": release.GetName()})
 		create(ctx, object)
-		DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, object))).To(Succeed()) })
+		DeferCleanup(remove, object)
 	}
+}
+
+// remove deletes an object, which may be gone.
+func remove(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, object))).To(Succeed())
 }
 
 // expectBound waits until the Pod of a StatefulSet is bound to a Node, and returns it.
@@ -119,15 +130,34 @@ func chartSpecs() {
 		Expect(pod.Spec.NodeSelector).To(BeEmpty())
 	})
 
-	It("affinity-class 1.1: the Pods of a chart that forgets the class are refused, also outside of Tenants", func(ctx SpecContext) {
+	It("affinity-class 1.1: the Pods of a chart that forgets the class are refused", func(ctx SpecContext) {
 		tenant := acme(ctx)
 		_, release := released(ctx, redis, owned(tenant), "cache", "", "dc1")
 		render(ctx, "forgetful", release)
-
-		set := &unstructured.Unstructured{}
-		set.SetNamespace(release.GetNamespace())
-		set.SetName(release.GetName())
-		expectWarning(ctx, set, "FailedCreate", `pod `+owned(tenant)+`/redis-cache-0 belongs to application with AffinityClass "dc1" but missing `+
-			`required nodeSelector `+zone+`=dc1`)
+		expectRefused(ctx, owned(tenant), release.GetName(), "dc1")
 	})
+
+	It("affinity-class A29: outside of Tenants Pods are verified if their application has a class", func(ctx SpecContext) {
+		namespace := unique("apps")
+		createNamespace(ctx, namespace, nil)
+
+		_, with := released(ctx, postgres, namespace, "main-db", "dc1", "dc1")
+		render(ctx, "forgetful", with)
+		expectRefused(ctx, namespace, with.GetName(), "dc1")
+
+		_, without := released(ctx, postgres, namespace, "other", "", "")
+		render(ctx, "forgetful", without)
+		expectBound(ctx, namespace, without.GetName(), Not(BeEmpty()))
+	})
+}
+
+// expectRefused waits until a StatefulSet reports that its Pod is refused.
+func expectRefused(ctx context.Context, namespace, name, class string) {
+	GinkgoHelper()
+
+	set := &unstructured.Unstructured{}
+	set.SetNamespace(namespace)
+	set.SetName(name)
+	expectWarning(ctx, set, "FailedCreate", `pod `+namespace+`/`+name+`-0 belongs to application with AffinityClass "`+class+
+		`" but missing required nodeSelector `+zone+`=`+class)
 }

@@ -58,6 +58,7 @@ func tenantSpecs() {
 		editTenant(ctx, parent, "dc2", "dc2")
 		expectValues(ctx, owned(child), map[string]any{"allowedAffinityClasses": []any{}})
 		expectCondition(ctx, child, appsv1alpha1.ConditionAffinityClassesCompliant, "False", tenancy.ReasonListOutsideParent, parent.Name, "dc1")
+		Expect(suite.Client.Create(ctx, newApplication(postgres, owned(child), "main-db", "dc1"))).To(MatchError(ContainSubstring("(allowed: none)")))
 	})
 
 	It("affinity-class A38: an existing Secret keeps all other keys, and is left alone when it does not parse", func(ctx SpecContext) {
@@ -126,6 +127,7 @@ func tenantSpecs() {
 
 		mergePatch(ctx, application, `{"metadata":{"labels":{"edited":"yes"}}}`)
 		unchangedRelease(ctx, release)
+		Expect(suite.Client.Patch(ctx, application, mergeSpec(`{"spec":{"replicas":2}}`))).To(MatchError(ContainSubstring("(allowed: dc2)")))
 	})
 
 	It("affinity-class 1.1: a status that is not the hub's last word is put right", func(ctx SpecContext) {
