@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -134,7 +135,7 @@ func (r *applicationReconciler) verify(ctx context.Context, tree *tenancy.Tree, 
 		return nil
 	}
 
-	return r.label(ctx, namespace, new(verified))
+	return r.label(ctx, namespace, ptr.To(verified))
 }
 
 // withoutRelease returns the message about an application without a HelmRelease to write.

@@ -190,57 +190,6 @@ func TestRefusalsWithoutConditions(t *testing.T) {
 	h.expectWrites(t)
 }
 
-// docs/spec/affinity-class.md A30: an edit is put back, and nothing else changes.
-func TestEditedReleasesArePutBack(t *testing.T) {
-	for _, tc := range []struct {
-		reason string
-		edit   func(*unstructured.Unstructured)
-	}{
-		{"another label", func(r *unstructured.Unstructured) {
-			r.SetLabels(map[string]string{tenancy.ClassLabel: "dc2"})
-		}},
-		{"no label", func(r *unstructured.Unstructured) {
-			labels := r.GetLabels()
-			delete(labels, tenancy.ClassLabel)
-			r.SetLabels(labels)
-		}},
-		{"another key", func(r *unstructured.Unstructured) {
-			valuesOf(r)["_scheduling"].(map[string]any)["nodeSelector"].(map[string]any)["disk"] = "ssd"
-		}},
-		{"a text", func(r *unstructured.Unstructured) { valuesOf(r)["_scheduling"] = "none" }},
-		{"nothing", func(r *unstructured.Unstructured) { delete(valuesOf(r), "_scheduling") }},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			app := application(postgres, "tenant-acme", "main-db", "dc1")
-			h := newHub(t, app, release("main-db", app))
-			h.resolve(t, app)
-
-			edited := h.read(t, "tenant-acme", "main-db")
-			tc.edit(edited)
-
-			for key, value := range tenancy.ReleaseLabels(postgres.Group, postgres.Kind, "main-db") {
-				labels := edited.GetLabels()
-				labels[key] = value
-				edited.SetLabels(labels)
-			}
-
-			if err := h.Update(t.Context(), edited); err != nil {
-				t.Fatal(err)
-			}
-
-			h.resolve(t, app)
-
-			restored := h.read(t, "tenant-acme", "main-db")
-			expectScheduling(t, restored, "dc1")
-
-			interval, _, err := unstructured.NestedString(restored.Object, "spec", "interval")
-			if err != nil || interval != "1m" || valuesOf(restored)["kept"] != "yes" {
-				t.Errorf("HelmRelease %v", restored.Object)
-			}
-		})
-	}
-}
-
 // docs/spec/affinity-class.md A40: the default of the Tenant moves an application when its spec changes, not before.
 func TestAClassIsResolvedOncePerSpec(t *testing.T) {
 	app := application(redis, "tenant-acme", "cache", "")
@@ -255,67 +204,6 @@ func TestAClassIsResolvedOncePerSpec(t *testing.T) {
 	h.given(t, app)
 	h.resolve(t, app)
 	expectScheduling(t, h.read(t, "tenant-acme", "cache"), "dc2")
-}
-
-// docs/spec/affinity-class.md A39: HelmReleases that the hub creates.
-func TestCreatedReleases(t *testing.T) {
-	charted := definition(postgres.Kind, "postgreses", true)
-	charted.Annotations = map[string]string{tenancy.ChartAnnotation: `{"kind":"OCIRepository","name":"postgres"}`}
-
-	app := application(postgres, "tenant-acme", "main-db", "dc1")
-	h := newHub(t, app)
-	h.given(t, charted)
-	h.watch(t, charted.Name)
-	h.resolve(t, app)
-	h.expectWrites(t, "patch Namespace/tenant-acme", "create HelmRelease/postgres-main-db", "patch status Postgres/main-db")
-	expectScheduling(t, h.read(t, "tenant-acme", "postgres-main-db"), "dc1")
-
-	// Its values follow the spec; what is gone from the spec goes.
-	app.Object["spec"] = map[string]any{"affinityClass": "dc1", "nested": map[string]any{"a": "b"}}
-	h.given(t, app)
-	h.resolve(t, app)
-
-	want := map[string]any{
-		"nested":      map[string]any{"a": "b"},
-		"_scheduling": map[string]any{"affinityClass": "dc1", "nodeSelector": map[string]any{zone: "dc1"}},
-	}
-	if diff := cmp.Diff(want, valuesOf(h.read(t, "tenant-acme", "postgres-main-db"))); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
-}
-
-func TestReleasesThatCannotBeCreated(t *testing.T) {
-	for _, tc := range []struct {
-		reason, chart, condition string
-		taken                    bool
-	}{
-		{reason: "affinity-class A39: no annotation", condition: "False ReleaseNotFound no HelmRelease in the namespace has the labels"},
-		{reason: "an annotation that is no JSON", chart: "{", condition: "False ReleaseNotFound annotation apps.cozystack.io/chart-ref"},
-		{reason: "the name is taken", chart: "{}", taken: true,
-			condition: "False ReleaseNotFound HelmRelease postgres-main-db exists without the labels"},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			charted := definition(postgres.Kind, "postgreses", true)
-			charted.Annotations = map[string]string{tenancy.ChartAnnotation: tc.chart}
-
-			app := application(postgres, "tenant-acme", "main-db", "dc1")
-			h := newHub(t, app)
-			h.given(t, charted)
-			h.watch(t, charted.Name)
-
-			if tc.taken {
-				foreign := release("postgres-main-db", app)
-				foreign.SetLabels(nil)
-				h.given(t, foreign)
-			}
-
-			h.resolve(t, app)
-
-			if got := h.condition(t, app); !strings.HasPrefix(got, tc.condition) {
-				t.Errorf("condition %s", got)
-			}
-		})
-	}
 }
 
 // A write that was decided by an old state is retried quietly, and any other error is returned.
@@ -361,55 +249,4 @@ func TestAnApplicationWaitsForItsKind(t *testing.T) {
 	}
 
 	h.expectWrites(t)
-}
-
-func TestApplicationsThatAnEventConcerns(t *testing.T) {
-	named, defaulted := application(postgres, "apps", "named", "dc1"), application(redis, "tenant-acme", "defaulted", "")
-	other := application(redis, "tenant-acme-eu", "other", "dc2")
-	charted := definition(postgres.Kind, "postgreses", true)
-	charted.Annotations = map[string]string{tenancy.ChartAnnotation: "{}"}
-
-	labelled := release("x", application(postgres, "apps", "kept", ""))
-	labels := labelled.GetLabels()
-	labels[tenancy.ClassLabel] = "dc1"
-	labelled.SetLabels(labels)
-
-	h := newHub(t, named, defaulted, other, labelled)
-	h.given(t, charted)
-	h.watch(t, charted.Name)
-
-	unlabelled := release("postgres-main-db", named)
-	unlabelled.SetLabels(nil)
-
-	foreign := release("x", named)
-	foreign.SetLabels(tenancy.ReleaseLabels("example.com", "Postgres", "x"))
-
-	r := h.applications
-
-	for _, tc := range []struct {
-		reason string
-		got    []applicationKey
-		want   []string
-	}{
-		{"a class", r.ofClass(t.Context(), class("dc1")), []string{"Postgres apps/kept", "Postgres apps/named", "Redis tenant-acme/defaulted"}},
-		{"a Tenant", r.ofTenant(t.Context(), tenant("tenant-root", "acme", "")),
-			[]string{"Redis tenant-acme-eu/other", "Redis tenant-acme/defaulted"}},
-		{"the Tenant root", r.ofTenant(t.Context(), tenant("tenant-root", "root", "")),
-			[]string{"Postgres apps/named", "Redis tenant-acme-eu/other", "Redis tenant-acme/defaulted"}},
-		{"a namespace", r.ofNamespace(t.Context(), namespace("apps")), []string{"Postgres apps/named"}},
-		{"a HelmRelease", r.ofRelease(t.Context(), labelled), []string{"Postgres apps/kept"}},
-		{"a HelmRelease where the hub would create one", r.ofRelease(t.Context(), unlabelled), []string{"Postgres apps/main-db"}},
-		{"a HelmRelease of another group", r.ofRelease(t.Context(), foreign), nil},
-	} {
-		var got []string
-		for _, key := range tc.got {
-			got = append(got, key.Kind+" "+key.String())
-		}
-
-		slices.Sort(got)
-
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s enqueues (-want +got):\n%s", tc.reason, diff)
-		}
-	}
 }

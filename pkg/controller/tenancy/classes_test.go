@@ -47,10 +47,9 @@ func TestAClassGetsItsFinalizer(t *testing.T) {
 func TestUsersOfAClass(t *testing.T) {
 	app := application(postgres, "tenant-acme", "main-db", "dc1")
 	labelled := release("postgres-main-db", app)
-	labelled.SetLabels(tenancy.ReleaseLabels(postgres.Group, postgres.Kind, "main-db"))
-	meta1 := labelled.GetLabels()
-	meta1[tenancy.ClassLabel] = "dc1"
-	labelled.SetLabels(meta1)
+	labels := labelled.GetLabels()
+	labels[tenancy.ClassLabel] = "dc1"
+	labelled.SetLabels(labels)
 
 	foreign := release("foreign", app)
 	foreign.SetLabels(map[string]string{tenancy.ClassLabel: "dc1"})
