@@ -51,7 +51,7 @@ func (r *Report) tables() [][][]string {
 		tables = append(tables, slices.Concat([][]string{head}, rows))
 	}
 	if r.Admission != nil {
-		table := [][]string{{"scenario", "figure", "value"}}
+		table := append(make([][]string, 0, 1+len(r.Admission.Figures)), []string{"scenario", "figure", "value"})
 		for _, figure := range r.Admission.Figures {
 			table = append(table, []string{figure.Scenario, figure.Name, figure.Unit.Text(figure.Value)})
 		}

@@ -97,17 +97,9 @@ func measure(ctx context.Context, args []string, out, log io.Writer) (err error)
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	tools := programs{ideal: filepath.Join(directory, "ideal"), allow: filepath.Join(directory, "allow")}
-	if tools.hub, err = filepath.Abs(o.binary); err != nil {
-		return fmt.Errorf("finding the binary: %w", err)
-	}
-	if _, err := os.Stat(tools.hub); err != nil {
-		return fmt.Errorf("finding the binary: %w; build it with make build", err)
-	}
-	for _, path := range []string{tools.ideal, tools.allow} {
-		if err := buildProgram(ctx, log, "./test/benchmark/"+filepath.Base(path), path); err != nil {
-			return err
-		}
+	tools, err := prepare(ctx, o.binary, directory, log)
+	if err != nil {
+		return err
 	}
 
 	r := &report.Report{Machine: report.Machine{
@@ -134,6 +126,23 @@ func measure(ctx context.Context, args []string, out, log io.Writer) (err error)
 		}
 	}
 	return errors.Join(append(failures, conclude(r, o, out))...)
+}
+
+// prepare finds the binary of the hub, and builds the programs that it is compared with.
+func prepare(ctx context.Context, binary, directory string, log io.Writer) (tools programs, err error) {
+	tools = programs{ideal: filepath.Join(directory, "ideal"), allow: filepath.Join(directory, "allow")}
+	if tools.hub, err = filepath.Abs(binary); err != nil {
+		return tools, fmt.Errorf("finding the binary: %w", err)
+	}
+	if _, err := os.Stat(tools.hub); err != nil {
+		return tools, fmt.Errorf("finding the binary: %w; build it with make build", err)
+	}
+	for _, path := range []string{tools.ideal, tools.allow} {
+		if err := buildProgram(ctx, log, "./test/benchmark/"+filepath.Base(path), path); err != nil {
+			return tools, err
+		}
+	}
+	return tools, nil
 }
 
 // measureSize runs every scenario at one size. What was measured is returned with an error, too.
