@@ -3,6 +3,7 @@
 GO        ?= go
 DATA_DIR  ?=
 ONCE      ?=
+SAMPLE    ?=
 RUN_ARGS  ?=
 IMAGE     ?= placement-hub:$(VERSION)
 BENCH     ?= .
@@ -54,9 +55,9 @@ help: ## List the targets
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 
-run: assets build ## Run hub and control plane on this machine (ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
+run: $(if $(filter pods,$(SAMPLE)),assets-scheduler,assets) build ## Run hub and control plane on this machine (SAMPLE=pods: where Pods may run; ONCE=1: settle and exit; DATA_DIR=dir: keep state; RUN_ARGS=...)
 	@echo "==> run: $(BINARY) run; Ctrl-C ends it"
-	@exec $(BINARY) run $(if $(ONCE),--once) $(if $(DATA_DIR),--data-dir='$(DATA_DIR)') $(RUN_ARGS)
+	@exec $(BINARY) run $(if $(SAMPLE),--sample='$(SAMPLE)') $(if $(ONCE),--once) $(if $(DATA_DIR),--data-dir='$(DATA_DIR)') $(RUN_ARGS)
 
 ##@ Build
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/embedded"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/live"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/pkg/controller"
@@ -38,6 +39,11 @@ kubeconfig, and take part in the leader election of 'placement controller'. The 
 the API server of another cluster can rarely reach a webhook on this machine, and managedcluster-taints, which adds the
 taint unreachable to every cluster without a reported availability.
 
+With --sample=pods the hub shows where Pods may run instead: the control plane has kube-scheduler, six Nodes without
+kubelets, pod scheduling policies, AffinityClasses and a tenant, the controllers are those of the systems podscheduling
+and affinityclass, and the table has the workloads, the nodes that their Pods are bound to, and what policies and classes
+make of them. The kinds of placements are not installed.
+
 With --sig-placement-decisions the command also installs the definitions of multicluster.x-k8s.io, and the hub also
 writes decisions as references to the ClusterProfiles that exist.`
 
@@ -46,6 +52,9 @@ const runExample = `  # A hub to try things out; Ctrl-C ends it and removes ever
 
   # Print the decisions of the samples and end
   placement run --once
+
+  # Where Pods may run: policies that are injected, classes that are verified
+  placement run --sample=pods --once
 
   # Keep the objects for the next run
   placement run --data-dir ~/hub`
@@ -56,6 +65,7 @@ type runOptions struct {
 	dataDir         string
 	kubeconfigFile  string // to be written
 	noInstall       bool
+	sample          string
 	samples         bool
 	samplesAsked    bool // on the command line
 	once            bool
@@ -67,8 +77,12 @@ type runOptions struct {
 	ownsKubeconfigs bool            // the kubeconfig is in the data directory, which only one process uses
 }
 
+func newRunOptions() *runOptions {
+	return &runOptions{timeout: defaultSettleTimeout, sample: string(embedded.Fleet)}
+}
+
 func newRunCommand() *cobra.Command {
-	o := &runOptions{timeout: defaultSettleTimeout}
+	o := newRunOptions()
 	cmd := &cobra.Command{
 		Use:     "run",
 		Short:   "Run a hub with its control plane on this machine, and show its decisions",
@@ -93,8 +107,10 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 		"Kubeconfig to write for the started control plane. Default: "+defaultKubeconfigFile+", or kubeconfig in --data-dir.")
 	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample objects. Default: true for a new control plane, false otherwise.")
+	fs.StringVar(&o.sample, "sample", o.sample,
+		"Which sample objects: fleet has clusters and placements; pods has nodes, policies, classes and workloads.")
 	fs.BoolVar(&o.once, "once", false,
-		"Print the placements when their decisions no longer change, and end. The exit code is 1 if that takes longer than --timeout.")
+		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
 	addTracingFlag(fs, &o.tracingFile)
 	addRemovalFlags(fs, &o.removal)
@@ -120,6 +136,14 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 		refuse("write-kubeconfig", "with --once, which stops the control plane at once")
 	} else if changed("timeout") {
 		errs = append(errs, errors.New("--timeout needs --once: nothing else waits for placements to settle"))
+	}
+	switch embedded.Sample(o.sample) {
+	case embedded.Fleet:
+	case embedded.Pods:
+		refuse("kubeconfig", "with --sample=pods, which needs Nodes without kubelets and a kube-scheduler of its own")
+		refuse("sig-placement-decisions", "with --sample=pods, which has no placements")
+	default:
+		errs = append(errs, fmt.Errorf("--sample: %q is unknown; use %s or %s", o.sample, embedded.Fleet, embedded.Pods))
 	}
 	if o.timeout <= 0 {
 		errs = append(errs, fmt.Errorf("--timeout: %v must be above 0", o.timeout))
@@ -160,6 +184,9 @@ func (o *runOptions) completePaths() error {
 	return nil
 }
 
+// showsPods reports whether the hub shows where Pods may run, and not the decisions of placements.
+func (o *runOptions) showsPods() bool { return o.sample == string(embedded.Pods) }
+
 // run starts the hub, shows it until ctx ends or, with --once, until it has settled, and stops it.
 func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	// A closed output pipe is a failed write, and a closed terminal window stops the command: neither may leave a control plane behind.
@@ -182,7 +209,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer) (err err
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		err = nil
 		if o.once {
-			err = errors.New("stopped before the placements settled")
+			err = errors.New("stopped before the table settled")
 		}
 	}
 	if hub != nil {

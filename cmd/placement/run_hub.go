@@ -25,7 +25,8 @@ type runHub struct {
 // startHub starts a control plane and sets it up. The returned hub must be closed even when there is an error, unless it is nil.
 func (o *runOptions) startHub(ctx context.Context, progress *live.Progress) (*runHub, error) {
 	options := embedded.Options{
-		DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs, Once: o.once, Multicluster: o.profiles,
+		Sample: embedded.Sample(o.sample), DataDir: o.dataDir, Kubeconfig: o.kubeconfigFile, OwnsKubeconfig: o.ownsKubeconfigs,
+		Once: o.once, Multicluster: o.profiles,
 	}
 	if o.samplesAsked {
 		options.Samples = &o.samples
@@ -74,6 +75,14 @@ func (h *runHub) webhook() net.Listener {
 		return nil
 	}
 	return h.embedded.Webhook()
+}
+
+// ready completes the hub when the controllers serve.
+func (h *runHub) ready(ctx context.Context, progress *live.Progress) error {
+	if h.embedded == nil {
+		return nil
+	}
+	return h.embedded.Ready(ctx, progress)
 }
 
 // close stops what was started, and restores the log.

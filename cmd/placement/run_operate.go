@@ -27,6 +27,10 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 	options := o.removal
 	options.Controllers, options.Namespace, options.ProfileDecisions = []string{"*"}, manifests.Namespace, o.profiles
 	options.Webhook.Listener = listener
+	if o.showsPods() {
+		options.Controllers = []string{manifests.PodScheduling + "/*", manifests.AffinityClass + "/*"}
+		return options
+	}
 	if listener == nil {
 		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller)
 	}
@@ -54,7 +58,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	if err := controller.Setup(mgr, controllers); err != nil {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
-	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
+	source, err := o.source(ctx, hub, mgr)
 	if err != nil {
 		return err
 	}
@@ -73,15 +77,27 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	group.Go(func() error {
 		defer stop()
 		err := progress.Do("starting the controllers", func() error { return waitForCaches(groupCtx, mgr) })
-		if err == nil && hub.webhook() != nil {
-			err = hub.embedded.InstallWebhook(groupCtx, progress)
+		if err == nil {
+			err = hub.ready(groupCtx, progress)
 		}
 		if err != nil {
 			return err
 		}
-		return o.watch(groupCtx, hub, mgr.Elected(), watcher, stdout)
+		return o.watch(groupCtx, hub, mgr.Elected(), source, stdout)
 	})
 	return group.Wait() //nolint:wrapcheck // What runs in the group names its errors.
+}
+
+// source returns what the table shows.
+func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
+	if o.showsPods() {
+		return hub.embedded.Pods(), nil
+	}
+	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
+	if err != nil {
+		return nil, err
+	}
+	return live.Placements(watcher), nil
 }
 
 // waitForCaches returns when the caches of the manager are in sync, or with an error when they cannot be.
@@ -97,9 +113,9 @@ func waitForCaches(ctx context.Context, mgr manager.Manager) error {
 }
 
 // watch shows the table as the flags and the output require.
-func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, watcher *hubstate.Watcher, stdout io.Writer) error {
+func (o *runOptions) watch(ctx context.Context, hub *runHub, elected <-chan struct{}, source live.Source, stdout io.Writer) error {
 	view := &live.View{
-		Watcher: watcher, Elected: elected, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
+		Source: source, Elected: elected, Working: working, Header: live.Header{Server: hub.config.Host, Access: hub.access},
 	}
 	if !hub.election.Disable {
 		view.Header.Lease = hub.election.Namespace + "/" + hub.election.Name

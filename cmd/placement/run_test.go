@@ -27,6 +27,12 @@ func TestRunOptions(t *testing.T) {
 		{reason: "only once has a timeout", args: []string{"--timeout=1s"}, want: []string{"--timeout needs --once"}},
 		{reason: "no time at all", args: []string{"--once", "--timeout=0s"}, want: []string{"--timeout: 0s must be above 0"}},
 		{
+			reason: "the sample of Pods has a control plane of its own, and no placements",
+			args:   []string{"--sample=pods", "--kubeconfig=k", "--sig-placement-decisions"},
+			want:   []string{"--kubeconfig has no effect with --sample=pods", "--sig-placement-decisions has no effect with --sample=pods"},
+		},
+		{reason: "a sample of another name", args: []string{"--sample=zoo"}, want: []string{`--sample: "zoo" is unknown; use fleet or pods`}},
+		{
 			reason: "a variable that is not set must not start another hub than meant", args: []string{"--kubeconfig="},
 			want: []string{"--kubeconfig is empty"},
 		},
@@ -62,7 +68,7 @@ func TestKubeconfigPathFollowsTheData(t *testing.T) {
 
 func parseRunOptions(t *testing.T, args ...string) (*runOptions, error) {
 	t.Helper()
-	o := &runOptions{timeout: defaultSettleTimeout}
+	o := newRunOptions()
 	fs := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	o.addFlags(fs)
 	expect.NoError(t, fs.Parse(args))

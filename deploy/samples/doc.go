@@ -11,4 +11,8 @@
 //	kubectl apply --server-side -f deploy/samples
 //	kubectl apply --server-side --subresource=status \
 //	  $(printf -- '-f %s ' deploy/samples/2*.yaml deploy/samples/3*.yaml)
+//
+// The directory pods is a sample of its own, for the systems podscheduling and affinityclass: six Nodes without kubelets, three classes, a
+// tenant, two policies, two applications, and the workloads that their charts render. A hub resolves the classes of the applications before
+// the workloads are applied, and refuses the objects of the last file.
 package samples

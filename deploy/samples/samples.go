@@ -8,6 +8,23 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
+//go:embed pods/*.yaml
+var pods embed.FS
+
 // Files returns the YAML files of the sample world, all in the root directory. Their lexical order, which is that of
 // fs.ReadDir, is the order to apply them in.
 func Files() fs.FS { return files }
+
+// Pods returns the YAML files of the sample of Pods, all in the directory pods. Their lexical order is the order to apply them in, but a
+// file needs what the hub makes of those before it: see doc.go.
+func Pods() fs.FS { return pods }
+
+// The files of Pods by what has to happen before each, as patterns of fs.Glob.
+const (
+	PodsDefinitions  = "pods/00-definitions.yaml"
+	PodsNodes        = "pods/10-nodes.yaml"
+	PodsPlatform     = "pods/[23]*.yaml"
+	PodsApplications = "pods/40-applications.yaml"
+	PodsWorkloads    = "pods/50-workloads.yaml"
+	PodsRefused      = "pods/60-refused.yaml"
+)

@@ -20,7 +20,7 @@ import (
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
-	for _, obj := range objectsOfSamples(t) {
+	for _, obj := range append(objectsOfSamples(t), objectsOfPods(t)...) {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
 				t.Errorf("%s: %v", key(obj), err)
@@ -39,12 +39,14 @@ func TestObjectsMatchTheDefinitions(t *testing.T) {
 }
 
 func TestNamesAreUnique(t *testing.T) {
-	seen := map[string]bool{}
-	for _, obj := range objectsOfSamples(t) {
-		if seen[key(obj)] {
-			t.Errorf("%s is there twice", key(obj))
+	for _, objects := range [][]*unstructured.Unstructured{objectsOfSamples(t), objectsOfPods(t)} {
+		seen := map[string]bool{}
+		for _, obj := range objects {
+			if seen[key(obj)] {
+				t.Errorf("%s is there twice", key(obj))
+			}
+			seen[key(obj)] = true
 		}
-		seen[key(obj)] = true
 	}
 }
 
@@ -176,7 +178,11 @@ func TestExpectationsNameClusters(t *testing.T) {
 // expectations are what the comments of a file say is selected.
 func expectations(t *testing.T, file string) []string {
 	t.Helper()
-	content, err := fs.ReadFile(Files(), file)
+	files := Files()
+	if strings.HasPrefix(file, "pods/") {
+		files = Pods()
+	}
+	content, err := fs.ReadFile(files, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +211,11 @@ func objectsOfSamples(t *testing.T) []*unstructured.Unstructured {
 
 func decode(t *testing.T, name string) []*unstructured.Unstructured {
 	t.Helper()
-	file, err := Files().Open(name)
+	files := Files()
+	if strings.HasPrefix(name, "pods/") {
+		files = Pods()
+	}
+	file, err := files.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

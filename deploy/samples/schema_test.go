@@ -25,13 +25,21 @@ type definition struct {
 	validator  validation.SchemaValidator
 }
 
-// definitions returns the definitions that the manifests install, by what they serve.
+// definitions returns the definitions that the manifests and the samples of Pods install, by what they serve.
 func definitions(t *testing.T) map[schema.GroupVersionKind]definition {
 	t.Helper()
 	objs, err := manifests.Objects()
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, system := range []string{manifests.PodScheduling, manifests.AffinityClass} {
+		of, err := manifests.System(system, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		objs = append(objs, of...)
+	}
+	objs = append(objs, decode(t, PodsDefinitions)...)
 	found := map[schema.GroupVersionKind]definition{}
 	for _, obj := range objs {
 		if obj.GetKind() != "CustomResourceDefinition" {

@@ -1,28 +1,34 @@
 package embedded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The marker identifies a data directory, and records whether it has been set up: a run that ends before the samples are applied must not
-// look like a hub that its user has emptied.
+// look like a hub that its user has emptied. Its second word is the sample; there is none for Fleet.
 const (
 	dataMarker   = "placement-run"
-	dataNew      = "new\n"
-	dataPrepared = "prepared\n"
+	dataNew      = "new"
+	dataPrepared = "prepared"
 )
 
 // claimDataDir creates or checks the directory of --data-dir and reports whether it still has to be set up. It does not lock it.
-func claimDataDir(path string) (isNew bool, err error) {
+func claimDataDir(path string, sample Sample) (isNew bool, err error) {
 	marker := filepath.Join(path, dataMarker)
 	content, err := os.ReadFile(marker)
 	switch {
 	case err == nil:
-		return string(content) != dataPrepared, checkWritable(path)
+		state, held, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
+		if held = cmp.Or(held, string(Fleet)); held != string(sample) {
+			return false, fmt.Errorf("--data-dir: %s has the objects of the sample %s; choose another directory, or --sample=%s", path, held, held)
+		}
+		return state != dataPrepared, checkWritable(path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, fmt.Errorf("--data-dir: %w; choose a directory", err)
 	}
@@ -37,10 +43,18 @@ func claimDataDir(path string) (isNew bool, err error) {
 		return false, fmt.Errorf("--data-dir: %s holds other things (%s) and no data of an earlier run; choose a new or an empty directory",
 			path, entries[0].Name())
 	}
-	if err := os.WriteFile(marker, []byte(dataNew), 0o600); err != nil {
+	if err := os.WriteFile(marker, mark(dataNew, sample), 0o600); err != nil {
 		return false, fmt.Errorf("--data-dir: %w; choose a directory that you may write to", err)
 	}
 	return true, nil
+}
+
+// mark returns the content of the marker.
+func mark(state string, sample Sample) []byte {
+	if sample == Fleet {
+		return []byte(state + "\n")
+	}
+	return []byte(state + " " + string(sample) + "\n")
 }
 
 func checkWritable(path string) error {
@@ -55,8 +69,8 @@ func checkWritable(path string) error {
 }
 
 // markPrepared records that the directory has been set up.
-func markPrepared(path string) error {
-	if err := os.WriteFile(filepath.Join(path, dataMarker), []byte(dataPrepared), 0o600); err != nil {
+func markPrepared(path string, sample Sample) error {
+	if err := os.WriteFile(filepath.Join(path, dataMarker), mark(dataPrepared, sample), 0o600); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
 	return nil

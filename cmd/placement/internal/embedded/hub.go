@@ -22,15 +22,27 @@ const logFile = "placement.log"
 // hubUser is the user name of the ServiceAccount of the manifests.
 const hubUser = "system:serviceaccount:" + manifests.Namespace + ":" + manifests.ServiceAccount
 
+// Sample names sample objects, and with them the parts of the hub that they need.
+type Sample string
+
+const (
+	// Fleet has clusters and placements. The hub has no webhook with Options.Once.
+	Fleet Sample = "fleet"
+	// Pods has Nodes, policies, classes and workloads, which kube-scheduler binds. The hub has none of the kinds of placements.
+	Pods Sample = "pods"
+)
+
 // Options configure the hub.
 type Options struct {
+	// Sample is Fleet or Pods.
+	Sample Sample
 	// DataDir keeps the objects from one hub to the next, as an absolute path; "" is a temporary directory.
 	DataDir string
 	// Kubeconfig is the absolute path of the kubeconfig to write for users. OwnsKubeconfig reports that it is in DataDir, where no other
 	// process writes.
 	Kubeconfig     string
 	OwnsKubeconfig bool
-	// Samples applies the sample objects; nil applies them to a new hub.
+	// Samples applies the sample objects of Fleet; nil applies them to a new hub. Those of Pods need the webhooks: see Ready.
 	Samples *bool
 	// Once is for a hub that ends after one result: no kubeconfig is written.
 	Once bool
@@ -44,8 +56,11 @@ type Hub struct {
 	access      []string
 	environment *localplane.ControlPlane
 	kubeconfig  *kubeconfigFile // to be removed; nil if there is none or if it is kept
-	webhook     net.Listener    // called by the API server; nil with Options.Once
+	webhook     net.Listener    // called by the API server; nil for none
 	log         *live.Log
+	options     Options
+	isNew       bool       // no earlier run has set it up
+	pods        *live.Pods // what a table of Pods shows; nil for other samples
 }
 
 // Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
@@ -54,9 +69,9 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	if err != nil {
 		return nil, err
 	}
-	isNew := true
+	h := &Hub{options: o, isNew: true}
 	if o.DataDir != "" {
-		if isNew, err = claimDataDir(o.DataDir); err != nil {
+		if h.isNew, err = claimDataDir(o.DataDir, o.Sample); err != nil {
 			return nil, err
 		}
 	}
@@ -65,15 +80,20 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 			return nil, err
 		}
 	}
-	h := &Hub{}
-	err = progress.Do("starting etcd, kube-apiserver and kube-controller-manager", func() (err error) {
-		h.environment, err = localplane.Start(ctx, localplane.Options{DataDir: o.DataDir, ControllerManager: true, Assets: &assets})
+	programs := "etcd, kube-apiserver and kube-controller-manager"
+	if o.Sample == Pods {
+		programs = "etcd, kube-apiserver, kube-controller-manager and kube-scheduler"
+	}
+	err = progress.Do("starting "+programs, func() (err error) {
+		h.environment, err = localplane.Start(ctx, localplane.Options{
+			DataDir: o.DataDir, ControllerManager: true, Workloads: o.Sample == Pods, Assets: &assets,
+		})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := h.prepare(ctx, o, progress, isNew); err != nil {
+	if err := h.prepare(ctx, progress); err != nil {
 		return h, err
 	}
 	if o.Once {
@@ -94,7 +114,8 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 }
 
 // prepare installs the objects into a new control plane, and creates the credentials of the controllers.
-func (h *Hub) prepare(ctx context.Context, o Options, progress *live.Progress, isNew bool) (err error) {
+func (h *Hub) prepare(ctx context.Context, progress *live.Progress) (err error) {
+	o := h.options
 	if h.log, err = live.OpenLog(filepath.Join(h.environment.DataDir(), logFile)); err != nil {
 		return err
 	}
@@ -103,32 +124,69 @@ func (h *Hub) prepare(ctx context.Context, o Options, progress *live.Progress, i
 			return err
 		}
 	}
-	admin := h.environment.AdminConfig()
-	if err := Install(ctx, admin, progress, o.Multicluster); err != nil {
+	prepareSample := h.prepareFleet
+	if o.Sample == Pods {
+		prepareSample = h.preparePods
+	}
+	if err := prepareSample(ctx, progress); err != nil {
 		return err
-	}
-	if err := h.prepareWebhook(ctx, o, isNew); err != nil {
-		return err
-	}
-	switch {
-	case ptr.Deref(o.Samples, isNew):
-		if err := ApplySamples(ctx, admin, progress); err != nil {
-			return err
-		}
-	case !isNew:
-		if err := progress.Printf("keeping the objects of the last run as they are; --samples applies the samples again"); err != nil {
-			return err
-		}
-	}
-	if o.DataDir != "" && isNew {
-		if err := markPrepared(o.DataDir); err != nil {
-			return err
-		}
 	}
 	// A certificate for the ServiceAccount's user name has the rights of the ServiceAccount, and unlike a token outlives a long run.
 	h.config, err = h.environment.UserConfig(hubUser, "system:serviceaccounts", "system:serviceaccounts:"+manifests.Namespace)
 	return err
 }
+
+// prepareFleet installs what placements need, and applies the samples.
+func (h *Hub) prepareFleet(ctx context.Context, progress *live.Progress) error {
+	admin := h.environment.AdminConfig()
+	if err := Install(ctx, admin, progress, h.options.Multicluster); err != nil {
+		return err
+	}
+	if err := h.prepareWebhook(ctx); err != nil {
+		return err
+	}
+	if h.wantsSamples() {
+		if err := ApplySamples(ctx, admin, progress); err != nil {
+			return err
+		}
+	}
+	return h.finishSamples(progress)
+}
+
+// wantsSamples reports whether the samples are to be applied.
+func (h *Hub) wantsSamples() bool { return ptr.Deref(h.options.Samples, h.isNew) }
+
+// finishSamples records that the samples need not be applied again, or says that they were not.
+func (h *Hub) finishSamples(progress *live.Progress) error {
+	if !h.wantsSamples() && !h.isNew {
+		return progress.Printf("keeping the objects of the last run as they are; --samples applies the samples again")
+	}
+	if h.options.DataDir != "" && h.isNew {
+		return markPrepared(h.options.DataDir, h.options.Sample)
+	}
+	return nil
+}
+
+// Ready completes the hub, as steps, when the controllers serve their webhooks. It puts the webhook of ManagedClusters in force, or applies
+// the samples of Pods.
+func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
+	switch {
+	case h.options.Sample == Pods:
+		if h.wantsSamples() {
+			if err := h.applyPods(ctx, progress); err != nil {
+				return err
+			}
+		}
+		return h.finishSamples(progress)
+	case h.webhook != nil:
+		return h.installWebhook(ctx, progress)
+	default:
+		return nil
+	}
+}
+
+// Pods returns what a table of Pods shows; nil unless Options.Sample is Pods. It is complete after Ready.
+func (h *Hub) Pods() *live.Pods { return h.pods }
 
 // Config returns the connection of the controllers, with the rights of their ServiceAccount.
 func (h *Hub) Config() *rest.Config { return h.config }

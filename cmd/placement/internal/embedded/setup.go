@@ -41,7 +41,7 @@ func InstallBeside(ctx context.Context, config *rest.Config, progress *live.Prog
 
 // ApplySamples applies the sample objects, as a step.
 func ApplySamples(ctx context.Context, config *rest.Config, progress *live.Progress) error {
-	objects, err := sampleObjects()
+	objects, err := sampleObjects(samples.Files(), "*.yaml")
 	if err != nil {
 		return err
 	}
@@ -49,19 +49,19 @@ func ApplySamples(ctx context.Context, config *rest.Config, progress *live.Progr
 	return progress.Do(what, func() error { return manifests.Apply(ctx, config, objects) })
 }
 
-// sampleObjects returns the sample objects in the order in which they are applied.
-func sampleObjects() ([]*unstructured.Unstructured, error) {
-	entries, err := fs.ReadDir(samples.Files(), ".")
+// sampleObjects returns the objects in the files that match a pattern, in the order in which they are applied.
+func sampleObjects(files fs.FS, pattern string) ([]*unstructured.Unstructured, error) {
+	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("reading the samples: %w", err)
 	}
 	var objects []*unstructured.Unstructured
-	for _, entry := range entries {
-		content, err := fs.ReadFile(samples.Files(), entry.Name())
+	for _, name := range names {
+		content, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, fmt.Errorf("reading the samples: %w", err)
 		}
-		decoded, err := manifests.Decode(bytes.NewReader(content), entry.Name())
+		decoded, err := manifests.Decode(bytes.NewReader(content), name)
 		if err != nil {
 			return nil, err
 		}

@@ -29,8 +29,8 @@ const (
 
 // prepareWebhook opens the listener of the webhook, after it removed the configuration of the last run: that webhook does not respond any
 // more, so the API server would refuse the samples.
-func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
-	if !isNew {
+func (h *Hub) prepareWebhook(ctx context.Context) error {
+	if !h.isNew {
 		if err := manifests.RemoveWebhook(ctx, h.environment.AdminConfig()); err != nil {
 			return err
 		}
@@ -38,13 +38,18 @@ func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
 			return err
 		}
 	}
-	if o.Once {
+	if h.options.Once {
 		return nil
 	}
+	return h.listen(ctx)
+}
+
+// listen opens the listener of the webhooks.
+func (h *Hub) listen(ctx context.Context) error {
 	var listen net.ListenConfig
 	var err error
 	if h.webhook, err = listen.Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
-		return fmt.Errorf("listening for the webhook: %w", err)
+		return fmt.Errorf("listening for the webhooks: %w", err)
 	}
 	return nil
 }
@@ -52,8 +57,8 @@ func (h *Hub) prepareWebhook(ctx context.Context, o Options, isNew bool) error {
 // Webhook returns the listener that the API server calls; nil when it calls none.
 func (h *Hub) Webhook() net.Listener { return h.webhook }
 
-// InstallWebhook configures the API server to call the webhook, as a step, and returns when it does. The webhook must be served by then.
-func (h *Hub) InstallWebhook(ctx context.Context, progress *live.Progress) error {
+// installWebhook configures the API server to call the webhook, as a step, and returns when it does. The webhook must be served by then.
+func (h *Hub) installWebhook(ctx context.Context, progress *live.Progress) error {
 	return progress.Do("putting the webhook of ManagedClusters in force", func() error {
 		admin := h.environment.AdminConfig()
 		if err := manifests.InstallWebhook(ctx, admin, "https://"+h.webhook.Addr().String()); err != nil {

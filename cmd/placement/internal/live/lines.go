@@ -5,29 +5,27 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// maxDelay is how long the line of a Placement that is being decided may be delayed.
+// maxDelay is how long the line of an object that has not settled may be delayed.
 const maxDelay = 2 * time.Second
 
-// lineDisplay prints the header once, and then a line for each change of a Placement. It begins when all has settled, or after maxDelay,
-// and delays the line of a Placement that is being decided alike.
+// lineDisplay prints the header once, and then a line for each change of an object. It begins when all has settled, or after maxDelay, and
+// delays the line of an object that has not settled alike.
 type lineDisplay struct {
 	out     io.Writer
 	begin   time.Time // of the first table
 	started bool      // the header was printed
 	standby bool
-	shown   map[inventory.Key]string
-	waiting map[inventory.Key]time.Time
+	shown   map[string]string    // lines by title
+	waiting map[string]time.Time // by title
 }
 
 func newLineDisplay(out io.Writer) *lineDisplay {
-	return &lineDisplay{out: out, shown: map[inventory.Key]string{}, waiting: map[inventory.Key]time.Time{}}
+	return &lineDisplay{out: out, shown: map[string]string{}, waiting: map[string]time.Time{}}
 }
 
-func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Duration, err error) {
+func (d *lineDisplay) show(h Header, b content, now time.Time) (again time.Duration, err error) {
 	if d.begin.IsZero() {
 		d.begin = now
 	}
@@ -39,12 +37,11 @@ func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Durati
 		d.started, d.standby = true, h.standby
 		lines = h.lines(b)
 	}
-	present := map[inventory.Key]bool{}
-	for _, row := range b.rows {
-		present[row.key] = true
-		line := changeLine(row)
-		if d.shown[row.key] == line {
-			delete(d.waiting, row.key)
+	present := map[string]bool{}
+	for _, row := range b.changes() {
+		present[row.title] = true
+		if d.shown[row.title] == row.line {
+			delete(d.waiting, row.title)
 			continue
 		}
 		if left := d.delayLeft(row, now); left > 0 {
@@ -53,32 +50,32 @@ func (d *lineDisplay) show(h Header, b *table, now time.Time) (again time.Durati
 			}
 			continue
 		}
-		d.shown[row.key] = line
-		lines = append(lines, line)
+		d.shown[row.title] = row.line
+		lines = append(lines, row.line)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(d.shown), inventory.Key.Compare) {
-		if !present[key] {
-			delete(d.shown, key)
-			lines = append(lines, title(key)+columnGap+"deleted")
+	for _, title := range slices.Sorted(maps.Keys(d.shown)) {
+		if !present[title] {
+			delete(d.shown, title)
+			lines = append(lines, title+columnGap+"deleted")
 		}
 	}
-	maps.DeleteFunc(d.waiting, func(key inventory.Key, _ time.Time) bool { return !present[key] })
+	maps.DeleteFunc(d.waiting, func(title string, _ time.Time) bool { return !present[title] })
 	if len(lines) == 0 {
 		return again, nil
 	}
 	return again, printLines(d.out, lines)
 }
 
-// delayLeft returns how long the line of a changed Placement is still delayed; 0 when it is due.
-func (d *lineDisplay) delayLeft(row tableRow, now time.Time) time.Duration {
-	if row.unsettled == "" {
-		delete(d.waiting, row.key)
+// delayLeft returns how long the line of a changed object is still delayed; 0 when it is due.
+func (d *lineDisplay) delayLeft(row change, now time.Time) time.Duration {
+	if !row.unsettled {
+		delete(d.waiting, row.title)
 		return 0
 	}
-	since, waits := d.waiting[row.key]
+	since, waits := d.waiting[row.title]
 	if !waits {
 		since = now
-		d.waiting[row.key] = now
+		d.waiting[row.title] = now
 	}
 	return max(maxDelay-now.Sub(since), 0)
 }

@@ -21,13 +21,17 @@ type Header struct {
 }
 
 // lines returns the lines above the table.
-func (h Header) lines(b *table) []string {
-	lines := []string{fmt.Sprintf("placement hub at %s: %s, %s, %s%s", h.Server,
-		printers.Count(b.clusters, "cluster"), printers.Count(b.sets, "set"), printers.Count(len(b.rows), "placement"), ofOtherAPIs(b))}
+func (h Header) lines(b content) []string {
+	lines := []string{fmt.Sprintf("placement hub at %s: %s", h.Server, b.summary())}
 	if h.standby {
 		lines = append(lines, "another process holds the lease "+h.Lease+" and decides; the controllers here stand by")
 	}
 	return append(lines, h.Access...)
+}
+
+func (b *table) summary() string {
+	return fmt.Sprintf("%s, %s, %s%s",
+		printers.Count(b.clusters, "cluster"), printers.Count(b.sets, "set"), printers.Count(len(b.rows), "placement"), ofOtherAPIs(b))
 }
 
 // ofOtherAPIs counts the Placements of other APIs than v1beta1; their titles have only the version.
@@ -75,6 +79,18 @@ func tableLines(b *table) []string {
 	}
 	return lines
 }
+
+func (b *table) body() []string { return tableLines(b) }
+
+func (b *table) changes() []change {
+	changes := make([]change, 0, len(b.rows))
+	for _, row := range b.rows {
+		changes = append(changes, change{title: title(row.key), line: changeLine(row), unsettled: row.unsettled != ""})
+	}
+	return changes
+}
+
+func (b *table) version() string { return b.versions }
 
 // changeLine renders a Placement in one line.
 func changeLine(row tableRow) string {

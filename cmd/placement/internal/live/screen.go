@@ -47,12 +47,12 @@ func newDisplay(out io.Writer) display {
 	}
 }
 
-func (d *screenDisplay) show(h Header, b *table, _ time.Time) (time.Duration, error) {
+func (d *screenDisplay) show(h Header, b content, _ time.Time) (time.Duration, error) {
 	width, height, err := d.size()
 	if err != nil {
 		return 0, fmt.Errorf("asking the terminal for its size: %w", err)
 	}
-	head, rows := h.lines(b), tableLines(b)
+	head, rows := h.lines(b), b.body()
 	d.last = slices.Concat(head[:1], []string{""}, rows)
 	frame := cursorHome + strings.Join(fit(slices.Concat(head, []string{"Ctrl-C ends it", ""}, rows), width, height), clearToEOL+"\r\n") +
 		clearToEOL + clearBelow

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 )
 
 const (
@@ -23,7 +21,7 @@ const (
 
 // View prints tables.
 type View struct {
-	Watcher *hubstate.Watcher
+	Source  Source
 	Elected <-chan struct{} // closed when this process leads
 	// Working returns the number of objects that controllers are reconciling, which have not settled.
 	Working func() (int, error)
@@ -33,7 +31,7 @@ type View struct {
 // display prints tables in one way.
 type display interface {
 	// show prints a table. If again is above zero, the caller must call show again after that time, even without a change.
-	show(h Header, b *table, now time.Time) (again time.Duration, err error)
+	show(h Header, b content, now time.Time) (again time.Duration, err error)
 	// resized receives a value when the table must be printed again without a change.
 	resized() <-chan struct{}
 	// close restores the output.
@@ -49,7 +47,7 @@ func (v *View) Follow(ctx context.Context, out io.Writer) error {
 func (v *View) follow(ctx context.Context, shown display) error {
 	v.awaitElection(ctx)
 	for ctx.Err() == nil {
-		b, err := v.read(ctx)
+		b, err := v.Source.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -65,15 +63,6 @@ func (v *View) follow(ctx context.Context, shown display) error {
 		}
 	}
 	return nil
-}
-
-// read returns the table of the current state of the hub.
-func (v *View) read(ctx context.Context) (*table, error) {
-	state, err := v.Watcher.ReadAll(ctx, "")
-	if err != nil {
-		return nil, fmt.Errorf("reading what the table shows: %w", err)
-	}
-	return newTable(state), nil
 }
 
 // awaitElection waits until the lease is acquired, at most electionGrace, so that the first header does not report a standby.
@@ -100,7 +89,7 @@ func (v *View) awaitChange(ctx context.Context, shown display, again time.Durati
 	}
 	select {
 	case <-ctx.Done():
-	case <-v.Watcher.Changed():
+	case <-v.Source.Changed():
 	case <-shown.resized():
 	case <-elected:
 	case <-later:
@@ -122,7 +111,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 	deadline := time.After(timeout)
 	var state settling
 	for {
-		b, err := v.read(ctx)
+		b, err := v.Source.read(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -142,7 +131,7 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 			return ctx.Err()
 		case <-deadline:
 			return errors.Join(v.print(out, b), notSettled(timeout, pending))
-		case <-v.Watcher.Changed():
+		case <-v.Source.Changed():
 		case <-time.After(left):
 		}
 	}
@@ -150,33 +139,33 @@ func (v *View) UntilSettled(ctx context.Context, out io.Writer, timeout time.Dur
 
 // settling detects whether tables have settled: all is decided and written, and unchanged for quietPeriod.
 type settling struct {
-	versions string
-	since    time.Time
+	version string
+	since   time.Time
 }
 
 // observe records a table, and the number of objects that are being reconciled. It returns the rest of the quiet period, 0 when the table
 // has settled, and the pending objects.
-func (s *settling) observe(b *table, working int, now time.Time) (left time.Duration, pending []string) {
+func (s *settling) observe(b content, working int, now time.Time) (left time.Duration, pending []string) {
 	pending = b.pending()
 	if working > 0 {
 		pending = append(pending, fmt.Sprintf("objects that controllers are at work on: %d", working))
 	}
-	if len(pending) > 0 || s.since.IsZero() || b.versions != s.versions {
-		s.versions, s.since = b.versions, now
+	if version := b.version(); len(pending) > 0 || s.since.IsZero() || version != s.version {
+		s.version, s.since = version, now
 	}
 	return max(quietPeriod-now.Sub(s.since), 0), pending
 }
 
 func notSettled(timeout time.Duration, pending []string) error {
 	if len(pending) == 0 {
-		pending = []string{"the placements keep changing"}
+		pending = []string{"the objects in the table keep changing"}
 	}
 	return fmt.Errorf("not settled within %v; allow more time with --timeout, or see the log with -v=2:\n  %s",
 		timeout, strings.Join(pending, "\n  "))
 }
 
-func (v *View) print(out io.Writer, b *table) error {
-	return printLines(out, slices.Concat(v.Header.lines(b), []string{""}, tableLines(b)))
+func (v *View) print(out io.Writer, b content) error {
+	return printLines(out, slices.Concat(v.Header.lines(b), []string{""}, b.body()))
 }
 
 func printLines(out io.Writer, lines []string) error {

@@ -1,0 +1,166 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+)
+
+// podsInterval is the time between two reads of a hub with few Pods.
+const podsInterval = 500 * time.Millisecond
+
+// Pods is the Source of a hub with policies, classes and workloads. It reads all objects from the API server twice a second, because it is
+// made for the few objects of a sample.
+type Pods struct {
+	Client client.Client
+	// Rendered are workloads as they were written, before anything was injected. Of other workloads the table does not know what was.
+	Rendered []*unstructured.Unstructured
+	// Refused says what admission has refused, a sentence each.
+	Refused []string
+}
+
+// Changed returns a channel that is closed when it is time to read again.
+func (p *Pods) Changed() <-chan struct{} {
+	due := make(chan struct{})
+	time.AfterFunc(podsInterval, func() { close(due) })
+	return due
+}
+
+func (p *Pods) read(ctx context.Context) (content, error) {
+	objects, err := hubstate.AllPodsFromCluster(ctx, p.Client, "")
+	if err != nil {
+		return nil, fmt.Errorf("reading what the table shows: %w", err)
+	}
+	return newPodsTable(objects, p.Rendered, p.Refused)
+}
+
+// podsTable is the state of a hub with Pods.
+type podsTable struct {
+	counts   []string
+	rows     []podsRow // by namespace, kind and name
+	refused  []string
+	versions string
+}
+
+// podsRow is a workload without a controller.
+type podsRow struct {
+	title         string
+	bound, wanted int
+	nodes         []string // sorted, each once
+	class         string   // empty for none
+	details       []string // what was injected, kept and refused
+	refused       bool     // no Pod of it is admitted
+}
+
+func newPodsTable(objects *pods.Objects, rendered []*unstructured.Unstructured, refused []string) (*podsTable, error) {
+	table := &podsTable{refused: refused, versions: versionsOf(objects)}
+	evaluator := pods.NewEvaluator(objects)
+	family := newFamily(objects.Workloads)
+	applications := map[string]bool{}
+	for _, workload := range family.roots {
+		report, err := evaluator.Explain(workload, false)
+		if err != nil {
+			return nil, fmt.Errorf("explaining a workload: %w", err)
+		}
+		written, err := writtenReport(evaluator, workload, rendered)
+		if err != nil {
+			return nil, err
+		}
+		row := podsRow{title: workloadTitle(workload), refused: report.Refused(), wanted: wantedPods(workload, family.pods(workload))}
+		row.bound, row.nodes = boundPods(family.pods(workload))
+		if report.Class != nil {
+			row.class = report.Class.Class
+			applications[report.Class.Release] = true
+		}
+		row.details = details(&report, written)
+		table.rows = append(table.rows, row)
+	}
+	slices.SortFunc(table.rows, func(a, b podsRow) int { return strings.Compare(a.title, b.title) })
+	table.counts = []string{
+		printers.Count(len(objects.Nodes), "node"), printers.Count(len(objects.Tenants), "tenant"),
+		plural(len(objects.ClusterPolicies)+len(objects.Policies), "policy", "policies"), plural(len(objects.Classes), "class", "classes"),
+		printers.Count(len(applications), "application"), printers.Count(len(table.rows), "workload"),
+	}
+	return table, nil
+}
+
+// plural is printers.Count for nouns with another plural.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// writtenReport explains a workload as it was written; nil if that is not known.
+func writtenReport(evaluator *pods.Evaluator, workload *unstructured.Unstructured, rendered []*unstructured.Unstructured) (*pods.Report, error) {
+	at := slices.IndexFunc(rendered, func(written *unstructured.Unstructured) bool {
+		return workloadTitle(written) == workloadTitle(workload)
+	})
+	if at < 0 {
+		return nil, nil
+	}
+	report, err := evaluator.Explain(rendered[at], true)
+	if err != nil {
+		return nil, fmt.Errorf("explaining a sample: %w", err)
+	}
+	return &report, nil
+}
+
+// details says what policies and the class do with a workload. written is the report of the workload as it was written; nil if unknown.
+func details(report, written *pods.Report) []string {
+	var lines []string
+	for _, policy := range report.Policies {
+		if !policy.Matches {
+			continue
+		}
+		var injected []string
+		if written != nil {
+			at := slices.IndexFunc(written.Policies, func(p pods.Policy) bool { return p.Policy == policy.Policy })
+			adds := written.Policies[at].Adds
+			injected = slices.DeleteFunc(slices.Clone(policy.Has), func(field string) bool { return !slices.Contains(adds, field) })
+		}
+		own := slices.DeleteFunc(slices.Clone(policy.Has), func(field string) bool { return slices.Contains(injected, field) })
+		var parts []string
+		for _, part := range []struct {
+			word   string
+			fields []string
+		}{{"injected", injected}, {"has", own}, {"lacks", policy.Adds}} {
+			if len(part.fields) > 0 {
+				parts = append(parts, part.word+" "+strings.Join(part.fields, ", "))
+			}
+		}
+		for _, skip := range policy.Skipped {
+			parts = append(parts, skip.Message)
+		}
+		if len(parts) > 0 {
+			lines = append(lines, policy.Policy+": "+strings.Join(parts, "; "))
+		}
+	}
+	if class := report.Class; class != nil && class.Class != "" {
+		lines = append(lines, fmt.Sprintf("AffinityClass %s: %s", class.Class, verdict(class)))
+	}
+	return lines
+}
+
+// verdict says where a class comes from, and whether new Pods are admitted.
+func verdict(class *pods.Class) string {
+	switch {
+	case class.Denial != "":
+		return class.Origin + "; refused: " + class.Denial
+	case !class.Verified:
+		return class.Origin + "; not verified in this namespace"
+	default:
+		return class.Origin + "; verified"
+	}
+}
