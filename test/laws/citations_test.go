@@ -26,8 +26,8 @@ var (
 	rulePattern = regexp.MustCompile(oneRule)
 	// citation matches a page with rules, and the numbers that follow it.
 	citation = regexp.MustCompile(`(docs/(?:spec/[\w-]+|architecture)\.md) (` + ruleList + `)\b`)
-	// testName matches a string that begins with the rules that a test checks, with the name of the qualified page before its rules.
-	testName = regexp.MustCompile(`^(` + qualifiedName + ` )?(` + ruleList + `): `)
+	// testName matches a string that begins with the rules that a test checks, with the name of a qualified page before its rules.
+	testName = regexp.MustCompile(`^(?:(` + strings.Join(qualifiedNames, "|") + `) )?(` + ruleList + `): `)
 	// bareRules matches rules in a comment that are cited without their page.
 	bareRules = regexp.MustCompile(`\(((?:[A-Z]\d+(?:, )?)+)\)`)
 	// document matches the name or the URL of a Markdown file.
@@ -98,7 +98,7 @@ func checkGoCitations(t *testing.T, repository fs.FS, file string, known rules) 
 		if match := testName.FindStringSubmatch(text); match != nil && strings.HasSuffix(file, "_test.go") {
 			stated := known.has
 			if match[1] != "" {
-				stated = func(rule string) bool { return slices.Contains(known[qualifiedPage], rule) }
+				stated = func(rule string) bool { return slices.Contains(known[qualifiedPage(match[1])], rule) }
 			}
 
 			findings = append(findings, checkStated(file, "a test name", match[2], stated)...)
@@ -217,8 +217,11 @@ func citedRepository(files map[string]string) fstest.MapFS {
 	repository := fstest.MapFS{
 		"docs/spec/a.md": {Data: []byte("# A\n\n### 1.2 Title\n\n### 1.4b Title\n\n**A1.** Text A2.\n\n**A2.** Text.\n\n**39.** Case.\n")},
 		"docs/spec/b.md": {Data: []byte("**B1.** As [a](a.md) 1.2 says.\n")},
-		qualifiedPage:    {Data: []byte("### 1.2 Title\n\n### 2.1.4 Title\n\n**A1.** Text.\n\n**A3.** Text.\n")},
-		lawPage:          {Data: []byte("## Laws\n\n**Law 4. No change, no request.** Text.\n")},
+
+		qualifiedPage(qualifiedNames[0]): {Data: []byte("### 1.2 Title\n\n### 2.1.4 Title\n\n**A1.** Text.\n\n**A3.** Text.\n")},
+		qualifiedPage(qualifiedNames[1]): {Data: []byte("### 3.1.2 Title\n\n**A1.** Text.\n\n**F2.** Text.\n")},
+
+		lawPage: {Data: []byte("## Laws\n\n**Law 4. No change, no request.** Text.\n")},
 	}
 
 	for name, content := range files {
@@ -280,13 +283,14 @@ func TestCitationCheckerFindsDeadEnds(t *testing.T) {
 			},
 		},
 		{
-			reason: "test names with rules of the qualified page, which may stand on other pages too",
+			reason: "test names with rules of the qualified pages, which may stand on other pages too",
 			file:   "pkg/clusterinfo/a_test.go",
 			source: "package a\n\nvar names = []string{\"affinity-class A1, 2.1.4: it\", \"affinity-class A3: it\", " +
-				"\"A3: it\", \"affinity-class A2: it\"}\n",
+				"\"A3: it\", \"affinity-class A2: it\", \"federated-selector F2, 3.1.2: it\", \"federated-selector F9: it\"}\n",
 			want: []string{
 				"pkg/clusterinfo/a_test.go: a test name has the rule A3, which does not stand in docs/",
 				"pkg/clusterinfo/a_test.go: a test name has the rule A2, which does not stand in docs/",
+				"pkg/clusterinfo/a_test.go: a test name has the rule F9, which does not stand in docs/",
 			},
 		},
 		{

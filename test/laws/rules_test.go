@@ -3,6 +3,7 @@ package laws
 import (
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,11 +18,17 @@ const (
 	lawPrefix = "law "
 )
 
-// qualifiedPage is the page whose numbers stand on other pages too. Test names cite its rules with the name of the page in front.
-const (
-	qualifiedName = "affinity-class"
-	qualifiedPage = "docs/spec/" + qualifiedName + ".md"
-)
+// qualifiedNames are the names of the pages whose numbers stand on other pages too. Test names cite their rules with the name of the page in
+// front.
+var qualifiedNames = []string{"affinity-class", "federated-selector"}
+
+// qualifiedPage returns the page in docs/spec of a qualified name.
+func qualifiedPage(name string) string { return path.Join(path.Dir(specPages), name+".md") }
+
+// isQualified reports whether test names cite the rules of a page with its name in front.
+func isQualified(page string) bool {
+	return slices.ContainsFunc(qualifiedNames, func(name string) bool { return qualifiedPage(name) == page })
+}
 
 // ruleStart matches the beginning of a line that states a rule: a heading ("### 1.4b Title", "### 2.1.4 Title"), or a number in bold
 // ("**A5.** Text", "**Law 4. Title**").
@@ -31,7 +38,7 @@ var ruleStart = regexp.MustCompile(`^(?:#+ (\d(?:\.\d+)+[a-z]?) |\*\*([A-Z]?\d+(
 type rules map[string][]string
 
 // readRules reads the rules of all pages. A number that two pages use is a finding, because test names cite a rule by its number alone;
-// the rules of the qualified page are exempt.
+// the rules of the qualified pages are exempt.
 func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 	t.Helper()
 
@@ -53,7 +60,7 @@ func readRules(t *testing.T, repository fs.FS) (rules, []string) {
 
 			found[page] = append(found[page], rule)
 
-			if page == qualifiedPage {
+			if isQualified(page) {
 				continue
 			}
 
@@ -80,10 +87,10 @@ func ruleOf(line string) string {
 	}
 }
 
-// has reports whether any page but the qualified one has a rule.
+// has reports whether any page but the qualified ones has a rule.
 func (r rules) has(rule string) bool {
 	for page, stated := range r {
-		if page != qualifiedPage && slices.Contains(stated, rule) {
+		if !isQualified(page) && slices.Contains(stated, rule) {
 			return true
 		}
 	}
@@ -97,7 +104,8 @@ func TestRulesAreRead(t *testing.T) {
 	expectFindings(t, findings, nil)
 
 	for page, want := range map[string]string{
-		"docs/spec/a.md": "1.2 1.4b A1 A2 39", "docs/spec/b.md": "B1", lawPage: "law 4", qualifiedPage: "1.2 2.1.4 A1 A3",
+		"docs/spec/a.md": "1.2 1.4b A1 A2 39", "docs/spec/b.md": "B1", lawPage: "law 4",
+		qualifiedPage(qualifiedNames[0]): "1.2 2.1.4 A1 A3", qualifiedPage(qualifiedNames[1]): "3.1.2 A1 F2",
 	} {
 		if got := strings.Join(found[page], " "); got != want {
 			t.Errorf("rules of %s = %q, want %q", page, got, want)
