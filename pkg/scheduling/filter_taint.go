@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -143,6 +144,10 @@ const (
 func (e *evaluation) findToleration(cluster string, taint clusterv1.Taint) (by int, until time.Time) {
 	if taint.Effect == clusterv1.TaintEffectNoSelectIfNew && e.incumbents[cluster] {
 		return toleratedByDecision, time.Time{}
+	}
+
+	if slices.Contains(e.request.NotTolerated, taint.Key) {
+		return notTolerated, time.Time{}
 	}
 
 	// The first toleration that applies now decides, and its end counts.

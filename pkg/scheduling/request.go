@@ -25,6 +25,8 @@ type Request struct {
 	Predicates []Predicate
 	// Tolerations are checked against the taints of each cluster.
 	Tolerations []clusterv1beta1.Toleration
+	// NotTolerated are the keys of taints that no toleration tolerates.
+	NotTolerated []string
 	// Prioritizers score the feasible clusters in this order; the total score is the weighted sum.
 	Prioritizers []Prioritizer
 	// AntiAffinity is a label or a claim whose value must differ between any two selected clusters; nil for none.

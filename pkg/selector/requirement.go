@@ -5,14 +5,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+)
+
+// The operators of a Clause beyond those of metav1.LabelSelectorOperator compare a label that is an int64 with one value. A label that is
+// not set or no int64 does not match.
+const (
+	OpGreaterThan metav1.LabelSelectorOperator = "Gt"
+	OpLessThan    metav1.LabelSelectorOperator = "Lt"
 )
 
 // requirement is a comparison of a label or a claim, with the meaning of a Kubernetes label selector requirement, or of the name.
@@ -20,6 +30,7 @@ type requirement struct {
 	key      clusterinfo.Property
 	operator metav1.LabelSelectorOperator
 	values   []string // sorted, each once
+	bound    int64    // the value of OpGreaterThan and OpLessThan
 }
 
 func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
@@ -34,6 +45,10 @@ func (r *requirement) matches(f *clusterinfo.ClusterInfo) bool {
 		return found
 	case metav1.LabelSelectorOpDoesNotExist:
 		return !found
+	case OpGreaterThan, OpLessThan:
+		number, err := strconv.ParseInt(value, 10, 64)
+
+		return err == nil && (r.operator == OpGreaterThan && number > r.bound || r.operator == OpLessThan && number < r.bound)
 	default:
 		return false
 	}
@@ -118,6 +133,40 @@ func labelRequirements(path *field.Path, selector *metav1.LabelSelector) ([]requ
 	}
 
 	return requirements, nil
+}
+
+// labelOperators maps the operators of the package labels to those of a requirement. The operators = and == require the only value, as In does.
+var labelOperators = map[selection.Operator]metav1.LabelSelectorOperator{
+	selection.In:           metav1.LabelSelectorOpIn,
+	selection.Equals:       metav1.LabelSelectorOpIn,
+	selection.DoubleEquals: metav1.LabelSelectorOpIn,
+	selection.NotIn:        metav1.LabelSelectorOpNotIn,
+	selection.NotEquals:    metav1.LabelSelectorOpNotIn,
+	selection.Exists:       metav1.LabelSelectorOpExists,
+	selection.DoesNotExist: metav1.LabelSelectorOpDoesNotExist,
+	selection.GreaterThan:  OpGreaterThan,
+	selection.LessThan:     OpLessThan,
+}
+
+// operatorRequirements compiles requirements that labels.NewRequirement has validated.
+func operatorRequirements(given []labels.Requirement) []requirement {
+	requirements := make([]requirement, 0, len(given))
+
+	for _, one := range given {
+		r := requirement{
+			key: clusterinfo.Property{Kind: clusterinfo.Label, Name: one.Key()}, operator: labelOperators[one.Operator()],
+			values: slices.Sorted(maps.Keys(one.Values())),
+		}
+
+		if r.operator == OpGreaterThan || r.operator == OpLessThan {
+			// The value has been validated.
+			r.bound, _ = strconv.ParseInt(r.values[0], 10, 64)
+		}
+
+		requirements = append(requirements, r)
+	}
+
+	return requirements
 }
 
 // claimValues compiles required values of claims.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
@@ -17,6 +18,8 @@ type Spec struct {
 	Name string
 	// Labels selects by labels of the cluster.
 	Labels metav1.LabelSelector
+	// LabelRequirements are requirements on labels, with every operator of the package labels; labels.NewRequirement has validated them.
+	LabelRequirements []labels.Requirement
 	// ClaimValues maps claim names to required values, as plain strings.
 	ClaimValues map[string]string
 	// Claims selects by status.clusterClaims; the values are compared as plain strings.
@@ -94,6 +97,7 @@ func (c *Compiler) Compile(paths Paths, spec Spec) (*Selector, field.ErrorList) 
 
 	add(nameRequirement(paths.Name, spec.Name))
 	add(labelRequirements(paths.Labels, &spec.Labels))
+	add(operatorRequirements(spec.LabelRequirements), nil)
 	add(claimValues(paths.ClaimValues, spec.ClaimValues))
 	add(claimRequirements(paths.Claims, spec.Claims))
 

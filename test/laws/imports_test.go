@@ -10,7 +10,9 @@ import (
 )
 
 // pureDirs are the directories of pkg/ whose results depend only on their arguments, as in the rule "core" of .golangci.yml.
-var pureDirs = []string{"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision", "podconstraints", "tenancy"}
+var pureDirs = []string{
+	"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision", "podconstraints", "tenancy", "federation",
+}
 
 // clients are what no package of the core may reach.
 var clients = []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"}

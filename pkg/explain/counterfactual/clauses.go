@@ -3,8 +3,10 @@ package counterfactual
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,8 +62,26 @@ func (s *search) satisfyClauses(result *scheduling.Result, f *clusterinfo.Cluste
 		return s.setValues(f, clause.Key, clause.Values)
 	case metav1.LabelSelectorOpExists:
 		return s.setValues(f, clause.Key, append(commonValues(result, clause.Key), anyValue))
+	case selector.OpGreaterThan, selector.OpLessThan:
+		return s.setValues(f, clause.Key, beyond(clause))
 	default:
 		return []candidate{s.unsetValue(clause.Key)}
+	}
+}
+
+// beyond returns the number nearest to the bound of a comparison that satisfies it; nothing if there is no such label value.
+func beyond(clause selector.Clause) []string {
+	bound, err := strconv.ParseInt(clause.Values[0], 10, 64)
+
+	switch {
+	case err != nil:
+		return nil
+	case clause.Operator == selector.OpGreaterThan && bound < math.MaxInt64:
+		return []string{strconv.FormatInt(bound+1, 10)}
+	case clause.Operator == selector.OpLessThan && bound > 0:
+		return []string{strconv.FormatInt(bound-1, 10)}
+	default:
+		return nil
 	}
 }
 

@@ -1,0 +1,29 @@
+package federation
+
+// Annotations of objects and, where a comment says so, of Namespaces.
+const (
+	// SelectorAnnotation has a JSON array of requirements on the labels of clusters; on a Namespace it is the default of its objects.
+	SelectorAnnotation = "federation.alpha.kubernetes.io/cluster-selector"
+	// PlacementAnnotation names a Placement of the same namespace; on a Namespace it is the default of its objects.
+	PlacementAnnotation = "placement.open-cluster-management.io/placement"
+	// ReplicaSetPreferencesAnnotation and DeploymentPreferencesAnnotation have the replica preferences of a workload as JSON.
+	ReplicaSetPreferencesAnnotation = "federation.kubernetes.io/replica-set-preferences"
+	DeploymentPreferencesAnnotation = "federation.kubernetes.io/deployment-preferences"
+	// PropagateDependenciesAnnotation with the value "true" delivers the dependencies of a workload too; on a Namespace, of all its workloads.
+	PropagateDependenciesAnnotation = "federation.kubernetes.io/propagate-dependencies"
+	// OrphanAnnotation with the value "true" keeps the copies in the members when the object is deleted.
+	OrphanAnnotation = "federation.kubernetes.io/orphan"
+)
+
+const (
+	// FederatedLabel with the value "true" on a Namespace lets its objects take part.
+	FederatedLabel = "federation.kubernetes.io/federated"
+	// Finalizer is on each object that has ManifestWorks.
+	Finalizer = "federation.kubernetes.io/delete-from-underlying-clusters"
+	// ControlPlaneOnly is the value of SelectorAnnotation that selects no cluster.
+	ControlPlaneOnly = "federation.kubernetes.io/federation-control-plane=true"
+	// TerminatingTaint is the key of the only taint that objects with a selector do not tolerate.
+	TerminatingTaint = "cluster.openmcp.cloud/terminating"
+
+	enabled = "true"
+)
