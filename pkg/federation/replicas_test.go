@@ -66,7 +66,7 @@ func TestPlanReplicas(t *testing.T) {
 	t.Run("federated-selector 3.1.6: single replicas do not all get to one cluster", func(t *testing.T) {
 		used := map[string]bool{}
 
-		for _, name := range strings.Split("abcdefghijklmnop", "") {
+		for name := range strings.SplitSeq("abcdefghijklmnop", "") {
 			object := key
 			object.Name = name
 

@@ -1,0 +1,163 @@
+package federation
+
+import (
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// hubAnnotations are for the hub, or its API server or controllers have set them; members get none of them.
+var hubAnnotations = map[string]bool{
+	SelectorAnnotation:                          true,
+	PlacementAnnotation:                         true,
+	ReplicaSetPreferencesAnnotation:             true,
+	DeploymentPreferencesAnnotation:             true,
+	PropagateDependenciesAnnotation:             true,
+	OrphanAnnotation:                            true,
+	corev1.LastAppliedConfigAnnotation:          true,
+	"deprecated.daemonset.template.generation":  true,
+	"deployment.kubernetes.io/revision":         true,
+	"deployment.kubernetes.io/revision-history": true,
+	"deployment.kubernetes.io/desired-replicas": true,
+	"deployment.kubernetes.io/max-replicas":     true,
+}
+
+// hubServiceFields are the fields of the spec of a Service whose values the hub's API server gives and that differ in each cluster.
+var hubServiceFields = []string{"clusterIP", "clusterIPs", "externalIPs", "healthCheckNodePort"}
+
+// Payload is the copy of an object that members get, without the Namespace. It is immutable.
+type Payload struct {
+	kind            Kind
+	namespace, name string
+	content         map[string]any
+}
+
+// NewPayload copies an object without its status, the metadata that the API server sets, and what only the hub reads
+// (docs/spec/federated-selector.md 3.1.4). Finalizers and ownerReferences are not copied, because nothing in the member serves them.
+func NewPayload(kind Kind, object *unstructured.Unstructured) *Payload {
+	content := runtime.DeepCopyJSON(object.Object)
+	metadata := map[string]any{"name": object.GetName(), "namespace": object.GetNamespace()}
+
+	if labels := object.GetLabels(); len(labels) > 0 {
+		metadata["labels"] = jsonMap(labels)
+	}
+
+	annotations := object.GetAnnotations()
+	maps.DeleteFunc(annotations, func(name, _ string) bool { return hubAnnotations[name] })
+
+	if len(annotations) > 0 {
+		metadata["annotations"] = jsonMap(annotations)
+	}
+
+	delete(content, "status")
+
+	content["apiVersion"], content["kind"] = kind.GroupVersion().String(), kind.Kind
+	content["metadata"] = metadata
+
+	if spec, ok := content["spec"].(map[string]any); ok && kind.Group == "" && kind.Kind == kindService {
+		stripService(spec)
+	}
+
+	return &Payload{kind: kind, namespace: object.GetNamespace(), name: object.GetName(), content: content}
+}
+
+// stripService removes the addresses and ports that the hub's API server gave to a Service. The clusterIP None is the choice of the user.
+func stripService(spec map[string]any) {
+	headless := spec["clusterIP"] == corev1.ClusterIPNone
+
+	for _, name := range hubServiceFields {
+		delete(spec, name)
+	}
+
+	if headless {
+		spec["clusterIP"] = corev1.ClusterIPNone
+	}
+
+	ports, _ := spec["ports"].([]any)
+	for _, port := range ports {
+		if fields, ok := port.(map[string]any); ok {
+			delete(fields, "nodePort")
+		}
+	}
+}
+
+// withReplicas returns the content of the object with its number of replicas; nil leaves it as it is. It shares all other parts.
+func (p *Payload) withReplicas(replicas *int32) map[string]any {
+	if replicas == nil {
+		return p.content
+	}
+
+	content := maps.Clone(p.content)
+	spec, _ := content["spec"].(map[string]any)
+
+	if spec = maps.Clone(spec); spec == nil {
+		spec = map[string]any{}
+	}
+
+	spec["replicas"] = int64(*replicas)
+	content["spec"] = spec
+
+	return content
+}
+
+func jsonMap(values map[string]string) map[string]any {
+	converted := make(map[string]any, len(values))
+	for name, value := range values {
+		converted[name] = value
+	}
+
+	return converted
+}
+
+// Excluded returns why an object of a namespace that takes part is never delivered, or "" (docs/spec/federated-selector.md 3.1.4).
+func Excluded(kind Kind, object *unstructured.Unstructured) string {
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Controller != nil && *owner.Controller {
+			return "is controlled by " + owner.Kind + " " + owner.Name
+		}
+	}
+
+	if _, leads := object.GetAnnotations()["control-plane.alpha.kubernetes.io/leader"]; leads || kind.Kind == "Lease" {
+		return "is the record of a leader election"
+	}
+
+	if kind.Group != "" {
+		return ""
+	}
+
+	if kind.Kind == kindConfigMap && object.GetName() == rootCertificates {
+		return "every namespace of a member has its own"
+	}
+
+	if kind.Kind == kindSecret {
+		switch secret, _, _ := unstructured.NestedString(object.Object, "type"); corev1.SecretType(secret) { //nolint:errcheck // no text, no type
+		case corev1.SecretTypeServiceAccountToken:
+			return "is a token of a ServiceAccount"
+		case corev1.SecretTypeBootstrapToken:
+			return "is a bootstrap token"
+		default:
+		}
+	}
+
+	return ""
+}
+
+// ExcludedNamespace returns why no object of a namespace is delivered, or "" (docs/spec/federated-selector.md 3.1.4). ofCluster reports
+// whether it is the namespace of a ManagedCluster.
+func ExcludedNamespace(name, hubNamespace string, labels map[string]string, ofCluster bool) string {
+	switch {
+	case strings.HasPrefix(name, "kube-"):
+		return "is a namespace of Kubernetes"
+	case name == hubNamespace:
+		return "is the namespace of the hub"
+	case ofCluster:
+		return "is the namespace of a ManagedCluster"
+	case labels[FederatedLabel] != enabled:
+		return "does not have the label " + FederatedLabel + "=" + enabled
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,180 @@
+package federation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// Labels and annotations of ManifestWorks.
+const (
+	// KindLabel, NamespaceLabel and NameLabel identify the object of a work; the name is a hash where a label cannot hold it.
+	KindLabel      = "federation.kubernetes.io/kind"
+	NamespaceLabel = "federation.kubernetes.io/namespace"
+	NameLabel      = "federation.kubernetes.io/name"
+	// ManagedLabel has the value "true" on every work of the hub.
+	ManagedLabel = "federation.kubernetes.io/managed"
+	// ObjectAnnotation has the full identity of the object: "Deployment.apps/team-a/web".
+	ObjectAnnotation = "federation.kubernetes.io/object"
+	// HashAnnotation has the hash of what the hub writes.
+	HashAnnotation = "federation.kubernetes.io/payload-hash"
+)
+
+const (
+	// AgentFieldManager is the field manager of the work agents in the members; they require the prefix work-agent.
+	AgentFieldManager = "work-agent-federation"
+	// ReadyReplicas is the name of the status feedback with the number of ready replicas.
+	ReadyReplicas = "ReadyReplicas"
+	// MaxPayload is the size of the manifests of a work in bytes that Open Cluster Management admits.
+	MaxPayload = 500 * 1024
+
+	// hashLength is the length of hashes in names and labels, in hex digits: 128 bits, so that nobody can find two objects with the same.
+	hashLength = 32
+)
+
+// Identity identifies a delivered object.
+type Identity struct {
+	types.NamespacedName
+
+	Kind Kind
+}
+
+// Identity returns the identity of the object.
+func (p *Payload) Identity() Identity {
+	return Identity{NamespacedName: types.NamespacedName{Namespace: p.namespace, Name: p.name}, Kind: p.kind}
+}
+
+// String returns "Deployment.apps/team-a/web".
+func (i Identity) String() string {
+	return i.Kind.GroupKind().String() + "/" + i.NamespacedName.String()
+}
+
+// WorkName returns the name of the ManifestWorks of the object.
+func (i Identity) WorkName() string {
+	return "fed-" + strings.ToLower(i.Kind.Kind) + "-" + shortHash(i.String())
+}
+
+// Owns reports whether a ManifestWork belongs to the object. Of works with other annotations nothing is written
+// (docs/spec/federated-selector.md 3.1.4).
+func (i Identity) Owns(work metav1.Object) bool {
+	return work.GetName() == i.WorkName() && work.GetAnnotations()[ObjectAnnotation] == i.String()
+}
+
+// labels returns the labels of the works of the object.
+func (i Identity) labels() map[string]string {
+	name := i.Name
+	if len(validation.IsValidLabelValue(name)) > 0 {
+		name = shortHash(name)
+	}
+
+	return map[string]string{KindLabel: i.Kind.Kind, NamespaceLabel: i.Namespace, NameLabel: name, ManagedLabel: enabled}
+}
+
+// TooLargeError is the error of a payload that is larger than MaxPayload.
+type TooLargeError struct {
+	// Size is the size in bytes.
+	Size int
+}
+
+// Error names the size and the limit.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("the manifests have %d bytes, which exceeds the limit of %d", e.Size, MaxPayload)
+}
+
+// Work returns the ManifestWork of a cluster, to be written by server-side apply. The replicas of the object are replaced unless nil. With
+// orphan the copies stay when the work is deleted, and otherwise only the Namespace does. The error is a TooLargeError, or the object cannot
+// be encoded.
+func (p *Payload) Work(cluster string, replicas *int32, orphan bool) (*workv1.ManifestWork, error) {
+	identity := p.Identity()
+	work := &workv1.ManifestWork{
+		TypeMeta: metav1.TypeMeta{APIVersion: workv1.GroupVersion.String(), Kind: "ManifestWork"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster, Name: identity.WorkName(), Labels: identity.labels(),
+			Annotations: map[string]string{ObjectAnnotation: identity.String()},
+		},
+	}
+	namespace := workv1.ResourceIdentifier{Resource: "namespaces", Name: p.namespace}
+	object := workv1.ResourceIdentifier{Group: p.kind.Group, Resource: p.kind.Resource, Namespace: p.namespace, Name: p.name}
+	size := 0
+
+	for _, content := range []map[string]any{
+		{"apiVersion": versionV1, "kind": kindNamespace, "metadata": map[string]any{"name": p.namespace}},
+		p.withReplicas(replicas),
+	} {
+		raw, err := json.Marshal(content)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", identity, err)
+		}
+
+		manifest := workv1.Manifest{RawExtension: runtime.RawExtension{Raw: raw}}
+		size += manifest.Size()
+		work.Spec.Workload.Manifests = append(work.Spec.Workload.Manifests, manifest)
+	}
+
+	if size > MaxPayload {
+		return nil, &TooLargeError{Size: size}
+	}
+
+	work.Spec.ManifestConfigs = []workv1.ManifestConfigOption{
+		{ResourceIdentifier: namespace, UpdateStrategy: updateStrategy()},
+		{ResourceIdentifier: object, UpdateStrategy: updateStrategy(), FeedbackRules: feedbackRules(p.kind)},
+	}
+	work.Spec.DeleteOption = deleteOption(namespace, orphan)
+
+	hash, err := WorkHash(work)
+	if err != nil {
+		return nil, err
+	}
+
+	work.Annotations[HashAnnotation] = hash
+
+	return work, nil
+}
+
+// updateStrategy lets other managers keep the fields that they have set in the member.
+func updateStrategy() *workv1.UpdateStrategy {
+	return &workv1.UpdateStrategy{
+		Type: workv1.UpdateStrategyTypeServerSideApply, ServerSideApply: &workv1.ServerSideApplyConfig{FieldManager: AgentFieldManager},
+	}
+}
+
+func deleteOption(namespace workv1.ResourceIdentifier, orphan bool) *workv1.DeleteOption {
+	if orphan {
+		return &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
+	}
+
+	return &workv1.DeleteOption{
+		PropagationPolicy: workv1.DeletePropagationPolicyTypeSelectivelyOrphan,
+		SelectivelyOrphan: &workv1.SelectivelyOrphan{OrphaningRules: []workv1.OrphaningRule{workv1.OrphaningRule(namespace)}},
+	}
+}
+
+// feedbackRules returns what the agents report of an object of a kind.
+func feedbackRules(kind Kind) []workv1.FeedbackRule {
+	switch {
+	case kind.Group != groupApps:
+		return nil
+	case kind.Kind == kindDeployment, kind.Kind == kindDaemonSet:
+		return []workv1.FeedbackRule{{Type: workv1.WellKnownStatusType}}
+	case kind.Kind == kindReplicaSet:
+		return []workv1.FeedbackRule{{
+			Type: workv1.JSONPathsType, JsonPaths: []workv1.JsonPath{{Name: ReadyReplicas, Path: ".status.readyReplicas"}},
+		}}
+	default:
+		return nil
+	}
+}
+
+func shortHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+
+	return hex.EncodeToString(sum[:])[:hashLength]
+}

@@ -1,0 +1,107 @@
+package federation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// hashed has what the hub writes of a ManifestWork.
+type hashed struct {
+	Labels    map[string]string       `json:"labels"`
+	Object    string                  `json:"object"`
+	Manifests []any                   `json:"manifests"`
+	Spec      workv1.ManifestWorkSpec `json:"spec"`
+}
+
+// WorkHash returns the hash of what the hub writes of a ManifestWork. It is the same for a work as Payload.Work returns it and as the API
+// server stores it, and differs once somebody has edited the spec, or a label or annotation of the hub. Other labels and annotations do not
+// count.
+func WorkHash(work *workv1.ManifestWork) (string, error) {
+	content := hashed{Labels: map[string]string{}, Object: work.Annotations[ObjectAnnotation], Spec: *work.Spec.DeepCopy()}
+
+	for _, name := range []string{KindLabel, NamespaceLabel, NameLabel, ManagedLabel} {
+		content.Labels[name] = work.Labels[name]
+	}
+
+	for i, manifest := range content.Spec.Workload.Manifests {
+		// The API server encodes manifests anew: the order of members and the escapes differ.
+		var decoded any
+		if err := utiljson.Unmarshal(manifest.Raw, &decoded); err != nil {
+			return "", fmt.Errorf("manifest %d of ManifestWork %s/%s: %w", i, work.Namespace, work.Name, err)
+		}
+
+		content.Manifests = append(content.Manifests, decoded)
+	}
+
+	content.Spec.Workload.Manifests = nil
+
+	for i := range content.Spec.ManifestConfigs {
+		// The default of the API server.
+		if config := &content.Spec.ManifestConfigs[i]; config.FeedbackScrapeType == "" {
+			config.FeedbackScrapeType = workv1.FeedbackPollType
+		}
+	}
+
+	encoded, err := json.Marshal(content)
+	if err != nil {
+		return "", fmt.Errorf("encode ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
+	}
+
+	sum := sha256.Sum256(encoded)
+
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// PlannedReplicas returns the number of replicas that a work asks for; 0 without any.
+func PlannedReplicas(work *workv1.ManifestWork) (int32, error) {
+	for i, manifest := range work.Spec.Workload.Manifests {
+		object := unstructured.Unstructured{}
+		if err := json.Unmarshal(manifest.Raw, &object); err != nil {
+			return 0, fmt.Errorf("manifest %d of ManifestWork %s/%s: %w", i, work.Namespace, work.Name, err)
+		}
+
+		replicas, found, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
+		if err != nil {
+			return 0, fmt.Errorf("manifest %d of ManifestWork %s/%s: %w", i, work.Namespace, work.Name, err)
+		}
+
+		if found {
+			return clamp(replicas), nil
+		}
+	}
+
+	return 0, nil
+}
+
+// ReadyOf returns the number of ready replicas that the agent reported; 0 without a report.
+func ReadyOf(work *workv1.ManifestWork) int32 {
+	for _, manifest := range work.Status.ResourceStatus.Manifests {
+		for _, value := range manifest.StatusFeedbacks.Values {
+			if value.Name == ReadyReplicas && value.Value.Integer != nil {
+				return clamp(*value.Value.Integer)
+			}
+		}
+	}
+
+	return 0
+}
+
+// clamp limits a number of replicas to those of an int32.
+func clamp(replicas int64) int32 { return int32(min(max(replicas, 0), math.MaxInt32)) }
+
+// OrphanSeen reports whether the agent has seen that the copies of a work stay when it is deleted (docs/spec/federated-selector.md 3.1.5).
+func OrphanSeen(work *workv1.ManifestWork) bool {
+	applied := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkApplied)
+	option := work.Spec.DeleteOption
+
+	return option != nil && option.PropagationPolicy == workv1.DeletePropagationPolicyTypeOrphan &&
+		applied != nil && applied.ObservedGeneration >= work.Generation
+}
