@@ -156,13 +156,11 @@ func (r *podsReader) readNamespace(name string) {
 func (r *podsReader) readClusterWide() {
 	r.objects.ClusterPolicies = readPods[*kupidv1alpha1.ClusterPodSchedulingPolicy](
 		r, "ClusterPodSchedulingPolicies", "", &kupidv1alpha1.ClusterPodSchedulingPolicyList{}, noPolicies)
-	r.objects.Classes = readPods[*cozystackv1alpha1.AffinityClass](
-		r, "AffinityClasses", "", &cozystackv1alpha1.AffinityClassList{}, noClasses)
-	r.objects.Tenants = readPods[*appsv1alpha1.Tenant](r, "Tenants", "", &appsv1alpha1.TenantList{}, noTenants)
-
-	before := len(r.reader.forbidden)
-	r.objects.Nodes = readPods[*corev1.Node](r, "Nodes", "", &corev1.NodeList{}, noNodes)
-	r.objects.NodesUnread = len(r.reader.forbidden) > before
+	unread := &r.objects.Unread
+	r.objects.Classes = readOrNot[*cozystackv1alpha1.AffinityClass](
+		r, &unread.Classes, "AffinityClasses", &cozystackv1alpha1.AffinityClassList{}, noClasses)
+	r.objects.Tenants = readOrNot[*appsv1alpha1.Tenant](r, &unread.Tenants, "Tenants", &appsv1alpha1.TenantList{}, noTenants)
+	r.objects.Nodes = readOrNot[*corev1.Node](r, &unread.Nodes, "Nodes", &corev1.NodeList{}, noNodes)
 }
 
 // readWebhook reads which objects the API server sends to the webhook of policies, if there are policies. A user who may not read that gets
@@ -213,6 +211,15 @@ func (r *podsReader) readReleases(namespace string) {
 		release.SetOwnerReferences(read.OwnerReferences)
 		r.objects.Releases = append(r.objects.Releases, release)
 	}
+}
+
+// readOrNot lists objects of the whole cluster, and sets unread if the user may not do that.
+func readOrNot[T runtime.Object](r *podsReader, unread *bool, kind string, empty runtime.Object, consequence string) []T {
+	before := len(r.reader.forbidden)
+	objects := readPods[T](r, kind, "", empty, consequence)
+	*unread = len(r.reader.forbidden) > before
+
+	return objects
 }
 
 // readPods lists objects, and records why there are none.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -32,11 +33,16 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 	}
 
 	namespace := ev.object.GetNamespace()
-	explained := &Class{
-		Denial: verdict.Message, Warnings: verdict.Warnings, Verified: e.namespaces[namespace][tenancy.VerifyLabel] == "true",
+	labels, known := e.namespaces[namespace]
+	explained := &Class{Denial: verdict.Message, Warnings: verdict.Warnings, Verified: labels[tenancy.VerifyLabel] == "true"}
+
+	if apierrors.IsForbidden(err) {
+		// The hub may have the right that the user lacks.
+		explained.Denial = ""
+		explained.Notes = append(explained.Notes, fmt.Sprintf("the class is not known, as this user may not read an owner: %v", err))
 	}
 
-	if !explained.Verified {
+	if known && !explained.Verified {
 		explained.Notes = append(explained.Notes, fmt.Sprintf("namespace %s has no label %s=true: its Pods are not verified until the controller "+
 			"affinityclass/namespaces sets it", namespace, tenancy.VerifyLabel))
 	}
@@ -53,6 +59,9 @@ func (e *Evaluator) explainClass(ev *evaluation) *Class {
 
 	if class := e.classes[explained.Class]; class != nil {
 		explained.addContract(class, ev)
+	} else if e.objects.Unread.Classes && explained.Class != "" {
+		explained.Denial = ""
+		explained.Notes = append(explained.Notes, "it is not known whether Pods satisfy the class, which this user may not read")
 	}
 
 	return explained
@@ -141,7 +150,7 @@ func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplic
 		c.Origin = fmt.Sprintf("label %s of HelmRelease %s", tenancy.ClassLabel, c.Release)
 	}
 
-	if application.object != nil && wanted != c.Class {
+	if application.object != nil && wanted != c.Class && (named != "" || !e.objects.Unread.Tenants) {
 		c.Notes = append(c.Notes, fmt.Sprintf("the next change of the spec of %s resolves %s instead", c.Application, orNone(wanted)))
 	}
 

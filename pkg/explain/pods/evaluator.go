@@ -177,7 +177,7 @@ func (e *Evaluator) report(ev *evaluation) Report {
 	report.Class = e.explainClass(ev)
 	report.Notes = ev.pod.notes()
 
-	if !e.objects.NodesUnread {
+	if !e.objects.Unread.Nodes {
 		report.Nodes = explainNodes(ev.pod, e.objects.Nodes)
 	}
 

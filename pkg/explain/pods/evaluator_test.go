@@ -2,9 +2,11 @@ package pods
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -214,5 +216,34 @@ func TestExplainReadsOwnersAndApplications(t *testing.T) {
 		if report.Class.Origin != tc.origin || !cmp.Equal(notes, report.Class.Notes) {
 			t.Errorf("%s: origin %q, notes %q", tc.reason, report.Class.Origin, report.Class.Notes)
 		}
+	}
+}
+
+// What the user may not read is not taken for something that is not there.
+func TestUnreadIsNotAbsent(t *testing.T) {
+	objects := parse(t, world+etcd)
+	objects.Classes, objects.Tenants, objects.Nodes, objects.Namespaces = nil, nil, nil, nil
+	objects.Unread = Unread{Nodes: true, Classes: true, Tenants: true}
+	report, err := NewEvaluator(objects).Explain(objects.Workloads[0], false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Class{
+		Class: "dc1", Origin: "label apps.cozystack.io/affinity-class of HelmRelease tenant-acme/postgres-main-db", Application: "Postgres main-db",
+		Release: "tenant-acme/postgres-main-db", Notes: []string{"it is not known whether Pods satisfy the class, which this user may not read"},
+	}
+	if diff := cmp.Diff(want, report.Class); diff != "" || report.Nodes != nil {
+		t.Errorf("nodes %v, class (-want +got):\n%s", report.Nodes, diff)
+	}
+
+	objects = parse(t, world+podOf+", ownerReferences: [{apiVersion: db/v1, kind: Cluster, name: c, uid: u}]}\nspec: {}")
+	objects.Owner = func(tenancy.Target) (*tenancy.Object, error) {
+		return nil, apierrors.NewForbidden(schema.GroupResource{Group: "db", Resource: "clusters"}, "c", errors.New("no"))
+	}
+	if report, err = NewEvaluator(objects).Explain(objects.Workloads[0], false); err != nil {
+		t.Fatal(err)
+	}
+	if report.Refused() || len(report.Class.Notes) != 1 || !strings.Contains(report.Class.Notes[0], "this user may not read an owner") {
+		t.Errorf("class %+v", report.Class)
 	}
 }

@@ -38,8 +38,13 @@ type Objects struct {
 
 	// Missing has a sentence for each kind that the cluster does not serve or that could not be read, with what that means for the reports.
 	Missing []string
-	// NodesUnread says that the Nodes could not be read, so that no report has Nodes.
-	NodesUnread bool
+	// Unread says which kinds the user may not read, so that no report says anything that depends on them.
+	Unread Unread
+}
+
+// Unread has the kinds whose objects could not be read.
+type Unread struct {
+	Nodes, Classes, Tenants bool
 }
 
 // Names returns the kinds and names of all objects: "Node n1", "Deployment team-a/web".

@@ -203,6 +203,8 @@ func writeClass(out *bytes.Buffer, c *pods.Class, style Style) {
 
 func classVerdict(c *pods.Class, style Style) string {
 	switch {
+	case c.Enforcement == "" && c.Denial == "":
+		return "not known"
 	case c.Satisfied:
 		return "satisfied"
 	case c.Enforcement == string(cozystackv1alpha1.EnforcementWarn):
