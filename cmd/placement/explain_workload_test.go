@@ -28,8 +28,9 @@ func TestExplainWorkload(t *testing.T) {
 		wantStderr []string
 	}{
 		{
-			reason: "the form TYPE NAME, a short name, and one line for each node that fits", wantStdout: []string{"tenant-acme/main-db n1\ntenant-acme/main-db n3\n"},
-			args: []string{"sts", "main-db", "-f", explainedPods, "-o", "name"},
+			reason:     "the form TYPE NAME, a short name, and one line for each node that fits",
+			wantStdout: []string{"tenant-acme/main-db n1\ntenant-acme/main-db n3\n"},
+			args:       []string{"sts", "main-db", "-f", explainedPods, "-o", "name"},
 		},
 		{
 			reason: "several workloads", wantStdout: []string{"Deployment tenant-acme/web: ", "\n\nStatefulSet tenant-acme/main-db: "},
@@ -117,7 +118,8 @@ func TestDiffOfPolicies(t *testing.T) {
 	}{
 		{
 			reason: "K38: what has drifted is due anyway; the policy gets the namespace of -n, and live fields stay", wantCode: exitDiffers,
-			args: []string{"-f", file("same.yaml", head+"metadata: {name: web}\nspec: {podSelector: {matchLabels: {app: web}}}\n"), "-n", "tenant-acme"},
+			args: []string{"-n", "tenant-acme", "-f",
+				file("same.yaml", head+"metadata: {name: web}\nspec: {podSelector: {matchLabels: {app: web}}}\n")},
 			wantStdout: "PodSchedulingPolicy tenant-acme/web: unchanged\n" +
 				"  taken from the live object, as kubectl apply leaves what neither this file nor the last apply sets: spec.nodeSelector\n\n" +
 				"StatefulSet tenant-acme/main-db: the next update adds nodeSelector[pool], tolerations (due anyway)\n" +
@@ -138,7 +140,8 @@ func TestDiffOfPolicies(t *testing.T) {
 		},
 		{
 			reason: "a policy that admission refuses is an error", wantCode: exitNotCompared,
-			args:       []string{"-o", "name", "-f", file("bad.yaml", head+"metadata: {name: bad, namespace: a}\nspec: {podSelector: {}, nodeName: A_B}\n")},
+			args: []string{"-o", "name", "-f",
+				file("bad.yaml", head+"metadata: {name: bad, namespace: a}\nspec: {podSelector: {}, nodeName: A_B}\n")},
 			wantStdout: "tenant-acme/main-db@statefulset ~nodeSelector[pool]\ntenant-acme/main-db@statefulset ~tolerations\n",
 			wantStderr: []string{"PodSchedulingPolicy a/bad would be refused, and is not in the comparison: spec.nodeName: Invalid value"},
 		},

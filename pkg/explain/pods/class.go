@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,8 +116,12 @@ type readApplication struct {
 	err    error
 }
 
-// class returns the class that the spec of the application names; "" for none.
+// class returns the class that the spec of the application names; "" for none, and if the application is not known.
 func (a readApplication) class() string {
+	if a.object == nil {
+		return ""
+	}
+
 	class, _, err := unstructured.NestedString(a.object.Object, "spec", "affinityClass")
 	if err != nil {
 		return "" // The schema of every application kind says that it is a string.
@@ -133,16 +138,12 @@ func (c *Class) addOrigin(e *Evaluator, namespace string, application readApplic
 		c.Notes = append(c.Notes, fmt.Sprintf("%s could not be read, so its own class is not known: %v", c.Application, application.err))
 	}
 
-	named, wanted := "", effective.Default
-	if application.object != nil {
-		if named = application.class(); named != "" {
-			wanted = named
-		}
-	}
+	named := application.class()
+	wanted := cmp.Or(named, effective.Default)
 
 	switch {
 	case c.Class == "":
-	case named != "" && named == c.Class:
+	case named == c.Class:
 		c.Origin = "spec.affinityClass of " + c.Application
 	case application.object != nil && named == "" && c.Class == effective.Default:
 		c.Origin = "default of " + tenant

@@ -18,8 +18,8 @@ type summary struct {
 
 func summarize(d Difference) summary {
 	s := summary{
-		Name: d.Kind + " " + d.Name, Lacks: d.Lacks, Dropped: append([]string(nil), d.Dropped...), Class: d.LacksOfClass, Denial: d.Denial, Anyway: d.Anyway,
-		Admitted: d.Admitted,
+		Name: d.Kind + " " + d.Name, Lacks: d.Lacks, Dropped: append([]string(nil), d.Dropped...), Class: d.LacksOfClass,
+		Denial: d.Denial, Anyway: d.Anyway, Admitted: d.Admitted,
 	}
 	for _, skip := range d.Skipped {
 		s.Skipped = append(s.Skipped, skip.Message)
@@ -103,8 +103,8 @@ func TestDiff(t *testing.T) {
 					`metadata.name: Invalid value: "` + strings.Repeat("a", 64) +
 						`": must have at most 63 characters, because the name becomes the value of a label`,
 					`spec.nodeSelector: Invalid value: "a!": name part must consist of alphanumeric characters, '-', '_' or '.', ` +
-						`and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is ` +
-						`'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+						`and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', ` +
+						`regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
 				}},
 			},
 			want: []summary{{

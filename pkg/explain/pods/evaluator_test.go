@@ -88,7 +88,8 @@ func TestExplainExemptsAndExistingPods(t *testing.T) {
 		{
 			reason: "K40: a ReplicaSet of a Deployment gets nothing, its Pods do",
 			object: "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r, namespace: tenant-acme, ownerReferences: [{" +
-				"apiVersion: apps/v1, kind: Deployment, name: d, uid: a, controller: true}]}\nspec: {template: {metadata: {labels: {app: etcd}}, spec: {}}}",
+				"apiVersion: apps/v1, kind: Deployment, name: d, uid: a, controller: true}]}\n" +
+				"spec: {template: {metadata: {labels: {app: etcd}}, spec: {}}}",
 			exempt: "the ReplicaSet has the template of its controller", fit: []string{"n1"},
 		},
 		{

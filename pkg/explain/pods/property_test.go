@@ -51,8 +51,8 @@ var (
 	}), 0, 2)
 	constraints = rapid.Custom(func(t *rapid.T) kupidv1alpha1.PodSchedulingPolicyConstraints {
 		return kupidv1alpha1.PodSchedulingPolicyConstraints{
-			NodeSelector: labelSets.Draw(t, "nodeSelector"), Affinity: affinities.Draw(t, "affinity"), Tolerations: tolerations.Draw(t, "tolerations"),
-			NodeName: rapid.SampledFrom([]string{"", "", "", "n0"}).Draw(t, "nodeName"),
+			NodeSelector: labelSets.Draw(t, "nodeSelector"), Affinity: affinities.Draw(t, "affinity"),
+			Tolerations: tolerations.Draw(t, "tolerations"), NodeName: rapid.SampledFrom([]string{"", "", "", "n0"}).Draw(t, "nodeName"),
 		}
 	})
 	worlds = rapid.Custom(drawWorld)

@@ -43,7 +43,8 @@ func TestWhatTheWebhookDoesNotReviewIsExempt(t *testing.T) {
 		isNew                   bool
 	}{
 		{reason: "the shipped rules cover existing Pods, whose creation is reviewed", namespace: "a"},
-		{reason: "K26: kube-system", namespace: "kube-system", isNew: true, want: "the namespaceSelector of " + of + " leaves namespace kube-system out"},
+		{reason: "K26: kube-system", namespace: "kube-system", isNew: true,
+			want: "the namespaceSelector of " + of + " leaves namespace kube-system out"},
 		{
 			reason: "K36: the administrator has removed the rule for Pods", namespace: "a", want: of + " has no rule for CREATE of pods",
 			edit: func(webhook *admissionregistrationv1.MutatingWebhook) { webhook.Rules = webhook.Rules[1:] },

@@ -50,7 +50,8 @@ func TestReadsWhatDecidesAboutPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"PodSchedulingPolicy a/p", "AffinityClass dc1", "Tenant tenant-root/acme", "Namespace a", "Node n1", "HelmRelease a/r", "Postgres a/p", "Pod a/p",
+		"PodSchedulingPolicy a/p", "AffinityClass dc1", "Tenant tenant-root/acme", "Namespace a", "Node n1", "HelmRelease a/r",
+		"Postgres a/p", "Pod a/p",
 	}
 	if diff := cmp.Diff(want, state.Pods.Names()); diff != "" {
 		t.Errorf("objects (-want +got):\n%s", diff)
@@ -76,7 +77,8 @@ func TestMistakesInWhatDecidesAboutPods(t *testing.T) {
 		},
 		{"a Node in a namespace", "apiVersion: v1\nkind: Node\nmetadata: {name: n1, namespace: a}\n", "a Node lives in no namespace"},
 		{"a HelmRelease without a name", strings.Replace(release, "name: r, ", "", 1), "metadata.name: is required"},
-		{"any other kind of Flux", strings.Replace(release, "HelmRelease", "HelmChart", 1), "HelmChart of helm.toolkit.fluxcd.io/v2 is not known here"},
+		{"any other kind of Flux", strings.Replace(release, "HelmRelease", "HelmChart", 1),
+			"HelmChart of helm.toolkit.fluxcd.io/v2 is not known here"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			_, err := podReader(t, tc.content).State()
