@@ -36,20 +36,25 @@ func newClass(name string, selector map[string]cozystackv1alpha1.NodeLabelValue)
 	}
 }
 
-// acme creates a Tenant in tenant-root with the default dc1 and the classes dc1 and dc2, and its namespace with the label of the hub. They
-// are called acme1, acme2 and so on, and are deleted after the spec.
+// acme creates a Tenant in tenant-root with the default dc1 and the classes dc1 and dc2, and returns when the hub has made its namespace with
+// the label. They are called acme1, acme2 and so on, and are deleted after the spec.
 func acme(ctx context.Context) (tenant *appsv1alpha1.Tenant, namespace string) {
 	GinkgoHelper()
 
 	tenant = newTenant(tenancy.RootNamespace, fmt.Sprintf("acme%d", tenants.Add(1)), "dc1", "dc1", "dc2")
 	namespace = tenancy.WorkloadNamespace(tenant.Namespace, tenant.Name)
 
-	Expect(suite.Client.Create(ctx, verifiedNamespace(namespace))).To(Succeed())
 	DeferCleanup(deleteNow, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	Expect(suite.Client.Create(ctx, tenant)).To(Succeed())
 	DeferCleanup(deleteNow, tenant)
-	Eventually(func() error { // Pods run as this account, which kube-controller-manager makes.
-		return suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "default"}, &corev1.ServiceAccount{})
+	Eventually(func(g Gomega) {
+		made := &corev1.Namespace{}
+		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Name: namespace}, made)).To(Succeed())
+		g.Expect(made.Labels).To(HaveKeyWithValue(tenancy.VerifyLabel, "true"))
+
+		// Pods run as this account, which kube-controller-manager makes.
+		account := &corev1.ServiceAccount{}
+		g.Expect(suite.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "default"}, account)).To(Succeed())
 	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
 
 	return tenant, namespace
