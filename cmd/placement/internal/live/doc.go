@@ -5,8 +5,8 @@
 // elsewhere, or once when all has settled. Placements come from the informers of the controllers, Pods from the API server.
 //
 // It promises: the latest state is always shown in the end; where each change is a line, an object that has not settled gets its line when
-// it has, or after maxDelay; the terminal is restored at the end, with the last table on it; user-provided messages cannot
-// drive the terminal; and the log of the process does not mix with the table.
+// it has, or after maxDelay; the terminal is restored at the end, with the last table on it; user-provided messages cannot drive the
+// terminal; and the log of the process does not mix with the table.
 //
 // It never writes to the hub.
 package live
