@@ -133,7 +133,7 @@ func Excluded(kind Kind, object *unstructured.Unstructured) string {
 	}
 
 	if kind.Kind == kindSecret {
-		switch secret, _, _ := unstructured.NestedString(object.Object, "type"); corev1.SecretType(secret) { //nolint:errcheck // no text, no type
+		switch secret, _, _ := unstructured.NestedString(object.Object, "type"); corev1.SecretType(secret) {
 		case corev1.SecretTypeServiceAccountToken:
 			return "is a token of a ServiceAccount"
 		case corev1.SecretTypeBootstrapToken:

@@ -37,10 +37,10 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	return object
 }
 
-func workOf(t *testing.T, object *unstructured.Unstructured, cluster string, replicas *int32) *workv1.ManifestWork {
+func workOf(t *testing.T, object *unstructured.Unstructured, replicas *int32) *workv1.ManifestWork {
 	t.Helper()
 
-	work, err := NewPayload(kindOf(object.GetKind()), object).Work(cluster, replicas, false)
+	work, err := NewPayload(kindOf(object.GetKind()), object).Work("c1", replicas, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ spec: {type: NodePort, ports: [{port: 80}, {port: 81}]}`, nil},
 		t.Run(c.name, func(t *testing.T) {
 			object := objectOf(t, c.object)
 			before := object.DeepCopy()
-			work := workOf(t, object, "c1", c.replicas)
+			work := workOf(t, object, c.replicas)
 
 			got := unstructured.Unstructured{}
 			if err := json.Unmarshal(work.Spec.Workload.Manifests[1].Raw, &got); err != nil {
@@ -140,7 +140,7 @@ spec: {type: NodePort, ports: [{port: 80}, {port: 81}]}`, nil},
 }
 
 func TestWork(t *testing.T) {
-	work := workOf(t, objectOf(t, deployment), "c1", ptr.To[int32](4))
+	work := workOf(t, objectOf(t, deployment), ptr.To[int32](4))
 	apply := &workv1.UpdateStrategy{
 		Type: workv1.UpdateStrategyTypeServerSideApply, ServerSideApply: &workv1.ServerSideApplyConfig{FieldManager: "work-agent-federation"},
 	}
@@ -188,7 +188,7 @@ func TestWork(t *testing.T) {
 	})
 	t.Run("federated-selector 3.1.6: the ready replicas of a ReplicaSet", func(t *testing.T) {
 		object := objectOf(t, `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: x, namespace: ns}}`)
-		work := workOf(t, object, "c1", ptr.To[int32](0))
+		work := workOf(t, object, ptr.To[int32](0))
 
 		want := []workv1.FeedbackRule{{Type: "JSONPaths", JsonPaths: []workv1.JsonPath{{Name: ReadyReplicas, Path: ".status.readyReplicas"}}}}
 		if diff := cmp.Diff(want, work.Spec.ManifestConfigs[1].FeedbackRules); diff != "" {
@@ -213,7 +213,7 @@ func TestWork(t *testing.T) {
 		object := objectOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}}`)
 		object.SetName(strings.Repeat("a", 200))
 
-		if got := workOf(t, object, "c1", nil).Labels[NameLabel]; got != shortHash(object.GetName()) {
+		if got := workOf(t, object, nil).Labels[NameLabel]; got != shortHash(object.GetName()) {
 			t.Errorf("label %s", got)
 		}
 	})
@@ -260,7 +260,7 @@ func TestWork(t *testing.T) {
 // TestWorkHash checks that the hash of a work is that of the stored one, and that each edit of somebody else changes it
 // (docs/spec/federated-selector.md 3.1.4).
 func TestWorkHash(t *testing.T) {
-	work := workOf(t, objectOf(t, deployment), "c1", ptr.To[int32](4))
+	work := workOf(t, objectOf(t, deployment), ptr.To[int32](4))
 	stored := work.DeepCopy()
 	stored.Labels["of"], stored.Generation = "others", 3
 	stored.Spec.Workload.Manifests[1].Raw = []byte(strings.ReplaceAll(string(work.Spec.Workload.Manifests[1].Raw), `\u003c`, "<"))
