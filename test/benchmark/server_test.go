@@ -86,7 +86,8 @@ func (s *server) startHub(b *testing.B, controllers ...string) *hub {
 	h.last.Store(time.Now().UnixNano())
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counter{next: next, hub: h} })
 	h.manager, err = ctrl.NewManager(config, ctrl.Options{
-		Scheme: controller.Scheme(), Cache: controller.Options{Namespace: manifests.Namespace}.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Scheme: controller.Scheme(), Logger: klog.Background(),
+		Cache: controller.Options{Namespace: manifests.Namespace}.CacheOptions(), NewCache: lenient.NewCache,
 		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 	})
 	must(b, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// countedEvaluations returns a Placement of v1beta1 in a namespace of the test State, with the given spec.
-func countedEvaluations(namespace, spec string) string {
+// withSpec returns a Placement of v1beta1 in a namespace of the test State, with the given spec.
+func withSpec(namespace, spec string) string {
 	return "\n---\napiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\n" +
 		"metadata: {name: asked, namespace: " + namespace + "}\nspec: " + spec + "\n"
 }
@@ -20,23 +20,23 @@ func countedEvaluations(namespace, spec string) string {
 func predicate(selector string) string { return "{requiredClusterSelector: " + selector + "}" }
 
 func expression(cel string) string {
-	return countedEvaluations("team-a", `{predicates: [`+predicate(`{celSelector: {celExpressions: ["`+cel+`"]}}`)+`]}`)
+	return withSpec("team-a", `{predicates: [`+predicate(`{celSelector: {celExpressions: ["`+cel+`"]}}`)+`]}`)
 }
 
 // Every kind of counterfactual is found, the nearest first.
 func TestSearchFindsTheNearest(t *testing.T) {
 	labels := func(selector string) string {
-		return countedEvaluations("team-a", "{predicates: ["+predicate("{labelSelector: "+selector+"}")+"]}")
+		return withSpec("team-a", "{predicates: ["+predicate("{labelSelector: "+selector+"}")+"]}")
 	}
 	older := func(spec string) string {
-		return strings.Replace(countedEvaluations("team-a", spec), clusterv1beta1.GroupVersion.String(), placementv1alpha1.GroupVersion.String(), 1)
+		return strings.Replace(withSpec("team-a", spec), clusterv1beta1.GroupVersion.String(), placementv1alpha1.GroupVersion.String(), 1)
 	}
 
 	for _, tc := range []struct {
 		reason, placement, cluster string
 		want                       []string
 	}{
-		{"a selected cluster needs nothing", countedEvaluations("team-a", "{}"), "eu1", nil},
+		{"a selected cluster needs nothing", withSpec("team-a", "{}"), "eu1", nil},
 		{"a label", labels("{matchLabels: {region: eu}}"), "us2", []string{"would be selected if label region were eu"}},
 		{
 			"of several values one is enough to be told", labels("{matchExpressions: [{key: region, operator: In, values: [ap, eu]}]}"), "us2",
@@ -60,12 +60,12 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		},
 		{
 			"a claim",
-			countedEvaluations("team-a", "{predicates: ["+predicate(`{claimSelector: {matchExpressions: [{key: version, operator: In, values: ["1.31"]}]}}`)+"]}"),
+			withSpec("team-a", "{predicates: ["+predicate(`{claimSelector: {matchExpressions: [{key: version, operator: In, values: ["1.31"]}]}}`)+"]}"),
 			"eu2", []string{"would be selected if claim version were 1.31"},
 		},
 		{
 			"a claim that must not be there",
-			countedEvaluations("team-a", "{predicates: ["+predicate(`{claimSelector: {matchExpressions: [{key: version, operator: DoesNotExist}]}}`)+"]}"),
+			withSpec("team-a", "{predicates: ["+predicate(`{claimSelector: {matchExpressions: [{key: version, operator: DoesNotExist}]}}`)+"]}"),
 			"eu2", []string{"would be selected if claim version were not set"},
 		},
 		{
@@ -74,40 +74,40 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		},
 		{
 			"one clause of one predicate is nearer than two of another",
-			countedEvaluations("team-a", "{predicates: ["+predicate("{labelSelector: {matchLabels: {region: eu, env: prod}}}")+", "+
+			withSpec("team-a", "{predicates: ["+predicate("{labelSelector: {matchLabels: {region: eu, env: prod}}}")+", "+
 				predicate("{labelSelector: {matchLabels: {zone: a}}}")+"]}"),
 			"us2", []string{"would be selected if label zone were a"},
 		},
 		{"three are too many", labels("{matchLabels: {region: eu, env: prod, zone: a}}"), "us2", nil},
-		{"a taint", countedEvaluations("team-a", "{}"), "us1", []string{"needs toleration gpu=a100:NoSelect"}},
+		{"a taint", withSpec("team-a", "{}"), "us1", []string{"needs toleration gpu=a100:NoSelect"}},
 		{"a taint in the older API", older("{}"), "us1", []string{"would be selected if taint gpu=a100:NoSelect were taken away"}},
 		{
 			"a label and a taint", labels("{matchLabels: {region: eu}}"), "us1",
 			[]string{"would be selected if label region were eu, and needs toleration gpu=a100:NoSelect too"},
 		},
 		{
-			"a set that is not bound", countedEvaluations("team-a", "{}"), "e1", []string{
+			"a set that is not bound", withSpec("team-a", "{}"), "e1", []string{
 				"needs set edge bound to namespace team-a", "needs set global bound to namespace team-a",
 				"would be selected if label cluster.open-cluster-management.io/clusterset were prod",
 			},
 		},
 		{
-			"a set that is not asked for", countedEvaluations("team-b", "{clusterSets: [prod]}"), "e1", []string{
+			"a set that is not asked for", withSpec("team-b", "{clusterSets: [prod]}"), "e1", []string{
 				"needs set edge in spec.clusterSets", "would be selected if label cluster.open-cluster-management.io/clusterset were prod",
 			},
 		},
 		{
-			"points or places", countedEvaluations("team-a", "{numberOfClusters: 1, clusterSets: [prod]}"), "us2",
+			"points or places", withSpec("team-a", "{numberOfClusters: 1, clusterSets: [prod]}"), "us2",
 			[]string{"needs 1 more point", "needs numberOfClusters 2"},
 		},
 		{
 			"points do not outweigh taints to avoid",
-			countedEvaluations("team-a", `{numberOfClusters: 1, tolerations: [{key: gpu, operator: Exists}], predicates: [`+
+			withSpec("team-a", `{numberOfClusters: 1, tolerations: [{key: gpu, operator: Exists}], predicates: [`+
 				predicate("{labelSelector: {matchLabels: {env: prod}}}")+"]}"),
 			"us1", []string{"needs numberOfClusters 3"},
 		},
-		{"no clusters wanted", countedEvaluations("team-a", "{numberOfClusters: 0}"), "us2", []string{"needs numberOfClusters 2"}},
-		{"what is being deleted", countedEvaluations("team-a", "{}"), "gone", nil},
+		{"no clusters wanted", withSpec("team-a", "{numberOfClusters: 0}"), "us2", []string{"needs numberOfClusters 2"}},
+		{"what is being deleted", withSpec("team-a", "{}"), "gone", nil},
 		{
 			"CEL: a text in the expression", expression(`managedCluster.metadata.labels['region'] == 'ap'`), "eu1",
 			[]string{
@@ -132,11 +132,11 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		},
 		{
 			"no domain",
-			countedEvaluations("team-b", "{spreadPolicy: {spreadConstraints: [{topologyKey: zone, topologyKeyType: Label, maxSkew: 1, "+
+			withSpec("team-b", "{spreadPolicy: {spreadConstraints: [{topologyKey: zone, topologyKeyType: Label, maxSkew: 1, "+
 				"whenUnsatisfiable: DoNotSchedule}]}}"),
 			"e1", []string{"would be selected if label zone were b"},
 		},
-		{"a mistake has no answer", countedEvaluations("team-a", "{prioritizerPolicy: {mode: Sometimes}}"), "us2", nil},
+		{"a mistake has no answer", withSpec("team-a", "{prioritizerPolicy: {mode: Sometimes}}"), "us2", nil},
 		{"nothing gets another name", older("{predicates: [{clusterName: us2}]}"), "eu1", nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -36,8 +36,9 @@ var keeping = []struct {
 
 // changing are steps by which clusters come and go.
 var changing = []step{
-	(*arenaHub).relabel, (*arenaHub).relabel, (*arenaHub).move, (*arenaHub).reclaim, (*arenaHub).rescore, (*arenaHub).toggleTaint, (*arenaHub).toggleBinding,
-	(*arenaHub).reselectSet, (*arenaHub).respecify, (*arenaHub).respecify, (*arenaHub).recreateCluster, (*arenaHub).recreatePlacement, (*arenaHub).recreateSet,
+	(*arenaHub).relabel, (*arenaHub).relabel, (*arenaHub).move, (*arenaHub).reclaim, (*arenaHub).rescore, (*arenaHub).toggleTaint,
+	(*arenaHub).toggleBinding, (*arenaHub).reselectSet, (*arenaHub).respecify, (*arenaHub).respecify, (*arenaHub).recreateCluster,
+	(*arenaHub).recreatePlacement, (*arenaHub).recreateSet,
 }
 
 // unreadable are steps that make, for a moment, objects that the API server accepts and the types of Go cannot hold. The policies against
