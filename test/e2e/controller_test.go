@@ -165,7 +165,7 @@ func checkSilentRestart(t *testing.T, h *hub) {
 	eventually(t, "waiting for every placement and set to be looked at", func() error {
 		_, body := r.get(t, "/metrics", reader)
 		for name, least := range map[string]float64{
-			"placement": 6, "clusterset": 5, "clustersetbinding": 4, "vocabulary": 1, "managedcluster-defaults": 1,
+			"placement": 6, "clusterset": 5, "clustersetbinding": 4, "vocabulary": 1, "webhook-certificates": 1,
 		} {
 			if done := reconciles(t, body, name); done < least {
 				return fmt.Errorf("controller %s has looked at %v of %v", name, done, least)

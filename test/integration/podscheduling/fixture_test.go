@@ -217,6 +217,21 @@ func required(key string, values ...string) string {
 	return "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [" + strings.Join(terms, ", ") + "]}}}"
 }
 
+// in returns a match expression for one value of a label.
+func in(key, value string) map[string]any {
+	return map[string]any{"key": key, "operator": "In", "values": []any{value}}
+}
+
+// preferred returns a node affinity with the same preferred term with each weight.
+func preferred(weights ...string) string {
+	terms := []string{}
+	for _, weight := range weights {
+		terms = append(terms, "{weight: "+weight+", preference: {matchExpressions: [{key: pool, operator: In, values: [a]}]}}")
+	}
+
+	return "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + strings.Join(terms, ", ") + "]}}"
+}
+
 // read returns an object as it is stored now.
 func read(ctx context.Context, g Gomega, object *unstructured.Unstructured) *unstructured.Unstructured {
 	found := &unstructured.Unstructured{}

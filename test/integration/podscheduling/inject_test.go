@@ -100,6 +100,53 @@ var _ = Describe("What policies inject", Ordered, func() {
 		Expect(replicaSets.Items).To(HaveLen(1))
 	})
 
+	It("K14: is added to each of the workload's required terms", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		clusterPolicy(ctx, f, "p", required("pool", "a"))
+		Expect(requiredTerms(tried(ctx, workload(f, "Deployment", "etcd", "etcd", required("arch", "amd64", "arm64"))))).To(Equal([]any{
+			map[string]any{"matchExpressions": []any{in("pool", "a"), in("arch", "amd64")}},
+			map[string]any{"matchExpressions": []any{in("pool", "a"), in("arch", "arm64")}},
+		}))
+	})
+
+	It("K15: leaves a workload that matches no node", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		clusterPolicy(ctx, f, "p", required("pool", "a"))
+
+		const nothing = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{}]}}}"
+		Expect(requiredTerms(tried(ctx, workload(f, "Pod", "etcd", "etcd", nothing)))).To(Equal([]any{map[string]any{}}))
+	})
+
+	It("K16: has a preferred term once, unless the weights differ", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		clusterPolicy(ctx, f, "p", preferred("1", "2"))
+
+		spec := tried(ctx, workload(f, "Pod", "etcd", "etcd", preferred("1")))
+		terms, _, err := unstructured.NestedSlice(spec, "affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(terms).To(HaveExactElements(HaveKeyWithValue("weight", BeEquivalentTo(1)), HaveKeyWithValue("weight", BeEquivalentTo(2))))
+	})
+
+	It("K17: copies an anti-affinity that the workload does not have", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		clusterPolicy(ctx, f, "p", "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "+
+			"[{topologyKey: zone, labelSelector: {matchLabels: {app: etcd}}}]}}")
+		Expect(tried(ctx, workload(f, "StatefulSet", "etcd", "etcd", ""))["affinity"]).To(Equal(map[string]any{
+			"podAntiAffinity": map[string]any{"requiredDuringSchedulingIgnoredDuringExecution": []any{map[string]any{
+				"topologyKey": "zone", "labelSelector": map[string]any{"matchLabels": map[string]any{"app": "etcd"}},
+			}}},
+		}))
+	})
+
+	It("K19: has the tolerations of several policies in the order of their names", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		clusterPolicy(ctx, f, "b", "tolerations: [{key: second, operator: Exists}]")
+		clusterPolicy(ctx, f, "a", "tolerations: [{key: first, operator: Exists}]")
+		Expect(tried(ctx, workload(f, "Deployment", "etcd", "etcd", ""))["tolerations"]).To(Equal([]any{
+			map[string]any{"key": "first", "operator": "Exists"}, map[string]any{"key": "second", "operator": "Exists"},
+		}))
+	})
+
 	It("K18: is that of the first policy by name, cluster policies first", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		policy(ctx, f, "0", "nodeSelector: {x: '3'}")
