@@ -60,7 +60,8 @@ func TestSearchFindsTheNearest(t *testing.T) {
 		},
 		{
 			"a claim",
-			withSpec("team-a", "{predicates: ["+predicate(`{claimSelector: {matchExpressions: [{key: version, operator: In, values: ["1.31"]}]}}`)+"]}"),
+			withSpec("team-a", "{predicates: ["+
+				predicate(`{claimSelector: {matchExpressions: [{key: version, operator: In, values: ["1.31"]}]}}`)+"]}"),
 			"eu2", []string{"would be selected if claim version were 1.31"},
 		},
 		{
