@@ -36,7 +36,7 @@ const (
 	// MaxPayload is the size of the manifests of a work in bytes that Open Cluster Management admits.
 	MaxPayload = 500 * 1024
 
-	// hashLength is the length of hashes in names and labels, in hex digits: 128 bits, so that nobody can find two objects with the same.
+	// hashLength is the length of hashes in names and labels, in hex digits: 128 bits, so that two objects with the same hash cannot be found.
 	hashLength = 32
 )
 

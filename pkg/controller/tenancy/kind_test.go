@@ -100,7 +100,7 @@ func TestKindsComeAndGo(t *testing.T) {
 		t.Fatalf("kinds (-want +got):\n%s", diff)
 	}
 
-	// Another chart: its applications are told of again.
+	// Another chart: its applications are enqueued again.
 	changed := definition("Postgres", "postgreses", true)
 	changed.Annotations = map[string]string{tenancy.ChartAnnotation: "{}"}
 	h.given(t, changed)

@@ -129,7 +129,7 @@ func (k *kinds) start(ctx context.Context, of kind) error {
 	return nil
 }
 
-// stop stops the informer of a kind whose definition is gone, and tells the controllers that its objects are gone; mu must be held.
+// stop stops the informer of a kind whose definition is gone, and sends the controllers the deletion of its objects; mu must be held.
 func (k *kinds) stop(ctx context.Context, of watchedKind) error {
 	if err := k.each(ctx, of, func(h toolscache.ResourceEventHandler, o *unstructured.Unstructured) { h.OnDelete(o) }); err != nil {
 		return err

@@ -256,7 +256,7 @@ func (r *podsReader) record(kind string, err error, consequence string) {
 	}
 }
 
-// listUntyped lists objects without the fields that nobody asks about.
+// listUntyped lists objects without the fields that are not read.
 func (r *podsReader) listUntyped(kind schema.GroupVersionKind, namespace string) []*unstructured.Unstructured {
 	empty := &unstructured.UnstructuredList{}
 	empty.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))

@@ -28,7 +28,7 @@ func WhatIf(out io.Writer, format Format, whatIf explain.WhatIf, showKept bool) 
 func writeWhatIf(out *bytes.Buffer, whatIf explain.WhatIf, showKept bool) {
 	fmt.Fprintf(out, "what if: %s\n", strings.Join(whatIf.Changes, ", "))
 
-	// Without Placements nothing is said of them.
+	// Without Placements the result does not mention them.
 	if whatIf.Pods == nil || whatIf.Summary != (explain.WhatIfSummary{}) {
 		fmt.Fprintln(out, summaryText(whatIf.Summary))
 	}

@@ -33,7 +33,7 @@ const (
 	eventAction = "Inject"
 )
 
-// reporter tells users and the authors of policies what was not injected.
+// reporter reports to users and to the authors of policies what was not injected.
 type reporter struct {
 	recorder events.EventRecorder
 	limit    *record.EventSourceObjectSpamFilter

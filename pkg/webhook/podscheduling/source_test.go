@@ -80,7 +80,7 @@ func TestPoliciesAreArrangedOnce(t *testing.T) {
 	}
 }
 
-// Without the field that cannot be decoded, the policy would inject something that nobody asked for.
+// Without the field that cannot be decoded, the policy would inject what its author did not want.
 func TestUnreadablePolicyIsInvalid(t *testing.T) {
 	policy := clusterPolicy(t, "c", "nodeSelector: {pool: etcd}")
 	if err := unreadable.Mark(policy, unreadable.Fields{{Path: "spec.tolerations[0]", Value: "7", Problem: "is no object"}}); err != nil {
