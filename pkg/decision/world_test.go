@@ -46,7 +46,7 @@ func byPrefix(size intstr.IntOrString, names ...string) clusterv1beta1.DecisionS
 	return clusterv1beta1.DecisionStrategy{GroupStrategy: strategy}
 }
 
-// stateOf has one bound set of everything and the clusters, each labelled with what stands before the dash of its name.
+// stateOf has one bound set of everything and the clusters, each labelled with the part of its name before the dash.
 func stateOf(clusters ...string) *inventory.Inventory {
 	i := inventory.New(selector.NewCompiler())
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}

@@ -131,7 +131,7 @@ func checkMetrics(t *testing.T, h *hub, replicas ...*replica) {
 	}
 }
 
-// checkPlacementGauges compares what is told of all placements of the samples with what is so: by a replica that leads, and by standbys not at all.
+// checkPlacementGauges checks the metrics of the placements of the samples: the leader exports them, and standbys do not.
 func checkPlacementGauges(t *testing.T, h *hub, leader *replica, standbys ...*replica) {
 	t.Helper()
 	reader := h.metricsReader(t)

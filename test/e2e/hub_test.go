@@ -86,7 +86,7 @@ type replica struct {
 
 var servingAddress = regexp.MustCompile(`"Serving HTTPS" address="([^"]+)"`)
 
-// unevaluated leaves off the controller that taints every cluster of which nobody says that it is available.
+// unevaluated leaves off the controller that taints every cluster without a reported availability.
 const unevaluated = "--controllers=-managedcluster-taints"
 
 // startReplica starts a replica and returns when it is ready.
@@ -137,7 +137,7 @@ func (r *replica) get(t *testing.T, path, token string) (status int, body string
 	return r.request(t, http.MethodGet, path, token, "")
 }
 
-// request asks the replica, whose certificate nobody signed.
+// request sends a request to the replica, whose certificate is self-signed.
 func (r *replica) request(t *testing.T, method, path, token, sent string) (status int, body string) {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}

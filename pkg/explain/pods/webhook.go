@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// anyValue stands for all values in a rule of a webhook.
+// anyValue matches all values in a rule of a webhook.
 const anyValue = "*"
 
 // notReviewed returns why the API server does not send an object to the webhook of policies: docs/spec/pod-scheduling-policy.md 2.1.2 leaves

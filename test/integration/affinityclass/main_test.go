@@ -97,7 +97,7 @@ func installPlatform(ctx context.Context) {
 	}))).To(Succeed())
 }
 
-// freeAddress returns an address on loopback that nobody listens on.
+// freeAddress returns an address on loopback without a listener.
 func freeAddress(ctx context.Context) string {
 	GinkgoHelper()
 

@@ -32,7 +32,7 @@ const (
 	redis    = "Redis"
 )
 
-// stopSystem stops the hub of the system; whoever starts another one replaces it.
+// stopSystem stops the hub of the system; starting another hub replaces it.
 var stopSystem func()
 
 // The specs of the controllers share a hub, and have Tenants and classes of their own.
