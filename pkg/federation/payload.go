@@ -25,6 +25,9 @@ var hubAnnotations = map[string]bool{
 	"deployment.kubernetes.io/max-replicas":     true,
 }
 
+// hubPrefix is the prefix of further annotations for the hub, such as those of the removal budget.
+const hubPrefix = "placement-hub.open-cluster-management.io/"
+
 // hubServiceFields are the fields of the spec of a Service whose values the hub's API server gives and that differ in each cluster.
 var hubServiceFields = []string{"clusterIP", "clusterIPs", "externalIPs", "healthCheckNodePort"}
 
@@ -46,7 +49,7 @@ func NewPayload(kind Kind, object *unstructured.Unstructured) *Payload {
 	}
 
 	annotations := object.GetAnnotations()
-	maps.DeleteFunc(annotations, func(name, _ string) bool { return hubAnnotations[name] })
+	maps.DeleteFunc(annotations, func(name, _ string) bool { return hubAnnotations[name] || strings.HasPrefix(name, hubPrefix) })
 
 	if len(annotations) > 0 {
 		metadata["annotations"] = jsonMap(annotations)
@@ -84,12 +87,8 @@ func stripService(spec map[string]any) {
 	}
 }
 
-// withReplicas returns the content of the object with its number of replicas; nil leaves it as it is. It shares all other parts.
-func (p *Payload) withReplicas(replicas *int32) map[string]any {
-	if replicas == nil {
-		return p.content
-	}
-
+// withReplicas returns the content of the object with its number of replicas. It shares all other parts.
+func (p *Payload) withReplicas(replicas int32) map[string]any {
 	content := maps.Clone(p.content)
 	spec, _ := content["spec"].(map[string]any)
 
@@ -97,7 +96,7 @@ func (p *Payload) withReplicas(replicas *int32) map[string]any {
 		spec = map[string]any{}
 	}
 
-	spec["replicas"] = int64(*replicas)
+	spec["replicas"] = int64(replicas)
 	content["spec"] = spec
 
 	return content

@@ -3,6 +3,8 @@ package federation
 import (
 	"cmp"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // WantedWork is a ManifestWork that an object should have.
@@ -19,8 +21,15 @@ type ExistingWork struct {
 	Cluster string
 	// Hash is WorkHash of the work as it is stored.
 	Hash string
-	// Replicas is the number of replicas in the work; 0 for objects without replicas.
-	Replicas int32
+	// Replicas is the number of replicas in the work, and Ready how many of them the agent has reported as ready; 0 for objects without
+	// replicas.
+	Replicas, Ready int32
+	// Applied and Available are the conditions of the work; empty until the agent has reported them.
+	Applied, Available metav1.ConditionStatus
+	// Problem is what the agent has reported last about a manifest that it could not apply; empty if there is none.
+	Problem string
+	// Orphan reports whether the copies stay when the work is deleted, and OrphanSeen whether the agent knows.
+	Orphan, OrphanSeen bool
 	// Foreign reports whether the work does not belong to the object.
 	Foreign bool
 	// Deleting reports whether the work has a deletion timestamp.
@@ -33,7 +42,9 @@ type WorkPlan struct {
 	// Gain are the clusters whose work is created or changed, in the order of the writes: first those that get the object, then those that get
 	// replicas, then the others.
 	Gain []string
-	// Lose are the clusters whose work is deleted, sorted. While a write of Gain has failed, nothing of it is deleted
+	// Reduce are the clusters whose work is changed to fewer replicas, sorted, after all of Gain.
+	Reduce []string
+	// Lose are the clusters whose work is deleted, sorted. While a write of Gain or Reduce has failed, nothing of it is deleted
 	// (docs/architecture.md law 5).
 	Lose []string
 	// Waiting are the clusters that want a work whose predecessor is still being deleted, sorted. Its end makes the next plan.
@@ -43,7 +54,7 @@ type WorkPlan struct {
 }
 
 // Empty reports whether the plan has no writes.
-func (p *WorkPlan) Empty() bool { return len(p.Gain) == 0 && len(p.Lose) == 0 }
+func (p *WorkPlan) Empty() bool { return len(p.Gain) == 0 && len(p.Reduce) == 0 && len(p.Lose) == 0 }
 
 // gain is a write of WorkPlan.Gain; a lower rank comes first.
 type gain struct {
@@ -55,7 +66,6 @@ const (
 	rankCreate = iota
 	rankMoreReplicas
 	rankUpdate
-	rankFewerReplicas
 )
 
 // PlanWorks compares the wanted works of an object with the existing ones; each has at most one for a cluster. A foreign work of a cluster
@@ -84,7 +94,11 @@ func PlanWorks(wanted []WantedWork, existing []ExistingWork) WorkPlan {
 		case have.Deleting:
 			plan.Waiting = append(plan.Waiting, want.Cluster)
 		case have.Hash != want.Hash:
-			gains = append(gains, gain{want.Cluster, rankOf(want.Replicas, have.Replicas)})
+			if want.Replicas < have.Replicas {
+				plan.Reduce = append(plan.Reduce, want.Cluster)
+			} else {
+				gains = append(gains, gain{want.Cluster, rankOf(want.Replicas, have.Replicas)})
+			}
 		}
 	}
 
@@ -100,6 +114,7 @@ func PlanWorks(wanted []WantedWork, existing []ExistingWork) WorkPlan {
 		plan.Gain = append(plan.Gain, g.cluster)
 	}
 
+	slices.Sort(plan.Reduce)
 	slices.Sort(plan.Lose)
 	slices.Sort(plan.Waiting)
 	slices.Sort(plan.Conflicts)
@@ -108,12 +123,9 @@ func PlanWorks(wanted []WantedWork, existing []ExistingWork) WorkPlan {
 }
 
 func rankOf(wanted, existing int32) int {
-	switch {
-	case wanted > existing:
+	if wanted > existing {
 		return rankMoreReplicas
-	case wanted < existing:
-		return rankFewerReplicas
-	default:
-		return rankUpdate
 	}
+
+	return rankUpdate
 }

@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,7 +30,7 @@ func TestPlanWorks(t *testing.T) {
 			"federated-selector 3.1.4: replicas are gained before they are lost",
 			[]WantedWork{{"a", "2", 1}, {"b", "2", 8}, {"c", "2", 3}},
 			[]ExistingWork{{Cluster: "a", Hash: "1", Replicas: 9}, {Cluster: "b", Hash: "1"}, {Cluster: "c", Hash: "1", Replicas: 3}},
-			WorkPlan{Gain: []string{"b", "c", "a"}},
+			WorkPlan{Gain: []string{"b", "c"}, Reduce: []string{"a"}},
 		},
 		{
 			"federated-selector 3.1.4: a foreign work",
@@ -78,7 +79,7 @@ func TestPlanWorksSettles(t *testing.T) {
 			after[w.Cluster] = w.Hash
 		}
 
-		for _, name := range plan.Gain {
+		for _, name := range slices.Concat(plan.Gain, plan.Reduce) {
 			after[name] = hashes[name]
 		}
 

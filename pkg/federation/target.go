@@ -2,6 +2,7 @@ package federation
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
@@ -22,6 +23,25 @@ type Target struct {
 	Requirements []labels.Requirement
 	// FromNamespace reports whether the annotation is on the Namespace.
 	FromNamespace bool
+}
+
+// String returns a text that is equal for Targets with the same clusters, and never empty.
+func (t Target) String() string {
+	switch {
+	case t.Placement != "":
+		return "Placement " + t.Placement
+	case t.Nowhere:
+		return "no cluster"
+	case len(t.Requirements) == 0:
+		return "all clusters"
+	}
+
+	texts := make([]string, 0, len(t.Requirements))
+	for i := range t.Requirements {
+		texts = append(texts, t.Requirements[i].String())
+	}
+
+	return strings.Join(texts, ",")
 }
 
 // Choose returns the Target of an object by its annotations or, if the object has neither annotation, by those of its Namespace

@@ -89,10 +89,20 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the manifests have %d bytes, which exceeds the limit of %d", e.Size, MaxPayload)
 }
 
-// Work returns the ManifestWork of a cluster, to be written by server-side apply. The replicas of the object are replaced unless nil. With
-// orphan the copies stay when the work is deleted, and otherwise only the Namespace does. The error is a TooLargeError, or the object cannot
-// be encoded.
-func (p *Payload) Work(cluster string, replicas *int32, orphan bool) (*workv1.ManifestWork, error) {
+// Variant is what differs between the works of an object, besides their clusters.
+type Variant struct {
+	// Replicas replaces the replicas of the object if HasReplicas.
+	Replicas    int32
+	HasReplicas bool
+	// ServiceAccount is created with the object, without rights; empty for none.
+	ServiceAccount string
+	// Orphan keeps the copies when the work is deleted; otherwise only the Namespace stays.
+	Orphan bool
+}
+
+// Work returns the ManifestWork of a cluster, to be written by server-side apply. Works of one Variant have the same hash in all clusters. The
+// error is a TooLargeError, or the object cannot be encoded.
+func (p *Payload) Work(cluster string, variant Variant) (*workv1.ManifestWork, error) {
 	identity := p.Identity()
 	work := &workv1.ManifestWork{
 		TypeMeta: metav1.TypeMeta{APIVersion: workv1.GroupVersion.String(), Kind: "ManifestWork"},
@@ -105,10 +115,7 @@ func (p *Payload) Work(cluster string, replicas *int32, orphan bool) (*workv1.Ma
 	object := workv1.ResourceIdentifier{Group: p.kind.Group, Resource: p.kind.Resource, Namespace: p.namespace, Name: p.name}
 	size := 0
 
-	for _, content := range []map[string]any{
-		{"apiVersion": versionV1, "kind": kindNamespace, "metadata": map[string]any{"name": p.namespace}},
-		p.withReplicas(replicas),
-	} {
+	for _, content := range p.manifests(variant) {
 		raw, err := json.Marshal(content)
 		if err != nil {
 			return nil, fmt.Errorf("encode %s: %w", identity, err)
@@ -127,7 +134,13 @@ func (p *Payload) Work(cluster string, replicas *int32, orphan bool) (*workv1.Ma
 		{ResourceIdentifier: namespace, UpdateStrategy: updateStrategy()},
 		{ResourceIdentifier: object, UpdateStrategy: updateStrategy(), FeedbackRules: feedbackRules(p.kind)},
 	}
-	work.Spec.DeleteOption = deleteOption(namespace, orphan)
+	work.Spec.DeleteOption = deleteOption(namespace, variant.Orphan)
+
+	if variant.ServiceAccount != "" {
+		account := workv1.ResourceIdentifier{Resource: "serviceaccounts", Namespace: p.namespace, Name: variant.ServiceAccount}
+		work.Spec.ManifestConfigs = append(work.Spec.ManifestConfigs,
+			workv1.ManifestConfigOption{ResourceIdentifier: account, UpdateStrategy: updateStrategy()})
+	}
 
 	hash, err := WorkHash(work)
 	if err != nil {
@@ -137,6 +150,26 @@ func (p *Payload) Work(cluster string, replicas *int32, orphan bool) (*workv1.Ma
 	work.Annotations[HashAnnotation] = hash
 
 	return work, nil
+}
+
+// manifests returns the manifests of a work: the Namespace, the ServiceAccount, and the object.
+func (p *Payload) manifests(variant Variant) []map[string]any {
+	manifests := []map[string]any{
+		{"apiVersion": versionV1, "kind": kindNamespace, "metadata": map[string]any{"name": p.namespace}},
+	}
+
+	if variant.ServiceAccount != "" {
+		manifests = append(manifests, map[string]any{
+			"apiVersion": versionV1, "kind": kindServiceAccount,
+			"metadata": map[string]any{"name": variant.ServiceAccount, "namespace": p.namespace},
+		})
+	}
+
+	if variant.HasReplicas {
+		return append(manifests, p.withReplicas(variant.Replicas))
+	}
+
+	return append(manifests, p.content)
 }
 
 // updateStrategy lets other managers keep the fields that they have set in the member.

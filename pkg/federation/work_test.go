@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"pgregory.net/rapid"
@@ -30,7 +31,13 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if err := utiljson.Unmarshal(encoded, &object.Object); err != nil { // As the API server's objects are decoded: with int64.
 		t.Fatal(err)
 	}
 
@@ -40,7 +47,12 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 func workOf(t *testing.T, object *unstructured.Unstructured, replicas *int32) *workv1.ManifestWork {
 	t.Helper()
 
-	work, err := NewPayload(kindOf(object.GetKind()), object).Work("c1", replicas, false)
+	variant := Variant{HasReplicas: replicas != nil}
+	if replicas != nil {
+		variant.Replicas = *replicas
+	}
+
+	work, err := NewPayload(kindOf(object.GetKind()), object).Work("c1", variant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,13 +243,13 @@ func TestWork(t *testing.T) {
 		object := objectOf(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: ns}}`)
 		object.Object["data"] = map[string]any{"a": strings.Repeat("x", 600*1024)}
 
-		_, err := NewPayload(kindOf("ConfigMap"), object).Work("c1", nil, false)
+		_, err := NewPayload(kindOf("ConfigMap"), object).Work("c1", Variant{})
 		if tooLarge := (*TooLargeError)(nil); !errors.As(err, &tooLarge) || tooLarge.Size < 600*1024 {
 			t.Errorf("error %v", err)
 		}
 	})
 	t.Run("federated-selector F22, 3.1.5: orphan", func(t *testing.T) {
-		orphan, err := NewPayload(kindOf("Deployment"), objectOf(t, deployment)).Work("c1", nil, true)
+		orphan, err := NewPayload(kindOf("Deployment"), objectOf(t, deployment)).Work("c1", Variant{Orphan: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +320,7 @@ func TestWorkIsDeterministic(t *testing.T) {
 			payload := NewPayload(kindOf("Deployment"), object)
 
 			for _, cluster := range []string{"c1", "c2"} {
-				work, err := payload.Work(cluster, &replicas, false)
+				work, err := payload.Work(cluster, Variant{Replicas: replicas, HasReplicas: true})
 				if err != nil {
 					t.Fatal(err)
 				}

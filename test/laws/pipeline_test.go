@@ -17,8 +17,9 @@ import (
 // schedulingPackage is the package whose schedulers only the pipeline calls.
 const schedulingPackage = module + "pkg/scheduling"
 
-// schedulerCallers are the files that call a scheduler: decision.Evaluate begins with it, and the oracle compares it with the reference.
-var schedulerCallers = []string{"pkg/decision/evaluate.go", "pkg/controller/placement/compare.go"}
+// schedulerCallers are the files that call a scheduler: decision.Evaluate and federation.Evaluate begin with it, and the oracle compares it
+// with the reference.
+var schedulerCallers = []string{"pkg/decision/evaluate.go", "pkg/federation/evaluate.go", "pkg/controller/placement/compare.go"}
 
 // Law 7: whoever evaluates a Placement calls decision.Evaluate.
 func TestEvaluateIsTheOnlyPipeline(t *testing.T) {

@@ -1,0 +1,85 @@
+package federation
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// digestLength is the length of Body.Digest.
+const digestLength = 10
+
+// Body is what the spec or data of an object decides about its delivery, without the spec or data themselves.
+type Body struct {
+	// Excluded describes why the object is never delivered; empty if it is.
+	Excluded string
+	// Replicas is the number of replicas of a kind with replicas.
+	Replicas int32
+	// Dependencies are the objects that the Pods of a workload need.
+	Dependencies []Dependency
+	// Digest is a short hash of what members get of the object.
+	Digest string
+}
+
+// BodyOf returns the Body of an object, and its Payload.
+func BodyOf(kind Kind, object *unstructured.Unstructured) (Body, *Payload, error) {
+	payload := NewPayload(kind, object)
+	body := Body{Excluded: Excluded(kind, object)}
+
+	if kind.HasReplicas() {
+		replicas, found, err := unstructured.NestedInt64(object.Object, "spec", "replicas")
+
+		switch {
+		case err != nil:
+			return Body{}, nil, fmt.Errorf("replicas of %s: %w", payload.Identity(), err)
+		case found:
+			body.Replicas = clamp(replicas)
+		default:
+			body.Replicas = 1
+		}
+	}
+
+	dependencies, err := Dependencies(object)
+	if err != nil {
+		return Body{}, nil, err
+	}
+
+	body.Dependencies = dependencies
+
+	encoded, err := json.Marshal(payload.content)
+	if err != nil {
+		return Body{}, nil, fmt.Errorf("encode %s: %w", payload.Identity(), err)
+	}
+
+	body.Digest = shortHash(string(encoded))[:digestLength]
+
+	return body, payload, nil
+}
+
+// Variant returns how the work of a selected cluster differs from those of other clusters.
+func (e *Evaluation) Variant(cluster string) Variant {
+	variant := Variant{ServiceAccount: e.serviceAccount}
+	variant.Replicas, variant.HasReplicas = e.Replicas[cluster]
+
+	return variant
+}
+
+// Plan returns the writes that lead to the works of the selected clusters. hash returns the hash of the works of a Variant; its error ends the
+// plan. It is meaningful while the State is Delivering.
+func (e *Evaluation) Plan(hash func(Variant) (string, error)) (WorkPlan, error) {
+	wanted := make([]WantedWork, 0, len(e.Selected))
+
+	for _, cluster := range e.Selected {
+		variant := e.Variant(cluster)
+
+		hashed, err := hash(variant)
+		if err != nil {
+			return WorkPlan{}, err
+		}
+
+		wanted = append(wanted, WantedWork{Cluster: cluster, Hash: hashed, Replicas: variant.Replicas})
+	}
+
+	return PlanWorks(wanted, e.Works), nil
+}

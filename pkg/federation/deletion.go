@@ -1,0 +1,81 @@
+package federation
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Deletion is what is left to do for an object that is being deleted (docs/spec/federated-selector.md 3.1.5).
+type Deletion struct {
+	// Orphan are the clusters whose work must be told first that the copies stay, and Delete those whose work is to be deleted, sorted.
+	Orphan, Delete []string
+	// Release are the clusters that do not exist any more, whose works are to lose the finalizers of their agents.
+	Release []string
+	// Waiting are the clusters whose agent has to act, sorted.
+	Waiting []string
+}
+
+// Done reports whether nothing is left, so that the finalizer of the object can go.
+func (d *Deletion) Done() bool {
+	return len(d.Orphan) == 0 && len(d.Delete) == 0 && len(d.Release) == 0 && len(d.Waiting) == 0
+}
+
+// Deletion plans the deletion of the object. It is meaningful while the State is Deleting.
+func (e *Evaluation) Deletion() Deletion {
+	var d Deletion
+
+	orphan := e.Object.Meta.Annotations[OrphanAnnotation] == enabled
+
+	for _, work := range e.Works {
+		exists := e.snapshot.Cluster(work.Cluster) != nil
+
+		switch {
+		case work.Foreign:
+		case work.Deleting && !exists:
+			d.Release = append(d.Release, work.Cluster)
+		case work.Deleting:
+			d.Waiting = append(d.Waiting, work.Cluster)
+		case orphan && exists && !work.Orphan:
+			d.Orphan = append(d.Orphan, work.Cluster)
+		case orphan && exists && !work.OrphanSeen:
+			d.Waiting = append(d.Waiting, work.Cluster)
+		default:
+			d.Delete = append(d.Delete, work.Cluster)
+		}
+	}
+
+	slices.Sort(d.Orphan)
+	slices.Sort(d.Delete)
+	slices.Sort(d.Release)
+	slices.Sort(d.Waiting)
+
+	return d
+}
+
+// Abandoned returns the clusters that do not exist any more, and whose works are being deleted: nobody but the hub removes the finalizers of
+// their agents.
+func (e *Evaluation) Abandoned() []string {
+	var abandoned []string
+
+	for _, work := range e.Works {
+		if work.Deleting && !work.Foreign && e.snapshot != nil && e.snapshot.Cluster(work.Cluster) == nil {
+			abandoned = append(abandoned, work.Cluster)
+		}
+	}
+
+	slices.Sort(abandoned)
+
+	return abandoned
+}
+
+// delete completes the evaluation of an object that is being deleted.
+func (e *Evaluation) delete() *Evaluation {
+	d := e.Deletion()
+	message := e.Object.Identity().String() + " is being deleted"
+
+	if len(d.Waiting) > 0 {
+		message = fmt.Sprintf("waiting for clusters %s to remove %s", names(d.Waiting), e.Object.Identity().NamespacedName)
+	}
+
+	return e.hold(Deleting, "", message)
+}
