@@ -40,6 +40,9 @@
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
+//   - clusterrequest: the definitions of cluster.openmcp.cloud and of its loopback provider. No controller needs them yet, so that nothing
+//     installs them.
+//
 //   - podscheduling, affinityclass: the opt-in systems, with their definitions, roles, policies and webhook configurations. They are not
 //     among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
 //
@@ -60,5 +63,6 @@ package manifests
 //go:generate controller-gen crd paths=../pkg/apis/placement/... output:crd:dir=crds
 //go:generate controller-gen crd paths=../pkg/apis/kupid/... output:crd:dir=podscheduling
 //go:generate controller-gen crd paths=../pkg/apis/cozystack/...;../pkg/apis/cozystackapps/... output:crd:dir=affinityclass
+//go:generate controller-gen crd paths=../pkg/apis/openmcp/...;../pkg/apis/openmcploopback/... output:crd:dir=clusterrequest
 //go:generate controller-gen crd paths=sigs.k8s.io/cluster-inventory-api/apis/v1alpha1 output:crd:dir=multicluster
 //go:generate go run ./internal/crdoverlay -crd crds/placement.open-cluster-management.io_placements.yaml -overlay internal/crdoverlay/placements.yaml

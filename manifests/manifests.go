@@ -24,7 +24,7 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml clusterrequest/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is not a Kubernetes object.
@@ -45,7 +45,8 @@ var applyOrder = map[string]int{
 	validatingKind:                     10,
 }
 
-// roots are the directories of the manifests that every hub needs; multicluster, webhook, podscheduling and affinityclass are optional.
+// roots are the directories of the manifests that every hub needs; multicluster, webhook, podscheduling, affinityclass and clusterrequest are
+// optional.
 var roots = []string{"crds", "rbac", "admission"}
 
 const multicluster = "multicluster"

@@ -19,6 +19,8 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	openmcploopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
 
@@ -119,6 +121,7 @@ func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, install := range []func(*runtime.Scheme) error{
 		placementv1alpha1.Install, kupidv1alpha1.Install, cozystackv1alpha1.Install, cozystackappsv1alpha1.Install,
+		openmcpv1alpha1.Install, openmcploopbackv1alpha1.Install,
 	} {
 		if err := install(scheme); err != nil {
 			t.Fatal(err)
@@ -127,6 +130,10 @@ func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	for directory, want := range map[string][]string{
 		"crds": {"Placement", "PlacementDecision"}, PodScheduling: {"ClusterPodSchedulingPolicy", "PodSchedulingPolicy"},
 		AffinityClass: {"AffinityClass", "Tenant"},
+		"clusterrequest": {
+			"AccessRequest", "Cluster", "ClusterProvider", "ClusterRequest", "ClusterRequestGrant", "ProviderConfig", "Purpose",
+			"TraitEquivalence",
+		},
 	} {
 		var got []string
 		for name, content := range definitionFiles(t, directory, "") {

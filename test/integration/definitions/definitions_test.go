@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,14 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 )
+
+// A check creates an object, or creates and updates it.
+type check struct {
+	reason   string
+	object   string
+	update   string   // JSON merge patch of the object; "" for none
+	refusals []string // parts of the message; none if the API server accepts the object, or the update
+}
 
 func TestDefinitions(t *testing.T) {
 	plane, err := localplane.Start(t.Context(), localplane.Options{})
@@ -31,12 +40,7 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range []struct {
-		reason   string
-		object   string
-		update   string   // JSON merge patch of the object; "" for none
-		refusals []string // parts of the message; none if the API server accepts the object, or the update
-	}{
+	for _, check := range slices.Concat(clusterRequestChecks(), []check{
 		{reason: "affinity-class 1.1: a class", object: class("dc1", "{topology.kubernetes.io/zone: dc1}")},
 		{reason: "affinity-class A22: an empty nodeSelector", object: class("a", "{}"), refusals: []string{"spec.nodeSelector", "at least 1"}},
 		{reason: "affinity-class A22: no nodeSelector", object: "apiVersion: cozystack.io/v1alpha1\nkind: AffinityClass\nmetadata: {name: " +
@@ -70,7 +74,7 @@ func TestDefinitions(t *testing.T) {
 			"kupid.gardener.cloud/v1alpha1\nkind: PodSchedulingPolicy\nmetadata: {name: q, namespace: default}\nspec: {nodeName: A_B, " +
 			"tolerations: " +
 			"[{operator: Equal}], affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}}"},
-	} {
+	}) {
 		t.Run(check.reason, func(t *testing.T) {
 			object := decode(t, check.object)
 			given := object.DeepCopy()
@@ -84,6 +88,13 @@ func TestDefinitions(t *testing.T) {
 			expect(t, err, check.refusals)
 			if err == nil && check.update == "" {
 				expectFields(t, given.Object["spec"], object.Object["spec"])
+			}
+			if status, found := given.Object["status"]; found && len(check.refusals) == 0 {
+				object.Object["status"] = status
+				if err := client.IgnoreNotFound(c.Status().Update(t.Context(), object)); err != nil { // A grant has no subresource.
+					t.Fatal(err)
+				}
+				expectFields(t, status, object.Object["status"])
 			}
 		})
 	}
@@ -113,7 +124,7 @@ func decode(t *testing.T, document string) *unstructured.Unstructured {
 func install(t *testing.T, plane *localplane.ControlPlane) {
 	t.Helper()
 	var definitions []*unstructured.Unstructured
-	for _, directory := range []string{"podscheduling", "affinityclass"} {
+	for _, directory := range []string{"podscheduling", "affinityclass", "clusterrequest"} {
 		files := os.DirFS(filepath.Join("..", "..", "..", "manifests", directory))
 		names, err := fs.Glob(files, "*_*.yaml")
 		if err != nil || len(names) == 0 {
