@@ -1,0 +1,115 @@
+package federation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+// ExistingWorkOf reads a ManifestWork of the name that the works of an object have, as the API server returns it. A condition that the agent
+// has reported about an older generation counts as not reported.
+func ExistingWorkOf(identity Identity, work *workv1.ManifestWork) (ExistingWork, error) {
+	existing := ExistingWork{
+		Cluster: work.Namespace, Ready: ReadyOf(work), Orphan: orphans(work), OrphanSeen: OrphanSeen(work),
+		Applied: reported(work, workv1.WorkApplied), Available: reported(work, workv1.WorkAvailable), Problem: ProblemOf(work),
+		Foreign: !identity.Owns(work), Deleting: !work.DeletionTimestamp.IsZero(),
+	}
+
+	var err error
+	if existing.Hash, err = WorkHash(work); err != nil {
+		return ExistingWork{}, err
+	}
+
+	existing.Replicas, err = PlannedReplicas(work)
+
+	return existing, err
+}
+
+// orphans reports whether the copies of a work stay when it is deleted.
+func orphans(work *workv1.ManifestWork) bool {
+	return work.Spec.DeleteOption != nil && work.Spec.DeleteOption.PropagationPolicy == workv1.DeletePropagationPolicyTypeOrphan
+}
+
+// reported returns the status of a condition of a work; empty if the agent has not reported it for the present generation.
+func reported(work *workv1.ManifestWork, condition string) metav1.ConditionStatus {
+	found := meta.FindStatusCondition(work.Status.Conditions, condition)
+	if found == nil || found.ObservedGeneration != 0 && found.ObservedGeneration < work.Generation {
+		return ""
+	}
+
+	return found.Status
+}
+
+// ProblemOf returns what the agent has reported last about the manifests of a work that it could not apply, each with its resource; empty if
+// there are none.
+func ProblemOf(work *workv1.ManifestWork) string {
+	var problems []string
+
+	for _, manifest := range work.Status.ResourceStatus.Manifests {
+		failed := meta.FindStatusCondition(manifest.Conditions, workv1.ManifestApplied)
+		if failed == nil || failed.Status != metav1.ConditionFalse {
+			continue
+		}
+
+		name := manifest.ResourceMeta.Name
+		if manifest.ResourceMeta.Namespace != "" {
+			name = manifest.ResourceMeta.Namespace + "/" + name
+		}
+
+		problems = append(problems, fmt.Sprintf("%s %s: %s", manifest.ResourceMeta.Resource, name, failed.Message))
+	}
+
+	if applied := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkApplied); len(problems) == 0 && applied != nil &&
+		applied.Status == metav1.ConditionFalse {
+		return applied.Message
+	}
+
+	return strings.Join(problems, "; ")
+}
+
+// DecisionsOf returns the decisions of a Placement on which objects may rely (docs/spec/federated-selector.md 3.1.4). placement is nil if it
+// does not exist; pages are the clusters of each of its PlacementDecisions.
+func DecisionsOf(placement *metav1.ObjectMeta, pages [][]string) Decisions {
+	switch {
+	case placement == nil:
+		return Decisions{Problem: "does not exist"}
+	case !placement.DeletionTimestamp.IsZero():
+		return Decisions{Problem: "is being deleted"}
+	case len(pages) == 0:
+		return Decisions{Problem: "has no decision yet"}
+	default:
+		clusters := slices.Concat(pages...)
+		slices.Sort(clusters)
+
+		return Decisions{Clusters: slices.Compact(clusters)}
+	}
+}
+
+// BudgetOf returns the removal budget of an object by its annotations, on a hub with a percentage. An invalid annotation is a mistake: the
+// percentage of the hub applies then, or nothing may be withdrawn if it has no limit.
+func BudgetOf(annotations map[string]string, hub int) (budget Budget, mistake string) {
+	budget = Budget{Percent: hub, Release: annotations[ReleaseAnnotation]}
+
+	text, annotated := annotations[PercentAnnotation]
+	if !annotated {
+		return budget, ""
+	}
+
+	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+	if err == nil && asked >= 0 && asked <= NoRemovalLimit {
+		budget.Percent = asked
+
+		return budget, ""
+	}
+
+	if budget.Percent >= NoRemovalLimit {
+		budget.Percent = 0
+	}
+
+	return budget, fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, NoRemovalLimit)
+}

@@ -1,0 +1,126 @@
+package federation
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+)
+
+func TestExistingWorkOf(t *testing.T) {
+	object := objectOf(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a}, spec: {replicas: 9}}`)
+
+	_, payload, err := BodyOf(kindOf(kindDeployment), object)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	deleted := metav1.Now()
+	applied := func(status metav1.ConditionStatus, generation int64) []metav1.Condition {
+		return []metav1.Condition{{Type: workv1.WorkApplied, Status: status, ObservedGeneration: generation, Message: "of the work"}}
+	}
+	conflict := workv1.ManifestCondition{
+		ResourceMeta: workv1.ManifestResourceMeta{Resource: "deployments", Namespace: "team-a", Name: "web"},
+		Conditions: []metav1.Condition{{
+			Type: workv1.ManifestApplied, Status: metav1.ConditionFalse, Message: `conflict with "helm": .spec.replicas`,
+		}},
+	}
+
+	for _, c := range []struct {
+		name string
+		edit func(*workv1.ManifestWork)
+		want ExistingWork
+	}{
+		{"not reported yet", func(*workv1.ManifestWork) {}, ExistingWork{}},
+		{"applied", func(w *workv1.ManifestWork) { w.Status.Conditions = applied(metav1.ConditionTrue, 2) },
+			ExistingWork{Applied: metav1.ConditionTrue}},
+		{"reported about an older generation", func(w *workv1.ManifestWork) { w.Status.Conditions = applied(metav1.ConditionTrue, 1) },
+			ExistingWork{}},
+		{"federated-selector F18: a conflict of a manifest", func(w *workv1.ManifestWork) {
+			w.Status.Conditions = applied(metav1.ConditionFalse, 2)
+			w.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{conflict}
+		}, ExistingWork{Applied: metav1.ConditionFalse, Problem: `deployments team-a/web: conflict with "helm": .spec.replicas`}},
+		{"a problem without a manifest", func(w *workv1.ManifestWork) { w.Status.Conditions = applied(metav1.ConditionFalse, 2) },
+			ExistingWork{Applied: metav1.ConditionFalse, Problem: "of the work"}},
+		{"federated-selector F22: orphaned", func(w *workv1.ManifestWork) { w.Spec.DeleteOption = deleteOption(workv1.ResourceIdentifier{}, true) },
+			ExistingWork{Orphan: true}},
+		{"being deleted", func(w *workv1.ManifestWork) { w.DeletionTimestamp = &deleted }, ExistingWork{Deleting: true}},
+		{"federated-selector 3.1.4: not ours", func(w *workv1.ManifestWork) { w.Annotations = nil }, ExistingWork{Foreign: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			work, err := payload.Work("c1", Variant{HasReplicas: true, Replicas: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			work.Generation = 2
+			c.edit(work)
+
+			got, err := ExistingWorkOf(payload.Identity(), work)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			if got.Hash == "" {
+				t.Error("no hash")
+			}
+
+			c.want.Cluster, c.want.Replicas, c.want.Hash = "c1", 5, got.Hash
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDecisionsOf(t *testing.T) {
+	deleted := metav1.Now()
+	pages := [][]string{{"eu2", "eu1"}, {"us1"}}
+
+	for _, c := range []struct {
+		name      string
+		placement *metav1.ObjectMeta
+		pages     [][]string
+		want      Decisions
+	}{
+		{"federated-selector F38: missing", nil, pages, Decisions{Problem: "does not exist"}},
+		{"federated-selector 3.1.4: being deleted", &metav1.ObjectMeta{DeletionTimestamp: &deleted}, pages, Decisions{Problem: "is being deleted"}},
+		{"federated-selector 3.1.4: no decision yet", &metav1.ObjectMeta{}, nil, Decisions{Problem: "has no decision yet"}},
+		{"an empty decision selects nothing", &metav1.ObjectMeta{}, [][]string{{}}, Decisions{Clusters: []string{}}},
+		{"sorted", &metav1.ObjectMeta{}, pages, Decisions{Clusters: []string{"eu1", "eu2", "us1"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := DecisionsOf(c.placement, c.pages)
+			if diff := cmp.Diff(c.want, got); diff != "" && len(got.Clusters)+len(c.want.Clusters) > 0 || got.Problem != c.want.Problem {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestBudgetOf(t *testing.T) {
+	for _, c := range []struct {
+		name, percent string
+		hub, want     int
+		mistake       bool
+	}{
+		{"federated-selector 3.1.4: that of the hub", "", 30, 30, false},
+		{"federated-selector 3.1.4: the annotation wins", "50", 30, 50, false},
+		{"with a sign", "50%", 30, 50, false},
+		{"a mistake leaves the limit of the hub", "half", 30, 30, true},
+		{"a mistake allows nothing without one", "101", NoRemovalLimit, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			annotations := map[string]string{ReleaseAnnotation: "7"}
+			if c.percent != "" {
+				annotations[PercentAnnotation] = c.percent
+			}
+
+			budget, mistake := BudgetOf(annotations, c.hub)
+			if budget != (Budget{Percent: c.want, Release: "7"}) || (mistake != "") != c.mistake {
+				t.Errorf("%+v, %q", budget, mistake)
+			}
+		})
+	}
+}
