@@ -25,6 +25,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/podscheduling"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	tenantcontrollers "github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
@@ -83,8 +84,9 @@ type controller struct {
 // all returns every controller of the hub, of which the given ones are enabled. The flag --controllers, the check of rights and resources
 // before a start, and the table in README.md follow from this list.
 func (o Options) all(enabled []string) []controller {
-	placements := once(o.placement(enabled).Setup) // One inventory serves both APIs.
-	tenantControllers := tenantcontrollers.New()   // They share the informers of application kinds.
+	shared := sharedinventory.New()                        // All controllers that ask for clusters.
+	placements := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
+	tenantControllers := tenantcontrollers.New()           // They share the informers of application kinds.
 
 	return []controller{
 		{name: placement.Name, setup: placements, access: Access{

@@ -23,6 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
@@ -163,10 +164,10 @@ func (o Options) settings() queue.Settings {
 }
 
 // placement returns the options of the controllers of Placements.
-func (o Options) placement(enabled []string) placement.Options {
+func (o Options) placement(enabled []string, shared *sharedinventory.Shared) placement.Options {
 	return placement.Options{
 		Controllers: enabled, ProfileDecisions: o.ProfileDecisions, RemovalLimit: o.RemovalLimit, WarnRemovalPercent: o.WarnRemovalPercent,
-		View: o.View,
+		View: o.View, Inventory: shared,
 	}
 }
 
@@ -178,5 +179,5 @@ func Observe(ctx context.Context, mgr manager.Manager, o Options) error {
 		return err
 	}
 
-	return placement.Observe(ctx, mgr, o.settings(), o.placement(enabled))
+	return placement.Observe(ctx, mgr, o.settings(), o.placement(enabled, sharedinventory.New()))
 }

@@ -1,6 +1,8 @@
 package scheme
 
 import (
+	"sync"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -18,6 +20,9 @@ import (
 	openmcploopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 )
+
+// Known returns one Scheme for all callers, who must not change it.
+var Known = sync.OnceValue(New)
 
 // New returns a new Scheme, which the caller may extend.
 func New() *runtime.Scheme {

@@ -55,6 +55,21 @@ func New(sink events.EventSink, controller string, busy func() bool) *Writer {
 	return &Writer{buffer: newBuffer(), sink: sink, source: newSource(controller), busy: busy}
 }
 
+// Add adds a Writer of a controller's events to the manager: New says how it is called.
+func Add(mgr manager.Manager, controller string, busy func() bool) (*Writer, error) {
+	sink, err := NewSink(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to write events: %w", err)
+	}
+
+	writer := New(sink, controller, busy)
+	if err := mgr.Add(writer); err != nil {
+		return nil, fmt.Errorf("adding the writer of events: %w", err)
+	}
+
+	return writer, nil
+}
+
 // NeedLeaderElection returns true: only the leader sends events.
 func (*Writer) NeedLeaderElection() bool { return true }
 

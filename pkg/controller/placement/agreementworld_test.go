@@ -34,6 +34,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -138,7 +139,7 @@ func newAgreement(tb testing.TB, t *rapid.T) *agreement {
 func (a *agreement) restart() {
 	api := []api.Adapter{api.V1beta1}
 	process := func(o servedAPIs) *state {
-		shared := newState(o, a.clock)
+		shared := newState(sharedinventory.New(), o, a.clock)
 		shared.synced.Store(true)
 		shared.inventory.SetClusterSet(a.set)
 		shared.inventory.SetBinding(a.binding)

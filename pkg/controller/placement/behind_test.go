@@ -19,6 +19,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
@@ -77,7 +78,7 @@ func newBehind(t *testing.T) *behind {
 			return note(c.SubResource(sub).Patch(ctx, object, patch, options...))
 		},
 	}))
-	b.state = newState(served, b.clock)
+	b.state = newState(sharedinventory.New(), served, b.clock)
 	b.engine, b.reconciler.clock = newEngine(b.state.inventory), b.clock
 	b.client = lagging{Client: b.api, cache: cached}
 	b.state.synced.Store(true)

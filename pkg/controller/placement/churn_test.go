@@ -44,8 +44,8 @@ func newChurn(t *testing.T) *churn {
 	r.state.queue.SetQueue(nowhere{})
 
 	c := &churn{reconciler: r, handlers: map[string]toolscache.ResourceEventHandler{}}
-	for _, kind := range (&eventHandlers{state: r.state}).kinds() {
-		c.handlers[fmt.Sprintf("%T", kind.object)] = kind.handler
+	for _, kind := range append((&eventHandlers{state: r.state}).kinds(), r.state.shared.Kinds()...) {
+		c.handlers[fmt.Sprintf("%T", kind.Object)] = kind.Handler
 	}
 
 	return c

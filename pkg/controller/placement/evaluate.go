@@ -130,7 +130,7 @@ func (r *reconciler) proved(
 	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time, find func() *scheduling.Result,
 ) (*scheduling.Result, error) {
 	for attempt := 1; ; attempt++ {
-		shown := r.state.observed.Now()
+		shown := r.state.shared.Observed.Now()
 		result := find()
 
 		removal, removes := removalOf(placement, existing, result)

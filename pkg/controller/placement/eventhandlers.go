@@ -2,12 +2,11 @@ package placement
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -15,23 +14,23 @@ import (
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
+	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
-	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.Key]
 
-// eventHandlers is the source of the controller: it updates the inventory with the events of all kinds, and enqueues the Placements that
-// they concern. Changes of a Placement or its decisions have the highest priority, then changes of clusters, sets and bindings, then the
-// initial lists.
+// eventHandlers is the source of the controller: it has the shared inventory updated, handles the events of Placements and their
+// decisions, and enqueues the Placements that an event concerns. Changes of a Placement or its decisions have the highest priority, then
+// changes of clusters, sets and bindings, then the initial lists.
 type eventHandlers struct {
 	// state is shared with the reconciler.
 	state *state
@@ -40,8 +39,6 @@ type eventHandlers struct {
 	live client.Reader
 	// elected is closed when this process becomes the leader, whose workers take keys from the queue.
 	elected <-chan struct{}
-	// checker is notified of the election; nil for an observer.
-	checker *freshness.Checker
 	// recorder sends events about unreadable objects from the election on.
 	recorder events.EventRecorder
 	done     chan error
@@ -62,7 +59,7 @@ func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
 		f.done <- err
 
 		if err == nil {
-			wait.UntilWithContext(ctx, f.sweep, sweepPeriod)
+			wait.UntilWithContext(ctx, f.sweep, assumecache.SweepPeriod)
 		}
 	}()
 
@@ -74,8 +71,7 @@ func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
 func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.Key]) {
 	select {
 	case <-f.elected:
-		f.checker.RequireAll() // The watches of a standby may have been broken.
-		f.state.unreadables.warn(f.recorder)
+		f.state.shared.Elect(f.recorder)
 		f.state.queue.SetQueue(q)
 		f.state.enqueue(queue.PriorityInitial, "placement", f.state.requests.keys()...)
 	case <-ctx.Done():
@@ -92,79 +88,44 @@ func (f *eventHandlers) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// kind is a kind of objects with its event handler, and a sentence about what the hub does without fields that cannot be decoded.
-type kind struct {
-	object     client.Object
-	handler    toolscache.ResourceEventHandler
-	unreadable string
-}
-
 // withoutFields is the consequence of unreadable fields of the objects that the hub writes, and of ClusterProfiles.
 const withoutFields = "The hub does without them."
 
-// kinds returns all kinds that are watched: those of the inventory, Placements and their decisions.
-func (f *eventHandlers) kinds() []kind {
-	var kinds []kind
-
-	for _, of := range inventory.Kinds() {
-		kinds = append(kinds, kind{of.New(), observe(f.state.observed, of.Resource, f.ofInventory(of)), of.Unreadable})
-	}
+// kinds returns the kinds that are watched beside those of the inventory: Placements, their decisions, and ClusterProfiles.
+func (f *eventHandlers) kinds() []sharedinventory.Kind {
+	var kinds []sharedinventory.Kind
 
 	for _, adapter := range f.state.served.apis {
-		kinds = append(kinds, kind{
-			adapter.Empty(), observe(f.state.observed, placements(adapter), f.placements(adapter)),
-			"If they are in its spec, its decisions stay as they are.",
+		kinds = append(kinds, sharedinventory.Kind{
+			Object: adapter.Empty(), Handler: freshness.Observe(f.state.shared.Observed, placements(adapter), f.placements(adapter)),
+			Unreadable: "If they are in its spec, its decisions stay as they are.",
 		})
 	}
 
 	for _, codec := range f.state.served.forms() {
-		kinds = append(kinds, kind{codec.Empty(), f.decisions(codec), withoutFields})
+		kinds = append(kinds, sharedinventory.Kind{Object: codec.Empty(), Handler: f.decisions(codec), Unreadable: withoutFields})
 	}
 
 	if f.state.served.profiles {
-		kinds = append(kinds, kind{&clusterinventory.ClusterProfile{}, on(f.updateProfile, f.deleteProfile), withoutFields})
+		kinds = append(kinds, sharedinventory.Kind{
+			Object: &clusterinventory.ClusterProfile{}, Handler: sharedinventory.On(f.updateProfile, f.deleteProfile), Unreadable: withoutFields,
+		})
 	}
 
 	return kinds
 }
 
+// placements returns the resource of the Placements of an API.
+func placements(adapter api.Adapter) schema.GroupVersionResource {
+	owner := adapter.Kind()
+
+	return owner.GroupVersion().WithResource("placements")
+}
+
+// listen registers the event handlers, and returns when all of them have handled the initial lists.
 func (f *eventHandlers) listen(ctx context.Context) error {
-	kinds := f.kinds()
-	registrations := make([]toolscache.ResourceEventHandlerRegistration, 0, len(kinds))
-
-	for _, kind := range kinds {
-		informer, err := f.cache.GetInformer(ctx, kind.object, cache.BlockUntilSynced(false)) // They list at the same time.
-		if err != nil {
-			return fmt.Errorf("watching %T: %w", kind.object, err)
-		}
-
-		registration, err := informer.AddEventHandler(kind.handler)
-		if err != nil {
-			return fmt.Errorf("listening to %T: %w", kind.object, err)
-		}
-
-		known, err := apiutil.GVKForObject(kind.object, knownTypes())
-		if err != nil {
-			return fmt.Errorf("naming %T: %w", kind.object, err)
-		}
-
-		if _, err := informer.AddEventHandler(f.state.unreadables.handler(known, kind.unreadable)); err != nil {
-			return fmt.Errorf("listening to unreadable %T: %w", kind.object, err)
-		}
-
-		registrations = append(registrations, registration)
-
-		go tellSynced(ctx, metrics.Synced.WithLabelValues(known.GroupKind().String()), registration.HasSyncedChecker())
-	}
-
-	synced := make([]toolscache.DoneChecker, 0, len(registrations))
-
-	for _, registration := range registrations {
-		synced = append(synced, registration.HasSyncedChecker())
-	}
-
-	if !toolscache.WaitFor(ctx, "", synced...) {
-		return errors.Join(errors.New("the initial lists did not arrive"), ctx.Err())
+	if err := f.state.shared.Listen(ctx, f.cache, f.kinds()...); err != nil {
+		return err
 	}
 
 	f.state.synced.Store(true)
@@ -172,21 +133,9 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 	return nil
 }
 
-// tellSynced sets the gauge of a kind when its initial list was handled, and resets it when the source ends.
-func tellSynced(ctx context.Context, told prometheus.Gauge, synced toolscache.DoneChecker) {
-	select {
-	case <-synced.Done():
-		told.Set(1)
-		<-ctx.Done()
-	case <-ctx.Done():
-	}
-
-	told.Set(0)
-}
-
 // placements returns the event handler of the Placements of an API.
 func (f *eventHandlers) placements(adapter api.Adapter) toolscache.ResourceEventHandler {
-	return on(func(before, after api.Object, initial bool) {
+	return sharedinventory.On(func(before, after api.Object, initial bool) {
 		f.updatePlacement(readOr(adapter.Read, before), adapter.Read(after), initial)
 	}, func(last api.Object) {
 		key := adapter.Read(last).Key()
@@ -232,26 +181,11 @@ func (f *eventHandlers) updatePlacement(before, after *api.Placement, initial bo
 	f.enqueueChanged(initial || resync, "placement", at, key)
 }
 
-// ofInventory returns the event handler of a kind of the inventory.
-func (f *eventHandlers) ofInventory(kind *inventory.Kind) toolscache.ResourceEventHandler {
-	return on(func(_, after client.Object, _ bool) { f.set(kind, after) }, func(last client.Object) { f.remove(kind, last) })
-}
-
-func (f *eventHandlers) set(kind *inventory.Kind, after client.Object) {
-	at := time.Now()
-	f.enqueueAffected(at, kind.Set(f.state.inventory, after))
-}
-
-func (f *eventHandlers) remove(kind *inventory.Kind, last client.Object) {
-	at := time.Now()
-	f.enqueueAffected(at, kind.Delete(f.state.inventory, last))
-}
-
 func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile, _ bool) {
 	at := time.Now()
 
 	if cluster, ours := clusterOf(after); ours {
-		f.enqueueAffected(at, f.state.inventory.SetProfile(cluster, clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}))
+		f.state.shared.Notify(at, f.state.inventory.SetProfile(cluster, clusterinfo.Profile{Namespace: after.Namespace, Name: after.Name}))
 	} else {
 		f.deleteProfile(after)
 	}
@@ -259,13 +193,13 @@ func (f *eventHandlers) updateProfile(_, after *clusterinventory.ClusterProfile,
 
 func (f *eventHandlers) deleteProfile(last *clusterinventory.ClusterProfile) {
 	at := time.Now()
-	f.enqueueAffected(at, f.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
+	f.state.shared.Notify(at, f.state.inventory.DeleteProfile(clusterinfo.Profile{Namespace: last.Namespace, Name: last.Name}))
 }
 
 // decisions returns the event handler of the PlacementDecisions of a format. It enqueues the Placements that a page belongs to, and those
 // that it belonged to, unless the event shows an own write.
 func (f *eventHandlers) decisions(codec api.Codec) toolscache.ResourceEventHandler {
-	return on(func(before, after api.Object, initial bool) {
+	return sharedinventory.On(func(before, after api.Object, initial bool) {
 		page := codec.Read(after)
 		f.countDecisions(codec, page)
 
@@ -321,14 +255,6 @@ func owners(codec api.Codec, page *api.Page) []inventory.Key {
 	return keys
 }
 
-// enqueueAffected enqueues the Placements that a change concerns. Until the initial lists were handled it does nothing, because every
-// Placement is enqueued by its initial list.
-func (f *eventHandlers) enqueueAffected(at time.Time, affected inventory.Affected) {
-	if f.state.synced.Load() {
-		f.state.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Subscribers...)
-	}
-}
-
 // enqueueChanged enqueues a Placement for a change of itself or its decisions, or for an event of the initial list.
 func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time, key inventory.Key) {
 	if initial {
@@ -336,4 +262,25 @@ func (f *eventHandlers) enqueueChanged(initial bool, cause string, at time.Time,
 	} else {
 		f.state.enqueueFor(queue.PriorityUser, cause, at, key)
 	}
+}
+
+// sweep ends the assumption of writes whose events have not come for long, unless the API server shows that the cache is behind, and
+// enqueues the Placements of lost events.
+func (f *eventHandlers) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, assumecache.SweepPeriod)
+	defer cancel()
+
+	sweeper := assumecache.Sweeper[inventory.Key]{Cache: f.cache, Live: f.live, Dropped: func(owner inventory.Key, lost bool) {
+		f.state.countWritten(owner)
+
+		if lost {
+			f.state.enqueue(queue.PriorityUser, "unconfirmed_write", owner)
+		}
+	}}
+
+	for codec, writes := range f.state.pages {
+		assumecache.Sweep(ctx, sweeper, writes, func(*api.Page) client.Object { return codec.Empty() }, codec.Read)
+	}
+
+	assumecache.Sweep(ctx, sweeper, f.state.statuses, func(lost *api.Placement) client.Object { return lost.API.Empty() }, api.Read)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -49,7 +50,9 @@ func TestSweepWakesForLostWritesOnly(t *testing.T) {
 	store := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(codec.Write(known)).
 		WithIndex(codec.Empty(), metav1.ObjectNameField, nameOf).Build()
 	q := priorityqueue.New[inventory.Key]("sweep")
-	f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, clock), cache: storeCache{store: store}, live: store}
+	f := &eventHandlers{
+		state: newState(sharedinventory.New(), servedAPIs{apis: api.Adapters()}, clock), cache: storeCache{store: store}, live: store,
+	}
 
 	defer q.ShutDown()
 
@@ -117,19 +120,19 @@ func TestWhoWaitsForWhom(t *testing.T) {
 			func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnUpdate(page("7"), page("8")) }, queue.PriorityUser,
 		},
 		{"a decision that somebody deletes", func(f *eventHandlers) { f.decisions(api.V1beta1.Codec()).OnDelete(page("7")) }, queue.PriorityUser},
-		{"a new cluster", func(f *eventHandlers) { f.set(inventory.Clusters, cluster) }, queue.PriorityFleet},
+		{"a new cluster", func(f *eventHandlers) { f.state.shared.Set(inventory.Clusters, cluster) }, queue.PriorityFleet},
 		{"a cluster that goes", func(f *eventHandlers) {
 			f.state.inventory.SetCluster(cluster)
-			f.remove(inventory.Clusters, cluster)
+			f.state.shared.Delete(inventory.Clusters, cluster)
 		}, queue.PriorityFleet},
-		{"a set that goes", func(f *eventHandlers) { f.remove(inventory.ClusterSets, set) }, queue.PriorityFleet},
-		{"a binding that goes", func(f *eventHandlers) { f.remove(inventory.Bindings, binding) }, queue.PriorityFleet},
+		{"a set that goes", func(f *eventHandlers) { f.state.shared.Delete(inventory.ClusterSets, set) }, queue.PriorityFleet},
+		{"a binding that goes", func(f *eventHandlers) { f.state.shared.Delete(inventory.Bindings, binding) }, queue.PriorityFleet},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			q := priorityqueue.New[inventory.Key]("priorities")
 			defer q.ShutDown()
 
-			f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+			f := &eventHandlers{state: newTestState(api.Adapters()...)}
 			f.state.inventory.SetClusterSet(set)
 			f.state.inventory.SetBinding(binding)
 			f.state.requests.of(placement("6"))
@@ -150,16 +153,18 @@ func TestInitialListsWakeEveryPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("initial")
 	defer q.ShutDown()
 
-	f := &eventHandlers{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	f := &eventHandlers{state: newTestState(api.Adapters()...)}
 	f.state.queue.SetQueue(q)
 
 	put := func() float64 { return counted(t, "placement_hub_enqueues_total", "cluster") }
 	before := put()
 
-	f.set(inventory.ClusterSets, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
-	f.set(inventory.Bindings, &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}})
+	f.state.shared.Set(inventory.ClusterSets, &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}})
+	f.state.shared.Set(inventory.Bindings, &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"},
+	})
 	f.updatePlacement(nil, api.V1beta1.Read(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p"}}), true)
-	f.set(inventory.Clusters, &clusterv1.ManagedCluster{
+	f.state.shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
 
@@ -173,7 +178,7 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 	q := priorityqueue.New[inventory.Key]("burst")
 	defer q.ShutDown()
 
-	m := newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+	m := newTestState()
 	m.queue.SetQueue(q)
 
 	put, coalesced := counted(t, "placement_hub_enqueues_total", "burst"), counted(t, "placement_hub_enqueues_coalesced_total", "burst")
@@ -192,7 +197,7 @@ func TestAThousandChangesWakeAPlacementOnce(t *testing.T) {
 
 // What wakes placements relies on priorities: a queue that has none is refused.
 func TestAQueueWithoutPrioritiesIsRefused(t *testing.T) {
-	f := &eventHandlers{state: newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	f := &eventHandlers{state: newTestState()}
 
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.Key]())
 	defer q.ShutDown()

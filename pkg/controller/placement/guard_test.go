@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
@@ -90,7 +91,8 @@ func newGuarded(t *testing.T) *guarded {
 // restart forgets what a process remembers.
 func (g *guarded) restart() {
 	share := 30
-	shared := newState(servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}, g.clock)
+	served := servedAPIs{apis: []api.Adapter{api.V1beta1}, limit: removalbudget.Limit{Percent: &share}}
+	shared := newState(sharedinventory.New(), served, g.clock)
 	shared.synced.Store(true)
 
 	g.events = events.NewFakeRecorder(100)

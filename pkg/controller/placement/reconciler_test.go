@@ -21,6 +21,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
@@ -43,11 +44,11 @@ func newReconciler(tb testing.TB, o servedAPIs, store *fake.ClientBuilder) (*rec
 		store = store.WithIndex(adapter.Empty(), metav1.ObjectNameField, nameOf)
 	}
 
-	hub, shared := store.Build(), newState(o, clock.RealClock{})
+	hub, shared := store.Build(), newState(sharedinventory.New(), o, clock.RealClock{})
 	r := &reconciler{
 		state: shared, client: hub, live: hub, engine: newEngine(shared.inventory), writer: decision.Writer{Client: hub}, clock: clock.RealClock{},
 		reporter: recorders{recorder: &events.FakeRecorder{}}, conflicts: queue.NewConflictBackoff[inventory.Key](),
-		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.observed)), tracer: newTracer(nil),
+		removals: newRemovals(freshness.New(placementsOnly{store: hub}, shared.shared.Observed)), tracer: newTracer(nil),
 	}
 	r.state.synced.Store(true)
 

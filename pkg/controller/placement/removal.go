@@ -2,14 +2,10 @@ package placement
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision"
@@ -37,20 +33,6 @@ func newRemovals(checker *freshness.Checker) removals {
 		checker: checker,
 		backoff: workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.Key](firstPostponed, longestPostponed),
 	}
-}
-
-// newChecker returns a Checker that reads from the API server of a manager. Its reads are not rate limited: they are few, and each delays a
-// removal.
-func newChecker(mgr manager.Manager, observed *freshness.Observed) (*freshness.Checker, error) {
-	config := rest.CopyConfig(mgr.GetConfig())
-	config.QPS, config.Burst, config.RateLimiter = -1, 0, nil
-
-	api, err := metadata.NewForConfigAndClient(config, mgr.GetHTTPClient())
-	if err != nil {
-		return nil, fmt.Errorf("preparing to read metadata: %w", err)
-	}
-
-	return freshness.New(api, observed), nil
 }
 
 // postponement returns the reason and message for users. They name no object and no version, so that they do not change with every attempt.

@@ -9,9 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
@@ -32,21 +30,6 @@ const (
 // recorders sends events about the decisions of a Placement (docs/spec/upstream-placement.md 1.12).
 type recorders struct {
 	recorder events.EventRecorder
-}
-
-// recorderOf returns a recorder that sends events while the manager leads and has nothing more urgent to do.
-func recorderOf(mgr manager.Manager, busy func() bool) (events.EventRecorder, error) {
-	sink, err := eventwriter.NewSink(mgr.GetConfig(), mgr.GetHTTPClient())
-	if err != nil {
-		return nil, fmt.Errorf("preparing to write events: %w", err)
-	}
-
-	writer := eventwriter.New(sink, component, busy)
-	if err := mgr.Add(writer); err != nil {
-		return nil, fmt.Errorf("adding the writer of events: %w", err)
-	}
-
-	return writer, nil
 }
 
 // cycleRecorder sends the events of one reconcile. Those about pages are one for each kind of change, with all pages that it concerns.

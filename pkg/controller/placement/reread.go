@@ -4,8 +4,11 @@ import (
 	"context"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/liveread"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
@@ -56,7 +59,7 @@ func (r *reconciler) reread(ctx context.Context, p *cycle) {
 func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPage) {
 	owner, key, pages := p.placement.Key(), keyOf(refused.page), r.state.pages[refused.form]
 
-	live, err := readObject(ctx, r.live, refused.form.EmptyList(), key)
+	live, err := liveread.Object(ctx, r.live, refused.form.EmptyList(), key)
 
 	switch {
 	case err != nil:
@@ -74,7 +77,7 @@ func (r *reconciler) rereadPage(ctx context.Context, p *cycle, refused refusedPa
 func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placement) {
 	owner, key := placement.Key(), keyOf(placement)
 
-	live, err := readObject(ctx, r.live, placement.API.EmptyList(), key)
+	live, err := liveread.Object(ctx, r.live, placement.API.EmptyList(), key)
 
 	switch {
 	case err != nil:
@@ -85,4 +88,8 @@ func (r *reconciler) rereadPlacement(ctx context.Context, placement *api.Placeme
 	default:
 		r.state.statuses.AssumeDeleted(owner, placement)
 	}
+}
+
+func keyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }

@@ -12,7 +12,9 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
@@ -40,11 +42,13 @@ type Options struct {
 	WarnRemovalPercent *int
 	// View is connected to what the controllers know; nil without explanations.
 	View *View
+	// Inventory is what all controllers of the manager share.
+	Inventory *sharedinventory.Shared
 }
 
 // Setup adds the controllers to the manager.
 func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
-	return service{o.outputs(), o.View}.setup(mgr, settings)
+	return service{o.outputs(), o.View, o.Inventory}.setup(mgr, settings)
 }
 
 // outputs returns the APIs to serve and the formats to write.
@@ -67,24 +71,24 @@ func (o Options) outputs() servedAPIs {
 	return written
 }
 
-// service is what is written for placements, and who is shown what is known for that.
+// service is what is written for placements, who is shown what is known for that, and the inventory that has it.
 type service struct {
-	served servedAPIs
-	view   *View
+	served    servedAPIs
+	view      *View
+	inventory *sharedinventory.Shared
 }
 
 // setup serves the placements of the APIs, and connects the view to what is known of them.
 func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
-	shared := newState(s.served, settings.Clock)
-
-	recorder, err := recorderOf(mgr, shared.queue.Busy)
-	if err != nil {
-		return err
+	if err := s.inventory.Connect(mgr); err != nil {
+		return fmt.Errorf("preparing proofs: %w", err)
 	}
 
-	checker, err := newChecker(mgr, shared.observed)
+	shared := newState(s.inventory, s.served, settings.Clock)
+
+	recorder, err := eventwriter.Add(mgr, component, shared.queue.Busy)
 	if err != nil {
-		return err
+		return fmt.Errorf("preparing events: %w", err)
 	}
 
 	live, err := lenient.NewClient(mgr.GetConfig(), client.Options{
@@ -96,7 +100,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 
 	r := &reconciler{
 		state:     shared,
-		removals:  newRemovals(checker),
+		removals:  newRemovals(s.inventory.Checker),
 		client:    mgr.GetClient(),
 		live:      live,
 		engine:    newEngine(shared.inventory),
@@ -133,7 +137,7 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 	}
 
 	return controller.Watch(&eventHandlers{ //nolint:wrapcheck // Named by the caller.
-		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), checker: checker, recorder: recorder,
+		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder,
 	})
 }
 
@@ -165,7 +169,7 @@ func Observe(ctx context.Context, mgr manager.Manager, settings queue.Settings, 
 		return fmt.Errorf("%q serve no placements; name %s, %s or both", o.Controllers, Name, V1alpha1Name)
 	}
 
-	shared := newState(observed, settings.Clock)
+	shared := newState(o.Inventory, observed, settings.Clock)
 
 	if err := observed.index(ctx, mgr); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -25,9 +26,11 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 	t.Helper()
 
 	elected := make(chan struct{})
+	shared := sharedinventory.New()
+	shared.Checker = freshness.New(nil, shared.Observed)
 	f = &eventHandlers{
-		checker: freshness.New(nil, freshness.NewObserved()),
-		state:   newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}, elected: elected,
+		state: newState(shared, servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{},
+		elected: elected,
 	}
 	f.state.synced.Store(true)
 
@@ -58,14 +61,14 @@ func TestAStandbyWakesNobodyUntilItIsElected(t *testing.T) {
 		set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "set"}}
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "set"}}
 
-		f.set(inventory.ClusterSets, set)
+		f.state.shared.Set(inventory.ClusterSets, set)
 
 		for i := range 10 {
 			name := fmt.Sprintf("p%d", i)
 			f.updatePlacement(nil, api.V1beta1.Read(named(name)), false)
 			f.state.inventory.SnapshotFor(placementKey(name)) // So that changes concern it.
-			f.set(inventory.Bindings, binding)
-			f.remove(inventory.Bindings, binding)
+			f.state.shared.Set(inventory.Bindings, binding)
+			f.state.shared.Delete(inventory.Bindings, binding)
 
 			if i > 1 {
 				f.placements(api.V1beta1).OnDelete(named(name))

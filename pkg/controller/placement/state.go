@@ -9,19 +9,20 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/assumecache"
-	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
-	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // state is what the event handlers and the reconciler share. Its fields are set once, and each is safe for concurrent use.
 type state struct {
-	served    servedAPIs
+	served servedAPIs
+	// shared has the inventory, which other controllers use too; inventory is that of shared.
+	shared    *sharedinventory.Shared
 	inventory *inventory.Inventory
 	requests  *requests
 	pages     map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]
@@ -29,10 +30,6 @@ type state struct {
 	queue     *queue.PriorityQueue[inventory.Key]
 	// placements are the states of the Placements for the gauges.
 	placements *metrics.PlacementStates[inventory.Key]
-	// observed has the resourceVersions of the objects in the inventory.
-	observed *freshness.Observed
-	// unreadables are the objects with fields that could not be decoded.
-	unreadables *unreadables
 	// contents finds pages that others have edited.
 	contents *contents
 	// deciding is locked while a result that depends on the decisions of others is computed and assumed (docs/spec/differences.md B9). No
@@ -43,28 +40,28 @@ type state struct {
 	synced atomic.Bool
 }
 
-func newState(o servedAPIs, c clock.PassiveClock) *state {
-	compiler := selector.NewCompiler()
-	inv := inventory.New(compiler)
+// newState returns the state of the Placements in a shared inventory, whose changes enqueue them.
+func newState(shared *sharedinventory.Shared, o servedAPIs, c clock.PassiveClock) *state {
 	pages := map[api.Codec]*assumecache.Cache[inventory.Key, *api.Page]{}
 
 	for _, codec := range o.forms() {
 		pages[codec] = assumecache.New[inventory.Key, *api.Page](c)
 	}
 
-	return &state{
+	m := &state{
 		served:     o,
-		inventory:  inv,
-		requests:   newRequests(compiler, inv, o),
+		shared:     shared,
+		inventory:  shared.Inventory,
+		requests:   newRequests(shared.Compiler, shared.Inventory, o),
 		pages:      pages,
 		statuses:   assumecache.New[inventory.Key, *api.Placement](c),
 		queue:      queue.NewPriorityQueue[inventory.Key](),
 		placements: metrics.NewPlacementStates[inventory.Key](),
-		observed:   freshness.NewObserved(),
 		contents:   newContents(),
-
-		unreadables: newUnreadables(),
 	}
+	shared.Handle(func(subscriber inventory.Key) bool { return subscriber.API() != "" }, m.enqueueAffected)
+
+	return m
 }
 
 // forget drops the state of a Placement that is gone or not managed.
@@ -109,6 +106,14 @@ func (m *state) enqueueFor(priority int, cause string, at time.Time, keys ...inv
 	change := queue.Change{Cause: metrics.CauseOf(cause), At: at}
 	put := m.queue.Enqueue(priority, change, keys...)
 	change.Cause.Enqueued(put, len(keys)-put)
+}
+
+// enqueueAffected enqueues the Placements that a change concerns. Until the initial lists were handled it does nothing, because every
+// Placement is enqueued by its initial list.
+func (m *state) enqueueAffected(at time.Time, affected inventory.Affected) {
+	if m.synced.Load() {
+		m.enqueueFor(queue.PriorityFleet, string(affected.Cause), at, affected.Subscribers...)
+	}
 }
 
 // pause defers the handling of events of own objects while a Placement is reconciled, because an event may arrive before the response to

@@ -191,7 +191,7 @@ func TestEvaluationsAreCountedByCause(t *testing.T) {
 
 	since = scraped(t)
 
-	f.set(inventory.Clusters, &clusterv1.ManagedCluster{
+	f.state.shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "c3", Labels: map[string]string{clusterv1beta2.ClusterSetLabel: "set"}},
 	})
 	r.state.inventory.DeleteCluster("c1")
@@ -325,7 +325,7 @@ func TestAHeartbeatIsMeasuredForNothing(t *testing.T) {
 	}
 
 	bare := testing.AllocsPerRun(100, func() { m.inventory.SetCluster(cluster) })
-	if measured := testing.AllocsPerRun(100, func() { f.set(inventory.Clusters, cluster) }); measured != bare {
+	if measured := testing.AllocsPerRun(100, func() { f.state.shared.Set(inventory.Clusters, cluster) }); measured != bare {
 		t.Errorf("%v allocations, of which %v are the inventory's", measured, bare)
 	}
 }

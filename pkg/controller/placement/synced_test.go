@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -20,9 +21,14 @@ func newPage(name, uid, version string) *api.Page {
 	}}
 }
 
+// newTestState returns the state of a process that serves APIs and has seen nothing.
+func newTestState(apis ...api.Adapter) *state {
+	return newState(sharedinventory.New(), servedAPIs{apis: apis}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+}
+
 // Workers that start before the initial lists are complete must not answer from half a world.
 func TestNothingIsEvaluatedBeforeTheInitialLists(t *testing.T) {
-	r := &reconciler{state: newState(servedAPIs{apis: api.Adapters()}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))}
+	r := &reconciler{state: newTestState(api.Adapters()...)}
 
 	result, err := r.Reconcile(t.Context(), owner)
 	if err != nil || result.RequeueAfter != notSyncedDelay {

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	testingclock "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -95,7 +93,7 @@ func TestViewChangesNothing(t *testing.T) {
 
 // Whoever observes has no queue: what concerns placements is taken in, and nobody is woken.
 func TestObserverWakesNobody(t *testing.T) {
-	shared := newState(servedAPIs{apis: []api.Adapter{api.V1beta1}}, testingclock.NewFakePassiveClock(time.Unix(0, 0)))
+	shared := newTestState(api.V1beta1)
 	shared.synced.Store(true)
 
 	f := &eventHandlers{state: shared}
@@ -103,7 +101,7 @@ func TestObserverWakesNobody(t *testing.T) {
 
 	f.updatePlacement(nil, placement, false)
 	f.placements(api.V1beta1).OnDelete(placement.Object)
-	f.set(inventory.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
+	f.state.shared.Set(inventory.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
 
 	if shared.inventory.Snapshot().Cluster("c") == nil {
 		t.Error("the cluster is not known")
@@ -118,7 +116,7 @@ func (deafCache) GetInformer(context.Context, client.Object, ...cache.InformerGe
 }
 
 func TestObserveFailsWithItsInformers(t *testing.T) {
-	o := &observation{feed: &eventHandlers{state: newState(servedAPIs{}, testingclock.NewFakePassiveClock(time.Unix(0, 0))), cache: deafCache{}}}
+	o := &observation{feed: &eventHandlers{state: newTestState(), cache: deafCache{}}}
 	if err := o.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "no informers here") {
 		t.Errorf("error %v, want that of the cache", err)
 	}

@@ -1,4 +1,4 @@
-package placement
+package sharedinventory
 
 import (
 	"fmt"
@@ -45,7 +45,8 @@ func newUnreadables() *unreadables {
 
 // handler returns the event handler for a kind. The consequence is a sentence about what the hub does without the fields.
 func (u *unreadables) handler(kind schema.GroupVersionKind, consequence string) toolscache.ResourceEventHandler {
-	return on(func(_, after client.Object, _ bool) { u.note(kind, after, consequence) }, func(last client.Object) { u.drop(kind, keyOf(last)) })
+	return On(func(_, after client.Object, _ bool) { u.note(kind, after, consequence) },
+		func(last client.Object) { u.drop(kind, client.ObjectKeyFromObject(last)) })
 }
 
 // warn sends events about the known objects, and from now on about new ones.
@@ -67,7 +68,7 @@ func (u *unreadables) warn(recorder events.EventRecorder) {
 func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, consequence string) {
 	fields := unreadable.Of(object)
 	if len(fields) == 0 {
-		u.drop(kind, keyOf(object))
+		u.drop(kind, client.ObjectKeyFromObject(object))
 
 		return
 	}
@@ -82,8 +83,8 @@ func (u *unreadables) note(kind schema.GroupVersionKind, object client.Object, c
 	noted := unreadableObject{fields: fields.String(), consequence: consequence, reference: corev1.ObjectReference{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(),
 	}}
-	before, again := u.known[kind][keyOf(object)]
-	u.known[kind][keyOf(object)] = noted
+	before, again := u.known[kind][client.ObjectKeyFromObject(object)]
+	u.known[kind][client.ObjectKeyFromObject(object)] = noted
 	u.count(kind)
 
 	// A heartbeat that changes nothing of it is no reason to warn again.

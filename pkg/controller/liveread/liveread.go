@@ -1,9 +1,8 @@
-package placement
+package liveread
 
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,14 +14,11 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 )
 
-// knownTypes is the scheme of the hub, built once.
-var knownTypes = sync.OnceValue(scheme.New)
-
-// readMetadata reads the metadata of an object of the kind of example from the API server; false if there is none.
-func readMetadata(
+// Metadata returns the metadata of the object of a name and of the kind of example; false if there is none.
+func Metadata(
 	ctx context.Context, live client.Reader, example client.Object, key types.NamespacedName,
 ) (*metav1.PartialObjectMetadata, bool, error) {
-	kind, err := apiutil.GVKForObject(example, knownTypes())
+	kind, err := apiutil.GVKForObject(example, scheme.Known())
 	if err != nil {
 		return nil, false, fmt.Errorf("naming %T: %w", example, err)
 	}
@@ -41,8 +37,8 @@ func readMetadata(
 	return nil, false, nil
 }
 
-// readObject reads an object from the API server into an empty list of its kind; nil if there is none.
-func readObject(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
+// Object reads the object of a name into an empty list of its kind; nil if there is none.
+func Object(ctx context.Context, live client.Reader, empty runtime.Object, key types.NamespacedName) (runtime.Object, error) {
 	list, ok := empty.(client.ObjectList)
 	if !ok {
 		return nil, fmt.Errorf("reading %s: %T is no list", key, empty)
@@ -64,7 +60,6 @@ func readObject(ctx context.Context, live client.Reader, empty runtime.Object, k
 	return nil, nil
 }
 
-// readOne lists the object of a name: a list is as consistent as a get, and needs no permission beyond those of the cache.
 func readOne(ctx context.Context, live client.Reader, list client.ObjectList, key types.NamespacedName) error {
 	err := live.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{metav1.ObjectNameField: key.Name})
 	if err != nil {
@@ -72,8 +67,4 @@ func readOne(ctx context.Context, live client.Reader, list client.ObjectList, ke
 	}
 
 	return nil
-}
-
-func keyOf(object metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
