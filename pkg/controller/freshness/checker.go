@@ -20,7 +20,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// The resources that decide about the clusters of a Placement.
+// The resources that decide about the clusters of an object.
 var (
 	Clusters    = inventory.Clusters.Resource
 	ClusterSets = inventory.ClusterSets.Resource
@@ -40,8 +40,8 @@ const (
 	maxObjectsInError = 3
 )
 
-// ErrPlacementChanged means that the Placement differs from the evaluated one, and that the view already shows the change.
-var ErrPlacementChanged = errors.New("the placement has changed since it was evaluated")
+// ErrObjectChanged means that the object of a Removal differs from the evaluated one, and that the view already shows the change.
+var ErrObjectChanged = errors.New("the object has changed since it was evaluated")
 
 // BehindError has the objects that the API server shows in a later version than the view, after the event handlers were waited for.
 type BehindError struct {
@@ -77,16 +77,19 @@ func (e *BehindError) Error() string {
 	return "the watch has not shown the latest version of " + strings.Join(texts, ", ")
 }
 
-// Removal is a result that removes clusters from a Placement.
+// Removal is a result that removes clusters from a Placement or another object that asks for clusters.
 type Removal struct {
-	// Placement names the Placement, and Meta is its metadata as it was evaluated.
-	Placement Object
-	Meta      metav1.ObjectMeta
-	// ClusterSets are the sets in the spec of the Placement; empty means every set that is bound to its namespace.
+	// Object names the object, and Meta is its metadata as it was evaluated.
+	Object Object
+	Meta   metav1.ObjectMeta
+	// Others are further objects that decide about the removal by their names, in any order, whether they exist or not. The event handlers
+	// of their kinds must be wrapped by Observe.
+	Others []Object
+	// ClusterSets are the sets that the object asks for; empty means every set that is bound to its namespace.
 	ClusterSets []string
 	// Clusters are the clusters that are removed, and those that replace them.
 	Clusters []string
-	// Scores reports that the Placement reads AddOnPlacementScores.
+	// Scores reports that the result depends on AddOnPlacementScores.
 	Scores bool
 }
 
@@ -119,7 +122,7 @@ func New(client metadata.Interface, observed *Observed) *Checker {
 func (c *Checker) RequireAll() { c.all.Store(true) }
 
 // Prove reads the objects that decide about a removal from the API server, and waits at most maxWait until the view shows them. It returns
-// a *BehindError if the view is still behind then, ErrPlacementChanged, or the error of a request.
+// a *BehindError if the view is still behind then, ErrObjectChanged, or the error of a request.
 func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	if c.all.Load() {
 		if err := c.proveAll(ctx); err != nil {
@@ -131,7 +134,7 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 
 	proof := &Proof{observed: c.observed, versions: map[Object]string{}}
 
-	if err := c.readBindings(ctx, removal, proof); err != nil {
+	if err := c.readObjects(ctx, removal, proof); err != nil {
 		return nil, err
 	}
 
@@ -140,11 +143,11 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	}
 
 	if !proof.isFor(removal.Meta) {
-		if err := c.wait(ctx, map[Object]string{removal.Placement: proof.placement.ResourceVersion}); err != nil {
+		if err := c.wait(ctx, map[Object]string{removal.Object: proof.object.ResourceVersion}); err != nil {
 			return nil, err
 		}
 
-		return nil, ErrPlacementChanged
+		return nil, ErrObjectChanged
 	}
 
 	if err := c.wait(ctx, proof.versions); err != nil {
@@ -154,23 +157,24 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 	return proof, nil
 }
 
-// readBindings reads the Placement, the bindings of its namespace, and their sets.
-func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proof) error {
+// readObjects reads the object, the others, the bindings of its namespace, and their sets.
+func (c *Checker) readObjects(ctx context.Context, removal Removal, proof *Proof) error {
 	var bindings map[types.NamespacedName]metav1.ObjectMeta
 
 	// The objects of the view are listed before the request: objects that appear later need not be in the response.
-	shown := c.observed.objects(Bindings, removal.Placement.Namespace)
+	shown := c.observed.objects(Bindings, removal.Object.Namespace)
 	reads, readsCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		proof.placement, proof.found, err = c.reader.object(readsCtx, removal.Placement)
+		proof.object, proof.found, err = c.reader.object(readsCtx, removal.Object)
 
 		return err
 	})
 	reads.Go(func() (err error) {
-		bindings, err = c.reader.list(readsCtx, Bindings, removal.Placement.Namespace)
+		bindings, err = c.reader.list(readsCtx, Bindings, removal.Object.Namespace)
 
 		return err
 	})
+	reads.Go(func() error { return c.readVersions(readsCtx, removal.Others, proof) })
 
 	if err := reads.Wait(); err != nil {
 		return err //nolint:wrapcheck // The reader names what it was about.
@@ -178,18 +182,23 @@ func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proo
 
 	proof.addList(Bindings, bindings, shown)
 
+	return c.readVersions(ctx, removal.sets(slices.Collect(maps.Keys(bindings))), proof)
+}
+
+// readVersions reads objects one by one, and adds their versions to a proof.
+func (c *Checker) readVersions(ctx context.Context, objects []Object, proof *Proof) error {
 	var mu sync.Mutex
 
-	reads, readsCtx = errgroup.WithContext(ctx)
+	reads, readsCtx := errgroup.WithContext(ctx)
 
-	for _, set := range removal.sets(slices.Collect(maps.Keys(bindings))) {
+	for _, object := range objects {
 		reads.Go(func() error {
-			meta, _, err := c.reader.object(readsCtx, set)
+			meta, _, err := c.reader.object(readsCtx, object)
 
 			mu.Lock()
 			defer mu.Unlock()
 
-			proof.versions[set] = meta.ResourceVersion
+			proof.versions[object] = meta.ResourceVersion
 
 			return err
 		})
@@ -198,7 +207,7 @@ func (c *Checker) readBindings(ctx context.Context, removal Removal, proof *Proo
 	return reads.Wait() //nolint:wrapcheck // The reader names what it was about.
 }
 
-// sets returns the sets of the bindings that the Placement uses.
+// sets returns the sets of the bindings that the object uses.
 func (r Removal) sets(bindings []types.NamespacedName) []Object {
 	var sets []Object
 
@@ -211,7 +220,7 @@ func (r Removal) sets(bindings []types.NamespacedName) []Object {
 	return sets
 }
 
-// readClusters reads the clusters and, if the Placement reads scores, all scores of each cluster.
+// readClusters reads the clusters and, if the result depends on scores, all scores of each cluster.
 func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proof) error {
 	if len(removal.Clusters) > maxSingleReads {
 		return c.listClusters(ctx, removal, proof)
@@ -256,8 +265,11 @@ func (c *Checker) readClusters(ctx context.Context, removal Removal, proof *Proo
 // listClusters compares the clusters with lists of all clusters and all scores.
 func (c *Checker) listClusters(ctx context.Context, removal Removal, proof *Proof) error {
 	// A list that was sent after the view had processed the other objects shows a moment at which they were all in these versions.
-	since := max(c.observed.lastChange(Bindings, removal.Placement.Namespace), c.observed.lastChange(ClusterSets, ""),
-		c.observed.changedAt(removal.Placement))
+	since := max(c.observed.lastChange(Bindings, removal.Object.Namespace), c.observed.lastChange(ClusterSets, ""),
+		c.observed.changedAt(removal.Object))
+	for _, other := range removal.Others {
+		since = max(since, c.observed.lastChange(other.Resource, other.Namespace))
+	}
 
 	clusters, err := c.listed(ctx, Clusters, since, func(list map[types.NamespacedName]metav1.ObjectMeta) map[Object]string {
 		versions := make(map[Object]string, len(removal.Clusters))

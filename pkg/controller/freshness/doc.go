@@ -2,7 +2,8 @@
 //
 // Placements, ManagedClusters, ManagedClusterSets, ManagedClusterSetBindings and AddOnPlacementScores arrive by separate watches, any of
 // which can be behind the others for as long as its connection is broken. A view in which one kind is new and another one is old may show a
-// state that never existed, and a Placement that is scheduled on it can lose every cluster.
+// state that never existed, and a Placement that is scheduled on it can lose every cluster. Other objects that ask for clusters depend on
+// the same kinds, and on some of their own, such as their Namespace.
 //
 // Before a write that removes clusters, Checker reads the metadata of the objects that decide about these clusters from the API server, and
 // compares their resourceVersions with those that the event handlers have processed (Observed). Where the event handlers are behind,

@@ -141,7 +141,7 @@ func (g getter) List(_ context.Context, o metav1.ListOptions) (*metav1.PartialOb
 
 // removal removes the first clusters from the placement as the server has it.
 func (s *server) removal(clusters int) freshness.Removal {
-	r := freshness.Removal{Placement: object(placements, "ns", "p"), Meta: s.objects[object(placements, "ns", "p")]}
+	r := freshness.Removal{Object: object(placements, "ns", "p"), Meta: s.objects[object(placements, "ns", "p")]}
 	for i := range clusters {
 		r.Clusters = append(r.Clusters, cluster(i).Name)
 	}
@@ -228,16 +228,16 @@ func TestThePlacementHasChanged(t *testing.T) {
 		want   string
 	}{
 		{"status or labels", func(m *metav1.ObjectMeta) { m.Labels = map[string]string{"a": "b"} }, "proved"},
-		{"spec", func(m *metav1.ObjectMeta) { m.Generation++ }, freshness.ErrPlacementChanged.Error()},
-		{"annotations", func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{"a": "b"} }, freshness.ErrPlacementChanged.Error()},
-		{"deletion", func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{} }, freshness.ErrPlacementChanged.Error()},
-		{"another one of the name", func(m *metav1.ObjectMeta) { m.UID = "other" }, freshness.ErrPlacementChanged.Error()},
+		{"spec", func(m *metav1.ObjectMeta) { m.Generation++ }, freshness.ErrObjectChanged.Error()},
+		{"annotations", func(m *metav1.ObjectMeta) { m.Annotations = map[string]string{"a": "b"} }, freshness.ErrObjectChanged.Error()},
+		{"deletion", func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{} }, freshness.ErrObjectChanged.Error()},
+		{"another one of the name", func(m *metav1.ObjectMeta) { m.UID = "other" }, freshness.ErrObjectChanged.Error()},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				removal := s.removal(1)
-				p := s.put(removal.Placement, 1)
+				p := s.put(removal.Object, 1)
 				meta := s.objects[p]
 				tc.change(&meta)
 				s.objects[p] = meta

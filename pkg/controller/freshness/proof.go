@@ -11,9 +11,9 @@ import (
 // Proof has the versions of objects that both the API server and the view have shown. A nil Proof covers nothing.
 type Proof struct {
 	observed *Observed
-	// placement is the metadata of the Placement as it was read, if found is true.
-	placement metav1.ObjectMeta
-	found     bool
+	// object is the metadata of the object of the removal as it was read, if found is true.
+	object metav1.ObjectMeta
+	found  bool
 	// versions are those of the other objects; "" for an object that does not exist.
 	versions map[Object]string
 }
@@ -26,11 +26,11 @@ func (p *Proof) Covers(removal Removal) bool {
 
 	var bindings []types.NamespacedName
 
-	for _, binding := range p.observed.objects(Bindings, removal.Placement.Namespace) {
+	for _, binding := range p.observed.objects(Bindings, removal.Object.Namespace) {
 		bindings = append(bindings, binding.NamespacedName)
 	}
 
-	objects := removal.sets(bindings)
+	objects := append(removal.sets(bindings), removal.Others...)
 	for _, name := range removal.Clusters {
 		objects = append(objects, clusterObject(name))
 
@@ -49,16 +49,16 @@ func (p *Proof) Covers(removal Removal) bool {
 }
 
 // UnchangedSince reports whether the view has shown the versions of the proof since a change, so that a snapshot between the change and the
-// proof has them too.
+// proof has them too. The generation of an inventory says nothing of Removal.Others, which it does not have.
 func (p *Proof) UnchangedSince(change uint64) bool {
 	return p.observed.unchangedSince(p.versions, change)
 }
 
-// isFor reports whether the Placement is as it was evaluated. Its status and labels do not count.
+// isFor reports whether the object is as it was evaluated. Its status and labels do not count.
 func (p *Proof) isFor(evaluated metav1.ObjectMeta) bool {
-	return p.found && p.placement.UID == evaluated.UID && p.placement.Generation == evaluated.Generation &&
-		(p.placement.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
-		maps.Equal(p.placement.Annotations, evaluated.Annotations)
+	return p.found && p.object.UID == evaluated.UID && p.object.Generation == evaluated.Generation &&
+		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
+		maps.Equal(p.object.Annotations, evaluated.Annotations)
 }
 
 // addList adds the objects of a list, and those that the view shows and the list lacks.

@@ -124,7 +124,7 @@ func (r *reconciler) decideProved(
 }
 
 // proved returns a result of find that removes no cluster, or that was computed on the latest state of everything that decides about the
-// removed clusters. If that cannot be proved, it returns the postponed result. The error is freshness.ErrPlacementChanged when the
+// removed clusters. If that cannot be proved, it returns the postponed result. The error is freshness.ErrObjectChanged when the
 // Placement has to be read again.
 func (r *reconciler) proved(
 	ctx context.Context, placement *api.Placement, existing decision.Existing, now time.Time, find func() *scheduling.Result,
@@ -145,7 +145,7 @@ func (r *reconciler) proved(
 		metrics.ObserveProof(proofResult(err), r.clock.Since(begin))
 
 		switch {
-		case errors.Is(err, freshness.ErrPlacementChanged):
+		case errors.Is(err, freshness.ErrObjectChanged):
 			return nil, err
 		case err != nil:
 			klog.FromContext(ctx).V(2).Info("Clusters would leave the decisions, but the view of the hub may be old; they stay",
@@ -243,7 +243,7 @@ func removalOf(placement *api.Placement, existing decision.Existing, result *sch
 	}
 
 	return freshness.Removal{
-		Placement: placementObject(placement), Meta: placement.ObjectMeta, ClusterSets: result.Request.ClusterSets, Clusters: clusters,
+		Object: placementObject(placement), Meta: placement.ObjectMeta, ClusterSets: result.Request.ClusterSets, Clusters: clusters,
 		Scores: result.Request.ReadsScores(),
 	}, true
 }

@@ -90,7 +90,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcil
 	}()
 
 	pass, err := r.plan(ctx, placement)
-	if errors.Is(err, freshness.ErrPlacementChanged) {
+	if errors.Is(err, freshness.ErrObjectChanged) {
 		r.state.queue.Requeue(key, change)
 
 		return reconcile.Result{RequeueAfter: time.Nanosecond}, nil

@@ -64,7 +64,7 @@ func proofResult(err error) metrics.Proof {
 	switch {
 	case err == nil:
 		return metrics.ProofFresh
-	case behind, errors.Is(err, freshness.ErrPlacementChanged):
+	case behind, errors.Is(err, freshness.ErrObjectChanged):
 		return metrics.ProofBehind
 	default:
 		return metrics.ProofFailed

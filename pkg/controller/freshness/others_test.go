@@ -1,0 +1,205 @@
+package freshness_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+)
+
+// namespace and page decide about a removal by their names; the view has no page at first, and neither has the server.
+var (
+	namespace = object(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", "ns")
+	page      = object(placements.GroupVersion().WithResource("placementdecisions"), "ns", "p-decision-1")
+)
+
+// decidedByOthers returns a server with the namespace, and a removal that the namespace and the page decide about.
+func decidedByOthers(clusters int) (*server, freshness.Removal) {
+	s := newServer()
+	s.see(s.put(namespace, 0))
+
+	removal := s.removal(clusters)
+	removal.Others = []freshness.Object{namespace, page}
+
+	return s, removal
+}
+
+func TestOthersAreProved(t *testing.T) {
+	for _, tc := range []struct {
+		reason  string
+		happens func(*server)
+		want    string
+	}{
+		{"the page does not exist and was never seen", func(*server) {}, "proved"},
+		{"the namespace has changed", func(s *server) { s.put(namespace, 0) }, "the watch has not shown the latest version of namespaces ns"},
+		{"its change was seen", func(s *server) { s.see(s.put(namespace, 0)) }, "proved"},
+		{"the namespace is gone", func(s *server) { delete(s.objects, namespace) }, "the watch has not shown the latest version of namespaces ns"},
+		{"its end was seen", func(s *server) {
+			delete(s.objects, namespace)
+			s.see(namespace)
+		}, "proved"},
+		{"the page was created", func(s *server) { s.put(page, 0) },
+			"the watch has not shown the latest version of placementdecisions ns/p-decision-1"},
+		{"its creation was seen", func(s *server) { s.see(s.put(page, 0)) }, "proved"},
+		{"its change is being handled", func(s *server) { s.view.Begin(s.put(page, 0), "99") },
+			"the watch has not shown the latest version of placementdecisions ns/p-decision-1"},
+		{"another page does not matter", func(s *server) { s.put(object(page.Resource, "ns", "other"), 0) }, "proved"},
+	} {
+		for _, clusters := range []int{1, 20} {
+			t.Run(tc.reason, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, removal := decidedByOthers(clusters)
+					tc.happens(s)
+
+					if diff := cmp.Diff(tc.want, s.prove(t, removal)); diff != "" {
+						t.Errorf("%d clusters: %s", clusters, diff)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A proof holds for the others that it has read, as long as the view shows them in the same versions.
+func TestAProofCoversItsOthersOnly(t *testing.T) {
+	for _, tc := range []struct {
+		reason             string
+		change             func(*server)
+		covered, unchanged bool
+	}{
+		{"nothing", func(*server) {}, true, true},
+		{"another namespace", func(s *server) { s.see(s.put(object(namespace.Resource, "", "other"), 0)) }, true, true},
+		{"the namespace has changed", func(s *server) { s.see(s.put(namespace, 0)) }, false, false},
+		{"the page was created", func(s *server) { s.see(s.put(page, 0)) }, false, false},
+		{"the page came and went", func(s *server) {
+			s.see(s.put(page, 0))
+			delete(s.objects, page)
+			s.see(page)
+		}, true, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, removal := decidedByOthers(1)
+				since := s.view.Now()
+
+				proof, err := s.checker.Prove(t.Context(), removal)
+				if err != nil {
+					t.Fatal(err)
+				}
+
+				tc.change(s)
+
+				if got := proof.Covers(removal); got != tc.covered {
+					t.Errorf("it covers the removal: %v, want %v", got, tc.covered)
+				}
+
+				if got := proof.UnchangedSince(since); got != tc.unchanged {
+					t.Errorf("unchanged since before the proof: %v, want %v", got, tc.unchanged)
+				}
+
+				removal.Others = append(removal.Others, object(page.Resource, "ns", "p-decision-2"))
+				if proof.Covers(removal) {
+					t.Error("it covers a page that was not read")
+				}
+			})
+		})
+	}
+}
+
+// A list of all clusters proves nothing about a moment at which the view had not processed the others yet.
+func TestAListIsNoOlderThanTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, removal := decidedByOthers(20)
+		lists := 0
+		expect := func(reason string, want int) {
+			t.Helper()
+
+			got := s.prove(t, removal)
+
+			for _, request := range s.requests {
+				if request == "list managedclusters" {
+					lists++
+				}
+			}
+
+			s.requests = nil
+
+			if got != "proved" || lists != want {
+				t.Errorf("%s: got %q and %d lists, want %d", reason, got, lists, want)
+			}
+		}
+
+		expect("the first proof", 1)
+		expect("nothing has changed", 1)
+		s.see(s.put(namespace, 0))
+		expect("the namespace has changed", 2)
+		s.see(s.put(page, 0))
+		expect("a page has come", 3)
+		delete(s.objects, page)
+		s.see(page)
+		expect("the page has gone", 4)
+		s.see(s.put(object(page.Resource, "other", "p"), 0))
+		expect("a page of another namespace has come", 4)
+	})
+}
+
+// What an event handler is busy with is not shown yet, and what it has handled is.
+func TestObserveRecordsWhatWasHandled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, removal := decidedByOthers(1)
+		handled := func() string { return s.prove(t, removal) }
+		written := s.put(page, 0)
+		handler := freshness.Observe(s.view, page.Resource, handlers{
+			add:    func() { expectBehind(t, "while it is added", handled()) },
+			update: func() { expectBehind(t, "while it is updated", handled()) },
+		})
+
+		expectBehind(t, "before its event", handled())
+		handler.OnAdd(s.metadata(written), false)
+
+		if got := handled(); got != "proved" {
+			t.Errorf("after its event: got %q", got)
+		}
+
+		before := s.metadata(written)
+		handler.OnUpdate(before, s.metadata(s.put(page, 0)))
+
+		if got := handled(); got != "proved" {
+			t.Errorf("after its update: got %q", got)
+		}
+
+		last := s.metadata(written)
+		delete(s.objects, page)
+		expectBehind(t, "before its end", handled())
+		handler.OnDelete(toolscache.DeletedFinalStateUnknown{Obj: last})
+
+		if got := handled(); got != "proved" {
+			t.Errorf("after its end: got %q", got)
+		}
+	})
+}
+
+func expectBehind(t *testing.T, when, got string) {
+	t.Helper()
+
+	if want := "the watch has not shown the latest version of placementdecisions ns/p-decision-1"; got != want {
+		t.Errorf("%s: got %q, want %q", when, got, want)
+	}
+}
+
+// metadata returns the current state of an object.
+func (s *server) metadata(of freshness.Object) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: s.objects[of]}
+}
+
+// handlers is an event handler of functions without arguments.
+type handlers struct{ add, update func() }
+
+func (h handlers) OnAdd(any, bool)   { h.add() }
+func (h handlers) OnUpdate(any, any) { h.update() }
+func (h handlers) OnDelete(any)      {}
