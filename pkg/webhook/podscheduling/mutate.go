@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 // mutator injects policies into workloads. It allows every request: docs/spec/pod-scheduling-policy.md 2.1.6.
@@ -101,7 +102,7 @@ func (m *mutator) inject(ctx context.Context, request admission.Request) (podcon
 func unpatched(request admission.Request, err error) admission.Response {
 	message := fmt.Sprintf("no pod scheduling policy was injected into %s: %v; update or recreate it when that is solved", nameOf(request), err)
 	response := admission.Allowed(message)
-	response.Warnings = []string{shorten(message)}
+	response.Warnings = []string{webhook.Warning(message)}
 
 	return response
 }

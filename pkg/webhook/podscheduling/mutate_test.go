@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 const (
@@ -263,7 +265,7 @@ func TestReportsAreBounded(t *testing.T) {
 	}
 
 	for _, warning := range response.Warnings {
-		if len(warning) > maxWarningBytes || strings.ToValidUTF8(warning, "") != warning || strings.ContainsRune(warning, '\u0007') {
+		if len(warning) > webhook.MaxWarningBytes || strings.ToValidUTF8(warning, "") != warning || strings.ContainsRune(warning, '\u0007') {
 			t.Errorf("a warning of %d bytes: %q", len(warning), warning)
 		}
 	}

@@ -2,8 +2,6 @@ package podscheduling
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/events"
@@ -15,13 +13,12 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/metrics"
 	"github.com/placement-hub/placement-hub/pkg/podconstraints"
+	"github.com/placement-hub/placement-hub/pkg/webhook"
 )
 
 const (
-	// maxWarningBytes is the length from which an API server may cut a warning, and maxWarnings keeps all of them far below the 4096 bytes
-	// that it passes on at most: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response
-	maxWarningBytes = 256
-	maxWarnings     = 10
+	// maxWarnings keeps all warnings of webhook.MaxWarningBytes far below the 4096 bytes that an API server passes on at most.
+	maxWarnings = 10
 
 	// eventBurst and eventsPerSecond limit the Events on one policy with one reason to those of the recorder of client-go (tools/record), and
 	// maxEventKeys is for how many of them the limits are kept.
@@ -106,31 +103,8 @@ func bounded(warnings []string) []string {
 	}
 
 	for i := range warnings {
-		warnings[i] = shorten(warnings[i])
+		warnings[i] = webhook.Warning(warnings[i])
 	}
 
 	return warnings
-}
-
-// shorten cuts a warning that is too long between two characters, and removes control characters, with which the API server would drop it.
-func shorten(warning string) string {
-	const mark = "..."
-
-	warning = strings.Map(func(r rune) rune {
-		if r < ' ' || r == '\u007f' {
-			return ' '
-		}
-
-		return r
-	}, warning)
-	if len(warning) <= maxWarningBytes {
-		return warning
-	}
-
-	end := maxWarningBytes - len(mark)
-	for !utf8.RuneStart(warning[end]) {
-		end--
-	}
-
-	return warning[:end] + mark
 }
