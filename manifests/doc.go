@@ -43,8 +43,11 @@
 //   - clusterrequest: the definitions of cluster.openmcp.cloud and of its loopback provider. No controller needs them yet, so that nothing
 //     installs them.
 //
-//   - podscheduling, affinityclass: the opt-in systems, with their definitions, roles, policies and webhook configurations. They are not
-//     among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
+//   - podscheduling, affinityclass, federation: the opt-in systems, with their definitions, roles, policies and webhook configurations. They
+//     are not among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
+//
+//   - manifestworks: the definition of ManifestWorks, byte for byte, which federation needs. It belongs to Open Cluster Management:
+//     InstallManifestWorks applies it where nobody else does.
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in
@@ -59,7 +62,7 @@
 // manifest is worse than a lost hand edit.
 package manifests
 
-//go:generate go run ./internal/crdcopy -out crds
+//go:generate go run ./internal/crdcopy -out .
 //go:generate controller-gen crd paths=../pkg/apis/placement/... output:crd:dir=crds
 //go:generate controller-gen crd paths=../pkg/apis/kupid/... output:crd:dir=podscheduling
 //go:generate controller-gen crd paths=../pkg/apis/cozystack/...;../pkg/apis/cozystackapps/... output:crd:dir=affinityclass

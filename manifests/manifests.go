@@ -24,7 +24,8 @@ const (
 	ServiceAccount = "placement-controller-sa"
 )
 
-//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml clusterrequest/*.yaml
+//go:embed crds/*.yaml rbac/*/*.yaml admission/*.yaml admission/*/*.yaml multicluster/*.yaml webhook/*.yaml podscheduling/*.yaml affinityclass/*.yaml
+//go:embed federation/*.yaml manifestworks/*.yaml clusterrequest/*.yaml
 var files embed.FS
 
 // kustomization is the file that lists the others for kustomize; it is not a Kubernetes object.
@@ -45,11 +46,13 @@ var applyOrder = map[string]int{
 	validatingKind:                     10,
 }
 
-// roots are the directories of the manifests that every hub needs; multicluster, webhook, podscheduling, affinityclass and clusterrequest are
-// optional.
+// roots are the directories of the manifests that every hub needs; the others are optional.
 var roots = []string{"crds", "rbac", "admission"}
 
-const multicluster = "multicluster"
+const (
+	multicluster  = "multicluster"
+	manifestWorks = "manifestworks"
+)
 
 // Objects returns the manifests of a hub in the order of application: CustomResourceDefinitions, the Namespace, the ServiceAccount, RBAC,
 // admission policies. Objects of a kind are sorted by name. Every call returns new copies.
@@ -60,9 +63,12 @@ func Objects() ([]*unstructured.Unstructured, error) { return objectsIn(roots...
 // Multicluster returns the objects that --sig-placement-decisions needs beyond Objects, in the order of application.
 func Multicluster() ([]*unstructured.Unstructured, error) { return objectsIn(multicluster) }
 
-// Definitions returns the CustomResourceDefinitions of a hub and of the optional systems podscheduling and affinityclass.
+// ManifestWorks returns the definition of ManifestWorks, which the system Federation needs and Open Cluster Management brings.
+func ManifestWorks() ([]*unstructured.Unstructured, error) { return objectsIn(manifestWorks) }
+
+// Definitions returns the CustomResourceDefinitions of a hub and of the optional systems.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	objs, err := objectsIn("crds", "podscheduling", "affinityclass")
+	objs, err := objectsIn("crds", PodScheduling, AffinityClass, manifestWorks)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +146,14 @@ func Install(ctx context.Context, cfg *rest.Config) error {
 func InstallMulticluster(ctx context.Context, cfg *rest.Config) error {
 	if err := install(ctx, cfg, Multicluster); err != nil {
 		return fmt.Errorf("install the manifests of %s: %w", multicluster, err)
+	}
+	return nil
+}
+
+// InstallManifestWorks applies ManifestWorks to the API server behind cfg, where Open Cluster Management does not.
+func InstallManifestWorks(ctx context.Context, cfg *rest.Config) error {
+	if err := install(ctx, cfg, ManifestWorks); err != nil {
+		return fmt.Errorf("install the definition of ManifestWorks: %w", err)
 	}
 	return nil
 }

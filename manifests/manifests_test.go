@@ -110,7 +110,12 @@ func TestDefinitionsAreTheUpstreamOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := definitionFiles(t, "crds", upstreamPrefix)
+	got := map[string][]byte{}
+	for directory, prefix := range map[string]string{"crds": upstreamPrefix, manifestWorks: "work.open-cluster-management.io_"} {
+		for name, content := range definitionFiles(t, directory, prefix) {
+			got[path.Join(directory, name)] = content
+		}
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("crds differ from open-cluster-management.io/api; run make generate (-module +here):\n%s", diff)
 	}

@@ -14,9 +14,10 @@ import (
 const (
 	PodScheduling = "podscheduling"
 	AffinityClass = "affinityclass"
+	Federation    = "federation"
 )
 
-var systems = []string{PodScheduling, AffinityClass}
+var systems = []string{PodScheduling, AffinityClass, Federation}
 
 // System returns the objects that an opt-in system needs beyond Objects, in the order of application. Its webhook configurations refer to
 // the Service of the hub or to the URL base: see Webhook. It returns an error for an unknown system.

@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	out := flag.String("out", "crds", "directory to write the definitions to")
+	out := flag.String("out", ".", "directory of the manifests, below which the definitions are written")
 	flag.Parse()
 	if err := run(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "crdcopy:", err)

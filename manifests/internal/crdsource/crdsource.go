@@ -11,25 +11,27 @@ import (
 )
 
 // api is the prefix of the import paths of the packages with the definitions.
-const api = "open-cluster-management.io/api/cluster/"
+const api = "open-cluster-management.io/api/"
 
-// definitions maps the file name of a definition here, <group>_<plural>.yaml, to its package below api and its file there.
+// definitions maps the file of a definition below manifests, <directory>/<group>_<plural>.yaml, to its package below api and its file there.
 var definitions = map[string]struct{ pkg, file string }{
-	"cluster.open-cluster-management.io_managedclusters.yaml": {
-		"v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
-	"cluster.open-cluster-management.io_managedclustersets.yaml": {
-		"v1beta2", "0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml"},
-	"cluster.open-cluster-management.io_managedclustersetbindings.yaml": {
-		"v1beta2", "0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml"},
-	"cluster.open-cluster-management.io_placements.yaml": {
-		"v1beta1", "0000_02_clusters.open-cluster-management.io_placements.crd.yaml"},
-	"cluster.open-cluster-management.io_placementdecisions.yaml": {
-		"v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"},
-	"cluster.open-cluster-management.io_addonplacementscores.yaml": {
-		"v1alpha1", "0000_05_clusters.open-cluster-management.io_addonplacementscores.crd.yaml"},
+	"crds/cluster.open-cluster-management.io_managedclusters.yaml": {
+		"cluster/v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"},
+	"crds/cluster.open-cluster-management.io_managedclustersets.yaml": {
+		"cluster/v1beta2", "0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml"},
+	"crds/cluster.open-cluster-management.io_managedclustersetbindings.yaml": {
+		"cluster/v1beta2", "0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml"},
+	"crds/cluster.open-cluster-management.io_placements.yaml": {
+		"cluster/v1beta1", "0000_02_clusters.open-cluster-management.io_placements.crd.yaml"},
+	"crds/cluster.open-cluster-management.io_placementdecisions.yaml": {
+		"cluster/v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"},
+	"crds/cluster.open-cluster-management.io_addonplacementscores.yaml": {
+		"cluster/v1alpha1", "0000_05_clusters.open-cluster-management.io_addonplacementscores.crd.yaml"},
+	"manifestworks/work.open-cluster-management.io_manifestworks.yaml": {
+		"work/v1", "0000_00_work.open-cluster-management.io_manifestworks.crd.yaml"},
 }
 
-// Read returns the definitions by the file names they have in this repository. It runs the go command in the current directory to find the
+// Read returns the definitions by the names of their files below manifests. It runs the go command in the current directory to find the
 // packages, so that go.mod and vendor both apply.
 func Read(ctx context.Context) (map[string][]byte, error) {
 	contents := make(map[string][]byte, len(definitions))
