@@ -31,6 +31,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/webhook/affinityclass"
 	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	federationwebhook "github.com/placement-hub/placement-hub/pkg/webhook/federation"
 	policywebhook "github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
 
@@ -143,6 +144,7 @@ func (o Options) all(enabled []string) []controller {
 		{name: tenantcontrollers.Namespaces, setup: tenantControllers.Namespaces, access: Access{
 			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
 		}},
+		{name: federationwebhook.Controller, webhook: federatedObjects, access: Access{nil, rules("federation-webhook")}},
 	}
 }
 
@@ -196,6 +198,14 @@ func affinityClasses(mgr manager.Manager, s queue.Settings) (webhookconfig.Webho
 		Controller: affinityclass.Controller, Validating: affinityclass.Configuration, Manifests: "manifests/affinityclass",
 		Handlers: handlers,
 	}, err
+}
+
+// federatedObjects returns the webhook of federated objects.
+func federatedObjects(manager.Manager, queue.Settings) (webhookconfig.Webhook, error) {
+	return webhookconfig.Webhook{
+		Controller: federationwebhook.Controller, Validating: federationwebhook.Configuration, Manifests: "manifests/federation",
+		Handlers: federationwebhook.Handlers(),
+	}, nil
 }
 
 // ServesWebhook reports whether an enabled controller serves a webhook, so that Webhook.Listener is needed. It returns an error if

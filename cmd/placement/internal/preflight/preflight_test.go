@@ -215,13 +215,16 @@ func TestEveryControllerHasRules(t *testing.T) {
 func TestEveryRoleIsOfAController(t *testing.T) {
 	roles, err := manifests.Roles()
 	expect.NoError(t, err)
-	access, err := controller.Options{Controllers: []string{"*", "podscheduling/*", "affinityclass/*"}, ProfileDecisions: true}.Access()
+	access, err := controller.Options{
+		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*"}, ProfileDecisions: true,
+	}.Access()
 	expect.NoError(t, err)
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
-		"affinityclass-view"}
+		"affinityclass-view", "federation-view"}
+	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds", "federation"}
 	for name := range roles {
 		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })
-		if !ofController && name != "leader-election" && name != "affinityclass-owner-readers" && !slices.Contains(people, name) {
+		if !ofController && !slices.Contains(others, name) && !slices.Contains(people, name) {
 			t.Errorf("role %s: no controller in the list of pkg/controller has it in its access", name)
 		}
 	}
