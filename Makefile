@@ -44,7 +44,7 @@ TREE = GIT_INDEX_FILE="$$tmp/index" git add --all . && GIT_INDEX_FILE="$$tmp/ind
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # each step uses all cores by itself
-.PHONY: help assets assets-scheduler assets-ocm build install-plugin run image test test-unit test-servers test-integration \
+.PHONY: help assets assets-scheduler assets-ocm assets-agent build install-plugin run image test test-unit test-servers test-integration \
 	test-e2e test-consumers soak bench bench-report bench-bindings bench-core generate fmt lint verify verify-modules verify-vendor verify-generated verify-format vet clean FORCE
 
 ##@ Start here
@@ -80,9 +80,13 @@ assets-scheduler: ## Build kube-scheduler besides, which binds the pods of some 
 	@echo "==> assets-scheduler: control plane binaries with kube-scheduler; built from Go modules the first time"
 	@$(GO) run ./test/env/assets -scheduler $(call hint,building needs the Go module proxy; or point KUBEBUILDER_ASSETS at existing binaries)
 
-assets-ocm: ## Build OCM's work manager and agent into bin/ocm unless they are there (first time: 5 to 15 minutes)
+assets-ocm: ## Build OCM's work manager into bin/ocm unless they are there (first time: 5 to 15 minutes)
 	@echo "==> assets-ocm: programs of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
 	@$(GO) run ./test/env/assets -ocm $(call hint,building needs the Go module proxy; or point OCM_ASSETS at existing binaries)
+
+assets-agent: ## Build OCM's work agent into bin/ocm unless it is there, for members (first time: 5 to 15 minutes)
+	@echo "==> assets-agent: the work agent of Open Cluster Management; built from Go modules the first time, which takes 5 to 15 minutes"
+	@$(GO) run ./test/env/assets -agent $(call hint,building needs the Go module proxy; or point OCM_ASSETS at an existing binary)
 
 image: ## Build the container image with docker or podman (IMAGE=name:tag, CONTAINER=engine)
 	@for engine in $(or $(CONTAINER),docker podman); do \
@@ -106,7 +110,7 @@ test: ## Run unit, integration, e2e and consumer tests (about 15 minutes on two 
 	echo "==> test: all passed in $$(( $$(date +%s) - start )) s"
 
 # Packages that start servers wait for most of their time; four of them keep two cores busy. The longest ones come first.
-test-servers: assets-scheduler assets-ocm $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
+test-servers: assets-scheduler assets-ocm assets-agent $(TOOLS)/helm build ## Run the integration, e2e and consumer tests together, several packages at a time
 	@echo "==> test-servers: integration, e2e and consumer tests against real servers"
 	@$(GO) test -p 4 $(E2E) $(CONSUMERS) $(INTEGRATION) -timeout 20m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')
@@ -116,7 +120,7 @@ test-unit: ## Run unit, property, surface and repository law tests; no server is
 	@$(GO) test ./cmd/... ./pkg/... ./manifests/... ./deploy/... ./test/benchmark/... ./test/history/... ./test/laws/... ./test/surface/... \
 		$(call hint,one test again: go test ./pkg/NAME -run TestName -v)
 
-test-integration: assets-scheduler $(TOOLS)/helm ## Run the suites against a real etcd and kube-apiserver, several packages at a time
+test-integration: assets-scheduler assets-agent $(TOOLS)/helm ## Run the suites against a real etcd and kube-apiserver, several packages at a time
 	@echo "==> test-integration: controllers and admission against a real kube-apiserver"
 	@$(GO) test -p 4 $(INTEGRATION) -timeout 15m \
 		$(call hint,one package again: go test ./test/integration/NAME -v; some of its specs: -ginkgo.focus 'words of their names')

@@ -15,7 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/placement-hub/placement-hub/test/env"
+	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 // programs are the paths of the binaries under test.
 type programs struct{ hub, work string }
 
-var binaries programs
+var underTest programs
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(klog.NewKlogr())
@@ -55,16 +55,16 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 
-	if binaries.hub, err = findHub(directory); err != nil {
+	if underTest.hub, err = findHub(directory); err != nil {
 		return 0, err
 	}
 
-	assets, err := env.FindOCM()
+	work, err := binaries.FindOCM(binaries.Work)
 	if err != nil {
 		return 0, err
 	}
 
-	binaries.work = assets.Work
+	underTest.work = work.Path
 
 	return m.Run(), nil
 }

@@ -80,7 +80,7 @@ func startWorkManager(t *testing.T, kubeconfig string) {
 	t.Helper()
 
 	address := freeAddress(t)
-	manager := start(t, binaries.work, "manager", "--kubeconfig", kubeconfig, "--namespace", "default",
+	manager := start(t, underTest.work, "manager", "--kubeconfig", kubeconfig, "--namespace", "default",
 		"--listen", address, "--disable-leader-election", "--feature-gates=ManifestWorkReplicaSet=true",
 		"--kube-api-qps", "2000", "--kube-api-burst", "2000")
 
@@ -115,7 +115,7 @@ func freeAddress(t *testing.T) string {
 func (p *plane) startHub() {
 	p.test.Helper()
 
-	p.hub = start(p.test, binaries.hub, "controller", "--kubeconfig", p.hubConfig, "--controllers=*,-managedcluster-taints",
+	p.hub = start(p.test, underTest.hub, "controller", "--kubeconfig", p.hubConfig, "--controllers=*,-managedcluster-taints",
 		"--listen=127.0.0.1:0", "--webhook-listen=127.0.0.1:0", "--disable-leader-election=true")
 }
 

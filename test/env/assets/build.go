@@ -12,7 +12,6 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/pkg/localplane/filelock"
-	"github.com/placement-hub/placement-hub/test/env"
 )
 
 // suite has the programs of a nested module that are built together.
@@ -54,19 +53,25 @@ func controlPlane(scheduler bool) suite {
 	}
 }
 
-var ocm = suite{
-	Programs: env.OCM,
-	title:    "OCM's programs",
-	packages: map[string]string{env.WorkBinary: "open-cluster-management.io/ocm/cmd/work"},
-	variable: env.OCMVariable,
-	duration: "5 to 15 minutes",
-	missing: func() ([]string, error) {
-		_, err := env.FindOCM()
-		if errors.Is(err, env.ErrNoOCM) {
-			return []string{env.WorkBinary}, nil
-		}
-		return nil, err
-	},
+// ocm returns one binary of Open Cluster Management.
+func ocm(name string) suite {
+	return suite{
+		Programs: binaries.OCM,
+		title:    "OCM's programs",
+		packages: map[string]string{
+			binaries.Work:      "open-cluster-management.io/ocm/cmd/work",
+			binaries.WorkAgent: "./workagent",
+		},
+		variable: binaries.OCMVariable,
+		duration: "5 to 15 minutes",
+		missing: func() ([]string, error) {
+			_, err := binaries.FindOCM(name)
+			if errors.Is(err, binaries.ErrNoOCM) {
+				return []string{name}, nil
+			}
+			return nil, err
+		},
+	}
 }
 
 // temporaryPrefix is the prefix of files that exist only during a build.

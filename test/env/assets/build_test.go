@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
-	"github.com/placement-hub/placement-hub/test/env"
 )
 
 const pinnedModule = "module github.com/placement-hub/placement-hub/test/controlplane\n" +
@@ -42,14 +41,14 @@ func setCheckout(t *testing.T, goScript string) binaries.Checkout {
 	checkout := binaries.Checkout{Root: filepath.Join(root, "checkout")}
 	writeFile(t, filepath.Join(checkout.Root, "go.mod"), "module github.com/placement-hub/placement-hub\n", 0o644)
 	writeFile(t, filepath.Join(checkout.ModuleDir(binaries.ControlPlane), "go.mod"), pinnedModule, 0o644)
-	writeFile(t, filepath.Join(checkout.ModuleDir(env.OCM), "go.mod"),
+	writeFile(t, filepath.Join(checkout.ModuleDir(binaries.OCM), "go.mod"),
 		"module github.com/placement-hub/placement-hub/test/ocm\nrequire open-cluster-management.io/ocm v1.2.0 // indirect\n", 0o644)
 	writeFile(t, filepath.Join(root, "path", "go"), goScript, 0o755)
 	t.Setenv("PATH", filepath.Join(root, "path")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("HOME", filepath.Join(root, "home"))
 	t.Setenv("XDG_DATA_HOME", filepath.Join(root, "share"))
 	t.Setenv(binaries.AssetsVariable, "")
-	t.Setenv(env.OCMVariable, "")
+	t.Setenv(binaries.OCMVariable, "")
 	t.Chdir(checkout.Root)
 	return checkout
 }
@@ -103,23 +102,28 @@ func TestRunBuildsOnceAndPrintsTheDirectoryAlone(t *testing.T) {
 
 func TestRunBuildsTheProgramsOfOCMOnlyWhenAsked(t *testing.T) {
 	checkout := setCheckout(t, compiles)
-	directory := checkout.BuildDir(env.OCM)
+	directory := checkout.BuildDir(binaries.OCM)
 	if _, _, err := runIn(t); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(directory); !os.IsNotExist(err) {
 		t.Errorf("%s is there although nobody asked for it (%v)", directory, err)
 	}
-	for _, want := range []string{"building work (ocm v1.2.0) into " + directory, "using " + directory} {
-		stdout, stderr, err := runIn(t, "-ocm")
+	for _, c := range []struct{ flag, want string }{
+		{"-ocm", "building work (ocm v1.2.0) into " + directory},
+		{"-ocm", "using " + directory},
+		{"-agent", "building work-agent (ocm v1.2.0) into " + directory},
+		{"-agent", "using " + directory},
+	} {
+		stdout, stderr, err := runIn(t, c.flag)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stdout != directory+"\n" || !strings.Contains(stderr, want) {
-			t.Errorf("printed %q, want %s; progress lacks %q:\n%s", stdout, directory, want, stderr)
+		if stdout != directory+"\n" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: printed %q, want %s; progress lacks %q:\n%s", c.flag, stdout, directory, c.want, stderr)
 		}
 	}
-	if diff := cmp.Diff([]string{".lock", binaries.StampFile, env.WorkBinary}, files(t, directory)); diff != "" {
+	if diff := cmp.Diff([]string{".lock", binaries.StampFile, binaries.Work, binaries.WorkAgent}, files(t, directory)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }

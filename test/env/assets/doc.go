@@ -1,5 +1,6 @@
 // Command assets finds or builds the binaries of a control plane, and prints their directory. With -scheduler kube-scheduler is among them.
-// With -ocm the binaries are those of Open Cluster Management that tests run as consumers of decisions.
+// With -ocm the binary is the work manager of Open Cluster Management, which tests run as a consumer of decisions, and with -agent its work
+// agent for members.
 //
 // Standard output has only that directory, so that a shell can use it:
 //

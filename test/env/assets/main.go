@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
-	"github.com/placement-hub/placement-hub/test/env"
 )
 
 func main() {
@@ -28,24 +27,28 @@ func main() {
 	}
 }
 
-// run builds the missing binaries of the control plane, with kube-scheduler if arguments have -scheduler, or those of OCM with -ocm. It
-// prints their directory to stdout.
+// run builds the missing binaries of the control plane, with kube-scheduler if arguments have -scheduler, or one of OCM with -ocm or -agent.
+// It prints their directory to stdout.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("assets", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	consumers := flags.Bool("ocm", false, "find or build the programs of Open Cluster Management that tests run as consumers")
+	consumer := flags.Bool("ocm", false, "find or build the work manager of Open Cluster Management, which tests run as a consumer of decisions")
+	agent := flags.Bool("agent", false, "find or build the work agent of Open Cluster Management for members")
 	scheduler := flags.Bool("scheduler", false, "find or build kube-scheduler too")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("flags: %w", err)
 	}
-	if *consumers && *scheduler {
-		return errors.New("-ocm and -scheduler exclude each other: OCM has no scheduler; run the command once with each")
+	if flags.NFlag() > 1 {
+		return errors.New("-ocm, -agent and -scheduler exclude each other, because each may use another directory: run the command once with each")
 	}
 	var directory string
 	var err error
-	if *consumers {
-		directory, err = findOCM(ctx, stderr)
-	} else {
+	switch {
+	case *consumer:
+		directory, err = findOCM(ctx, binaries.Work, stderr)
+	case *agent:
+		directory, err = findOCM(ctx, binaries.WorkAgent, stderr)
+	default:
 		directory, err = findControlPlane(ctx, stderr, *scheduler)
 	}
 	if err != nil {
@@ -69,16 +72,16 @@ func findControlPlane(ctx context.Context, out io.Writer, scheduler bool) (direc
 	return assets.Dir, nil
 }
 
-func findOCM(ctx context.Context, out io.Writer) (directory string, err error) {
-	if err := ocm.ensure(ctx, out); err != nil {
+func findOCM(ctx context.Context, name string, out io.Writer) (directory string, err error) {
+	if err := ocm(name).ensure(ctx, out); err != nil {
 		return "", err
 	}
-	assets, err := env.FindOCM()
+	found, err := binaries.FindOCM(name)
 	if err != nil {
 		return "", fmt.Errorf("looking for what was built: %w", err)
 	}
-	fmt.Fprintf(out, "using %s (%s)\n", assets.Dir, assets.Source)
-	return assets.Dir, nil
+	fmt.Fprintf(out, "using %s (%s)\n", found.Dir, found.Source)
+	return found.Dir, nil
 }
 
 // report prints which directory was chosen and why.
