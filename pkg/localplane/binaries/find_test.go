@@ -21,9 +21,9 @@ func writeFile(t *testing.T, path, content string, mode os.FileMode) {
 	}
 }
 
-func writeBinary(t *testing.T, directory, name, content string) {
+func writeBinary(t *testing.T, directory, name string) {
 	t.Helper()
-	writeFile(t, filepath.Join(directory, name), content, 0o755)
+	writeFile(t, filepath.Join(directory, name), "", 0o755)
 }
 
 // places are the directories of a fictitious machine.
@@ -125,7 +125,7 @@ func TestFind(t *testing.T) {
 			p.stamp(t, c.stamp)
 			for directory, names := range c.binaries(p) {
 				for _, name := range names {
-					writeBinary(t, directory, name, "")
+					writeBinary(t, directory, name)
 				}
 			}
 			got, err := Find()
@@ -166,7 +166,7 @@ func TestMissing(t *testing.T) {
 func TestFindIgnoresWhatCannotRun(t *testing.T) {
 	p := setPlaces(t)
 	writeFile(t, filepath.Join(p.variable, Etcd), "", 0o644)
-	writeBinary(t, p.variable, APIServer, "")
+	writeBinary(t, p.variable, APIServer)
 	_, err := Find()
 	if !errors.Is(err, ErrNoAssets) || !strings.Contains(err.Error(), p.variable) {
 		t.Errorf("got %v, want ErrNoAssets that says why %s does not count", err, p.variable)

@@ -53,10 +53,10 @@ func TestFindOCM(t *testing.T) {
 			writeFile(t, filepath.Join(built, StampFile), c.stamp.Stamp(), 0o644)
 			t.Setenv(OCMVariable, p.variable)
 			if c.inVariable != "" {
-				writeBinary(t, p.variable, c.inVariable, "")
+				writeBinary(t, p.variable, c.inVariable)
 			}
 			if c.inBuild != "" {
-				writeBinary(t, built, c.inBuild, "")
+				writeBinary(t, built, c.inBuild)
 			}
 			got, err := FindOCM(c.name)
 			if !c.wantAny {

@@ -37,6 +37,13 @@ var (
 	StopHub func()
 )
 
+// BeforeHub, if not nil, prepares the API server of Run before the hub starts, for systems beside placement; its cleanup is that of the suite.
+// ConfigureHub, if not nil, changes the options of every hub before the settings of StartHub do.
+var (
+	BeforeHub    func(ctx SpecContext)
+	ConfigureHub func(*controller.Options)
+)
+
 // WithWorkloads is a setting for Run: kube-scheduler and the controllers of workloads run too, so that pods are made and bound to the Nodes
 // of Fixture.Node.
 func WithWorkloads(options *localplane.Options) { options.Workloads = true }
@@ -76,6 +83,10 @@ func start(ctx SpecContext, options localplane.Options) {
 	admin.WarningHandler = rest.NoWarnings{} // Specs that are about them listen for themselves.
 	Client, err = client.New(admin, client.Options{Scheme: controller.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
+
+	if BeforeHub != nil {
+		BeforeHub(ctx)
+	}
 
 	StopHub = StartHub(HubConfig(ctx, ControlPlane))
 

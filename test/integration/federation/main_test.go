@@ -1,0 +1,68 @@
+package federation
+
+import (
+	"maps"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/test/integration/members"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+// boundSet is the set of all members.
+const boundSet = "members"
+
+// The members of the scenarios.
+var eu1, eu2, us1 *members.Member
+
+// hub has all rights on the hub, and knows the kinds that are delivered and ManifestWorks.
+var hub client.Client
+
+func TestFederation(t *testing.T) {
+	suite.BeforeHub = startMembers
+	suite.Run(t, "federated objects")
+}
+
+// startMembers starts eu1, eu2 and us1, all of them members of one set.
+func startMembers(ctx SpecContext) {
+	installWorks(ctx)
+
+	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: boundSet}}
+	Expect(suite.Client.Create(ctx, set)).To(Succeed())
+
+	started := members.Start(ctx, cluster("eu1"), cluster("eu2"), cluster("us1"))
+	eu1, eu2, us1 = started[0], started[1], started[2]
+
+	scheme := clientgoscheme.Scheme
+	Expect(workv1.Install(scheme)).To(Succeed())
+
+	var err error
+
+	hub, err = client.New(suite.ControlPlane.AdminConfig(), client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// clusterLabels are the labels of the members in the scenarios.
+var clusterLabels = map[string]map[string]string{
+	"eu1": {"location": "europe", "environment": "prod", "version": "15", "load": "3"},
+	"eu2": {"location": "europe", "environment": "test", "version": "9"},
+	"us1": {"location": "usa", "environment": "prod"},
+}
+
+// cluster returns the ManagedCluster of a member as the scenarios begin with it.
+func cluster(name string) *clusterv1.ManagedCluster {
+	cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{clusterv1beta2.ClusterSetLabel: boundSet},
+	}}
+	maps.Copy(cluster.Labels, clusterLabels[name])
+
+	return cluster
+}

@@ -1,0 +1,3 @@
+// Package members gives integration specs member clusters: API servers on the etcd of the hub, each with OCM's work agent, and their
+// ManagedClusters. An API server takes about 265 MB of memory, so a package of specs starts its members once and its specs share them.
+package members
