@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -19,7 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// newTestServer serves lists of clusters and of placements with one undecodable object, and watches without events.
+// newTestServer serves lists of clusters and of placements with one undecodable object, and watches without events. Asked waits
+// for a request, and returns the paths and queries of those since its last call.
 func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, asked func() []string) {
 	t.Helper()
 
@@ -38,6 +40,8 @@ func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, a
 			return
 		}
 
+		paths <- request.URL.RequestURI()
+
 		if request.URL.Query().Get("watch") != "" {
 			answer.WriteHeader(http.StatusOK)
 
@@ -52,8 +56,6 @@ func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, a
 
 			return
 		}
-
-		paths <- request.URL.Path
 
 		version, kind, item := "v1", "ManagedCluster", `"status":{"capacity":{"cpu":"1e1.5"}}`
 		if strings.HasSuffix(request.URL.Path, "placements") {
@@ -76,7 +78,7 @@ func newTestServer(t *testing.T) (config *rest.Config, mapper meta.RESTMapper, a
 	known.Add(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement"), meta.RESTScopeNamespace)
 
 	return &rest.Config{Host: server.URL}, known, func() []string {
-		var all []string
+		all := []string{<-paths}
 		for len(paths) > 0 {
 			all = append(all, <-paths)
 		}
@@ -148,6 +150,53 @@ func TestCachesHaveUnreadableObjects(t *testing.T) {
 	}
 }
 
+// The selectors of a kind are in its lists and watches, and in those of no other kind.
+func TestCachesAreLimitedBySelectors(t *testing.T) {
+	config, mapper, asked := newTestServer(t)
+
+	informers, err := NewCache(config, cache.Options{
+		Scheme: newTestScheme(t), Mapper: mapper, HTTPClient: http.DefaultClient,
+		ByObject: map[client.Object]cache.ByObject{&clusterv1.ManagedCluster{}: {
+			Label: labels.SelectorFromSet(labels.Set{"a": "b"}), Field: fields.OneTermEqualSelector("metadata.name", "bad"),
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for _, object := range []client.Object{&clusterv1.ManagedCluster{}, &clusterv1beta1.Placement{}} {
+		if _, err := informers.GetInformer(t.Context(), object, cache.BlockUntilSynced(false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	go func() {
+		if err := informers.Start(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+
+	requests := map[string]int{}
+
+	for requests["managedclusters list"] == 0 || requests["managedclusters watch"] == 0 || requests["placements watch"] == 0 {
+		for _, request := range asked() {
+			path, query, _ := strings.Cut(request, "?")
+			limited := strings.Contains(query, "labelSelector=a%3Db") && strings.Contains(query, "fieldSelector=metadata.name%3Dbad")
+			resource, verb := path[strings.LastIndex(path, "/")+1:], "list"
+
+			if strings.Contains(query, "watch=true") {
+				verb = "watch"
+			}
+
+			requests[resource+" "+verb]++
+
+			if limited != (resource == "managedclusters") {
+				t.Errorf("asked for %s", request)
+			}
+		}
+	}
+}
+
 func TestCachesCannotBeLimitedOtherwise(t *testing.T) {
 	config, mapper, _ := newTestServer(t)
 	some := fields.OneTermEqualSelector("metadata.name", "a")
@@ -156,7 +205,9 @@ func TestCachesCannotBeLimitedOtherwise(t *testing.T) {
 		"two namespaces":       {DefaultNamespaces: map[string]cache.Config{"a": {}, "b": {}}},
 		"a namespace and more": {DefaultNamespaces: map[string]cache.Config{"a": {FieldSelector: some}}},
 		"everything":           {DefaultFieldSelector: some},
-		"one kind":             {ByObject: map[client.Object]cache.ByObject{&clusterv1.ManagedCluster{}: {Field: some}}},
+		"one kind to namespaces": {ByObject: map[client.Object]cache.ByObject{
+			&clusterv1beta1.Placement{}: {Namespaces: map[string]cache.Config{"a": {}}},
+		}},
 	} {
 		options.Scheme, options.Mapper, options.HTTPClient = newTestScheme(t), mapper, http.DefaultClient
 

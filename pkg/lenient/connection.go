@@ -70,8 +70,8 @@ func (e endpoint) list(namespace string, options *metav1.ListOptions, parameters
 	return e.Get().NamespaceIfScoped(namespace, e.namespaced && namespace != "").Resource(e.resource).VersionedParams(options, parameters)
 }
 
-// listerWatcher returns a ListerWatcher for the objects of a kind in a namespace, or in all for "".
-func (c *connection) listerWatcher(kind schema.GroupVersionKind, namespace string) (toolscache.ListerWatcher, error) {
+// listerWatcher returns a ListerWatcher for the objects of a kind within limits.
+func (c *connection) listerWatcher(kind schema.GroupVersionKind, within limits) (toolscache.ListerWatcher, error) {
 	at, err := c.endpointOf(kind)
 	if err != nil {
 		return nil, err
@@ -82,16 +82,22 @@ func (c *connection) listerWatcher(kind schema.GroupVersionKind, namespace strin
 		return nil, fmt.Errorf("finding the list of %s: %w", kind.Kind, err)
 	}
 
+	request := func(options metav1.ListOptions) *rest.Request {
+		options.LabelSelector, options.FieldSelector = within.selectors[kind].label, within.selectors[kind].field
+
+		return at.list(within.namespace, &options, c.parameters)
+	}
+
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			found := list.DeepCopyObject()
 
-			return found, at.list(namespace, &options, c.parameters).Do(ctx).Into(found)
+			return found, request(options).Do(ctx).Into(found)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.Watch, options.AllowWatchBookmarks = true, true
 
-			return at.list(namespace, &options, c.parameters).Watch(ctx)
+			return request(options).Watch(ctx)
 		},
 	}, nil
 }
