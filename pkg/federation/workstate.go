@@ -23,8 +23,12 @@ type hashed struct {
 
 // WorkHash returns the hash of what the hub writes of a ManifestWork. It is the same for a work as Payload.Work returns it and as the API
 // server stores it, and differs once somebody has edited the spec, or a label or annotation of the hub. Other labels and annotations do not
-// count.
+// count. Of a compact work it is the hash at the time of CompactWork.
 func WorkHash(work *workv1.ManifestWork) (string, error) {
+	if compact := digestOf(work); compact != nil {
+		return compact.Hash, nil
+	}
+
 	content := hashed{Labels: map[string]string{}, Object: work.Annotations[ObjectAnnotation], Spec: *work.Spec.DeepCopy()}
 
 	for _, name := range []string{KindLabel, NamespaceLabel, NameLabel, ManagedLabel} {
@@ -60,8 +64,22 @@ func WorkHash(work *workv1.ManifestWork) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// StoredHash returns WorkHash, or an empty string for a work that cannot be hashed: it differs from every work that the hub writes.
+func StoredHash(work *workv1.ManifestWork) string {
+	hash, err := WorkHash(work)
+	if err != nil {
+		return ""
+	}
+
+	return hash
+}
+
 // PlannedReplicas returns the number of replicas that a work asks for; 0 without any.
 func PlannedReplicas(work *workv1.ManifestWork) (int32, error) {
+	if compact := digestOf(work); compact != nil {
+		return compact.Replicas, nil
+	}
+
 	for i, manifest := range work.Spec.Workload.Manifests {
 		object := unstructured.Unstructured{}
 		if err := json.Unmarshal(manifest.Raw, &object); err != nil {
