@@ -13,8 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -27,6 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/scope"
 )
 
@@ -74,7 +77,8 @@ func Scheme() *apiruntime.Scheme { return scheme.New() }
 // compact). Of the kinds of which a cluster may have many or secret ones only the objects of the hub are listed and found, and of all
 // ServiceAccounts those whose rights bind their namespaces.
 //
-// The Secrets of Tenants are read where their controller runs, because a hub without it has no right to.
+// The Secrets of Tenants are read where their controller runs, because a hub without it has no right to. ManifestWorks are named where
+// objects are delivered, because a hub without them may not have the kind.
 func (o Options) CacheOptions() cache.Options {
 	ours := func(name string) cache.ByObject {
 		return cache.ByObject{Namespaces: map[string]cache.Config{
@@ -82,20 +86,35 @@ func (o Options) CacheOptions() cache.Options {
 		}}
 	}
 
+	enabled, err := o.Enabled()
+	if err != nil {
+		enabled = nil // Setup returns the error.
+	}
+
 	secrets := ours(webhookconfig.Secret)
-	if enabled, err := o.Enabled(); err == nil && slices.Contains(enabled, tenancy.Tenants) { // Setup returns the error.
+	if slices.Contains(enabled, tenancy.Tenants) {
 		values := fields.OneTermEqualSelector(metav1.ObjectNameField, tenancy.ValuesSecret)
 		secrets.Namespaces[cache.AllNamespaces] = cache.Config{FieldSelector: values}
 	}
 
-	return cache.Options{
-		DefaultTransform: compact(),
-		ByObject: map[client.Object]cache.ByObject{
-			&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
-			&corev1.Secret{}:         secrets,
-			&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
-		},
+	objects := map[client.Object]cache.ByObject{
+		&corev1.ConfigMap{}:      ours(managedcluster.VocabularyConfigMap),
+		&corev1.Secret{}:         secrets,
+		&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
 	}
+	if slices.Contains(enabled, deliveringController) {
+		objects[&workv1.ManifestWork{}] = managedWorks()
+	}
+
+	return cache.Options{DefaultTransform: compact(), ByObject: objects}
+}
+
+// deliveringController is the controller that delivers objects by ManifestWorks.
+const deliveringController = "federation/objects"
+
+// managedWorks returns the settings of the informer of ManifestWorks, which lists those of the hub.
+func managedWorks() cache.ByObject {
+	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"})}
 }
 
 // Setup adds the selected controllers to the manager.

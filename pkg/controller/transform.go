@@ -7,14 +7,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // compact makes objects small before they are cached, and changes nothing that is ever read. What the API server notes about field
-// managers is dropped: it can be most of an object. Names that stand in very many decisions are kept once.
+// managers is dropped: it can be most of an object. So is the payload of ManifestWorks, which stays in the API server. Names that stand in
+// very many decisions or works are kept once.
 func compact() toolscache.TransformFunc {
 	known, adapters := &names{known: map[string]string{}}, api.Adapters()
 	codecs := append(make([]api.Codec, 0, 1+len(adapters)), placement.Multicluster)
@@ -34,6 +37,12 @@ func compact() toolscache.TransformFunc {
 		}
 
 		tenancy.Compact(in)
+
+		if work, is := in.(*workv1.ManifestWork); is {
+			known.compactWork(work)
+
+			return in, nil
+		}
 
 		known.mu.Lock()
 		defer known.mu.Unlock()
@@ -68,6 +77,20 @@ type names struct {
 	mu    sync.Mutex
 	known map[string]string
 	bytes int
+}
+
+// compactWork makes a work small. Its hash is computed without the lock, because a work can be large.
+func (n *names) compactWork(work *workv1.ManifestWork) {
+	if federation.IsCompactWork(work) {
+		return // It may be shared.
+	}
+
+	federation.CompactWork(work)
+
+	n.mu.Lock()
+	defer n.mu.Unlock()
+
+	federation.InternWork(work, n.keep)
 }
 
 // keep replaces strings by the known copies of them; mu must be held.

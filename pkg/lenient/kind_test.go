@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
@@ -32,6 +33,8 @@ func TestCovered(t *testing.T) {
 		"ClusterPodSchedulingPolicyList": {&kupidv1alpha1.ClusterPodSchedulingPolicyList{}, true},
 		"AffinityClass":                  {&cozystackv1alpha1.AffinityClass{}, true},
 		"TenantList":                     {&cozystackappsv1alpha1.TenantList{}, true},
+		"ManifestWork":                   {&workv1.ManifestWork{}, true},
+		"ManifestWorkList":               {&workv1.ManifestWorkList{}, true},
 		"Namespace":                      {&corev1.Namespace{}, false},
 		"MutatingWebhookConfiguration":   {&admissionregistrationv1.MutatingWebhookConfiguration{}, false},
 		"an object without a Go type": {&unstructured.Unstructured{Object: map[string]any{

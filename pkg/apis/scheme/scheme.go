@@ -11,6 +11,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
@@ -31,6 +32,7 @@ func New() *runtime.Scheme {
 		clientgoscheme.AddToScheme, clusterv1.Install, clusterv1alpha1.Install, clusterv1beta1.Install, clusterv1beta2.Install,
 		placementv1alpha1.Install, clusterinventory.AddToScheme, apiextensionsv1.AddToScheme, kupidv1alpha1.Install,
 		cozystackv1alpha1.Install, cozystackappsv1alpha1.Install, openmcpv1alpha1.Install, openmcploopbackv1alpha1.Install,
+		workv1.Install,
 	} {
 		utilruntime.Must(add(scheme))
 	}
