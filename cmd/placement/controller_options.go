@@ -16,14 +16,18 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 const (
 	defaultNamespace  = "open-cluster-management-hub"
 	failurePolicyFlag = "webhook-failure-policy"
+
+	federatedKindsFlag = "federated-kinds"
 
 	serviceAccountNamespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 	// A Service's serving certificate is mounted here on OpenShift; used when neither a file nor a flag names another.
@@ -83,6 +87,9 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 
 	addProfileDecisionsFlag(fs, &o.controllers.ProfileDecisions)
 	addRemovalFlags(fs, &o.controllers)
+	fs.StringSliceVar(&o.controllers.FederatedKinds, federatedKindsFlag, o.controllers.FederatedKinds,
+		"Kinds of namespaced objects to deliver to member clusters beyond "+deliveredKinds()+": group/version/Kind, such as batch/v1/CronJob, "+
+			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each.")
 
 	addTracingFlag(fs, &o.tracingFile)
 
@@ -224,9 +231,11 @@ func (o *controllerOptions) validate() error {
 	}
 	if enabled, err := o.controllers.Enabled(); err != nil {
 		errs = append(errs, fmt.Errorf("--controllers: %w", err))
-	} else if o.controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
-		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
-			"add placement to --controllers, or leave the flag out"))
+	} else {
+		errs = append(errs, o.validateDependents(enabled))
+	}
+	if _, err := federation.ParseKinds(o.controllers.FederatedKinds); err != nil {
+		errs = append(errs, fmt.Errorf("--%s: %w", federatedKindsFlag, err))
 	}
 	if policy := o.controllers.PolicyFailure; policy != admissionregistrationv1.Ignore && policy != admissionregistrationv1.Fail {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a failure policy; use %s or %s",
@@ -236,4 +245,29 @@ func (o *controllerOptions) validate() error {
 		errs = append(errs, fmt.Errorf("--webhook-listen: %w; use host:port, for example 0.0.0.0:9443", err))
 	}
 	return errors.Join(append(errs, o.election.Validate(), o.serving.Validate())...)
+}
+
+// validateDependents reports flags that have no effect without a controller that is not enabled.
+func (o *controllerOptions) validateDependents(enabled []string) error {
+	var errs []error
+	if o.controllers.ProfileDecisions && !slices.Contains(enabled, "placement") {
+		errs = append(errs, errors.New("--sig-placement-decisions repeats what the controller placement decides; "+
+			"add placement to --controllers, or leave the flag out"))
+	}
+	isFederation := func(name string) bool { return strings.HasPrefix(name, manifests.Federation+"/") }
+	if !o.observe && len(o.controllers.FederatedKinds) > 0 && !slices.ContainsFunc(enabled, isFederation) {
+		errs = append(errs, fmt.Errorf("--%s has no effect without the controllers of federation; add %s/* to --controllers, or leave the flag out",
+			federatedKindsFlag, manifests.Federation))
+	}
+	return errors.Join(errs...)
+}
+
+// deliveredKinds lists the kinds that are delivered without the flag.
+func deliveredKinds() string {
+	kinds := federation.DefaultKinds()
+	names := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		names = append(names, kind.Kind)
+	}
+	return strings.Join(names, ", ")
 }

@@ -66,6 +66,9 @@ type Options struct {
 	Webhook webhookconfig.Options
 	// PolicyFailure is the failure policy of the webhooks of pod scheduling policies; empty means Ignore.
 	PolicyFailure admissionregistrationv1.FailurePolicyType
+	// FederatedKinds are kinds of objects that are delivered to member clusters beyond federation.DefaultKinds, as federation.ParseKinds takes
+	// them.
+	FederatedKinds []string
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }

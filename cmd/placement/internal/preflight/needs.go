@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/election"
@@ -26,6 +28,8 @@ type need struct {
 	reads []schema.GroupVersionResource
 	// rights are the rights beyond those to read.
 	rights []right
+	// federated returns the resources of --federated-kinds; nil if they are not needed.
+	federated func(meta.RESTMapper) ([]schema.GroupVersionResource, error)
 }
 
 // hintOf returns what to do when a resource of a group is not served.
@@ -41,6 +45,8 @@ func hintOf(group string) string {
 		return "apply manifests/podscheduling, or leave the controller podscheduling/webhook off"
 	case cozystackv1alpha1.GroupName, cozystackappsv1alpha1.GroupName:
 		return "apply manifests/affinityclass, or leave the controllers affinityclass/* off"
+	case workv1.GroupName:
+		return "apply manifests/manifestworks or install Open Cluster Management's work manager, or leave the controllers federation/* off"
 	case tenancy.ReleaseKind.Group:
 		return "install Flux's helm-controller, or leave the controllers affinityclass/* off"
 	default:
@@ -55,11 +61,19 @@ func controllersNeed(o controller.Options, lease election.Options) (need, error)
 		return need{}, fmt.Errorf("--controllers: %w", err)
 	}
 	rights, err := rightsOf(o.Namespace, access.Rules...)
-	if err != nil || lease.Disable {
-		return need{access.Reads, rights}, err
+	if err != nil {
+		return need{}, err
+	}
+	needed := need{reads: access.Reads, rights: rights}
+	if len(o.FederatedKinds) > 0 {
+		needed.federated = o.FederatedResources
+	}
+	if lease.Disable {
+		return needed, nil
 	}
 	held, err := rightsOf(lease.Namespace, controller.Rules{Role: "leader-election"})
-	return need{access.Reads, append(rights, held...)}, err
+	needed.rights = append(needed.rights, held...)
+	return needed, err
 }
 
 // observerNeeds returns what a process needs that only reads what the enabled controllers read, and authenticates and authorizes callers.
@@ -69,7 +83,7 @@ func observerNeeds(o controller.Options) (need, error) {
 		return need{}, fmt.Errorf("--controllers: %w", err)
 	}
 	rights, err := rightsOf(o.Namespace, controller.Rules{Role: "placement", Resources: []string{"tokenreviews", "subjectaccessreviews"}})
-	return need{access.Reads, rights}, err
+	return need{reads: access.Reads, rights: rights}, err
 }
 
 // rightsOf returns the rights in rules of manifests/rbac, each once. namespace is the namespace of the hub. Rules that the manifests do not

@@ -63,7 +63,14 @@ func check(ctx context.Context, config *rest.Config, needed need) (kubernetes.In
 	if err := checkResources(client, needed.reads); err != nil {
 		return nil, err
 	}
-	return client, checkRights(ctx, client, needed.all())
+	federated, err := needed.federatedRights(client)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRights(ctx, client, needed.all(), roleHint); err != nil {
+		return nil, err
+	}
+	return client, checkRights(ctx, client, federated, federatedHint)
 }
 
 // Reach returns an error if the server does not respond or does not accept the credentials.
@@ -159,7 +166,12 @@ func (r right) String() string {
 	return text
 }
 
-func checkRights(ctx context.Context, client kubernetes.Interface, rights []right) error {
+// roleHint says where the rights of controllers come from.
+const roleHint = "grant these rights to the account it runs as (manifests/rbac has roles for each controller, and their bindings), or leave " +
+	"off the controllers that need them with --controllers"
+
+// checkRights returns an error that lists the rights that are missing, and ends with the hint.
+func checkRights(ctx context.Context, client kubernetes.Interface, rights []right, hint string) error {
 	denied := make([]error, len(rights))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(reviewsAtOnce)
@@ -179,9 +191,7 @@ func checkRights(ctx context.Context, client kubernetes.Interface, rights []righ
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the hub does not allow this process to:\n%w\ngrant these rights to the account it runs as (manifests/rbac has roles "+
-		"for each controller, and their bindings), or leave off the controllers that need them with --controllers; then start again",
-		errors.Join(missing...))
+	return fmt.Errorf("the hub does not allow this process to:\n%w\n%s; then start again", errors.Join(missing...), hint)
 }
 
 func mayDo(ctx context.Context, client kubernetes.Interface, r right) (bool, error) {

@@ -93,7 +93,7 @@ func TestCheckRights(t *testing.T) {
 				review.Status.Allowed = !slices.Contains(tc.denied, asked)
 				return true, review, nil
 			})
-			expect.Error(t, checkRights(t.Context(), client, needed.all()), tc.want)
+			expect.Error(t, checkRights(t.Context(), client, needed.all(), roleHint), tc.want)
 		})
 	}
 }
@@ -255,6 +255,44 @@ func TestRoleOfSetRolesGrantsWhatTheyGrant(t *testing.T) {
 		if !slices.Contains(granted, r) {
 			t.Errorf("the role clusterset-roles does not grant to %s", r)
 		}
+	}
+}
+
+// The kinds of --federated-kinds are resolved by the API server, and the rights on them are not in the manifests.
+func TestFederatedKinds(t *testing.T) {
+	client := fake.NewClientset()
+	client.Resources = []*metav1.APIResourceList{
+		{GroupVersion: "batch/v1", APIResources: []metav1.APIResource{{Name: "cronjobs", Kind: "CronJob", Namespaced: true}}},
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "persistentvolumes", Kind: "PersistentVolume"}}},
+	}
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		review := action.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
+		review.Status.Allowed = review.Spec.ResourceAttributes.Verb == "get"
+		return true, review, nil
+	})
+	for _, tc := range []struct {
+		reason, kind string
+		want         []string
+	}{
+		{reason: "the missing rights are listed", kind: "batch/v1/CronJob", want: []string{
+			"list cronjobs.batch\n", "watch cronjobs.batch\n", "patch cronjobs.batch\n",
+			"federation.kubernetes.io/aggregate-to-federated-kinds=true", "--federated-kinds",
+		}},
+		{reason: "a kind that is not served", kind: "batch/v1/Job", want: []string{
+			"--federated-kinds: the API server does not serve Job of batch/v1; install its CustomResourceDefinition",
+		}},
+		{reason: "a cluster-scoped kind", kind: "v1/PersistentVolume", want: []string{"--federated-kinds: PersistentVolume of v1 is cluster-scoped"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			o := controller.Options{Controllers: []string{"federation/*"}, Namespace: "hub", FederatedKinds: []string{tc.kind}}
+			needed, err := controllersNeed(o, election.Options{Disable: true})
+			expect.NoError(t, err)
+			rights, err := needed.federatedRights(client)
+			if err == nil {
+				err = checkRights(t.Context(), client, rights, federatedHint)
+			}
+			expect.Error(t, err, tc.want)
+		})
 	}
 }
 
