@@ -259,12 +259,22 @@ func TestWork(t *testing.T) {
 		}
 
 		orphan.Generation = 2
-		orphan.Status.Conditions = []metav1.Condition{{Type: workv1.WorkApplied, ObservedGeneration: 1}}
-		before := OrphanSeen(orphan)
-		orphan.Status.Conditions[0].ObservedGeneration = 2
 
-		if before || !OrphanSeen(orphan) {
-			t.Error("the agent has seen the orphan policy with the generation that has it")
+		for _, c := range []struct {
+			reason  string
+			applied metav1.Condition
+			want    bool
+		}{
+			{"an earlier generation is applied", metav1.Condition{Status: metav1.ConditionTrue, ObservedGeneration: 1}, false},
+			{"a copy has a conflict, and still belongs to the agent", metav1.Condition{Status: metav1.ConditionFalse, ObservedGeneration: 2}, false},
+			{"the generation with the policy is applied", metav1.Condition{Status: metav1.ConditionTrue, ObservedGeneration: 2}, true},
+		} {
+			c.applied.Type = workv1.WorkApplied
+			orphan.Status.Conditions = []metav1.Condition{c.applied}
+
+			if got := OrphanSeen(orphan); got != c.want {
+				t.Errorf("%s: %t", c.reason, got)
+			}
 		}
 	})
 }

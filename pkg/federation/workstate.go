@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -115,11 +116,12 @@ func ReadyOf(work *workv1.ManifestWork) int32 {
 // clamp limits a number of replicas to those of an int32.
 func clamp(replicas int64) int32 { return int32(min(max(replicas, 0), math.MaxInt32)) }
 
-// OrphanSeen reports whether the agent has seen that the copies of a work stay when it is deleted (docs/spec/federated-selector.md 3.1.5).
+// OrphanSeen reports whether the agent has given up the copies of a work, so that they stay when it is deleted
+// (docs/spec/federated-selector.md 3.1.5). The agent keeps a copy that it could not apply because of a conflict.
 func OrphanSeen(work *workv1.ManifestWork) bool {
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkApplied)
 	option := work.Spec.DeleteOption
 
 	return option != nil && option.PropagationPolicy == workv1.DeletePropagationPolicyTypeOrphan &&
-		applied != nil && applied.ObservedGeneration >= work.Generation
+		applied != nil && applied.Status == metav1.ConditionTrue && applied.ObservedGeneration >= work.Generation
 }

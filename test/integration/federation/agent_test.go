@@ -123,6 +123,26 @@ var _ = Describe("the work agent of a member", func() {
 		Expect(copyIn(ctx, f.Namespace).OwnerReferences).To(BeEmpty())
 	})
 
+	It("federated-selector 3.1.5: still owns a copy with a conflict after Orphan, so that the orphaning is not seen", func(ctx SpecContext) {
+		Expect(hub.Create(ctx, work)).To(Succeed())
+		expectConditions(ctx, work, workv1.WorkApplied)
+
+		edited := copyIn(ctx, f.Namespace)
+		edited.Data["key"] = "edited"
+		Expect(eu1.Client.Update(ctx, edited)).To(Succeed())
+
+		before := work.DeepCopy()
+		work.Spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: workv1.DeletePropagationPolicyTypeOrphan}
+		Expect(hub.Patch(ctx, work, client.MergeFrom(before))).To(Succeed())
+		Eventually(func(g Gomega) {
+			applied := manifestCondition(ctx, g, work, workv1.ManifestApplied)
+			g.Expect(applied.ObservedGeneration).To(Equal(work.Generation))
+			g.Expect(applied.Message).To(ContainSubstring("conflict with"))
+		}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed())
+		Expect(copyIn(ctx, f.Namespace).OwnerReferences).To(ConsistOf(HaveField("Kind", "AppliedManifestWork")))
+		Expect(federation.OrphanSeen(work)).To(BeFalse(), "the copy would be deleted with the work")
+	})
+
 	It("reaches nothing on the hub but what is in the namespace of its cluster", func(ctx SpecContext) {
 		agent := eu1.AgentOnHub(hub)
 		Expect(agent.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace(eu1.Cluster))).To(Succeed())
