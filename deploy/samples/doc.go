@@ -15,4 +15,7 @@
 // The directory pods is a sample of its own, for the systems podscheduling and affinityclass: six Nodes without kubelets, three classes, a
 // tenant, two policies, two applications, and the workloads that their charts render. A hub resolves the classes of the applications before
 // the workloads are applied, and refuses the objects of the last file.
+//
+// The directory federation is a sample for the system federation: three member clusters in a set, a namespace that takes part, and six objects
+// that choose their clusters by annotations, one of them invalid. The objects are delivered if the members are API servers with work agents.
 package samples

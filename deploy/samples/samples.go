@@ -11,6 +11,9 @@ var files embed.FS
 //go:embed pods/*.yaml
 var pods embed.FS
 
+//go:embed federation/*.yaml
+var federated embed.FS
+
 // Files returns the YAML files of the sample world, all in the root directory. Their lexical order, which is that of
 // fs.ReadDir, is the order to apply them in.
 func Files() fs.FS { return files }
@@ -27,4 +30,15 @@ const (
 	PodsApplications = "pods/40-applications.yaml"
 	PodsWorkloads    = "pods/50-workloads.yaml"
 	PodsRefused      = "pods/60-refused.yaml"
+)
+
+// Federation returns the YAML files of the sample of federated objects, all in the directory federation. Their lexical order is the order to
+// apply them in.
+func Federation() fs.FS { return federated }
+
+// The files of Federation.
+const (
+	FederationClusters  = "federation/10-clusters.yaml"
+	FederationNamespace = "federation/20-namespace.yaml"
+	FederationObjects   = "federation/30-objects.yaml"
 )

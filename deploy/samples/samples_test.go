@@ -2,6 +2,7 @@ package samples
 
 import (
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ import (
 
 func TestObjectsMatchTheDefinitions(t *testing.T) {
 	schemas := definitions(t)
-	for _, obj := range append(objectsOfSamples(t), objectsOfPods(t)...) {
+	for _, obj := range slices.Concat(objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t)) {
 		if native, err := clientgoscheme.Scheme.New(obj.GroupVersionKind()); err == nil {
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(obj.Object, native, true); err != nil {
 				t.Errorf("%s: %v", key(obj), err)
@@ -39,7 +40,7 @@ func TestObjectsMatchTheDefinitions(t *testing.T) {
 }
 
 func TestNamesAreUnique(t *testing.T) {
-	for _, objects := range [][]*unstructured.Unstructured{objectsOfSamples(t), objectsOfPods(t)} {
+	for _, objects := range [][]*unstructured.Unstructured{objectsOfSamples(t), objectsOfPods(t), objectsOfFederation(t)} {
 		seen := map[string]bool{}
 		for _, obj := range objects {
 			if seen[key(obj)] {
@@ -178,11 +179,7 @@ func TestExpectationsNameClusters(t *testing.T) {
 // expectations are what the comments of a file say is selected.
 func expectations(t *testing.T, file string) []string {
 	t.Helper()
-	files := Files()
-	if strings.HasPrefix(file, "pods/") {
-		files = Pods()
-	}
-	content, err := fs.ReadFile(files, file)
+	content, err := fs.ReadFile(filesWith(file), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,13 +206,21 @@ func objectsOfSamples(t *testing.T) []*unstructured.Unstructured {
 	return objs
 }
 
+// filesWith returns the sample that has a file.
+func filesWith(name string) fs.FS {
+	switch path.Dir(name) {
+	case "pods":
+		return Pods()
+	case "federation":
+		return Federation()
+	default:
+		return Files()
+	}
+}
+
 func decode(t *testing.T, name string) []*unstructured.Unstructured {
 	t.Helper()
-	files := Files()
-	if strings.HasPrefix(name, "pods/") {
-		files = Pods()
-	}
-	file, err := files.Open(name)
+	file, err := filesWith(name).Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
