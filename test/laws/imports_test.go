@@ -12,6 +12,7 @@ import (
 // pureDirs are the directories of pkg/ whose results depend only on their arguments, as in the rule "core" of .golangci.yml.
 var pureDirs = []string{
 	"unreadable", "clusterinfo", "scope", "selector", "inventory", "scheduling", "decision", "podconstraints", "tenancy", "federation",
+	"clusterrequest",
 }
 
 // clients are what no package of the core may reach.

@@ -26,7 +26,7 @@ const (
 	ClusterSetAnnotation = GroupName + "/clusterset"
 	// ClusterAnnotation of a ManagedCluster and its namespace is the <namespace>/<name> of their Cluster.
 	ClusterAnnotation = GroupName + "/cluster"
-	// ClaimsAnnotation of a ManagedCluster has the names of the claims that the hub wrote, as a sorted JSON list.
+	// ClaimsAnnotation of a ManagedCluster is a JSON object with the claims that the hub wrote.
 	ClaimsAnnotation = GroupName + "/claims"
 )
 
@@ -42,6 +42,8 @@ const (
 	ProfileLabel = GroupName + "/profile"
 	// ClusterLabel of a ManagedCluster and its namespace is the hash of the <namespace>/<name> of their Cluster.
 	ClusterLabel = GroupName + "/cluster"
+	// AccessIDLabel of an object on a target cluster tells the AccessRequests of all hubs and providers apart.
+	AccessIDLabel = GroupName + "/access-id"
 	// AccessRequestNameLabel and AccessRequestNamespaceLabel of an object on a target cluster name the AccessRequest that it was made for.
 	AccessRequestNameLabel      = GroupName + "/access-request-name"
 	AccessRequestNamespaceLabel = GroupName + "/access-request-namespace"

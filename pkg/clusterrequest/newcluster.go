@@ -1,0 +1,104 @@
+package clusterrequest
+
+import (
+	"cmp"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+)
+
+// nameHashLength is the number of characters that end the name of a Cluster of a single request or a limited number of them.
+const nameHashLength = 8
+
+// template returns the template of the first purpose that has one.
+func (c *Catalog) template(request *openmcpv1alpha1.ClusterRequest) openmcpv1alpha1.ClusterTemplate {
+	for _, name := range request.Spec.Purposes {
+		if purpose, found := c.purposes[string(name)]; found && purpose.Spec.ClusterTemplate != nil {
+			return *purpose.Spec.ClusterTemplate
+		}
+	}
+
+	return openmcpv1alpha1.ClusterTemplate{}
+}
+
+// newName returns namespace and name of the new Cluster of a request: the same at every call. A shared Cluster without a limit has one name
+// for all requests, unless the request has the label that forbids it.
+func (c *Catalog) newName(request *openmcpv1alpha1.ClusterRequest, dedicated bool) types.NamespacedName {
+	template, purpose := c.template(request), string(request.Spec.Purposes[0])
+	name := types.NamespacedName{Namespace: cmp.Or(template.Namespace, request.Namespace)}
+	randomize := request.Labels[openmcpv1alpha1.RandomizeNameLabel] == "true"
+	if !dedicated && !randomize && limit(c.purposes, request.Spec.Purposes) == 0 {
+		name.Name = cmp.Or(template.Name, purpose)
+
+		return name
+	}
+	hashed := request.Namespace + "/" + request.Name
+	if randomize {
+		hashed += "/" + string(request.UID)
+	}
+	name.Name = cmp.Or(template.GenerateName, purpose+"-") + hash(hashed, nameHashLength)
+
+	return name
+}
+
+// newCluster returns the Cluster to create. It shares no memory with the template or the request.
+func (c *Catalog) newCluster(
+	request *openmcpv1alpha1.ClusterRequest, dedicated bool, name types.NamespacedName, profile *ProfileVerdict,
+) *openmcpv1alpha1.Cluster {
+	tenancy := openmcpv1alpha1.TenancyShared
+	if dedicated {
+		tenancy = openmcpv1alpha1.TenancyExclusive
+	}
+	labels := map[string]string{openmcpv1alpha1.DeleteWithoutRequestsLabel: "true"}
+	for key, value := range c.template(request).Labels {
+		labels[key] = string(value)
+	}
+
+	return &openmcpv1alpha1.Cluster{
+		TypeMeta:   typeMeta("Cluster"),
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, Labels: labels},
+		Spec: openmcpv1alpha1.ClusterSpec{
+			ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{
+				Name: profile.Provider, Profile: openmcpv1alpha1.ProfileName(profile.Profile),
+			},
+			Kubernetes: &openmcpv1alpha1.Kubernetes{Version: profile.Version},
+			Purposes:   append([]openmcpv1alpha1.PurposeName(nil), request.Spec.Purposes...),
+			Tenancy:    tenancy,
+		},
+	}
+}
+
+// recreated returns a Cluster as a Grant recorded it. It shares no memory with the Grant.
+func recreated(grant *openmcpv1alpha1.ClusterRequestGrant) *openmcpv1alpha1.Cluster {
+	granted := grant.Spec.Cluster.DeepCopy()
+	labels := make(map[string]string, len(granted.Labels))
+	for key, value := range granted.Labels {
+		labels[key] = string(value)
+	}
+
+	return &openmcpv1alpha1.Cluster{
+		TypeMeta:   typeMeta("Cluster"),
+		ObjectMeta: metav1.ObjectMeta{Namespace: grant.Spec.ClusterRef.Namespace, Name: grant.Spec.ClusterRef.Name, Labels: labels},
+		Spec:       granted.ClusterSpec,
+	}
+}
+
+// recorded returns what a Grant keeps of a Cluster. It shares no memory with the Cluster.
+func recorded(cluster *openmcpv1alpha1.Cluster) openmcpv1alpha1.GrantedCluster {
+	granted := openmcpv1alpha1.GrantedCluster{ClusterSpec: *cluster.Spec.DeepCopy()}
+	for key, value := range maps.All(cluster.Labels) {
+		if granted.Labels == nil {
+			granted.Labels = map[string]openmcpv1alpha1.LabelValue{}
+		}
+		granted.Labels[key] = openmcpv1alpha1.LabelValue(value)
+	}
+
+	return granted
+}
+
+func typeMeta(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: openmcpv1alpha1.GroupVersion.String(), Kind: kind}
+}

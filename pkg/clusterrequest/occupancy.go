@@ -1,0 +1,99 @@
+package clusterrequest
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+)
+
+// RequestUIDs returns the UIDs of the requests that have a finalizer on a Cluster, in the order of the finalizers.
+func RequestUIDs(cluster *openmcpv1alpha1.Cluster) []types.UID {
+	var uids []types.UID
+	for _, finalizer := range cluster.Finalizers {
+		if uid, found := strings.CutPrefix(finalizer, openmcpv1alpha1.RequestFinalizerPrefix); found {
+			uids = append(uids, types.UID(uid))
+		}
+	}
+
+	return uids
+}
+
+// HasRequest reports whether a Cluster has the finalizer of a request.
+func HasRequest(cluster *openmcpv1alpha1.Cluster, request types.UID) bool {
+	return slices.Contains(cluster.Finalizers, finalizerOf(request))
+}
+
+// Prefix returns the prefix of a request on a Cluster; "" on an exclusive Cluster.
+func Prefix(cluster *openmcpv1alpha1.Cluster, request types.UID) string {
+	if cluster.Spec.Tenancy != openmcpv1alpha1.TenancyShared {
+		return ""
+	}
+
+	return prefixes(cluster)[request]
+}
+
+// Leave returns the Cluster without the finalizers and the prefixes of requests.
+func Leave(cluster *openmcpv1alpha1.Cluster, requests ...types.UID) *openmcpv1alpha1.Cluster {
+	left := cluster.DeepCopy()
+	entries := prefixes(left)
+	known := len(entries)
+	for _, request := range requests {
+		left.Finalizers = slices.DeleteFunc(left.Finalizers, func(f string) bool { return f == finalizerOf(request) })
+		delete(entries, request)
+	}
+	if len(entries) < known {
+		setPrefixes(left, entries)
+	}
+
+	return left
+}
+
+// join returns the Cluster with the finalizer and, if it is shared, the prefix of a request. The Grants of the Cluster put lost prefixes
+// back first, so that none is given out twice.
+func join(
+	cluster *openmcpv1alpha1.Cluster, grants []*openmcpv1alpha1.ClusterRequestGrant, request types.UID, proposal string,
+) *openmcpv1alpha1.Cluster {
+	joined := cluster.DeepCopy()
+	if !HasRequest(joined, request) {
+		joined.Finalizers = append(joined.Finalizers, finalizerOf(request))
+	}
+	if joined.Spec.Tenancy != openmcpv1alpha1.TenancyShared {
+		return joined
+	}
+	entries := prefixes(joined)
+	for _, grant := range grants {
+		if owner := GrantOwner(grant); owner != "" && CheckPrefix(grant.Spec.Prefix) == "" {
+			entries[owner] = grant.Spec.Prefix
+		}
+	}
+	if entries[request] == "" {
+		entries[request] = choosePrefix(proposal, request, entries)
+	}
+	setPrefixes(joined, entries)
+
+	return joined
+}
+
+// transfer returns the Cluster with the finalizer and the prefix of one request handed to another.
+func transfer(cluster *openmcpv1alpha1.Cluster, from, to types.UID) *openmcpv1alpha1.Cluster {
+	entries := prefixes(cluster)
+	prefix, found := entries[from]
+	moved := Leave(cluster, from)
+	if found {
+		delete(entries, from)
+		entries[to] = prefix
+		setPrefixes(moved, entries)
+	}
+	if !HasRequest(moved, to) {
+		moved.Finalizers = append(moved.Finalizers, finalizerOf(to))
+	}
+
+	return moved
+}
+
+func finalizerOf(request types.UID) string {
+	return openmcpv1alpha1.RequestFinalizerPrefix + string(request)
+}

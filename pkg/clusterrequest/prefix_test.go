@@ -1,0 +1,80 @@
+package clusterrequest
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+)
+
+func TestCheckPrefix(t *testing.T) {
+	for _, test := range []struct {
+		reason, prefix, want string
+	}{
+		{"cluster-request 4.1.4: valid", "foo-", ""},
+		{"cluster-request 4.1.4: three characters", "ab-", ""},
+		{"cluster-request 4.1.4: twenty characters", strings.Repeat("a", 19) + "-", ""},
+		{"cluster-request 4.1.4: dashes and digits", "a1--b-", ""},
+		{"cluster-request C18: two characters", "x-", "too short"},
+		{"cluster-request 4.1.4: none", "", "too short"},
+		{"cluster-request 4.1.4: twenty-one characters", strings.Repeat("a", 20) + "-", "too long"},
+		{"cluster-request 4.1.4: no dash at the end", "foo", "another form"},
+		{"cluster-request 4.1.4: a digit first", "1foo-", "another form"},
+		{"cluster-request 4.1.4: capitals", "Foo-", "another form"},
+		{"cluster-request 4.1.4: a line break at the end", "foo-\n", "another form"},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			if got := CheckPrefix(test.prefix); (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestDerivedPrefixesCollide(t *testing.T) {
+	first := derivePrefix("u", 0)
+	got := choosePrefix("", "u", map[types.UID]string{"other": first, "longer": derivePrefix("u", 1) + "x-"})
+	expectEqual(t, derivePrefix("u", 2), got, "prefix after two collisions")
+}
+
+// Entries that somebody wrote by hand must not keep the hub from finding a prefix: these exclude every one.
+func TestEntriesThatExcludeEveryPrefix(t *testing.T) {
+	entries := map[types.UID]string{}
+	for letter := 'a'; letter <= 'z'; letter++ {
+		entries[types.UID(letter)] = string(letter)
+	}
+	cluster := &openmcpv1alpha1.Cluster{Spec: openmcpv1alpha1.ClusterSpec{Tenancy: openmcpv1alpha1.TenancyShared}}
+	setPrefixes(cluster, entries)
+	expectEqual(t, map[types.UID]string{"u": "foo-"}, prefixes(join(cluster, nil, "u", "foo-")), "prefixes")
+}
+
+// FuzzPrefixes checks that any annotation, proposal and UID give a valid prefix that is free, and an annotation that is read again.
+func FuzzPrefixes(f *testing.F) {
+	for _, annotation := range []string{``, `null`, `[]`, `{}`, `{"a":"foo-"}`, `{"a":1}`, `{"a":""}`, `{"a":"f"} x`} {
+		f.Add(annotation, "foo-", "uid")
+	}
+	f.Fuzz(func(t *testing.T, annotation, proposal, uid string) {
+		if uid == "" || !isText(uid) {
+			return
+		}
+		cluster := &openmcpv1alpha1.Cluster{Spec: openmcpv1alpha1.ClusterSpec{Tenancy: openmcpv1alpha1.TenancyShared}}
+		cluster.Annotations = map[string]string{openmcpv1alpha1.PrefixesAnnotation: annotation}
+		before := prefixes(cluster)
+		joined := join(cluster, nil, types.UID(uid), proposal)
+		given := Prefix(joined, types.UID(uid))
+		if _, known := before[types.UID(uid)]; !known {
+			if CheckPrefix(given) != "" || !isFree(given, before) {
+				t.Errorf("%q for %q beside %v", given, proposal, before)
+			}
+			before[types.UID(uid)] = given
+		}
+		expectEqual(t, before, prefixes(joined), "annotation")
+		delete(before, types.UID(uid))
+		expectEqual(t, before, prefixes(Leave(joined, types.UID(uid))), "annotation after leaving")
+	})
+}
+
+// isText reports whether JSON keeps a text as it is.
+func isText(text string) bool { return strings.ToValidUTF8(text, "") == text }
