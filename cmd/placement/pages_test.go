@@ -13,6 +13,10 @@ func TestExplainPageShowsRealOutput(t *testing.T) {
 	wantRealOutput(t, "../../docs/explain.md", "explain", exitOK)
 }
 
+func TestFederatedPageShowsRealOutput(t *testing.T) {
+	wantRealOutput(t, "../../docs/federated.md", "federated", exitOK)
+}
+
 func TestDiffPageShowsRealOutput(t *testing.T) {
 	wantRealOutput(t, "../../docs/diff.md", "diff", exitDiffers)
 }

@@ -59,8 +59,8 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
-	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newSimulateCommand(),
-		newDiffCommand(), newDebugCommand(stop), newVersionCommand())
+	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(),
+		newSimulateCommand(), newDiffCommand(), newDebugCommand(stop), newVersionCommand())
 	return root
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/test/surface"
@@ -76,6 +77,7 @@ func TestSurfaceJSON(t *testing.T) {
 		"explain --all":                    explain.Unsatisfied{},
 		"explain TYPE/NAME":                pods.Reports{},
 		"sets":                             setlist.List{},
+		"federated":                        federated.Reports{},
 		"version":                          buildVersion{},
 		"/debug/placements/":               debug.Response{},
 		"controller --config":              operatorConfig{},

@@ -16,6 +16,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -45,6 +46,8 @@ type State struct {
 	Limit removalbudget.Limit
 	// Pods are the objects that decide where Pods may run. No Placement depends on them.
 	Pods pods.Objects
+	// Federated are the objects that are delivered to clusters. No Placement depends on them.
+	Federated federated.Objects
 }
 
 // Evaluate evaluates the wanted Placements at a time, sorted by namespace, name and API; a nil wanted selects all. Every Placement sees the

@@ -160,11 +160,15 @@ func Bindings(ctx context.Context, hub client.Reader, namespace string) ([]*clus
 
 // list lists the objects of a kind in one namespace or in all; empty is an empty list of the kind. If the continue token has expired, it
 // lists again without a limit.
-func list[T runtime.Object](ctx context.Context, hub client.Reader, namespace string, empty runtime.Object) ([]T, error) {
+func list[T runtime.Object](
+	ctx context.Context, hub client.Reader, namespace string, empty runtime.Object, options ...client.ListOption,
+) ([]T, error) {
 	var (
 		objects []T
 		next    string
 	)
+
+	options = slices.Clip(options)
 
 	for limit := int64(pageSize); ; {
 		page, isList := empty.DeepCopyObject().(client.ObjectList)
@@ -172,7 +176,7 @@ func list[T runtime.Object](ctx context.Context, hub client.Reader, namespace st
 			return nil, fmt.Errorf("%T is no list", empty)
 		}
 
-		err := hub.List(ctx, page, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))
+		err := hub.List(ctx, page, append(options, client.InNamespace(namespace), client.Limit(limit), client.Continue(next))...)
 		if apierrors.IsResourceExpired(err) && next != "" {
 			objects, next, limit = nil, "", 0
 

@@ -55,7 +55,7 @@ func podStores() map[schema.GroupVersionKind]store {
 		classKind:  into(func(w *explain.State) *[]*cozystackv1alpha1.AffinityClass { return &w.Pods.Classes }),
 		tenantKind: storeTenant,
 
-		corev1.SchemeGroupVersion.WithKind("Namespace"): into(func(w *explain.State) *[]*corev1.Namespace { return &w.Pods.Namespaces }),
+		corev1.SchemeGroupVersion.WithKind("Namespace"): storeNamespace,
 		corev1.SchemeGroupVersion.WithKind("Node"):      into(func(w *explain.State) *[]*corev1.Node { return &w.Pods.Nodes }),
 	}
 
@@ -96,7 +96,12 @@ func storeWorkload(empty runtime.Object) store {
 			return fmt.Errorf("cannot be read: %w", err)
 		}
 
-		w.Pods.Workloads = append(w.Pods.Workloads, &unstructured.Unstructured{Object: fields})
+		workload := &unstructured.Unstructured{Object: fields}
+		w.Pods.Workloads = append(w.Pods.Workloads, workload)
+
+		if isFederated(workload.GroupVersionKind()) {
+			w.Federated.Objects = append(w.Federated.Objects, workload)
+		}
 
 		return nil
 	}

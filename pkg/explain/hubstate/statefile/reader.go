@@ -50,7 +50,7 @@ func newStores() map[schema.GroupVersionKind]store {
 		})
 	}
 
-	return merged(stores, podStores())
+	return merged(merged(stores, podStores()), federatedStores())
 }
 
 // object returns a store for a list of several types.
@@ -110,7 +110,7 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 		return nil, err
 	}
 
-	maps.Copy(definitions, merged(builtins, podBuiltins()))
+	maps.Copy(definitions, merged(merged(builtins, podBuiltins()), federatedBuiltins()))
 
 	for gvk := range stores {
 		if definitions[gvk] == nil && !optionalKind(gvk) {

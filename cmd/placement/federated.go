@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+const federatedLong = `federated shows where the objects of a namespace are delivered: for each object and cluster whether it is selected or
+the clause that kept it out, whether its agent has applied the copy and finds it available, the replicas that the cluster
+is to have and those that are ready, and the last error of the agent. It runs the code of the controller on the current
+objects of the hub, and changes nothing: it only reads.
+
+Objects are ConfigMaps, Secrets, Services, Deployments, ReplicaSets, DaemonSets and Ingresses of namespaces with the label
+federation.kubernetes.io/federated=true. Without a name the command lists the objects of the namespace, or with -A of all
+namespaces that take part, with the clusters that get them or have them. Named as TYPE/NAME or TYPE NAME, one object has
+all clusters in scope, and notes.
+
+"to be delivered", "to be updated" and "to be withdrawn" are writes that the hub has still to do.
+
+The user needs the verb list on managedclusters and managedclustersets, on managedclustersetbindings, placements and
+placementdecisions in the namespace, on the objects, and on manifestworks in all namespaces. The report says which objects
+and works may not be read. For a user who may not read the clusters, it prints what the hub has written, and the missing
+rights; the exit code is 1 then.
+
+With -f the command reads the hub from files, as placement simulate does.`
+
+const federatedExample = `  # Where are the objects of a namespace delivered?
+  placement federated -n team-a
+
+  # Why is this object not in that cluster, and is it applied in the others?
+  placement federated deployment/web -n team-a
+
+  # Of all namespaces that take part, with what the hub has still to write
+  placement federated -A -o wide
+
+  # Without a hub
+  placement federated -f docs/examples/federated.yaml`
+
+// federatedOptions are the flags of the command.
+type federatedOptions struct {
+	hubFlags
+
+	files         []string
+	now           string
+	output        string
+	allNamespaces bool
+}
+
+func newFederatedCommand() *cobra.Command {
+	var o federatedOptions
+	cmd := &cobra.Command{
+		Use:               "federated [TYPE/NAME]",
+		Short:             "Show where objects are delivered, and why",
+		Long:              federatedLong,
+		Example:           federatedExample,
+		ValidArgsFunction: o.completeObjects,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	o.add(flags)
+	flags.Lookup("namespace").Usage = "Namespace of the objects. Default: the namespace of the context, and with -f all."
+	flags.StringArrayVarP(&o.files, "filename", "f", nil,
+		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
+	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
+	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
+		"Output format: table, wide, json, yaml, or name (one line \"namespace/name@kind cluster\" per selected cluster).")
+	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
+	o.registerCompletions(cmd, printers.WideFormats())
+	return cmd
+}
+
+func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	now, names, err := o.parse(args)
+	if err != nil {
+		return &usageError{err}
+	}
+	state, namespace, unread, err := o.read(ctx, stdin)
+	if err != nil {
+		return err
+	}
+	keys, err := keysOf(state, names, namespace)
+	if err != nil {
+		return errors.Join(err, unread)
+	}
+	reports := o.reports(state, keys, namespace, unread, now)
+	style := printers.Style{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide, Color: colored(stdout)}
+	return errors.Join(printers.Federated(stdout, printers.Format(o.output), reports, style), unread)
+}
+
+// reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
+// what the hub has written.
+func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federated.Reports {
+	wanted := wantedKeys(keys)
+	if unread != nil && apierrors.IsForbidden(unread) {
+		return state.ReportWrittenObjects(wanted, now)
+	}
+	reports := state.ReportObjects(wanted, printers.Format(o.output) == printers.FormatWide, now)
+	if namespace != "" {
+		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
+	}
+	return reports
+}
+
+// wantedKeys returns a function that reports whether a key is among some; nil if there are none.
+func wantedKeys(keys []inventory.Key) func(inventory.Key) bool {
+	if len(keys) == 0 {
+		return nil
+	}
+	return func(key inventory.Key) bool { return slices.Contains(keys, key) }
+}
+
+func (o *federatedOptions) parse(args []string) (now time.Time, names []objectName, err error) {
+	if now, err = parseNow(o.now); err != nil {
+		return now, nil, err
+	}
+	switch {
+	case !slices.Contains(printers.WideFormats(), printers.Format(o.output)):
+		return now, nil, fmt.Errorf("--output: unknown format %q; use one of %v", o.output, printers.WideFormats())
+	case o.allNamespaces && o.namespace != "":
+		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
+	case o.allNamespaces && len(args) > 0:
+		return now, nil, fmt.Errorf("--all-namespaces lists objects, so naming %q means nothing; leave out one or the other", args[0])
+	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
+		return now, nil, errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	}
+	names, err = parseObjects(args)
+	if err == nil && len(names) == 0 && len(args) > 0 {
+		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s", args[0], objectTypes())
+	}
+	return now, names, err
+}
+
+// read reads the state from files, or from the hub. unread says which rights are missing.
+func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (state *explain.State, namespace string, unread, err error) {
+	if len(o.files) > 0 {
+		reader, err := readFiles("--filename", o.files, stdin)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		state, err := reader.State()
+		return state, o.namespace, nil, err
+	}
+	hub, _, namespace, err := o.connectHub()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if o.allNamespaces {
+		namespace = ""
+	}
+	state, unread = hubstate.FederatedFromCluster(ctx, hub, namespace, nil)
+	if state == nil {
+		return nil, "", nil, unread
+	}
+	return state, namespace, unread, nil
+}
+
+// objectName is an object as named on the command line.
+type objectName struct {
+	kind federation.Kind
+	name string
+}
+
+// parseObjects parses names of delivered objects as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
+func parseObjects(args []string) ([]objectName, error) {
+	kinds := federation.DefaultKinds()
+	if len(args) > 1 && !strings.Contains(args[0], "/") {
+		if kind, is := federated.FindKind(kinds, args[0]); is {
+			names := make([]objectName, 0, len(args)-1)
+			for _, name := range args[1:] {
+				if strings.Contains(name, "/") {
+					return nil, fmt.Errorf("%q is no name of a %s: write %s NAME, or %s/NAME", name, kind.Kind, args[0], args[0])
+				}
+				names = append(names, objectName{kind, name})
+			}
+			return names, nil
+		}
+	}
+	var names []objectName
+	for _, arg := range args {
+		text, name, slashed := strings.Cut(arg, "/")
+		kind, is := federated.FindKind(kinds, text)
+		if !slashed || !is {
+			continue
+		}
+		if name == "" || strings.Contains(name, "/") {
+			return nil, fmt.Errorf("%q does not name a %s: write %s/NAME, and the namespace with -n", arg, kind.Kind, text)
+		}
+		names = append(names, objectName{kind, name})
+	}
+	if len(names) > 0 && len(names) < len(args) {
+		return nil, errors.New("name objects as TYPE/NAME, and nothing else in one command")
+	}
+	return names, nil
+}
+
+func objectTypes() string {
+	kinds := federation.DefaultKinds()
+	types := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		types = append(types, strings.ToLower(kind.Kind))
+	}
+	return strings.Join(types, ", ")
+}
+
+// keysOf returns the keys of the named objects; without a namespace there must be one object of the name.
+func keysOf(state *explain.State, names []objectName, namespace string) ([]inventory.Key, error) {
+	keys := make([]inventory.Key, 0, len(names))
+	for _, named := range names {
+		var namespaces []string
+		for _, object := range state.Federated.Objects {
+			if object.GroupVersionKind() == named.kind.GroupVersionKind && object.GetName() == named.name &&
+				(namespace == "" || namespace == object.GetNamespace()) {
+				namespaces = append(namespaces, object.GetNamespace())
+			}
+		}
+		slices.Sort(namespaces)
+		switch {
+		case len(namespaces) == 1:
+			keys = append(keys, federated.Key(named.kind, namespaces[0], named.name))
+		case len(namespaces) > 1:
+			return nil, fmt.Errorf("there is a %s %s in each of the namespaces %s: choose one with -n",
+				named.kind.Kind, named.name, strings.Join(namespaces, ", "))
+		case slices.Contains(state.Federated.KindsUnread, named.kind.Kind):
+			return nil, fmt.Errorf("this user may not list the %s of namespace %s; ask for the verb list on them", named.kind.Resource, namespace)
+		default:
+			return nil, fmt.Errorf("there is no %s %s; correct the name or the namespace", named.kind.Kind, named.name)
+		}
+	}
+	return keys, nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// completeObjects offers the types of delivered objects before the slash, and the names of one type after it.
+func (f *hubFlags) completeObjects(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	offered := f.objectsBegun(cmd, begun)
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if len(offered) == 1 && strings.HasSuffix(offered[0], "/") {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return offered, directive
+}
+
+func (f *hubFlags) objectsBegun(cmd *cobra.Command, begun string) []string {
+	text, name, slashed := strings.Cut(begun, "/")
+	var offered []string
+	if !slashed {
+		for _, kind := range federation.DefaultKinds() {
+			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
+				offered = append(offered, typed+"/")
+			}
+		}
+		return offered
+	}
+	kind, is := federated.FindKind(federation.DefaultKinds(), text)
+	if !is {
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	for _, found := range f.names(cmd.Context(), f.currentNamespace(), name, list) {
+		offered = append(offered, text+"/"+found)
+	}
+	return offered
+}

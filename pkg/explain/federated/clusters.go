@@ -1,0 +1,153 @@
+package federated
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+)
+
+// verdicts returns the verdicts on all clusters by name, and counts those out of scope in a report.
+func (e Evaluation) verdicts(report *Report) map[string]scheduling.Verdict {
+	verdicts := map[string]scheduling.Verdict{}
+
+	if e.Result == nil || e.Result.Outcome() != scheduling.Decided {
+		return verdicts
+	}
+
+	for _, verdict := range e.Result.Verdicts() {
+		verdicts[verdict.Cluster.Name] = verdict
+
+		if verdict.Stage == scheduling.StageScope {
+			report.OutOfScope++
+			report.OutOfScopeReason = e.Result.Reason(verdict)
+		}
+	}
+
+	return verdicts
+}
+
+// addClusters adds the clusters to a report: the selected ones, those with a work, and those with a verdict.
+func addClusters(report *Report, e Evaluation, all bool) {
+	verdicts := e.verdicts(report)
+	works := make(map[string]federation.ExistingWork, len(e.Works))
+	names := slices.AppendSeq(slices.Clone(e.Selected), maps.Keys(verdicts))
+
+	for _, work := range e.Works {
+		works[work.Cluster] = work
+		names = append(names, work.Cluster)
+	}
+
+	slices.Sort(names)
+
+	for _, name := range slices.Compact(names) {
+		work, delivered := works[name]
+		_, selected := slices.BinarySearch(e.Selected, name)
+		verdict, known := verdicts[name]
+
+		if known && verdict.Stage == scheduling.StageScope && !delivered && !selected && !all {
+			continue
+		}
+
+		cluster := Cluster{Name: name, Delivered: delivered && !work.Foreign}
+		cluster.Verdict, cluster.Reason = e.verdict(name, selected, verdict, known)
+		cluster.Pending = e.pending(name, work, delivered)
+
+		if cluster.Delivered {
+			cluster.Applied, cluster.Available, cluster.Problem = string(work.Applied), string(work.Available), work.Problem
+		}
+
+		if e.Object.Kind.HasReplicas() && (selected || cluster.Delivered) {
+			cluster.Wanted, cluster.Ready = ptr.To(e.wanted(name, work)), ptr.To(work.Ready)
+		}
+
+		report.Clusters = append(report.Clusters, cluster)
+	}
+
+	sortClusters(report.Clusters)
+}
+
+// wanted returns the replicas that a cluster is to have: those of the plan, or without one those of its work.
+func (e Evaluation) wanted(cluster string, work federation.ExistingWork) int32 {
+	if e.State == federation.Delivering {
+		return e.Replicas[cluster]
+	}
+
+	return work.Replicas
+}
+
+// verdict returns the verdict on a cluster, and the clause that decided.
+func (e Evaluation) verdict(cluster string, selected bool, verdict scheduling.Verdict, known bool) (stage, reason string) {
+	switch {
+	case selected:
+		return scheduling.StageSelected.String(), e.selectedBy(cluster)
+	case known && e.Target.Nowhere && verdict.Stage == scheduling.StageRank:
+		return verdict.Stage.String(), "the annotation keeps the object on the hub"
+	case known:
+		return verdict.Stage.String(), e.Result.Reason(verdict)
+	case e.State == federation.Delivering && e.Target.Placement != "":
+		return "", "no decision of Placement " + e.Target.Placement
+	case e.State == federation.Delivering:
+		return "", "there is no ManagedCluster of this name"
+	default:
+		return "", ""
+	}
+}
+
+// selectedBy returns why a cluster is selected.
+func (e Evaluation) selectedBy(cluster string) string {
+	switch {
+	case slices.Contains(e.Propagated, cluster):
+		return usersText(e.Users[cluster])
+	case e.Target.Placement != "":
+		return "decision of Placement " + e.Target.Placement
+	case len(e.Target.Requirements) > 0:
+		return "matches " + e.Target.String()
+	default:
+		return "in scope"
+	}
+}
+
+// pending returns what the hub is to do with the work of a cluster.
+func (e Evaluation) pending(cluster string, work federation.ExistingWork, exists bool) string {
+	switch {
+	case slices.Contains(e.Plan.Conflicts, cluster):
+		return PendingConflict
+	case slices.Contains(e.Plan.Waiting, cluster):
+		return PendingWait
+	case exists && work.Deleting && !work.Foreign:
+		return PendingRemove
+	case slices.Contains(e.Plan.Lose, cluster) && e.Removal.Held != "":
+		return PendingHold
+	case slices.Contains(e.Plan.Lose, cluster), e.State == federation.Deleting && exists && !work.Foreign:
+		return PendingWithdraw
+	case slices.Contains(e.Plan.Gain, cluster) && !exists:
+		return PendingCreate
+	case slices.Contains(e.Plan.Gain, cluster), slices.Contains(e.Plan.Reduce, cluster):
+		return PendingUpdate
+	default:
+		return ""
+	}
+}
+
+// sortClusters sorts the selected clusters first, then those with a work, then the others by the stage that they reached.
+func sortClusters(clusters []Cluster) {
+	rank := func(c Cluster) int {
+		switch {
+		case c.Verdict == scheduling.StageSelected.String():
+			return 0
+		case c.Delivered:
+			return 1
+		default:
+			return 2
+		}
+	}
+
+	slices.SortStableFunc(clusters, func(a, b Cluster) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), scheduling.Stage(b.Verdict).Compare(scheduling.Stage(a.Verdict)), cmp.Compare(a.Name, b.Name))
+	})
+}

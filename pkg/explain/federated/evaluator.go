@@ -1,0 +1,258 @@
+package federated
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// Hub is the state of a hub around the Objects.
+type Hub struct {
+	// Compiler compiles the selectors of the objects.
+	Compiler *selector.Compiler
+	// Snapshot has the clusters, sets and bindings.
+	Snapshot *inventory.Snapshot
+	// Decisions returns the decisions of a Placement.
+	Decisions func(types.NamespacedName) federation.Decisions
+}
+
+// Evaluation is the evaluation of one object, with the writes that the controller would send.
+type Evaluation struct {
+	*federation.Evaluation
+
+	// Plan has the writes, and Removal says which of those of Plan.Lose would be sent. They are empty unless the object is delivering.
+	Plan    federation.WorkPlan
+	Removal federation.Removal
+	// Unwritten says why no work can be written; empty otherwise.
+	Unwritten string
+	// Users are the workloads that propagate the object to a cluster.
+	Users map[string][]string
+	// BudgetUnknown reports that the removal budget of the hub is not known, so that it may hold the withdrawals. BudgetMistake describes an
+	// invalid annotation.
+	BudgetUnknown bool
+	BudgetMistake string
+
+	dependencies []federation.Dependency
+}
+
+// Key returns the key of the object.
+func (e Evaluation) Key() inventory.Key { return e.Object.Key() }
+
+// Own returns the works that belong to the object and stay.
+func (e Evaluation) Own() []federation.ExistingWork {
+	return slices.DeleteFunc(slices.Clone(e.Works), func(work federation.ExistingWork) bool { return work.Foreign || work.Deleting })
+}
+
+// Clusters returns the clusters that the object reaches: those that are selected, or that have it while it is held.
+func (e Evaluation) Clusters() []string {
+	switch e.State {
+	case federation.Delivering:
+		return e.Selected
+	case federation.Held, federation.Suspended:
+		own := e.Own()
+		clusters := make([]string, 0, len(own))
+
+		for _, work := range own {
+			clusters = append(clusters, work.Cluster)
+		}
+
+		return clusters
+	default:
+		return nil
+	}
+}
+
+// Evaluator evaluates Objects, in one state of the hub or in several. It is not safe for concurrent use.
+type Evaluator struct {
+	objects  *Objects
+	prepared []*prepared
+	problems map[inventory.Key]string
+	stray    []string
+}
+
+// NewEvaluator returns an Evaluator. The Objects must not change afterwards.
+func NewEvaluator(objects *Objects) *Evaluator {
+	e := &Evaluator{objects: objects}
+	e.prepared, e.problems, e.stray = objects.prepare()
+
+	return e
+}
+
+// Stray returns a sentence for each object that does not exist and has works.
+func (e *Evaluator) Stray() []string { return e.stray }
+
+// Evaluate evaluates all objects at a time, sorted by namespace, name and kind.
+func (e *Evaluator) Evaluate(hub Hub, now time.Time) []Evaluation {
+	round := &round{Evaluator: e, hub: hub, now: now, done: map[inventory.Key]*Evaluation{}, users: map[inventory.Key]map[string][]string{}}
+
+	for _, p := range e.prepared {
+		if len(p.object.Body.Dependencies) > 0 {
+			round.propagate(round.evaluate(p, false), p)
+		}
+	}
+
+	for _, p := range e.prepared {
+		if len(p.object.Body.Dependencies) == 0 {
+			round.evaluate(p, true)
+		}
+	}
+
+	evaluations := make([]Evaluation, 0, len(e.prepared))
+
+	for _, p := range e.prepared {
+		if len(p.object.Body.Dependencies) > 0 {
+			round.evaluate(p, true)
+		}
+
+		evaluations = append(evaluations, *round.done[p.object.Key()])
+	}
+
+	return evaluations
+}
+
+// round is one evaluation of all objects.
+type round struct {
+	*Evaluator
+
+	hub  Hub
+	now  time.Time
+	done map[inventory.Key]*Evaluation
+	// users has the workloads that propagate a dependency, by its clusters.
+	users map[inventory.Key]map[string][]string
+}
+
+// evaluate evaluates an object. Before the others are evaluated, its dependencies are not known to reach any cluster.
+func (r *round) evaluate(p *prepared, others bool) *Evaluation {
+	key := p.object.Key()
+	e := &Evaluation{Users: r.users[key], dependencies: p.object.Body.Dependencies}
+	r.done[key] = e
+
+	if problem := r.problems[key]; problem != "" {
+		e.Evaluation = &federation.Evaluation{Object: p.object, State: federation.Held, Message: problem, Works: p.works}
+
+		return e
+	}
+
+	clusters := make([]string, 0, len(e.Users))
+	for cluster := range e.Users {
+		clusters = append(clusters, cluster)
+	}
+
+	e.Evaluation = federation.Evaluate(p.object, federation.View{
+		Compiler: r.hub.Compiler, HubNamespace: r.objects.HubNamespace, Namespace: p.namespace, Works: p.works,
+		Snapshot: func(*scheduling.Request) *inventory.Snapshot { return r.hub.Snapshot },
+		Decisions: func(name string) federation.Decisions {
+			return r.hub.Decisions(types.NamespacedName{Namespace: key.Namespace, Name: name})
+		},
+		Users: federation.Users{Clusters: clusters},
+		Reached: func(d federation.Dependency) ([]string, bool) {
+			if !others {
+				return nil, false
+			}
+
+			return r.reached(key.Namespace, d)
+		},
+	}, r.now)
+	r.plan(e, p)
+
+	return e
+}
+
+// plan adds the writes to an evaluation.
+func (r *round) plan(e *Evaluation, p *prepared) {
+	if e.State != federation.Delivering || r.objects.WorksUnread {
+		return
+	}
+
+	var err error
+	if e.Plan, err = e.Evaluation.Plan(p.hash); err != nil {
+		e.Unwritten = err.Error()
+		if _, tooLarge := errors.AsType[*federation.TooLargeError](err); tooLarge {
+			e.Reason = federation.ReasonTooLarge
+		}
+
+		return
+	}
+
+	limit := federation.NoRemovalLimit
+	if r.objects.MaxRemovalPercent != nil {
+		limit = *r.objects.MaxRemovalPercent
+	}
+
+	var budget federation.Budget
+
+	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit)
+	_, annotated := p.object.Meta.Annotations[federation.PercentAnnotation]
+	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && !annotated
+	e.Removal = e.Evaluation.Removal(e.Plan.Lose, budget, federation.Past{}, r.now)
+}
+
+// propagate notes the clusters of a workload for the dependencies that are delivered with it.
+func (r *round) propagate(e *Evaluation, p *prepared) {
+	if p.namespace == nil || !federation.Propagates(p.object.Meta.Annotations, p.namespace.Annotations) {
+		return
+	}
+
+	for _, dependency := range p.object.Body.Dependencies {
+		kind, delivered := r.dependencyKind(dependency)
+		if !delivered {
+			continue
+		}
+
+		key := Key(kind, p.object.Meta.Namespace, dependency.Name)
+		if r.users[key] == nil {
+			r.users[key] = map[string][]string{}
+		}
+
+		for _, cluster := range e.Clusters() {
+			r.users[key][cluster] = append(r.users[key][cluster], p.object.Identity().String())
+		}
+	}
+}
+
+// dependencyKind returns the delivered kind of a dependency; false for ServiceAccounts.
+func (r *round) dependencyKind(dependency federation.Dependency) (federation.Kind, bool) {
+	kinds := r.objects.kinds()
+
+	at := slices.IndexFunc(kinds, func(kind federation.Kind) bool { return kind.Group == "" && kind.Kind == dependency.Kind })
+	if at < 0 {
+		return federation.Kind{}, false
+	}
+
+	return kinds[at], true
+}
+
+// reached returns the clusters that a dependency reaches; false if it could not be read.
+func (r *round) reached(namespace string, dependency federation.Dependency) ([]string, bool) {
+	if slices.Contains(r.objects.KindsUnread, dependency.Kind) {
+		return nil, false
+	}
+
+	kind, delivered := r.dependencyKind(dependency)
+	if !delivered {
+		return nil, true
+	}
+
+	if e := r.done[Key(kind, namespace, dependency.Name)]; e != nil {
+		return e.Clusters(), true
+	}
+
+	return nil, true
+}
+
+// Written reports the works of all objects, without an evaluation.
+func (e *Evaluator) Written() []Report {
+	reports := make([]Report, 0, len(e.prepared))
+	for _, p := range e.prepared {
+		reports = append(reports, NewWrittenReport(p.object, p.works))
+	}
+
+	return reports
+}

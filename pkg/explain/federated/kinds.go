@@ -1,0 +1,26 @@
+package federated
+
+import (
+	"strings"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// shortNames are those of kubectl.
+var shortNames = map[string]string{
+	"cm": "ConfigMap", "svc": "Service", "ds": "DaemonSet", "deploy": "Deployment", "rs": "ReplicaSet", "ing": "Ingress",
+}
+
+// FindKind returns the kind that a user names as kubectl does: deployment, deployments, deploy, deployments.apps or deployments.v1.apps.
+func FindKind(kinds []federation.Kind, text string) (federation.Kind, bool) {
+	name, suffix, qualified := strings.Cut(strings.ToLower(text), ".")
+
+	for _, kind := range kinds {
+		named := strings.EqualFold(name, kind.Kind) || name == kind.Resource || shortNames[name] == kind.Kind
+		if named && (!qualified || suffix == kind.Group || suffix == kind.Version+"."+kind.Group) {
+			return kind, true
+		}
+	}
+
+	return federation.Kind{}, false
+}

@@ -1,0 +1,205 @@
+package federated
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Objects are the objects of a hub that decide about delivery, besides clusters, sets, bindings and Placements. The order of each list does
+// not matter.
+type Objects struct {
+	// Kinds are the delivered kinds; nil means federation.DefaultKinds.
+	Kinds []federation.Kind
+	// HubNamespace is the namespace of the hub.
+	HubNamespace string
+	// MaxRemovalPercent is the removal budget of the hub; nil means unknown.
+	MaxRemovalPercent *int
+	// Namespaces are those of the objects.
+	Namespaces []*corev1.Namespace
+	// Objects are objects of Kinds.
+	Objects []*unstructured.Unstructured
+	// Works are the ManifestWorks with the label federation.ManagedLabel.
+	Works []*workv1.ManifestWork
+	// WorksUnread reports that the works could not be read, and KindsUnread are the kinds of which no object could be read.
+	WorksUnread bool
+	KindsUnread []string
+	// Missing has a sentence for each kind that could not be read, with what that means for the reports.
+	Missing []string
+}
+
+// Empty reports whether there is no object to deliver.
+func (o *Objects) Empty() bool { return len(o.Objects) == 0 }
+
+// kinds returns the delivered kinds.
+func (o *Objects) kinds() []federation.Kind {
+	if o.Kinds == nil {
+		return federation.DefaultKinds()
+	}
+
+	return o.Kinds
+}
+
+// kindOf returns the delivered kind of an object.
+func (o *Objects) kindOf(object *unstructured.Unstructured) (federation.Kind, bool) {
+	kinds, gvk := o.kinds(), object.GroupVersionKind()
+
+	at := slices.IndexFunc(kinds, func(kind federation.Kind) bool { return kind.GroupVersionKind == gvk })
+	if at < 0 {
+		return federation.Kind{}, false
+	}
+
+	return kinds[at], true
+}
+
+// namespace returns the metadata of a Namespace; nil if it is not known.
+func (o *Objects) namespace(name string) *metav1.ObjectMeta {
+	for _, namespace := range o.Namespaces {
+		if namespace.Name == name {
+			return &namespace.ObjectMeta
+		}
+	}
+
+	return nil
+}
+
+// TakesPart reports whether the objects of a namespace are delivered, or were before: it has the label, or a work is of one of its objects.
+func (o *Objects) TakesPart(namespace string) bool {
+	meta := o.namespace(namespace)
+
+	return meta != nil && meta.Labels[federation.FederatedLabel] == "true" ||
+		slices.ContainsFunc(o.Works, func(work *workv1.ManifestWork) bool { return work.Labels[federation.NamespaceLabel] == namespace })
+}
+
+// Key returns the key of an object of a delivered kind.
+func Key(kind federation.Kind, namespace, name string) inventory.Key {
+	object := federation.Object{Kind: kind, Meta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+
+	return object.Key()
+}
+
+// prepared is an object, with what of it does not depend on others.
+type prepared struct {
+	object    federation.Object
+	namespace *metav1.ObjectMeta
+	works     []federation.ExistingWork
+	// hash returns the hash of the works of a Variant.
+	hash func(federation.Variant) (string, error)
+}
+
+// prepare returns the objects, sorted by namespace, name and kind, and the problems of those that cannot be evaluated.
+func (o *Objects) prepare() (all []*prepared, problems map[inventory.Key]string, stray []string) {
+	works := map[string][]*workv1.ManifestWork{}
+	for _, work := range o.Works {
+		works[work.Name] = append(works[work.Name], work)
+	}
+
+	problems = map[inventory.Key]string{}
+
+	for _, object := range o.Objects {
+		kind, known := o.kindOf(object)
+		if !known {
+			continue
+		}
+
+		p, err := o.prepareOne(kind, object, works)
+		if err != nil {
+			problems[p.object.Key()] = err.Error()
+		}
+
+		all = append(all, p)
+		delete(works, p.object.Identity().WorkName())
+	}
+
+	slices.SortFunc(all, func(a, b *prepared) int { return a.object.Key().Compare(b.object.Key()) })
+
+	return all, problems, o.strayWorks(works)
+}
+
+func (o *Objects) prepareOne(kind federation.Kind, object *unstructured.Unstructured, works map[string][]*workv1.ManifestWork) (*prepared, error) {
+	p := &prepared{object: federation.Object{Kind: kind}, namespace: o.namespace(object.GetNamespace())}
+	p.object.Meta = metav1.ObjectMeta{
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Generation: object.GetGeneration(),
+		Labels: object.GetLabels(), Annotations: object.GetAnnotations(), Finalizers: object.GetFinalizers(),
+		DeletionTimestamp: object.GetDeletionTimestamp(), OwnerReferences: object.GetOwnerReferences(),
+	}
+
+	body, payload, err := federation.BodyOf(kind, object)
+	if err != nil {
+		return p, fmt.Errorf("reading the object: %w", err)
+	}
+
+	p.object.Body, p.hash = body, hasher(payload)
+	identity := p.object.Identity()
+
+	for _, work := range works[identity.WorkName()] {
+		existing, err := federation.ExistingWorkOf(identity, work)
+		if err != nil {
+			return p, fmt.Errorf("reading its works: %w", err)
+		}
+
+		p.works = append(p.works, existing)
+	}
+
+	slices.SortFunc(p.works, func(a, b federation.ExistingWork) int { return cmp.Compare(a.Cluster, b.Cluster) })
+
+	return p, nil
+}
+
+// hasher returns a function for the hashes of the works of a payload, which computes each once.
+func hasher(payload *federation.Payload) func(federation.Variant) (string, error) {
+	known := map[federation.Variant]string{}
+
+	return func(variant federation.Variant) (string, error) {
+		if hash, found := known[variant]; found {
+			return hash, nil
+		}
+
+		work, err := payload.Work("", variant)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", payload.Identity(), err)
+		}
+
+		known[variant] = work.Annotations[federation.HashAnnotation]
+
+		return known[variant], nil
+	}
+}
+
+// strayWorks returns a sentence for each object that does not exist and has works. It returns none while a kind could not be read.
+func (o *Objects) strayWorks(works map[string][]*workv1.ManifestWork) []string {
+	if len(o.KindsUnread) > 0 {
+		return nil
+	}
+
+	clusters := map[string][]string{}
+
+	for _, left := range works {
+		for _, work := range left {
+			if namespace := work.Labels[federation.NamespaceLabel]; o.namespace(namespace) != nil {
+				of := work.Annotations[federation.ObjectAnnotation]
+				clusters[of] = append(clusters[of], work.Namespace)
+			}
+		}
+	}
+
+	stray := make([]string, 0, len(clusters))
+
+	for of, in := range clusters {
+		slices.Sort(in)
+		stray = append(stray, fmt.Sprintf("%s does not exist, and has a ManifestWork in %s", of, strings.Join(in, ", ")))
+	}
+
+	slices.Sort(stray)
+
+	return stray
+}

@@ -1,0 +1,244 @@
+package federated
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+func clusterOf(t *testing.T, report Report, name string) Cluster {
+	t.Helper()
+
+	at := slices.IndexFunc(report.Clusters, func(cluster Cluster) bool { return cluster.Name == name })
+	if at < 0 {
+		t.Fatalf("%s is not among %+v", name, report.Clusters)
+	}
+
+	return report.Clusters[at]
+}
+
+func TestReportOfSelected(t *testing.T) {
+	w := newWorld(t)
+	object := w.add(configMap("x", inEurope))
+	w.deliver(object, 0, "eu1", "us1")
+
+	report := w.report("ConfigMap/team-a/x")
+	want := []Cluster{
+		{Name: "eu1", Verdict: "Selected", Reason: "matches location in (europe)", Delivered: true},
+		{Name: "eu2", Verdict: "Selected", Reason: "matches location in (europe)", Pending: PendingCreate},
+		{Name: "us1", Verdict: "Predicate", Reason: "predicate 1 label location In [europe]: is usa", Delivered: true, Pending: PendingWithdraw},
+	}
+
+	if diff := cmp.Diff(want, report.Clusters); diff != "" || report.State != "Delivering" || report.OutOfScope != 1 {
+		t.Errorf("state %s, %d out of scope, clusters: %s", report.State, report.OutOfScope, diff)
+	}
+}
+
+// federated-selector F18.
+func TestReportOfConflict(t *testing.T) {
+	w := newWorld(t)
+	work := w.deliver(w.add(configMap("x", inEurope)), 0, "eu1", "eu2")[0]
+	work.Status.Conditions = []metav1.Condition{{Type: workv1.WorkApplied, Status: metav1.ConditionFalse}}
+	work.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{
+		ResourceMeta: workv1.ManifestResourceMeta{Resource: "configmaps", Namespace: "team-a", Name: "x"},
+		Conditions:   []metav1.Condition{{Type: workv1.ManifestApplied, Status: metav1.ConditionFalse, Message: "conflict"}},
+	}}
+
+	cluster := clusterOf(t, w.report("ConfigMap/team-a/x"), "eu1")
+	if cluster.Applied != "False" || cluster.Problem != "configmaps team-a/x: conflict" {
+		t.Errorf("%+v", cluster)
+	}
+}
+
+// federated-selector F20.
+func TestReportOfDeletion(t *testing.T) {
+	w := newWorld(t)
+	object := w.add(configMap("x", inEurope))
+	now := metav1.NewTime(epoch)
+	w.deliver(object, 0, "eu2")[0].DeletionTimestamp = &now
+	object.SetDeletionTimestamp(&now)
+
+	report := w.report("ConfigMap/team-a/x")
+	if report.State != "Deleting" || report.Message != "waiting for clusters eu2 to remove team-a/x" {
+		t.Errorf("%s: %s", report.State, report.Message)
+	}
+
+	if got := clusterOf(t, report, "eu2").Pending; got != PendingRemove {
+		t.Errorf("eu2 is to %q", got)
+	}
+}
+
+// federated-selector F33.
+func TestReportOfDependencies(t *testing.T) {
+	w := newWorld(t, configMap("settings", inEurope), deployment(inUSA))
+
+	want := []Missing{{Kind: "ConfigMap", Name: "settings", Clusters: []string{"us1"}}}
+	if diff := cmp.Diff(want, w.report("Deployment.apps/team-a/web").Missing); diff != "" {
+		t.Error(diff)
+	}
+
+	w = newWorld(t, configMap("settings", inEurope), deployment(inUSA+`, federation.kubernetes.io/propagate-dependencies: "true"`))
+	if missing := w.report("Deployment.apps/team-a/web").Missing; len(missing) > 0 {
+		t.Errorf("missing: %v", missing)
+	}
+
+	report := w.report("ConfigMap/team-a/settings")
+	if diff := cmp.Diff([]string{"us1"}, report.Propagated); diff != "" {
+		t.Error(diff)
+	}
+
+	if got := clusterOf(t, report, "us1"); got.Verdict != "Selected" || got.Reason != "needed by Deployment.apps/team-a/web" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A dependency whose kind may not be read is not called missing.
+func TestReportOfUnreadKind(t *testing.T) {
+	w := newWorld(t, deployment(inUSA))
+	w.objects.KindsUnread = []string{"ConfigMap"}
+
+	if missing := w.report("Deployment.apps/team-a/web").Missing; len(missing) > 0 {
+		t.Errorf("missing: %v", missing)
+	}
+}
+
+// federated-selector F37.
+func TestReportWarnsOfMergedCopies(t *testing.T) {
+	w := newWorld(t)
+	work := w.deliver(w.add(configMap("x", inEurope)), 0, "eu1")[0]
+
+	warns := func() bool {
+		return slices.ContainsFunc(w.report("ConfigMap/team-a/x").Notes, func(note string) bool { return strings.Contains(note, "merged") })
+	}
+	if warns() {
+		t.Error("a warning before anything was applied")
+	}
+
+	work.Status.Conditions = []metav1.Condition{{Type: workv1.WorkApplied, Status: metav1.ConditionTrue}}
+
+	if !warns() {
+		t.Error("no warning")
+	}
+}
+
+// federated-selector F38.
+func TestReportByPlacement(t *testing.T) {
+	const byPlacement = "placement.open-cluster-management.io/placement: p"
+
+	w := newWorld(t)
+	w.deliver(w.add(configMap("x", byPlacement)), 0, "us1")
+	w.decisions = map[string]federation.Decisions{"p": federation.DecisionsOf(nil, nil)}
+
+	report := w.report("ConfigMap/team-a/x")
+	if report.State != "Held" || !strings.Contains(report.Message, "the Placement p") || clusterOf(t, report, "us1").Pending != "" {
+		t.Errorf("%+v", report)
+	}
+
+	w.decisions["p"] = federation.Decisions{Clusters: []string{"eu1"}}
+
+	report = w.report("ConfigMap/team-a/x")
+	want := []Cluster{
+		{Name: "eu1", Verdict: "Selected", Reason: "decision of Placement p", Pending: PendingCreate},
+		{Name: "us1", Reason: "no decision of Placement p", Delivered: true, Pending: PendingWithdraw},
+	}
+
+	if diff := cmp.Diff(want, report.Clusters); diff != "" {
+		t.Error(diff)
+	}
+
+	w = newWorld(t, configMap("x", byPlacement+", "+inEurope))
+	if report := w.report("ConfigMap/team-a/x"); report.Reason != federation.ReasonClusterSelectorInvalid || report.Target != "" {
+		t.Errorf("%+v", report)
+	}
+}
+
+// federated-selector F40.
+func TestReportOfHeldRemoval(t *testing.T) {
+	w := newWorld(t)
+	w.deliver(w.add(configMap("x", inUSA)), 0, "eu1", "eu2", "us1")
+	w.objects.MaxRemovalPercent = new(30)
+
+	report := w.report("ConfigMap/team-a/x")
+	if !strings.Contains(report.RemovalHeld, "exceeds 30%") || clusterOf(t, report, "eu1").Pending != PendingHold {
+		t.Errorf("%+v", report)
+	}
+
+	w.objects.MaxRemovalPercent = nil
+
+	report = w.report("ConfigMap/team-a/x")
+	if report.RemovalHeld != "" || !slices.Contains(report.Notes, unknownBudget) {
+		t.Errorf("%+v", report)
+	}
+}
+
+// federated-selector F39.
+func TestReportOfTooLarge(t *testing.T) {
+	w := newWorld(t)
+	w.add(configMap("x", inEurope)).Object["data"] = map[string]any{"a": strings.Repeat("a", federation.MaxPayload)}
+
+	report := w.report("ConfigMap/team-a/x")
+	if report.Reason != federation.ReasonTooLarge || !strings.Contains(report.Message, "exceeds the limit") {
+		t.Errorf("%s: %s", report.Reason, report.Message)
+	}
+}
+
+func TestReportOfReplicas(t *testing.T) {
+	w := newWorld(t)
+	w.deliver(w.add(deployment(inEurope)), 5, "eu1")[0].Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{
+		StatusFeedbacks: workv1.StatusFeedbackResult{Values: []workv1.FeedbackValue{{
+			Name: federation.ReadyReplicas, Value: workv1.FieldValue{Type: workv1.Integer, Integer: new(int64(4))},
+		}}},
+	}}
+
+	report := w.report("Deployment.apps/team-a/web")
+	if diff := cmp.Diff(&Replicas{Total: 9, Wanted: 9, Ready: 4}, report.Replicas); diff != "" {
+		t.Error(diff)
+	}
+
+	eu1, eu2 := clusterOf(t, report, "eu1"), clusterOf(t, report, "eu2")
+	if *eu1.Ready != 4 || *eu1.Wanted+*eu2.Wanted != 9 {
+		t.Errorf("eu1 %+v, eu2 %+v", eu1, eu2)
+	}
+}
+
+// A namespace without the label holds what is delivered, and delivers nothing else.
+func TestReportOfSuspended(t *testing.T) {
+	w := newWorld(t, configMap("z", inEurope))
+	w.deliver(w.add(configMap("x", inEurope)), 0, "us1")
+	w.objects.Namespaces[0].Labels = nil
+
+	if report := w.report("ConfigMap/team-a/x"); report.State != "Suspended" || clusterOf(t, report, "us1").Pending != "" {
+		t.Errorf("%+v", report)
+	}
+
+	if report := w.report("ConfigMap/team-a/z"); report.State != "NotDelivered" || len(report.Clusters) > 0 && report.Clusters[0].Pending != "" {
+		t.Errorf("%+v", report)
+	}
+
+	if !w.objects.TakesPart("team-a") {
+		t.Error("the namespace has works")
+	}
+}
+
+// Works of an object that does not exist are told, unless objects of its kind may be unread.
+func TestStrayWorks(t *testing.T) {
+	w := newWorld(t)
+	w.deliver(w.add(configMap("x", inEurope)), 0, "us1", "eu1")
+	w.objects.Objects = nil
+
+	want := []string{"ConfigMap/team-a/x does not exist, and has a ManifestWork in eu1, us1"}
+	if diff := cmp.Diff(want, NewEvaluator(&w.objects).Stray()); diff != "" {
+		t.Error(diff)
+	}
+
+	w.objects.KindsUnread = []string{"ConfigMap"}
+	if stray := NewEvaluator(&w.objects).Stray(); len(stray) > 0 {
+		t.Errorf("%v", stray)
+	}
+}

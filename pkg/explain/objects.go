@@ -1,0 +1,96 @@
+package explain
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/selector"
+)
+
+// EvaluateObjects evaluates the objects of an Evaluator in the State at a time, with the decisions of the State.
+func (s *State) EvaluateObjects(evaluator *federated.Evaluator, now time.Time) []federated.Evaluation {
+	return evaluator.Evaluate(s.federatedHub(s.writtenDecisions()), now)
+}
+
+// ReportObjects reports the wanted objects of the State at a time; a nil wanted reports all but those that are never delivered. With all it
+// lists the clusters out of scope too.
+func (s *State) ReportObjects(wanted func(inventory.Key) bool, all bool, now time.Time) federated.Reports {
+	evaluator := federated.NewEvaluator(&s.Federated)
+	reports := federated.Reports{Now: metav1.NewTime(now), Objects: []federated.Report{}, Notes: append([]string{}, s.Federated.Missing...)}
+
+	for _, evaluation := range s.EvaluateObjects(evaluator, now) {
+		switch {
+		case wanted != nil && !wanted(evaluation.Key()):
+		case wanted == nil && evaluation.State == federation.NotDelivered:
+			reports.Excluded++
+		default:
+			reports.Objects = append(reports.Objects, federated.NewReport(evaluation, all))
+		}
+	}
+
+	if wanted == nil {
+		reports.Notes = append(reports.Notes, evaluator.Stray()...)
+	}
+
+	return reports
+}
+
+// federatedHub returns the State around the federated objects, with the clusters of the PlacementDecisions of each Placement.
+func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
+	compiler := selector.NewCompiler()
+
+	return federated.Hub{
+		Compiler: compiler, Snapshot: s.inventory(compiler).Snapshot(),
+		Decisions: func(name types.NamespacedName) federation.Decisions {
+			key := inventory.NewPlacementKey(inventory.V1beta1, name.Namespace, name.Name)
+
+			var metadata *metav1.ObjectMeta
+			if placement := s.placement(key); placement != nil {
+				metadata = &placement.ObjectMeta
+			}
+
+			return federation.DecisionsOf(metadata, pages[key])
+		},
+	}
+}
+
+// writtenDecisions returns the clusters of each existing PlacementDecision of the Placements.
+func (s *State) writtenDecisions() map[inventory.Key][][]string {
+	clusters := map[inventory.Key][][]string{}
+
+	for key, pages := range s.PagesByPlacement() {
+		if key.API() == api.V1beta1.Name() {
+			clusters[key] = clustersOf(pages)
+		}
+	}
+
+	return clusters
+}
+
+func clustersOf(pages []*api.Page) [][]string {
+	clusters := make([][]string, 0, len(pages))
+	for _, page := range pages {
+		clusters = append(clusters, page.Clusters())
+	}
+
+	return clusters
+}
+
+// ReportWrittenObjects reports what the hub has written for the wanted objects, as ReportObjects does, without an evaluation.
+func (s *State) ReportWrittenObjects(wanted func(inventory.Key) bool, now time.Time) federated.Reports {
+	reports := federated.Reports{Now: metav1.NewTime(now), Objects: []federated.Report{}, Notes: append([]string{}, s.Federated.Missing...)}
+
+	for _, report := range federated.NewEvaluator(&s.Federated).Written() {
+		if wanted == nil || wanted(report.Key) {
+			reports.Objects = append(reports.Objects, report)
+		}
+	}
+
+	return reports
+}
