@@ -13,6 +13,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -21,6 +22,7 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
+	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/podscheduling"
@@ -143,6 +145,12 @@ func (o Options) all(enabled []string) []controller {
 		}},
 		{name: tenantcontrollers.Namespaces, setup: tenantControllers.Namespaces, access: Access{
 			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
+		}},
+		{name: federationcontroller.Objects, setup: o.federation(shared).Setup, access: Access{
+			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
+				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
+				schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks")),
+			rules("federation"),
 		}},
 		{name: federationwebhook.Controller, webhook: federatedObjects, access: Access{nil, rules("federation-webhook")}},
 	}

@@ -16,12 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
@@ -105,15 +107,12 @@ func (o Options) CacheOptions() cache.Options {
 		&corev1.Secret{}:         secrets,
 		&corev1.ServiceAccount{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, scope.Account)},
 	}
-	if slices.Contains(enabled, deliveringController) {
+	if slices.Contains(enabled, federationcontroller.Objects) {
 		objects[&workv1.ManifestWork{}] = managedWorks()
 	}
 
 	return cache.Options{DefaultTransform: compact(), ByObject: objects}
 }
-
-// deliveringController is the controller that delivers objects by ManifestWorks.
-const deliveringController = "federation/objects"
 
 // managedWorks returns the settings of the informer of ManifestWorks, which lists those of the hub.
 func managedWorks() cache.ByObject {
@@ -190,6 +189,13 @@ func (o Options) placement(enabled []string, shared *sharedinventory.Shared) pla
 	return placement.Options{
 		Controllers: enabled, ProfileDecisions: o.ProfileDecisions, RemovalLimit: o.RemovalLimit, WarnRemovalPercent: o.WarnRemovalPercent,
 		View: o.View, Inventory: shared,
+	}
+}
+
+// federation returns the options of the controller of federated objects.
+func (o Options) federation(shared *sharedinventory.Shared) federationcontroller.Options {
+	return federationcontroller.Options{
+		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, federation.NoRemovalLimit),
 	}
 }
 

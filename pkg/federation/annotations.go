@@ -1,5 +1,13 @@
 package federation
 
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // Annotations of objects and, where a comment says so, of Namespaces.
 const (
 	// SelectorAnnotation has a JSON array of requirements on the labels of clusters; on a Namespace it is the default of its objects.
@@ -30,3 +38,34 @@ const (
 
 	enabled = "true"
 )
+
+// objectAnnotations are the annotations that decide about the delivery of an object, besides those with hubPrefix.
+var objectAnnotations = []string{
+	SelectorAnnotation, PlacementAnnotation, ReplicaSetPreferencesAnnotation, DeploymentPreferencesAnnotation, PropagateDependenciesAnnotation,
+	OrphanAnnotation,
+}
+
+// HubAnnotations returns those of the annotations of an object that decide about its delivery; nil if there are none.
+func HubAnnotations(annotations map[string]string) map[string]string {
+	var kept map[string]string
+
+	for name, value := range annotations {
+		if !slices.Contains(objectAnnotations, name) && !strings.HasPrefix(name, hubPrefix) {
+			continue
+		}
+
+		if kept == nil {
+			kept = map[string]string{}
+		}
+
+		kept[name] = value
+	}
+
+	return kept
+}
+
+// SameDefaults reports whether two states of a Namespace mean the same for its objects.
+func SameDefaults(before, after metav1.Object) bool {
+	return before.GetUID() == after.GetUID() && before.GetLabels()[FederatedLabel] == after.GetLabels()[FederatedLabel] &&
+		maps.Equal(HubAnnotations(before.GetAnnotations()), HubAnnotations(after.GetAnnotations()))
+}

@@ -3,6 +3,7 @@ package federation
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Deletion is what is left to do for an object that is being deleted (docs/spec/federated-selector.md 3.1.5).
@@ -50,6 +51,26 @@ func (e *Evaluation) Deletion() Deletion {
 	slices.Sort(d.Waiting)
 
 	return d
+}
+
+// DeletionTimeout is how long agents may take to remove the copies of an object before they count as away.
+const DeletionTimeout = 10 * time.Second
+
+// Away returns the clusters that the deletion of the object waits for and whose agents seem to be away, sorted: those that are not available, and
+// all of them once DeletionTimeout is over.
+func (e *Evaluation) Away(now time.Time) []string {
+	if e.State != Deleting {
+		return nil
+	}
+
+	late := !now.Before(e.Object.Meta.DeletionTimestamp.Add(DeletionTimeout))
+	waiting := e.Deletion().Waiting
+
+	return slices.DeleteFunc(waiting, func(cluster string) bool {
+		info := e.snapshot.Cluster(cluster)
+
+		return !late && info != nil && info.Available
+	})
 }
 
 // Abandoned returns the clusters that do not exist any more, and whose works are being deleted: nobody but the hub removes the finalizers of

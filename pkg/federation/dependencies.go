@@ -69,6 +69,11 @@ func Dependencies(object *unstructured.Unstructured) ([]Dependency, error) {
 	return sorted, nil
 }
 
+// CanBePropagated reports whether objects of a kind, in the form of schema.GroupKind.String, are delivered with the workloads that need them.
+func CanBePropagated(groupKind string) bool {
+	return groupKind == kindConfigMap || groupKind == kindSecret
+}
+
 type dependencies map[Dependency]bool
 
 func (d dependencies) add(kind, name string, optional *bool) {

@@ -109,6 +109,8 @@ type Evaluation struct {
 	Replicas map[string]int32
 	// Missing are the dependencies that do not reach all selected clusters.
 	Missing []MissingDependency
+	// Propagates reports whether the dependencies are delivered with the object.
+	Propagates bool
 	// Works are the existing works of the object.
 	Works []ExistingWork
 
@@ -134,6 +136,8 @@ func Evaluate(object Object, view View, now time.Time) *Evaluation {
 	if namespace == nil {
 		return e.hold(Held, "", "the Namespace "+object.Meta.Namespace+" is not known yet")
 	}
+
+	e.Propagates = Propagates(object.Meta.Annotations, namespace.Annotations)
 
 	target, err := Choose(object.Meta.Annotations, namespace.Annotations)
 	if err != nil {
@@ -268,12 +272,11 @@ func (e *Evaluation) deliver(selected []string, view View) *Evaluation {
 
 // dependencies finds the missing dependencies, and the ServiceAccount that is created with a workload.
 func (e *Evaluation) dependencies(view View) {
-	propagates := Propagates(e.Object.Meta.Annotations, view.Namespace.Annotations)
 	known := make([]Dependency, 0, len(e.Object.Body.Dependencies))
 	reached := map[Dependency][]string{}
 
 	for _, dependency := range e.Object.Body.Dependencies {
-		if dependency.Kind == kindServiceAccount && propagates {
+		if dependency.Kind == kindServiceAccount && e.Propagates {
 			e.serviceAccount = dependency.Name
 
 			continue

@@ -2,6 +2,7 @@ package federation
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,14 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// hubAnnotations are for the hub, or its API server or controllers have set them; members get none of them.
-var hubAnnotations = map[string]bool{
-	SelectorAnnotation:                          true,
-	PlacementAnnotation:                         true,
-	ReplicaSetPreferencesAnnotation:             true,
-	DeploymentPreferencesAnnotation:             true,
-	PropagateDependenciesAnnotation:             true,
-	OrphanAnnotation:                            true,
+// localAnnotations are those that kubectl, the API server or the controllers of the hub have set; members get none of them.
+var localAnnotations = map[string]bool{
 	corev1.LastAppliedConfigAnnotation:          true,
 	"deprecated.daemonset.template.generation":  true,
 	"deployment.kubernetes.io/revision":         true,
@@ -49,7 +44,9 @@ func NewPayload(kind Kind, object *unstructured.Unstructured) *Payload {
 	}
 
 	annotations := object.GetAnnotations()
-	maps.DeleteFunc(annotations, func(name, _ string) bool { return hubAnnotations[name] || strings.HasPrefix(name, hubPrefix) })
+	maps.DeleteFunc(annotations, func(name, _ string) bool {
+		return localAnnotations[name] || slices.Contains(objectAnnotations, name) || strings.HasPrefix(name, hubPrefix)
+	})
 
 	if len(annotations) > 0 {
 		metadata["annotations"] = jsonMap(annotations)

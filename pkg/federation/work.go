@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +37,9 @@ const (
 	// MaxPayload is the size of the manifests of a work in bytes that Open Cluster Management admits.
 	MaxPayload = 500 * 1024
 
+	// objectParts is the number of parts of ObjectAnnotation.
+	objectParts = 3
+
 	// hashLength is the length of hashes in names and labels, in hex digits: 128 bits, so that two objects with the same hash cannot be found.
 	hashLength = 32
 )
@@ -55,6 +59,17 @@ func (p *Payload) Identity() Identity {
 // String returns "Deployment.apps/team-a/web".
 func (i Identity) String() string {
 	return i.Kind.GroupKind().String() + "/" + i.NamespacedName.String()
+}
+
+// ParseObject returns what ObjectAnnotation has of an object, in the form of schema.GroupKind.String and of a name; false if the value is not
+// one that the hub writes.
+func ParseObject(value string) (groupKind string, name types.NamespacedName, valid bool) {
+	parts := strings.Split(value, "/")
+	if len(parts) != objectParts || slices.Contains(parts, "") {
+		return "", types.NamespacedName{}, false
+	}
+
+	return parts[0], types.NamespacedName{Namespace: parts[1], Name: parts[2]}, true
 }
 
 // WorkName returns the name of the ManifestWorks of the object.

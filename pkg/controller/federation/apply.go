@@ -1,0 +1,259 @@
+package federation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+// applied is what server-side apply is sent of a ManifestWork: its status and other fields are those of others.
+type applied struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Metadata appliedMetadata         `json:"metadata"`
+	Spec     workv1.ManifestWorkSpec `json:"spec"`
+}
+
+type appliedMetadata struct {
+	Namespace   string            `json:"namespace"`
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// apply writes the work of a cluster by server-side apply. Only a work that is known to be the hub's is written with force; where another
+// manager has the fields of an unknown one, it is somebody else's.
+func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error {
+	variant := p.Variant(cluster)
+
+	work, err := p.payload.Work(cluster, variant)
+	if err != nil {
+		return err
+	}
+
+	data, err := json.Marshal(applied{
+		TypeMeta: work.TypeMeta, Spec: work.Spec,
+		Metadata: appliedMetadata{Namespace: cluster, Name: work.Name, Labels: work.Labels, Annotations: work.Annotations},
+	})
+	if err != nil {
+		return fmt.Errorf("encoding ManifestWork %s/%s: %w", cluster, work.Name, err)
+	}
+
+	existing, known := p.existing(cluster)
+	options := []client.PatchOption{client.FieldOwner(FieldManager)}
+
+	if known {
+		options = append(options, client.ForceOwnership)
+	}
+
+	written := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: work.Name}}
+	err = r.client.Patch(ctx, written, client.RawPatch(types.ApplyPatchType, data), options...)
+	metrics.ObserveFederationWrite(requestApply, resultOf(err))
+
+	switch {
+	case !known && apierrors.IsConflict(err):
+		p.took(cluster)
+
+		return nil
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return nil // The cluster is going; its event enqueues the object.
+	case err != nil:
+		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
+	}
+
+	r.assume(p, written)
+	p.wrote(cluster, !known || existing.Deleting)
+
+	return nil
+}
+
+// assume keeps the response to a write until the watch has shown it.
+func (r *reconciler) assume(p *cycle, written *workv1.ManifestWork) {
+	federation.CompactWork(written)
+	r.state.works.Assume(p.key, written)
+}
+
+// existing returns the work of a cluster at the time of the evaluation.
+func (p *cycle) existing(cluster string) (federation.ExistingWork, bool) {
+	i := slices.IndexFunc(p.Works, func(work federation.ExistingWork) bool { return work.Cluster == cluster && !work.Foreign })
+	if i < 0 {
+		return federation.ExistingWork{}, false
+	}
+
+	return p.Works[i], true
+}
+
+// wrote counts a request that succeeded. The cluster is one that did not have the object if delivered is true.
+func (p *cycle) wrote(cluster string, delivered bool) {
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.writes.count++
+
+	if delivered {
+		p.writes.delivered = append(p.writes.delivered, cluster)
+	}
+}
+
+// took notes a cluster in which the name of the work is taken.
+func (p *cycle) took(cluster string) {
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.writes.taken = append(p.writes.taken, cluster)
+}
+
+// addFinalizer adds the finalizer to the object unless it has it.
+func (r *reconciler) addFinalizer(ctx context.Context, p *cycle) error {
+	if slices.Contains(p.Object.Meta.Finalizers, federation.Finalizer) {
+		return nil
+	}
+
+	return r.patchFinalizers(ctx, p, append(slices.Clone(p.Object.Meta.Finalizers), federation.Finalizer))
+}
+
+// removeFinalizer removes the finalizer from the object.
+func (r *reconciler) removeFinalizer(ctx context.Context, p *cycle) error {
+	finalizers := slices.DeleteFunc(slices.Clone(p.Object.Meta.Finalizers), func(name string) bool { return name == federation.Finalizer })
+	if len(finalizers) == len(p.Object.Meta.Finalizers) {
+		return nil
+	}
+
+	return client.IgnoreNotFound(r.patchFinalizers(ctx, p, finalizers))
+}
+
+// finalizerPatch is a merge patch of finalizers, which the API server refuses if the object has changed.
+type finalizerPatch struct {
+	Metadata struct {
+		UID             types.UID `json:"uid"`
+		ResourceVersion string    `json:"resourceVersion"`
+		Finalizers      []string  `json:"finalizers"`
+	} `json:"metadata"`
+}
+
+func encodeFinalizers(meta *metav1.ObjectMeta, finalizers []string) ([]byte, error) {
+	patch := finalizerPatch{}
+	patch.Metadata.UID, patch.Metadata.ResourceVersion, patch.Metadata.Finalizers = meta.UID, meta.ResourceVersion, finalizers
+
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return nil, fmt.Errorf("encoding finalizers: %w", err)
+	}
+
+	return data, nil
+}
+
+// patchFinalizers sets the finalizers of the object. A conflict is that of an object that has changed.
+func (r *reconciler) patchFinalizers(ctx context.Context, p *cycle, finalizers []string) error {
+	data, err := encodeFinalizers(&p.Object.Meta, finalizers)
+	if err != nil {
+		return err
+	}
+
+	object := emptyMetadata(p.Object.Kind)
+	object.Namespace, object.Name = p.key.Namespace, p.key.Name
+
+	err = r.client.Patch(ctx, object, client.RawPatch(types.MergePatchType, data), client.FieldOwner(FieldManager))
+	metrics.ObserveFederationWrite(requestFinalizer, resultOf(err))
+
+	if err != nil {
+		return fmt.Errorf("changing the finalizers of %s: %w", p.Object.Identity(), err)
+	}
+
+	p.wrote("", false)
+
+	if p.memory.version == p.Object.Meta.ResourceVersion {
+		p.memory.version = object.ResourceVersion // Nothing else has changed.
+	}
+
+	p.Object.Meta.ResourceVersion, p.Object.Meta.Finalizers = object.ResourceVersion, object.Finalizers
+
+	return nil
+}
+
+// deleteWork deletes the work of a cluster, if it is still the one that was evaluated.
+func (r *reconciler) deleteWork(ctx context.Context, p *cycle, cluster string) error {
+	stored := p.storedIn(cluster)
+	if stored == nil {
+		return nil
+	}
+
+	err := r.client.Delete(ctx, &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: stored.Name}},
+		client.Preconditions{UID: ptr.To(stored.UID)})
+	metrics.ObserveFederationWrite(requestDelete, resultOf(err))
+
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting ManifestWork %s/%s: %w", cluster, stored.Name, err)
+	}
+
+	if len(stored.Finalizers) == 0 || err != nil {
+		r.state.works.AssumeDeleted(p.key, stored)
+	}
+
+	p.wrote(cluster, false)
+
+	return nil
+}
+
+// storedIn returns the work of the object in a cluster; nil if it did not exist, or is not the hub's.
+func (p *cycle) storedIn(cluster string) *workv1.ManifestWork {
+	i := slices.IndexFunc(p.stored, func(work *workv1.ManifestWork) bool { return work.Namespace == cluster })
+	if i < 0 || p.Works[i].Foreign {
+		return nil
+	}
+
+	return p.stored[i]
+}
+
+// release removes the finalizers of an agent from the work of a cluster that does not exist any more.
+func (r *reconciler) release(ctx context.Context, p *cycle, cluster string) error {
+	stored := p.storedIn(cluster)
+	if stored == nil {
+		return nil
+	}
+
+	return r.patchWork(ctx, p, stored, func(meta *metav1.ObjectMeta) ([]byte, error) { return encodeFinalizers(meta, []string{}) })
+}
+
+// patchWork sends a merge patch of a work.
+func (r *reconciler) patchWork(
+	ctx context.Context, p *cycle, stored *workv1.ManifestWork, encode func(*metav1.ObjectMeta) ([]byte, error),
+) error {
+	data, err := encode(&stored.ObjectMeta)
+	if err != nil {
+		return err
+	}
+
+	written := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: stored.Namespace, Name: stored.Name}}
+	err = r.client.Patch(ctx, written, client.RawPatch(types.MergePatchType, data), client.FieldOwner(FieldManager))
+	metrics.ObserveFederationWrite(requestPatch, resultOf(err))
+
+	switch {
+	case apierrors.IsNotFound(err):
+		r.state.works.AssumeDeleted(p.key, stored)
+
+		return nil
+	case err != nil:
+		return fmt.Errorf("patching ManifestWork %s/%s: %w", stored.Namespace, stored.Name, err)
+	case !written.DeletionTimestamp.IsZero() && len(written.Finalizers) == 0:
+		r.state.works.AssumeDeleted(p.key, stored)
+	default:
+		r.assume(p, written)
+	}
+
+	p.wrote(stored.Namespace, false)
+
+	return nil
+}

@@ -1,0 +1,307 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+const (
+	// parallelWrites is how many works of one object are written at the same time.
+	parallelWrites = 8
+	// firstPostponed and longestPostponed bound the backoff of a withdrawal that could not be proved.
+	firstPostponed   = time.Second
+	longestPostponed = 30 * time.Second
+)
+
+// errChanged means that what was evaluated has changed since, so that the object has to be evaluated again.
+var errChanged = errors.New("the object has changed since it was evaluated")
+
+// postponed is the backoff of withdrawals that could not be proved.
+type postponed = workqueue.TypedRateLimiter[inventory.Key]
+
+func newPostponed() postponed {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.Key](firstPostponed, longestPostponed)
+}
+
+// writes are the requests of a cycle.
+type writes struct {
+	mu sync.Mutex
+	// delivered and withdrawn are the clusters whose work was created and deleted; count is the number of all requests that succeeded.
+	delivered, withdrawn []string
+	count                int
+	// taken are the clusters in which a work of that name is not the hub's.
+	taken []string
+	// held is why nothing is withdrawn, with the reason of the Event; empty for none.
+	heldReason, held string
+	// size is that of a payload that is too large; nil if it is not.
+	tooLarge *federation.TooLargeError
+}
+
+// deliver writes the works of the selected clusters, and withdraws the others. It returns after which time to look again.
+func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, error) {
+	plan, err := p.Plan(func(variant federation.Variant) (string, error) { return r.hash(ctx, p, variant) })
+	if tooLarge, is := errors.AsType[*federation.TooLargeError](err); is {
+		p.writes.tooLarge = tooLarge
+
+		return 0, nil // A change of the object ends it.
+	}
+
+	if err != nil {
+		return 0, err
+	}
+
+	p.writes.taken = plan.Conflicts
+
+	if err := r.gain(ctx, p, plan); err != nil {
+		return 0, err
+	}
+
+	again, err := r.lose(ctx, p, plan)
+	if err != nil {
+		return 0, err
+	}
+
+	if err := r.abandon(ctx, p, p.Abandoned()); err != nil {
+		return 0, err
+	}
+
+	if len(p.writes.taken) > 0 {
+		again = earlier(again, conflictRetry)
+	}
+
+	if len(plan.Lose) == 0 && len(plan.Waiting) == 0 && len(p.writes.taken) == 0 {
+		p.memory.past.Target = p.Target.String()
+	}
+
+	return again, nil
+}
+
+// earlier returns the shorter of two times to wait, of which zero means never.
+func earlier(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+
+	return a
+}
+
+// hash returns the hash of the works of a variant; it reads the object if the hash is not known.
+func (r *reconciler) hash(ctx context.Context, p *cycle, variant federation.Variant) (string, error) {
+	if known, found := p.memory.hashes[variant]; found {
+		return known, nil
+	}
+
+	if err := r.loadPayload(ctx, p); err != nil {
+		return "", err
+	}
+
+	work, err := p.payload.Work("", variant)
+	if err != nil {
+		return "", err
+	}
+
+	if p.memory.hashes == nil {
+		p.memory.hashes = map[federation.Variant]string{}
+	}
+
+	hash := work.Annotations[federation.HashAnnotation]
+	p.memory.hashes[variant] = hash
+
+	return hash, nil
+}
+
+// loadPayload reads the payload of the evaluated object unless the cycle has it.
+func (r *reconciler) loadPayload(ctx context.Context, p *cycle) error {
+	if p.payload != nil {
+		return nil
+	}
+
+	meta, err := r.read(ctx, p, p.Object.Kind)
+	if err != nil {
+		return err
+	}
+
+	if p.payload == nil || meta.ResourceVersion != p.Object.Meta.ResourceVersion {
+		return errChanged
+	}
+
+	return nil
+}
+
+// gain adds the finalizer and writes the works of the clusters that gain the object, and then of those that get fewer replicas.
+func (r *reconciler) gain(ctx context.Context, p *cycle, plan federation.WorkPlan) error {
+	if len(plan.Gain) == 0 && len(plan.Reduce) == 0 {
+		return nil
+	}
+
+	if err := r.loadPayload(ctx, p); err != nil {
+		return err
+	}
+
+	if err := r.addFinalizer(ctx, p); err != nil {
+		return err
+	}
+
+	for _, clusters := range [][]string{plan.Gain, plan.Reduce} {
+		if err := r.each(ctx, clusters, func(ctx context.Context, cluster string) error { return r.apply(ctx, p, cluster) }); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// each calls a function for each of the clusters in their order, several at the same time. A failure of one does not keep the others from being
+// written.
+func (r *reconciler) each(ctx context.Context, clusters []string, write func(ctx context.Context, cluster string) error) error {
+	var (
+		group errgroup.Group
+		mu    sync.Mutex
+		errs  []error
+	)
+
+	group.SetLimit(parallelWrites)
+
+	for _, cluster := range clusters {
+		group.Go(func() error {
+			if err := write(ctx, cluster); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+
+				errs = append(errs, err)
+			}
+
+			return nil
+		})
+	}
+
+	if err := group.Wait(); err != nil {
+		return err //nolint:wrapcheck // there is none
+	}
+
+	return errors.Join(errs...)
+}
+
+// lose withdraws works, as far as the budget, the grace period and the proof of the view allow.
+func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPlan) (time.Duration, error) {
+	now := r.clock.Now()
+	past := &p.memory.past
+	past.Withdrawn = slices.DeleteFunc(past.Withdrawn, func(at time.Time) bool { return !at.Add(federation.RemovalWindow).After(now) })
+
+	if len(plan.Lose) > 0 && len(p.writes.taken) > 0 {
+		p.writes.held = "nothing is withdrawn while a selected cluster cannot get it"
+
+		return 0, nil
+	}
+
+	budget, mistake := federation.BudgetOf(p.Object.Meta.Annotations, r.maxRemovalPercent)
+	removal := p.Removal(plan.Lose, budget, *past, now)
+	past.OutOfScope, p.writes.heldReason, p.writes.held = removal.OutOfScope, removal.Reason, removal.Held
+
+	if mistake != "" && removal.Held != "" {
+		p.writes.held += "; " + mistake
+	}
+
+	var again time.Duration
+	if !removal.RequeueAt.IsZero() {
+		again = max(removal.RequeueAt.Sub(now), time.Nanosecond)
+	}
+
+	if len(removal.Allowed) == 0 {
+		r.postponed.Forget(p.key)
+
+		return again, nil
+	}
+
+	proved, err := r.proved(ctx, p, slices.Concat(removal.Allowed, plan.Gain))
+	if err != nil {
+		return 0, err
+	}
+
+	if !proved {
+		return earlier(again, r.postponed.When(p.key)), nil
+	}
+
+	r.postponed.Forget(p.key)
+
+	err = r.each(ctx, removal.Allowed, func(ctx context.Context, cluster string) error { return r.withdraw(ctx, p, cluster) })
+
+	if removal.Outside {
+		for range p.writes.withdrawn {
+			past.Withdrawn = append(past.Withdrawn, now)
+		}
+	}
+
+	return again, err
+}
+
+// proved reports whether the evaluation was made on the latest state of what decides about the clusters that lose or gain the object. The error
+// is errChanged when it has to be made again.
+func (r *reconciler) proved(ctx context.Context, p *cycle, clusters []string) (bool, error) {
+	removal := freshness.Removal{
+		Object: freshness.Object{Resource: resourceOf(p.Object.Kind), NamespacedName: p.key.NamespacedName},
+		Meta:   p.Object.Meta, Clusters: clusters,
+		Others: []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: p.key.Namespace}}},
+	}
+
+	proof, err := r.state.shared.Checker.Prove(ctx, removal)
+
+	switch {
+	case errors.Is(err, freshness.ErrObjectChanged):
+		return false, errChanged
+	case err != nil:
+		p.writes.held = fmt.Sprintf("nothing is withdrawn until the hub is known to have the latest state: %v", err)
+
+		return false, nil
+	case !proof.Covers(removal), !proof.UnchangedSince(p.shown):
+		return false, errChanged
+	}
+
+	return r.decisionsProved(ctx, p)
+}
+
+// decisionsProved reports whether the decisions that the object follows are those of the API server.
+func (r *reconciler) decisionsProved(ctx context.Context, p *cycle) (bool, error) {
+	if p.Target.Placement == "" {
+		return true, nil
+	}
+
+	live := decisionsOf(ctx, r.live, types.NamespacedName{Namespace: p.key.Namespace, Name: p.Target.Placement})
+
+	switch {
+	case live.err != nil:
+		p.writes.held = "nothing is withdrawn until the decisions can be read: " + live.err.Error()
+	case live.Problem != "" || live.versions() != p.followed.versions():
+		p.writes.held = "nothing is withdrawn until the watch has shown the latest decisions"
+	default:
+		return true, nil
+	}
+
+	return false, nil
+}
+
+// withdraw deletes the work of a cluster.
+func (r *reconciler) withdraw(ctx context.Context, p *cycle, cluster string) error {
+	if err := r.deleteWork(ctx, p, cluster); err != nil {
+		return err
+	}
+
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.writes.withdrawn = append(p.writes.withdrawn, cluster)
+
+	return nil
+}

@@ -1,0 +1,267 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+const (
+	// notSyncedDelay is how long an object waits for the initial lists.
+	notSyncedDelay = time.Second
+	// longestWait bounds how long an object waits for the time at which its evaluation changes; see the controller of Placements.
+	longestWait = 10 * time.Minute
+	// conflictRetry is how often a work is written again whose name is taken by a work that is not the hub's, whose end no event tells.
+	conflictRetry = time.Minute
+	// deletionRetry is how often an object that is being deleted looks for clusters that have gone.
+	deletionRetry = 10 * time.Second
+)
+
+// reconciler keeps the works of objects.
+type reconciler struct {
+	// state is shared with the event handlers.
+	state  *state
+	client client.Client
+	// objects is the cache of the delivered objects, and live reads from the API server.
+	objects, live client.Reader
+	recorder      events.EventRecorder
+	clock         clock.PassiveClock
+	hubNamespace  string
+	// maxRemovalPercent is Options.MaxRemovalPercent.
+	maxRemovalPercent int
+	conflicts         queue.ConflictBackoff[inventory.Key]
+	postponed         postponed
+}
+
+// cycle is one reconcile of an object.
+type cycle struct {
+	*federation.Evaluation
+
+	key inventory.Key
+	// memory is that of the object.
+	memory *memory
+	// payload is the content of the object; nil until it was read.
+	payload *federation.Payload
+	// stored are the works at the time of the evaluation.
+	stored []*workv1.ManifestWork
+	// shown is the number of the last change of the view before the evaluation, and followed are the decisions that it follows.
+	shown    uint64
+	followed decided
+	writes   writes
+}
+
+// Reconcile evaluates one object and writes its works.
+func (r *reconciler) Reconcile(ctx context.Context, key inventory.Key) (reconcile.Result, error) {
+	r.state.queue.Get(key)
+
+	if !r.state.synced.Load() {
+		return reconcile.Result{RequeueAfter: notSyncedDelay}, nil
+	}
+
+	r.state.works.Pause(key)
+
+	again, outcome, err := r.reconcile(ctx, key)
+
+	if r.state.works.Resume(key) {
+		r.state.enqueue(queue.PriorityUser, key)
+	}
+
+	metrics.ObserveFederationEvaluation(outcome)
+
+	result, err := r.conflicts.Result(ctx, key, err)
+	if err != nil || result.RequeueAfter > 0 {
+		return result, err
+	}
+
+	return reconcile.Result{RequeueAfter: min(again, longestWait)}, nil
+}
+
+// reconcile returns after which time to look again; zero for never.
+func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Duration, metrics.Outcome, error) {
+	p, err := r.evaluate(ctx, key)
+	if err != nil {
+		return 0, metrics.Failed, err
+	}
+
+	if p == nil {
+		return r.outcome(r.gone(ctx, key))
+	}
+
+	r.link(p)
+
+	var again time.Duration
+
+	switch p.State {
+	case federation.Deleting:
+		again, err = r.delete(ctx, p)
+	case federation.Delivering:
+		again, err = r.deliver(ctx, p)
+	case federation.NotDelivered:
+		r.state.shared.Inventory.Unsubscribe(key)
+	case federation.Held, federation.Suspended:
+	}
+
+	r.report(p)
+
+	switch {
+	case errors.Is(err, errChanged): // The events of the change may have been handled before.
+		return time.Nanosecond, metrics.Outdated, nil
+	case err != nil:
+		return 0, metrics.Failed, err
+	case p.writes.count > 0:
+		return again, metrics.Changed, nil
+	}
+
+	return again, metrics.Unchanged, nil
+}
+
+func (r *reconciler) outcome(again time.Duration, err error) (time.Duration, metrics.Outcome, error) {
+	if err != nil {
+		return 0, metrics.Failed, err
+	}
+
+	return again, metrics.Unchanged, nil
+}
+
+// evaluate runs the pipeline for an object; nil if the object does not exist.
+func (r *reconciler) evaluate(ctx context.Context, key inventory.Key) (*cycle, error) {
+	kind := r.state.kinds[key.GroupKind]
+	metadata := emptyMetadata(kind)
+
+	err := r.objects.Get(ctx, key.NamespacedName, metadata, client.UnsafeDisableDeepCopy) // It is only read.
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading %s from the cache: %w", r.state.identity(key), err)
+	}
+
+	p := &cycle{key: key, memory: r.state.memories.get(key), shown: r.state.shared.Observed.Now()}
+	object := federation.Object{Kind: kind, Meta: metadata.ObjectMeta}
+
+	if p.memory.version == metadata.ResourceVersion {
+		object.Body = p.memory.body
+	} else if object.Meta, err = r.read(ctx, p, kind); err != nil || p.payload == nil {
+		return nil, err
+	} else {
+		object.Body = p.memory.body
+	}
+
+	view, err := r.view(ctx, p, &object)
+	if err != nil {
+		return nil, err
+	}
+
+	p.Evaluation = federation.Evaluate(object, view, r.clock.Now())
+
+	return p, nil
+}
+
+// read reads the content of an object from the API server, keeps its payload in the cycle and everything else in the memory, and returns its
+// metadata. Without a payload the object does not exist.
+func (r *reconciler) read(ctx context.Context, p *cycle, kind federation.Kind) (metav1.ObjectMeta, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind.GroupVersionKind)
+
+	identity := r.state.identity(p.key)
+
+	err := r.live.Get(ctx, p.key.NamespacedName, object)
+	if apierrors.IsNotFound(err) {
+		return metav1.ObjectMeta{}, nil
+	}
+
+	if err != nil {
+		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
+	}
+
+	body, payload, err := federation.BodyOf(kind, object)
+	if err != nil {
+		return metav1.ObjectMeta{}, fmt.Errorf("reading %s: %w", identity, err)
+	}
+
+	if p.payload = payload; p.memory.version != object.GetResourceVersion() {
+		p.memory.version, p.memory.body, p.memory.hashes = object.GetResourceVersion(), body, nil
+	}
+
+	return metav1.ObjectMeta{
+		Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+		Generation: object.GetGeneration(), DeletionTimestamp: object.GetDeletionTimestamp(), Finalizers: object.GetFinalizers(),
+		Annotations: federation.HubAnnotations(object.GetAnnotations()), OwnerReferences: object.GetOwnerReferences(),
+	}, nil
+}
+
+// view returns what the hub knows around an object.
+func (r *reconciler) view(ctx context.Context, p *cycle, object *federation.Object) (federation.View, error) {
+	works, err := r.load(ctx, p)
+	if err != nil {
+		return federation.View{}, err
+	}
+
+	namespace, err := r.namespace(ctx, p.key.Namespace)
+	if err != nil {
+		return federation.View{}, err
+	}
+
+	users, err := r.users(ctx, p.key, namespace)
+	if err != nil {
+		return federation.View{}, err
+	}
+
+	if p.followed = r.decisions(ctx, object, namespace); p.followed.err != nil {
+		return federation.View{}, p.followed.err
+	}
+
+	return federation.View{
+		Compiler: r.state.shared.Compiler, Snapshot: r.snapshot, HubNamespace: r.hubNamespace, Namespace: namespace, Works: works, Users: users,
+		Decisions: func(string) federation.Decisions { return p.followed.Decisions },
+		Reached: func(d federation.Dependency) ([]string, bool) {
+			return r.reached(ctx, p.key.Namespace, d)
+		},
+	}, nil
+}
+
+// load lists the works of the object into the cycle, and returns what of them counts.
+func (r *reconciler) load(ctx context.Context, p *cycle) ([]federation.ExistingWork, error) {
+	stored, err := r.stored(ctx, p.key)
+	if err != nil {
+		return nil, err
+	}
+
+	p.stored = stored
+
+	return r.existing(p.key, stored)
+}
+
+// namespace returns the metadata of a Namespace; nil if the cache has none.
+func (r *reconciler) namespace(ctx context.Context, name string) (*metav1.ObjectMeta, error) {
+	namespace := &corev1.Namespace{}
+
+	err := r.client.Get(ctx, types.NamespacedName{Name: name}, namespace, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+
+	if err != nil {
+		return nil, fmt.Errorf("reading Namespace %s: %w", name, err)
+	}
+
+	return &namespace.ObjectMeta, nil
+}

@@ -1,0 +1,168 @@
+package federation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
+)
+
+// action is the action of all Events about delivered objects.
+const action = "Federate"
+
+// The kinds of requests in the metrics.
+const (
+	requestApply     = "apply"
+	requestPatch     = "patch"
+	requestDelete    = "delete"
+	requestFinalizer = "finalizer"
+)
+
+// resultOf returns the result of a request for the metrics.
+func resultOf(err error) metrics.Result {
+	switch {
+	case err == nil:
+		return metrics.WriteOK
+	case decision.Outdated(err):
+		return metrics.WriteOutdated
+	default:
+		return metrics.WriteError
+	}
+}
+
+// enqueueLinked enqueues objects for a change of an object that they need, or that needs them.
+func (r *reconciler) enqueueLinked(keys []inventory.Key) {
+	keys = slices.DeleteFunc(keys, func(key inventory.Key) bool { return !r.state.owns(key) })
+	r.state.enqueue(queue.PriorityFleet, keys...)
+}
+
+// report sends the Events of a cycle: one for what it has done, and one for each problem that is new.
+func (r *reconciler) report(p *cycle) {
+	if clusters := p.writes.delivered; len(clusters) > 0 {
+		slices.Sort(clusters)
+		r.event(p, corev1.EventTypeNormal, federation.ReasonDelivered, "Delivered to clusters "+removalbudget.Name(clusters))
+	}
+
+	if clusters := p.writes.withdrawn; len(clusters) > 0 {
+		slices.Sort(clusters)
+		r.event(p, corev1.EventTypeNormal, federation.ReasonWithdrawn, "Withdrawn from clusters "+removalbudget.Name(clusters))
+	}
+
+	problems := p.problems(r.clock.Now())
+
+	for _, reason := range []string{
+		federation.ReasonClusterSelectorInvalid, federation.ReasonFederationSuspended, federation.ReasonTooLarge,
+		federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonRemovalHeld,
+		federation.ReasonDeletionWaiting,
+	} {
+		note, found := problems[reason]
+		if found && p.memory.told[reason] != note {
+			r.event(p, corev1.EventTypeWarning, reason, note)
+		}
+
+		if p.memory.told[reason] = note; !found {
+			delete(p.memory.told, reason)
+		}
+	}
+}
+
+// problems returns the notes about what is wrong with an object, by the reasons of their Events.
+func (p *cycle) problems(now time.Time) map[string]string {
+	problems := map[string]string{}
+
+	if p.Reason != "" {
+		problems[p.Reason] = p.Message
+	}
+
+	if p.writes.tooLarge != nil {
+		problems[federation.ReasonTooLarge] = fmt.Sprintf("Nothing is delivered: %v. Split the object.", p.writes.tooLarge)
+	}
+
+	if p.writes.heldReason != "" {
+		problems[p.writes.heldReason] = p.writes.held
+	}
+
+	if note := p.conflicts(); note != "" {
+		problems[federation.ReasonDeliveryConflict] = note
+	}
+
+	if note := p.missing(); note != "" {
+		problems[federation.ReasonDependenciesMissing] = note
+	}
+
+	if away := p.Away(now); len(away) > 0 {
+		problems[federation.ReasonDeletionWaiting] = fmt.Sprintf("waiting for clusters %s to remove %s",
+			removalbudget.Name(away), p.Object.Identity().NamespacedName)
+	}
+
+	return problems
+}
+
+// conflicts returns a note about works whose name is taken, and copies that agents cannot apply; empty for none.
+func (p *cycle) conflicts() string {
+	var notes []string
+
+	if taken := p.writes.taken; len(taken) > 0 {
+		slices.Sort(taken)
+		notes = append(notes, fmt.Sprintf("ManifestWork %s of clusters %s is not the hub's; delete or rename it",
+			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken))))
+	}
+
+	for _, work := range p.Works {
+		if work.Applied == metav1.ConditionFalse && !work.Deleting && slices.Contains(p.Selected, work.Cluster) {
+			notes = append(notes, fmt.Sprintf("cluster %s: %s", work.Cluster, work.Problem))
+		}
+	}
+
+	return strings.Join(shorten(notes), "; ")
+}
+
+// mostNotes is how many clusters one Event tells about.
+const mostNotes = 3
+
+func shorten(notes []string) []string {
+	if len(notes) <= mostNotes {
+		return notes
+	}
+
+	return append(notes[:mostNotes:mostNotes], fmt.Sprintf("and %d more", len(notes)-mostNotes))
+}
+
+// missing returns a note about missing dependencies; empty for none.
+func (p *cycle) missing() string {
+	notes := make([]string, 0, len(p.Missing))
+	for _, missing := range p.Missing {
+		notes = append(notes, fmt.Sprintf("%s %s does not reach clusters %s", missing.Kind, missing.Name, removalbudget.Name(missing.Clusters)))
+	}
+
+	if len(notes) == 0 {
+		return ""
+	}
+
+	hint := ""
+	if !p.Propagates {
+		hint = fmt.Sprintf("; the annotation %s=true delivers them with it", federation.PropagateDependenciesAnnotation)
+	}
+
+	return strings.Join(shorten(notes), "; ") + hint
+}
+
+// event sends an Event about the object.
+func (r *reconciler) event(p *cycle, eventType, reason, note string) {
+	object := p.Object
+	reference := &corev1.ObjectReference{
+		APIVersion: object.Kind.GroupVersion().String(), Kind: object.Kind.Kind, Namespace: p.key.Namespace, Name: p.key.Name,
+		UID: object.Meta.UID,
+	}
+	r.recorder.Eventf(reference, nil, eventType, reason, action, "%s", note)
+}

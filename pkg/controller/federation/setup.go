@@ -1,0 +1,157 @@
+package federation
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// Objects is the name of the controller, as --controllers takes it.
+const Objects = "federation/objects"
+
+// FieldManager is the field manager of the works.
+const FieldManager = "placement-hub"
+
+// component is the name by which the controller sends Events.
+const component = "placement-hub-federation"
+
+// workName indexes ManifestWorks by their name, which is the same in all clusters.
+const workName = "name"
+
+// Options say what is delivered, and how.
+type Options struct {
+	// Kinds returns the delivered kinds.
+	Kinds func(meta.RESTMapper) ([]federation.Kind, error)
+	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within federation.RemovalWindow for causes outside of
+	// the object, from 0 to federation.NoRemovalLimit; an annotation of the object wins over it.
+	MaxRemovalPercent int
+	// Inventory is shared with the other controllers.
+	Inventory *sharedinventory.Shared
+}
+
+// Setup adds the controller to the manager.
+func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
+	if err := o.Inventory.Connect(mgr); err != nil {
+		return fmt.Errorf("preparing proofs: %w", err)
+	}
+
+	kinds, err := o.Kinds(mgr.GetRESTMapper())
+	if err != nil {
+		return err
+	}
+
+	shared := newState(o.Inventory, kinds, settings.Clock)
+
+	recorder, err := eventwriter.Add(mgr, component, shared.queue.Busy)
+	if err != nil {
+		return fmt.Errorf("preparing events: %w", err)
+	}
+
+	objects, err := objectCache(mgr)
+	if err != nil {
+		return err
+	}
+
+	if err := indexWorks(context.Background(), mgr); err != nil {
+		return err
+	}
+
+	r := &reconciler{
+		state: shared, client: mgr.GetClient(), objects: objects, live: mgr.GetAPIReader(), recorder: recorder, clock: settings.Clock,
+		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent,
+		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newPostponed(),
+	}
+
+	typed := queue.Options[inventory.Key](settings)
+	typed.Reconciler = r
+	typed.LogConstructor = queue.Logs(mgr.GetLogger(), Objects, func(key inventory.Key) []any {
+		return []any{"kind", key.GroupKind, "object", klog.KRef(key.Namespace, key.Name)}
+	})
+
+	controller, err := ctrlcontroller.NewTyped(Objects, mgr, typed)
+	if err != nil {
+		return fmt.Errorf("creating the controller: %w", err)
+	}
+
+	handlers := &eventHandlers{
+		state: shared, cache: mgr.GetCache(), objects: objects, live: mgr.GetAPIReader(), elected: mgr.Elected(), recorder: recorder,
+	}
+
+	o.Inventory.Handle(shared.owns, handlers.enqueueAffected)
+
+	return controller.Watch(handlers) //nolint:wrapcheck // Named by the caller.
+}
+
+// indexWorks has the ManifestWorks of an object found by their name.
+func indexWorks(ctx context.Context, mgr manager.Manager) error {
+	err := mgr.GetFieldIndexer().IndexField(ctx, &workv1.ManifestWork{}, workName, func(object client.Object) []string {
+		return []string{object.GetName()}
+	})
+	if err != nil {
+		return fmt.Errorf("indexing ManifestWorks: %w", err)
+	}
+
+	return nil
+}
+
+// objectCache returns a cache of the metadata of the delivered objects. It is not that of the manager, which has the Secrets and ConfigMaps of
+// the hub only.
+func objectCache(mgr manager.Manager) (cache.Cache, error) {
+	objects, err := cache.New(mgr.GetConfig(), cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: compactMetadata,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the cache of delivered objects: %w", err)
+	}
+
+	if err := mgr.Add(objects); err != nil {
+		return nil, fmt.Errorf("adding the cache of delivered objects: %w", err)
+	}
+
+	return objects, nil
+}
+
+// compactMetadata drops what the controller does not read of the metadata of an object before it is cached.
+func compactMetadata(in any) (any, error) {
+	if object, ok := in.(*metav1.PartialObjectMetadata); ok {
+		object.ManagedFields = nil
+		object.Labels = nil
+		object.Annotations = federation.HubAnnotations(object.Annotations)
+	}
+
+	return in, nil
+}
+
+func resourceOf(kind federation.Kind) schema.GroupVersionResource {
+	return kind.GroupVersion().WithResource(kind.Resource)
+}
+
+// emptyMetadata returns an object whose kind makes caches and clients transfer metadata only.
+func emptyMetadata(kind federation.Kind) *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind.GroupVersionKind)
+
+	return object
+}
+
+func emptyList(kind federation.Kind) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+
+	return list
+}
