@@ -48,6 +48,11 @@ deployment, statefulset, daemonset, job or cronjob, or a short name of these. Th
     the words of kube-scheduler.
 A namespace that is named like a type is given with -n.
 
+ConfigMaps, Secrets, Services, Ingresses, Deployments, ReplicaSets and DaemonSets of a namespace that takes part in the
+delivery to clusters (label federation.kubernetes.io/federated=true) are named alike. The report has the verdict on each
+cluster, as placement federated has it; --cluster explains one in full, with the changes that would select it. For
+workloads it follows the report about their Pods. The rights are those of placement federated.
+
 For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
 placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch. For a
 user who may not read the clusters, the command prints what the hub has written about the Placement and the missing
@@ -76,6 +81,9 @@ const explainExample = `  # Why these clusters?
   # Where may the Pods of a workload run, and which policies and class decide that?
   placement explain deployment/web -n team-a
   placement explain pod/main-db-0 -n tenant-acme -o wide
+
+  # Why is this ConfigMap not delivered to that cluster, and which changes would deliver it?
+  placement explain configmap/settings -n team-a --cluster us1
 
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
@@ -128,13 +136,20 @@ func newExplainCommand() *cobra.Command {
 // run prints the output once, or with --watch until ctx ends.
 func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	workloads, err := parseWorkloads(args, o.namespace)
-	if err == nil && len(workloads) > 0 {
-		err = o.checkWorkloadFlags()
-	}
 	if err != nil {
 		return &usageError{err}
 	}
-	if len(workloads) > 0 {
+	objects, err := parseObjects(args)
+	if len(workloads) == 0 && err != nil {
+		return &usageError{err}
+	}
+	if len(workloads)+len(objects) > 0 {
+		if err := o.checkWorkloadFlags(len(objects) > 0); err != nil {
+			return &usageError{err}
+		}
+		if len(workloads) == 0 {
+			return o.runObjects(ctx, objects, stdin, stdout)
+		}
 		return o.runWorkloads(ctx, workloads, stdin, stdout)
 	}
 	now, targets, err := o.parse(args)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
@@ -48,13 +49,15 @@ func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error
 	return workloads, nil
 }
 
-// checkWorkloadFlags reports flags that mean something for placements alone.
-func (o *explainOptions) checkWorkloadFlags() error {
+// checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered.
+func (o *explainOptions) checkWorkloadFlags(delivered bool) error {
 	switch {
 	case o.all || o.allNamespaces:
 		return errors.New("--all, --all-namespaces: they list placements; leave them out, or leave the workload out")
-	case len(o.clusters) > 0 || o.api != "" || o.now != "":
-		return errors.New("--cluster, --api, --now: they are about placements, and a workload has none of them; leave them out")
+	case len(o.clusters) > 0 && !delivered:
+		return errors.New("--cluster, --api, --now: they are about placements and objects that are delivered to clusters; leave them out")
+	case o.api != "" || o.now != "":
+		return errors.New("--api, --now: they are about placements, and a workload has none of them; leave them out")
 	case o.watch:
 		return errors.New("--watch follows placements; a workload is explained once, so leave it out")
 	default:
@@ -88,7 +91,11 @@ func (o *explainOptions) runWorkloads(ctx context.Context, workloads []hubstate.
 	if err != nil {
 		return err
 	}
-	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), reports, o.style(stdout)), unread)
+	explanations := counterfactual.WorkloadExplanations{Reports: reports}
+	if explanations.Federated, err = o.deliveredWorkloads(ctx, source, objects); err != nil && explanations.Federated == nil {
+		return err
+	}
+	return errors.Join(printers.Workloads(stdout, printers.Format(o.output), explanations, o.style(stdout)), unread, err)
 }
 
 // explainWorkloads explains workloads that exist, or with isNew are to be created.

@@ -15,7 +15,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/test/surface"
 
@@ -75,7 +74,8 @@ func TestSurfaceJSON(t *testing.T) {
 		"diff":                             explain.Differences{},
 		"explain":                          counterfactual.Explanations{},
 		"explain --all":                    explain.Unsatisfied{},
-		"explain TYPE/NAME":                pods.Reports{},
+		"explain TYPE/NAME":                counterfactual.WorkloadExplanations{},
+		"explain OBJECT/NAME":              counterfactual.ObjectExplanations{},
 		"sets":                             setlist.List{},
 		"federated":                        federated.Reports{},
 		"version":                          buildVersion{},

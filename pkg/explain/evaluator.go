@@ -10,7 +10,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Evaluator schedules one Placement of a State in many variants of that State. The cost of an evaluation grows with the change, not with
+// Evaluator schedules one Placement, or one federated object, of a State in many variants of that State. The cost of an evaluation grows with the change, not with
 // the State. It is not safe for concurrent use.
 type Evaluator struct {
 	base       *State
@@ -21,32 +21,42 @@ type Evaluator struct {
 	incumbents map[string]bool
 }
 
-// NewEvaluator returns an Evaluator for a Placement; nil when the State has no such Placement. The State must not change afterwards. Every
-// evaluation sees the decisions of this State.
+// NewEvaluator returns an Evaluator for a Placement or an object with a selector; nil when the State has no such Placement or object. The
+// State must not change afterwards. Every evaluation sees the decisions of this State.
 func (s *State) NewEvaluator(key inventory.Key, now time.Time) *Evaluator {
-	placement := s.placement(key)
-	if placement == nil {
+	compiler := selector.NewCompiler()
+	if s.request(key, compiler) == nil {
 		return nil
 	}
 
-	compiler := selector.NewCompiler()
-	incumbents := decision.NewExisting(placement.API.Codec(), placement, s.PagesByPlacement()[key]).Incumbents()
+	evaluator := &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler)}
+	if placement := s.placement(key); placement != nil {
+		evaluator.incumbents = decision.NewExisting(placement.API.Codec(), placement, s.PagesByPlacement()[key]).Incumbents()
+	}
 
-	return &Evaluator{base: s, key: key, now: now, compiler: compiler, inventory: s.inventory(compiler), incumbents: incumbents}
+	return evaluator
 }
 
-// Evaluate schedules the Placement in another State, with additional prioritizers. Objects that do not differ between the two States must
-// be the same pointers. The result is nil when that State has no such Placement.
+// request returns the request of a Placement or of an object with a selector; nil if there is none.
+func (s *State) request(key inventory.Key, compiler *selector.Compiler) *scheduling.Request {
+	if placement := s.placement(key); placement != nil {
+		return placement.Request(compiler)
+	}
+
+	return s.Federated.Request(compiler, key)
+}
+
+// Evaluate schedules the Placement or object in another State, with additional prioritizers. Objects that do not differ between the two States must
+// be the same pointers. The result is nil when that State has no such Placement or object.
 func (t *Evaluator) Evaluate(state *State, more ...scheduling.Prioritizer) *scheduling.Result {
-	placement := state.placement(t.key)
-	if placement == nil {
+	request := state.request(t.key, t.compiler)
+	if request == nil {
 		return nil
 	}
 
 	t.base.applyDiff(t.inventory, state)
 	defer state.applyDiff(t.inventory, t.base)
 
-	request := placement.Request(t.compiler)
 	request.Prioritizers = append(request.Prioritizers, more...)
 
 	return decision.Schedule(request, t.inventory.Snapshot(), t.incumbents, t.now)

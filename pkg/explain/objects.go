@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +17,13 @@ import (
 // EvaluateObjects evaluates the objects of an Evaluator in the State at a time, with the decisions of the State.
 func (s *State) EvaluateObjects(evaluator *federated.Evaluator, now time.Time) []federated.Evaluation {
 	return evaluator.Evaluate(s.federatedHub(s.writtenDecisions()), now)
+}
+
+// EvaluateWanted evaluates the wanted objects of the State, as ReportObjects does.
+func (s *State) EvaluateWanted(wanted func(inventory.Key) bool, now time.Time) []federated.Evaluation {
+	return slices.DeleteFunc(s.EvaluateObjects(federated.NewEvaluator(&s.Federated), now), func(e federated.Evaluation) bool {
+		return !wanted(e.Key())
+	})
 }
 
 // ReportObjects reports the wanted objects of the State at a time; a nil wanted reports all but those that are never delivered. With all it

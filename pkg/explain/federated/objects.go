@@ -13,6 +13,8 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
+	"github.com/placement-hub/placement-hub/pkg/scheduling"
+	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
 // Objects are the objects of a hub that decide about delivery, besides clusters, sets, bindings and Placements. The order of each list does
@@ -85,6 +87,36 @@ func Key(kind federation.Kind, namespace, name string) inventory.Key {
 	object := federation.Object{Kind: kind, Meta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 
 	return object.Key()
+}
+
+// Request returns the request of an object with a selector; nil if there is no such object, if it follows a Placement, or if its selector is
+// invalid.
+func (o *Objects) Request(compiler *selector.Compiler, key inventory.Key) *scheduling.Request {
+	for _, object := range o.Objects {
+		kind, known := o.kindOf(object)
+		if !known || Key(kind, object.GetNamespace(), object.GetName()) != key {
+			continue
+		}
+
+		namespace := o.namespace(key.Namespace)
+		if namespace == nil {
+			return nil
+		}
+
+		target, err := federation.Choose(object.GetAnnotations(), namespace.Annotations)
+		if err != nil {
+			return nil
+		}
+
+		request, err := target.Request(compiler, key)
+		if err != nil {
+			return nil
+		}
+
+		return request
+	}
+
+	return nil
 }
 
 // prepared is an object, with what of it does not depend on others.

@@ -44,6 +44,9 @@ type Report struct {
 	// Selected are the clusters that get the object, and Propagated those of them that only workloads have which propagate it.
 	Selected   []string `json:"selected"`
 	Propagated []string `json:"propagated,omitempty"`
+	// Delivered is the number of clusters that have a ManifestWork of the object, and Applied in how many of them its agent has applied it.
+	Delivered int `json:"delivered"`
+	Applied   int `json:"applied"`
 	// Replicas counts the replicas of a workload; absent for other kinds.
 	Replicas *Replicas `json:"replicas,omitempty"`
 	// Missing are the dependencies that do not reach all selected clusters.
@@ -143,6 +146,16 @@ func NewReport(e Evaluation, all bool) Report {
 	}
 
 	addClusters(&report, e, all)
+
+	for _, cluster := range report.Clusters {
+		if cluster.Delivered {
+			report.Delivered++
+		}
+
+		if cluster.Applied == string(metav1.ConditionTrue) {
+			report.Applied++
+		}
+	}
 
 	if identity.Kind.HasReplicas() && e.State != federation.NotDelivered {
 		report.Replicas = replicasOf(e, report.Clusters)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -25,6 +26,49 @@ func Federated(out io.Writer, format Format, reports federated.Reports, style St
 			}
 		},
 	}.write(out, format, WideFormats(), reports)
+}
+
+// ObjectExplanations prints explanations of objects. FormatName prints the selected clusters that are explained.
+func ObjectExplanations(out io.Writer, format Format, explanations counterfactual.ObjectExplanations, style Style) error {
+	return renderer{
+		table: func(text *bytes.Buffer) { writeObjectExplanations(text, explanations, style) },
+		names: func(text *bytes.Buffer) { writeObjectNames(text, explanations) },
+	}.write(out, format, WideFormats(), explanations)
+}
+
+func writeObjectExplanations(out *bytes.Buffer, explanations counterfactual.ObjectExplanations, style Style) {
+	for i, explanation := range explanations.Objects {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+
+		if len(explanation.Explanations) == 0 {
+			writeObject(out, explanation.Report, style)
+
+			continue
+		}
+
+		writeObjectHead(out, explanation.Report, style)
+
+		for _, explained := range explanation.Explanations {
+			out.WriteByte('\n')
+			writeCluster(out, explained, style)
+		}
+	}
+
+	for _, note := range explanations.Notes {
+		fmt.Fprintf(out, "%s\n", Printable(indented(note)))
+	}
+}
+
+func writeObjectNames(out *bytes.Buffer, explanations counterfactual.ObjectExplanations) {
+	for _, explanation := range explanations.Objects {
+		for _, cluster := range explanation.Clusters {
+			if cluster.Verdict == scheduling.StageSelected.String() {
+				fmt.Fprintf(out, "%s %s\n", objectName(explanation.Report), cluster.Name)
+			}
+		}
+	}
 }
 
 // objectName returns "team-a/web@deployment.apps".
@@ -141,25 +185,13 @@ func writeObjectHead(out *bytes.Buffer, r federated.Report, style Style) {
 
 // objectHeadline returns "2 clusters selected by location in (europe), 2 applied; 9 of 9 replicas ready".
 func objectHeadline(r federated.Report, style Style) string {
-	delivered, applied := 0, 0
-
-	for _, cluster := range r.Clusters {
-		if cluster.Delivered {
-			delivered++
-		}
-
-		if cluster.Applied == "True" {
-			applied++
-		}
-	}
-
-	text := stateText(r, delivered, style)
+	text := stateText(r, style)
 	if federation.State(r.State) == federation.NotDelivered {
 		return text
 	}
 
-	if delivered > 0 || len(r.Selected) > 0 {
-		text += fmt.Sprintf(", applied in %d", applied)
+	if r.Delivered > 0 || len(r.Selected) > 0 {
+		text += fmt.Sprintf(", applied in %d", r.Applied)
 	}
 
 	if r.Replicas != nil {
@@ -170,20 +202,20 @@ func objectHeadline(r federated.Report, style Style) string {
 }
 
 // stateText returns "2 clusters selected by location in (europe)", or what is done otherwise.
-func stateText(r federated.Report, delivered int, style Style) string {
+func stateText(r federated.Report, style Style) string {
 	switch federation.State(r.State) {
 	case federation.Delivering:
 		return selectionText(r)
 	case federation.Held:
-		return style.alarm("held") + ", " + keepers(delivered)
+		return style.alarm("held") + ", " + keepers(r.Delivered)
 	case federation.Suspended:
-		return style.alarm("suspended") + ", " + keepers(delivered)
+		return style.alarm("suspended") + ", " + keepers(r.Delivered)
 	case federation.NotDelivered:
 		return "not delivered"
 	case federation.Deleting:
-		return style.alarm("being deleted") + ", " + Count(delivered, "cluster") + " left"
+		return style.alarm("being deleted") + ", " + Count(r.Delivered, "cluster") + " left"
 	default:
-		return "not evaluated; ManifestWorks in " + Count(delivered, "cluster")
+		return "not evaluated; ManifestWorks in " + Count(r.Delivered, "cluster")
 	}
 }
 

@@ -7,15 +7,30 @@ import (
 	"strings"
 
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 )
 
-// Workloads prints reports of workloads. FormatName prints the nodes that fit.
-func Workloads(out io.Writer, format Format, reports pods.Reports, style Style) error {
+// Workloads prints where the Pods of workloads may run, and where the workloads are delivered. FormatName prints the nodes that fit, and the
+// selected clusters as ObjectExplanations does.
+func Workloads(out io.Writer, format Format, explanations counterfactual.WorkloadExplanations, style Style) error {
 	return renderer{
-		table: func(text *bytes.Buffer) { writeWorkloads(text, reports.Workloads, reports.Notes, style) },
-		names: func(text *bytes.Buffer) { writeNodeNames(text, reports.Workloads) },
-	}.write(out, format, WideFormats(), reports)
+		table: func(text *bytes.Buffer) {
+			writeWorkloads(text, explanations.Workloads, explanations.Notes, style)
+
+			if explanations.Federated != nil {
+				text.WriteByte('\n')
+				writeObjectExplanations(text, *explanations.Federated, style)
+			}
+		},
+		names: func(text *bytes.Buffer) {
+			writeNodeNames(text, explanations.Workloads)
+
+			if explanations.Federated != nil {
+				writeObjectNames(text, *explanations.Federated)
+			}
+		},
+	}.write(out, format, WideFormats(), explanations)
 }
 
 func writeNodeNames(out *bytes.Buffer, reports []pods.Report) {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// runObjects prints where objects are delivered, and why.
+func (o *explainOptions) runObjects(ctx context.Context, names []objectName, stdin io.Reader, stdout io.Writer) error {
+	source, err := o.source(stdin)
+	if err != nil {
+		return err
+	}
+	state, unread := source.files, error(nil)
+	if state == nil {
+		if state, unread = hubstate.FederatedFromCluster(ctx, source.hub, source.namespace, nil); state == nil {
+			return unread
+		}
+	}
+	keys, err := keysOf(state, names, source.namespace)
+	if err != nil {
+		return errors.Join(err, unread)
+	}
+	explanations, err := o.explainObjects(state, keys, unread)
+	if err != nil {
+		return err
+	}
+	return errors.Join(printers.ObjectExplanations(stdout, printers.Format(o.output), *explanations, o.style(stdout)), unread)
+}
+
+// explainObjects explains objects of a State. With missing rights the result is what the hub has written.
+func (o *explainOptions) explainObjects(state *explain.State, keys []inventory.Key, unread error) (*counterfactual.ObjectExplanations, error) {
+	now := time.Now()
+	explanations := &counterfactual.ObjectExplanations{
+		Now: metav1.NewTime(now), Objects: []counterfactual.ObjectExplanation{}, Notes: state.Federated.Missing,
+	}
+	wanted := wantedKeys(keys)
+	if unread != nil && apierrors.IsForbidden(unread) {
+		for _, report := range state.ReportWrittenObjects(wanted, now).Objects {
+			explanations.Objects = append(explanations.Objects, counterfactual.ObjectExplanation{Report: report})
+		}
+		return explanations, nil
+	}
+	state.Federated.MaxRemovalPercent = o.hubLimit.Percent
+	wide := printers.Format(o.output) == printers.FormatWide
+	for _, evaluation := range state.EvaluateWanted(wanted, now) {
+		explanation, unknown := counterfactual.NewObjectExplanation(state, evaluation, o.clusters, wide, now)
+		if unknown != "" {
+			return nil, fmt.Errorf("--cluster: there is no ManagedCluster %s; correct the name, kubectl get managedclusters lists them", unknown)
+		}
+		explanations.Objects = append(explanations.Objects, explanation)
+	}
+	return explanations, nil
+}
+
+// deliveredWorkloads explains the workloads whose Namespace takes part in delivery; nil if there are none. The error may come with a result.
+func (o *explainOptions) deliveredWorkloads(
+	ctx context.Context, from *source, objects *pods.Objects,
+) (explanations *counterfactual.ObjectExplanations, err error) {
+	var keys []inventory.Key
+	namespace := ""
+	for _, workload := range objects.Workloads {
+		at := slices.IndexFunc(federation.DefaultKinds(), func(kind federation.Kind) bool {
+			return kind.GroupVersionKind == workload.GroupVersionKind()
+		})
+		if at >= 0 && takesPart(objects, workload.GetNamespace()) {
+			namespace = workload.GetNamespace()
+			keys = append(keys, federated.Key(federation.DefaultKinds()[at], namespace, workload.GetName()))
+		}
+	}
+	switch {
+	case len(keys) == 0 && len(o.clusters) > 0:
+		return nil, fmt.Errorf("--cluster: the namespace takes no part in the delivery to clusters; label it %s=true, or leave --cluster out",
+			federation.FederatedLabel)
+	case len(keys) == 0:
+		return nil, nil
+	}
+	state, unread := from.files, error(nil)
+	if state == nil {
+		if state, unread = hubstate.FederatedFromCluster(ctx, from.hub, namespace, nil); state == nil {
+			return nil, unread
+		}
+	}
+	if explanations, err = o.explainObjects(state, keys, unread); err != nil {
+		return nil, err
+	}
+	return explanations, unread
+}
+
+func takesPart(objects *pods.Objects, name string) bool {
+	return slices.ContainsFunc(objects.Namespaces, func(namespace *corev1.Namespace) bool {
+		return namespace.Name == name && namespace.Labels[federation.FederatedLabel] == "true"
+	})
+}
