@@ -144,7 +144,7 @@ var _ = Describe("the work agent of a member", func() {
 	})
 
 	It("reaches nothing on the hub but what is in the namespace of its cluster", func(ctx SpecContext) {
-		agent := eu1.AgentOnHub(hub)
+		agent := eu1.AgentOnHub()
 		Expect(agent.List(ctx, &workv1.ManifestWorkList{}, client.InNamespace(eu1.Cluster))).To(Succeed())
 
 		for _, forbidden := range []error{

@@ -7,12 +7,12 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
-	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
@@ -23,31 +23,27 @@ const boundSet = "members"
 // The members of the scenarios.
 var eu1, eu2, us1 *members.Member
 
-// hub has all rights on the hub, and knows the kinds that are delivered and ManifestWorks.
+// hub has all rights on the hub.
 var hub client.Client
 
 func TestFederation(t *testing.T) {
 	suite.BeforeHub = startMembers
+	suite.ConfigureHub = func(o *controller.Options) { o.Controllers = append(o.Controllers, "federation/objects") }
 	suite.Run(t, "federated objects")
 }
 
 // startMembers starts eu1, eu2 and us1, all of them members of one set.
 func startMembers(ctx SpecContext) {
-	installWorks(ctx)
+	hub = suite.Client
+	admin := suite.ControlPlane.AdminConfig()
+	Expect(manifests.InstallManifestWorks(ctx, admin)).To(Succeed())
+	Expect(manifests.InstallSystem(ctx, admin, manifests.Federation, "")).To(Succeed())
 
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: boundSet}}
-	Expect(suite.Client.Create(ctx, set)).To(Succeed())
+	Expect(hub.Create(ctx, set)).To(Succeed())
 
 	started := members.Start(ctx, cluster("eu1"), cluster("eu2"), cluster("us1"))
 	eu1, eu2, us1 = started[0], started[1], started[2]
-
-	scheme := clientgoscheme.Scheme
-	Expect(workv1.Install(scheme)).To(Succeed())
-
-	var err error
-
-	hub, err = client.New(suite.ControlPlane.AdminConfig(), client.Options{Scheme: scheme})
-	Expect(err).NotTo(HaveOccurred())
 }
 
 // clusterLabels are the labels of the members in the scenarios.

@@ -10,9 +10,9 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/localplane"
@@ -89,7 +89,7 @@ func start(ctx context.Context, cluster string) *Member {
 
 	admin := rest.CopyConfig(plane.AdminConfig())
 	admin.WarningHandler = rest.NoWarnings{}
-	members, err := client.New(admin, client.Options{Scheme: clientgoscheme.Scheme})
+	members, err := client.New(admin, client.Options{Scheme: suite.Client.Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 
 	member := &Member{Cluster: cluster, Client: members, plane: plane, options: workagent.Options{
@@ -189,11 +189,26 @@ func resumeOnce(resume func(ctx context.Context)) func(ctx context.Context) {
 	return once
 }
 
-// AgentOnHub returns a client with the rights of the agent on the hub, for kinds of the scheme of hub.
-func (m *Member) AgentOnHub(hub client.Client) client.Client {
+// ExpectRecorded waits until the agent has recorded that it applied an object for a work. An agent that is stopped before leaves the object to
+// the garbage collector of the member, which does not run here.
+func (m *Member) ExpectRecorded(ctx context.Context, work string, object client.Object) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		list := &workv1.AppliedManifestWorkList{}
+		g.Expect(m.Client.List(ctx, list)).To(Succeed())
+		g.Expect(list.Items).To(ContainElement(And(
+			HaveField("Spec.ManifestWorkName", work),
+			HaveField("Status.AppliedResources", ContainElement(And(
+				HaveField("ResourceIdentifier.Namespace", object.GetNamespace()), HaveField("ResourceIdentifier.Name", object.GetName()))))),
+		))
+	}).WithContext(ctx).WithTimeout(suite.Timeout).Should(Succeed(), "what the agent of %s has applied", m.Cluster)
+}
+
+// AgentOnHub returns a client with the rights of the agent on the hub.
+func (m *Member) AgentOnHub() client.Client {
 	GinkgoHelper()
 
-	agent, err := client.New(m.options.Hub, client.Options{Scheme: hub.Scheme(), Mapper: hub.RESTMapper()})
+	agent, err := client.New(m.options.Hub, client.Options{Scheme: suite.Client.Scheme(), Mapper: suite.Client.RESTMapper()})
 	Expect(err).NotTo(HaveOccurred())
 
 	return agent
