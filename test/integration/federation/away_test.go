@@ -147,6 +147,26 @@ var _ = Describe("the deletion of an object", func() {
 		}
 	})
 
+	It("federated-selector 3.1.5: a copy with a conflict stays, too: the deletion waits until the conflict is resolved", func(ctx SpecContext) {
+		s := newScene(ctx)
+		object := s.configMap(ctx, "c", selecting(inUSA))
+		expectCopies(ctx, object, us1)
+
+		copied := memberCopy(ctx, Default, us1, object)
+		copied.Data["v"] = "edited"
+		Expect(us1.Client.Update(ctx, copied)).To(Succeed())
+		annotate(ctx, object, map[string]string{federation.OrphanAnnotation: "true"})
+		Expect(hub.Delete(ctx, object)).To(Succeed())
+		expectEvent(ctx, object, federation.ReasonDeletionWaiting, "us1")
+		Expect(memberCopy(ctx, Default, us1, object).Data).To(Equal(copied.Data))
+
+		copied = memberCopy(ctx, Default, us1, object)
+		copied.Data["v"] = "1"
+		Expect(us1.Client.Update(ctx, copied)).To(Succeed())
+		expectGone(ctx, object)
+		Expect(memberCopy(ctx, Default, us1, object).UID).To(Equal(copied.UID))
+	})
+
 	It("federated-selector F22: orphaning without the annotation is refused with a message that names it", func(ctx SpecContext) {
 		s := newScene(ctx)
 		object := s.configMap(ctx, "c", nil)

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -61,7 +62,10 @@ func optedIn(namespace *corev1.Namespace) {
 
 // empty deletes the objects of the scene and waits for the end of their works.
 func (s scene) empty(ctx SpecContext) {
-	for _, object := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}, &appsv1.Deployment{}, &corev1.Service{}} {
+	for _, object := range []client.Object{
+		&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Service{}, &networkingv1.Ingress{},
+		&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &appsv1.DaemonSet{},
+	} {
 		Expect(hub.DeleteAllOf(ctx, object, client.InNamespace(s.Namespace))).To(Succeed())
 	}
 
