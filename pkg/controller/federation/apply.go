@@ -63,7 +63,7 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 	metrics.ObserveFederationWrite(requestApply, resultOf(err))
 
 	switch {
-	case !known && apierrors.IsConflict(err):
+	case !known && apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
 		p.took(cluster)
 
 		return nil
