@@ -27,11 +27,11 @@ var _ = Describe("a hub whose requests fail", Ordered, func() {
 			moved := s.configMap(ctx, "moved", selecting(inEurope))
 			expectDelivered(ctx, moved, "eu1", "eu2")
 
-			film, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
+			history, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
 			Expect(err).NotTo(HaveOccurred())
-			Expect(film.CatchUp(ctx)).To(Succeed())
+			Expect(history.CatchUp(ctx)).To(Succeed())
 
-			mark, requests := film.Mark(), len(proxy.Requests(match))
+			mark, requests := history.Mark(), len(proxy.Requests(match))
 			mend := proxy.Break(faults.Rule{Match: match, Fault: fault})
 			DeferCleanup(mend)
 
@@ -43,8 +43,8 @@ var _ = Describe("a hub whose requests fail", Ordered, func() {
 
 			expectDelivered(ctx, moved, "eu1", "us1")
 			expectDelivered(ctx, added, "us1")
-			Expect(film.CatchUp(ctx)).To(Succeed())
-			passage := film.Since(mark)
+			Expect(history.CatchUp(ctx)).To(Succeed())
+			passage := history.Since(mark)
 			Expect(passage.Disturbed(passage.Staying())).To(BeEmpty())
 			Expect(passage.EarlyLosses()).To(BeEmpty())
 			Expect(passage.Doubled()).To(BeEmpty())

@@ -52,11 +52,11 @@ var _ = Describe("a hub that starts", func() {
 		object := s.configMap(ctx, "c", selecting(`[{"key":"side","operator":"=","values":["left"]}]`))
 		expectNumber(ctx, object, 200)
 
-		film, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
+		history, err := works.Record(ctx, suite.ControlPlane.AdminConfig())
 		Expect(err).NotTo(HaveOccurred())
-		Expect(film.CatchUp(ctx)).To(Succeed())
+		Expect(history.CatchUp(ctx)).To(Succeed())
 
-		mark, resume := film.Mark(), suite.PauseHub(ctx)
+		mark, resume := history.Mark(), suite.PauseHub(ctx)
 		Expect(suite.Each(ctx, manyClusters, func(ctx context.Context, i int) error {
 			relabelled := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: s.Name(fmt.Sprintf("c%03d", i+1))}}
 			patch := fmt.Sprintf(`{"metadata":{"labels":{"side":%q}}}`, side(i >= 100))
@@ -79,8 +79,8 @@ var _ = Describe("a hub that starts", func() {
 		resume()
 		Eventually(moved).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeTrue())
 
-		Expect(film.CatchUp(ctx)).To(Succeed())
-		passage := film.Since(mark)
+		Expect(history.CatchUp(ctx)).To(Succeed())
+		passage := history.Since(mark)
 		Expect(passage.Staying()).To(HaveLen(100))
 		Expect(passage.Disturbed(passage.Staying())).To(BeEmpty())
 		Expect(passage.EarlyLosses()).To(BeEmpty())
