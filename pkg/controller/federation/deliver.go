@@ -252,7 +252,7 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 func (r *reconciler) proved(ctx context.Context, p *cycle, clusters []string) (bool, error) {
 	removal := freshness.Removal{
 		Object: freshness.Object{Resource: resourceOf(p.Object.Kind), NamespacedName: p.key.NamespacedName},
-		Meta:   p.Object.Meta, Clusters: clusters,
+		Meta:   p.Object.Meta, Annotations: federation.HubAnnotations, Clusters: clusters,
 		Others: []freshness.Object{{Resource: namespaceResource, NamespacedName: types.NamespacedName{Name: p.key.Namespace}}},
 	}
 

@@ -82,6 +82,8 @@ type Removal struct {
 	// Object names the object, and Meta is its metadata as it was evaluated.
 	Object Object
 	Meta   metav1.ObjectMeta
+	// Annotations returns those annotations of the object that Meta has; nil if Meta has all.
+	Annotations func(map[string]string) map[string]string
 	// Others are further objects that decide about the removal by their names, in any order, whether they exist or not. The event handlers
 	// of their kinds must be wrapped by Observe.
 	Others []Object
@@ -142,7 +144,7 @@ func (c *Checker) Prove(ctx context.Context, removal Removal) (*Proof, error) {
 		return nil, err
 	}
 
-	if !proof.isFor(removal.Meta) {
+	if !proof.isFor(removal) {
 		if err := c.wait(ctx, map[Object]string{removal.Object: proof.object.ResourceVersion}); err != nil {
 			return nil, err
 		}

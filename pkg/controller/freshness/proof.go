@@ -20,7 +20,7 @@ type Proof struct {
 
 // Covers reports whether the view shows exactly the versions of the proof for all objects that decide about a removal.
 func (p *Proof) Covers(removal Removal) bool {
-	if p == nil || !p.isFor(removal.Meta) {
+	if p == nil || !p.isFor(removal) {
 		return false
 	}
 
@@ -55,10 +55,14 @@ func (p *Proof) UnchangedSince(change uint64) bool {
 }
 
 // isFor reports whether the object is as it was evaluated. Its status and labels do not count.
-func (p *Proof) isFor(evaluated metav1.ObjectMeta) bool {
+func (p *Proof) isFor(removal Removal) bool {
+	evaluated, annotations := removal.Meta, p.object.Annotations
+	if removal.Annotations != nil {
+		annotations = removal.Annotations(annotations)
+	}
+
 	return p.found && p.object.UID == evaluated.UID && p.object.Generation == evaluated.Generation &&
-		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) &&
-		maps.Equal(p.object.Annotations, evaluated.Annotations)
+		(p.object.DeletionTimestamp == nil) == (evaluated.DeletionTimestamp == nil) && maps.Equal(annotations, evaluated.Annotations)
 }
 
 // addList adds the objects of a list, and those that the view shows and the list lacks.

@@ -1,0 +1,492 @@
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+const namespaceName = "team-a"
+
+// world is a hub with the members eu1, eu2 and us1 of docs/spec/federated-selector.md in the set "members", which is bound to the namespace
+// team-a, and with a reconciler. Its watches show a change when show is called.
+type world struct {
+	*reconciler
+
+	t        testing.TB
+	store    client.WithWatch
+	handlers *eventHandlers
+	recorder *events.FakeRecorder
+	time     *clocktesting.FakePassiveClock
+
+	mu sync.Mutex // for requests, pending and what fails
+	// requests are the writes that succeeded, such as "create eu1" or "delete eu1".
+	requests []string
+	// fail returns the error of a write, which is not done then; nil for none.
+	fail    func(verb, cluster string) error
+	pending []inventory.Key
+	// shown are the objects that the watches have shown, by their kinds and names.
+	shown map[string]client.Object
+}
+
+// keys is the queue of a world, of which only additions are used.
+type keys struct {
+	priorityqueue.PriorityQueue[inventory.Key]
+
+	world *world
+}
+
+func (k keys) AddWithOpts(_ priorityqueue.AddOpts, added ...inventory.Key) {
+	k.world.mu.Lock()
+	defer k.world.mu.Unlock()
+
+	k.world.pending = append(k.world.pending, added...)
+}
+
+func newWorld(t testing.TB, objects ...client.Object) *world {
+	t.Helper()
+
+	w := &world{
+		t: t, recorder: events.NewFakeRecorder(1000), time: clocktesting.NewFakePassiveClock(epoch), shown: map[string]client.Object{},
+		fail: func(string, string) error { return nil },
+	}
+
+	objects = append(objects,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespaceName, Labels: map[string]string{federation.FederatedLabel: "true"}}},
+		&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "members"}}, members(),
+		member("eu1", map[string]string{"location": "europe", "environment": "prod"}),
+		member("eu2", map[string]string{"location": "europe", "environment": "test"}),
+		member("us1", map[string]string{"location": "usa", "environment": "prod"}))
+
+	w.store = fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(objects...).WithStatusSubresource(&workv1.ManifestWork{}).
+		WithIndex(&workv1.ManifestWork{}, workName, func(object client.Object) []string { return []string{object.GetName()} }).
+		WithInterceptorFuncs(interceptor.Funcs{Patch: w.patch, Delete: w.delete}).Build()
+
+	shared := sharedinventory.New()
+	shared.Checker = freshness.New(proofs{store: w.store}, shared.Observed)
+
+	state := newState(shared, federation.DefaultKinds(), w.time)
+	state.queue.SetQueue(keys{world: w})
+	state.synced.Store(true)
+
+	w.reconciler = &reconciler{
+		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
+		maxRemovalPercent: federation.NoRemovalLimit, conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newPostponed(),
+	}
+	w.handlers = &eventHandlers{
+		state: state, cache: stored{reader: w.store}, objects: stored{reader: compacted{w.store}}, live: w.store, recorder: w.recorder,
+	}
+	shared.Handle(state.owns, w.handlers.enqueueAffected)
+	w.show()
+
+	return w
+}
+
+func members() *clusterv1beta2.ManagedClusterSetBinding {
+	return &clusterv1beta2.ManagedClusterSetBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespaceName, Name: "members"},
+		Spec:       clusterv1beta2.ManagedClusterSetBindingSpec{ClusterSet: "members"},
+	}
+}
+
+func member(name string, labels map[string]string) *clusterv1.ManagedCluster {
+	labels[clusterv1beta2.ClusterSetLabel] = "members"
+
+	return &clusterv1.ManagedCluster{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Status: clusterv1.ManagedClusterStatus{Conditions: []metav1.Condition{
+			{Type: clusterv1.ManagedClusterConditionAvailable, Status: metav1.ConditionTrue},
+		}},
+	}
+}
+
+// selecting returns a ConfigMap, as kubectl applies it, with a selector for the clusters of a location.
+func selecting(location string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespaceName, Name: "x", UID: "x", Annotations: map[string]string{
+			corev1.LastAppliedConfigAnnotation: "{}", federation.SelectorAnnotation: selectorOf(location),
+		}},
+		Data: map[string]string{"a": "b"},
+	}
+}
+
+func selectorOf(location string) string {
+	return fmt.Sprintf(`[{"key":"location","operator":"in","values":[%q]}]`, location)
+}
+
+func keyOfConfigMap(name string) inventory.Key {
+	return inventory.Key{GroupKind: "ConfigMap", NamespacedName: types.NamespacedName{Namespace: namespaceName, Name: name}}
+}
+
+// stored is a cache that has what a reader returns.
+type stored struct {
+	cache.Cache
+
+	reader client.Reader
+}
+
+func (s stored) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	return s.reader.Get(ctx, key, object, options...) //nolint:wrapcheck // As a cache does.
+}
+
+func (s stored) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return s.reader.List(ctx, list, options...) //nolint:wrapcheck // As a cache does.
+}
+
+// compacted reads the metadata of objects as the cache of the controller has it.
+type compacted struct{ client.Reader }
+
+func (c compacted) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if err := c.Reader.Get(ctx, key, object, options...); err != nil {
+		return err //nolint:wrapcheck // As a cache does.
+	}
+
+	_, err := compactMetadata(object)
+
+	return err
+}
+
+// patch and delete note the writes of ManifestWorks, and let those fail that fail.
+func (w *world) patch(
+	ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
+) error {
+	verb := "finalizers " + object.GetName()
+
+	if work, is := object.(*workv1.ManifestWork); is {
+		verb = "patch "
+
+		if patch.Type() == types.ApplyPatchType {
+			verb = "update "
+
+			if err := c.Get(ctx, client.ObjectKeyFromObject(work), &workv1.ManifestWork{}); apierrors.IsNotFound(err) {
+				verb = "create "
+			}
+		}
+	}
+
+	return w.write(strings.TrimSpace(verb), object.GetNamespace(), func() error { return c.Patch(ctx, object, patch, options...) })
+}
+
+func (w *world) delete(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+	return w.write("delete", object.GetNamespace(), func() error { return c.Delete(ctx, object, options...) })
+}
+
+func (w *world) write(verb, cluster string, do func() error) error {
+	if err := w.fail(verb, cluster); err != nil {
+		return err
+	}
+
+	if err := do(); err != nil {
+		return err
+	}
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if strings.HasPrefix(verb, "finalizers") {
+		w.requests = append(w.requests, verb)
+	} else {
+		w.requests = append(w.requests, verb+" "+cluster)
+	}
+
+	return nil
+}
+
+// written returns the writes since the last call, those of one kind in a row sorted.
+func (w *world) written() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	var groups [][]string
+
+	for _, request := range w.requests {
+		verb, _, _ := strings.Cut(request, " ")
+		last := len(groups) - 1
+
+		if last >= 0 && strings.HasPrefix(groups[last][0], verb+" ") {
+			groups[last] = append(groups[last], request)
+		} else {
+			groups = append(groups, []string{request})
+		}
+	}
+
+	for _, group := range groups {
+		slices.Sort(group)
+	}
+
+	w.requests = nil
+
+	return strings.Join(slices.Concat(groups...), ", ")
+}
+
+// told returns the Events since the last call.
+func (w *world) told() []string {
+	var told []string
+
+	for {
+		select {
+		case event := <-w.recorder.Events:
+			told = append(told, event)
+		default:
+			return told
+		}
+	}
+}
+
+// show lets the watches show the objects of the hub as they are.
+func (w *world) show() {
+	w.t.Helper()
+
+	for _, kind := range inventory.Kinds() {
+		if kind == inventory.Scores {
+			continue
+		}
+
+		showKind(w, kind.New(), freshness.Observe(w.state.shared.Observed, kind.Resource,
+			sharedinventory.On(func(_, after client.Object, _ bool) { w.state.shared.Set(kind, after) },
+				func(last client.Object) { w.state.shared.Delete(kind, last) })))
+	}
+
+	for _, kind := range w.handlers.kinds(w.t.Context()) {
+		showKind(w, kind.Object, kind.Handler)
+	}
+
+	for _, kind := range w.handlers.objectKinds(w.t.Context()) {
+		showKind(w, kind.Object, kind.Handler)
+	}
+}
+
+// showKind calls a handler for the differences between what was shown of a kind, and what there is.
+func showKind(w *world, kind client.Object, handler interface {
+	OnAdd(object any, initial bool)
+	OnUpdate(before, after any)
+	OnDelete(last any)
+},
+) {
+	w.t.Helper()
+
+	gvk, err := w.store.GroupVersionKindFor(kind)
+	w.check(err)
+
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	w.check(w.store.List(w.t.Context(), list))
+
+	prefix := gvk.Kind + "/"
+	exists := map[string]bool{}
+
+	for i := range list.Items {
+		object, _ := kind.DeepCopyObject().(client.Object)
+		object.GetObjectKind().SetGroupVersionKind(gvk)
+		w.check(w.store.Get(w.t.Context(), client.ObjectKeyFromObject(&list.Items[i]), object))
+
+		if work, is := object.(*workv1.ManifestWork); is {
+			if work.Labels[federation.ManagedLabel] != "true" {
+				continue
+			}
+
+			federation.CompactWork(work)
+		}
+
+		_, err = compactMetadata(object)
+		w.check(err)
+
+		name := prefix + client.ObjectKeyFromObject(object).String()
+		before := w.shown[name]
+		exists[name], w.shown[name] = true, object
+
+		switch {
+		case before == nil:
+			handler.OnAdd(object, false)
+		case before.GetResourceVersion() != object.GetResourceVersion():
+			handler.OnUpdate(before, object)
+		}
+	}
+
+	for name, last := range w.shown {
+		if strings.HasPrefix(name, prefix) && !exists[name] {
+			delete(w.shown, name)
+			handler.OnDelete(last)
+		}
+	}
+}
+
+// settle shows what there is, and reconciles what is enqueued until nothing is.
+func (w *world) settle() {
+	w.t.Helper()
+
+	for range 100 {
+		w.show()
+
+		w.mu.Lock()
+		pending := w.pending
+		w.pending = nil
+		w.mu.Unlock()
+
+		if len(pending) == 0 {
+			return
+		}
+
+		for _, key := range pending {
+			if _, err := w.reconcileOnce(key); err != nil {
+				w.mu.Lock()
+				w.pending = append(w.pending, key)
+				w.mu.Unlock()
+			}
+		}
+	}
+
+	w.t.Fatal("the hub does not settle")
+}
+
+// reconcileOnce reconciles a key, again while the object has to be evaluated again, and returns after which time to look again.
+func (w *world) reconcileOnce(key inventory.Key) (time.Duration, error) {
+	w.t.Helper()
+
+	for range 10 {
+		result, err := w.Reconcile(w.t.Context(), key)
+		if err != nil || result.RequeueAfter != time.Nanosecond {
+			return result.RequeueAfter, err
+		}
+
+		w.show()
+	}
+
+	return 0, errors.New("the object is evaluated again and again")
+}
+
+// clusters returns the clusters that have a work, with a "-" behind those whose work is being deleted.
+func (w *world) clusters() string {
+	w.t.Helper()
+
+	list := &workv1.ManifestWorkList{}
+	w.check(w.store.List(w.t.Context(), list))
+
+	var names []string
+
+	for i := range list.Items {
+		name := list.Items[i].Namespace
+		if !list.Items[i].DeletionTimestamp.IsZero() {
+			name += "-"
+		}
+
+		names = append(names, name)
+	}
+
+	slices.Sort(names)
+
+	return strings.Join(names, " ")
+}
+
+// work returns the work of the ConfigMap x in a cluster.
+func (w *world) work(cluster string) *workv1.ManifestWork {
+	w.t.Helper()
+
+	work := &workv1.ManifestWork{}
+	w.check(w.store.Get(w.t.Context(), types.NamespacedName{Namespace: cluster, Name: w.state.identity(keyOfConfigMap("x")).WorkName()}, work))
+
+	return work
+}
+
+// change changes an object.
+func change[T client.Object](w *world, object T, to func(T)) {
+	w.t.Helper()
+	w.check(w.store.Get(w.t.Context(), client.ObjectKeyFromObject(object), object))
+	to(object)
+	w.check(w.store.Update(w.t.Context(), object))
+}
+
+func (w *world) check(err error) {
+	w.t.Helper()
+
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// same compares texts.
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+
+	if got != want {
+		t.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+// proofs answers requests for metadata from the store of a world.
+type proofs struct {
+	metadata.Interface
+
+	store client.Client
+}
+
+func (p proofs) Resource(of schema.GroupVersionResource) metadata.Getter {
+	return proofGetter{store: p.store, of: of}
+}
+
+type proofGetter struct {
+	metadata.Getter
+
+	store     client.Client
+	of        schema.GroupVersionResource
+	namespace string
+}
+
+func (g proofGetter) Namespace(name string) metadata.ResourceInterface {
+	g.namespace = name
+
+	return g
+}
+
+// kind returns the kind of the resource, of which a world has a few.
+func (g proofGetter) kind() schema.GroupVersionKind {
+	return g.of.GroupVersion().WithKind(map[string]string{
+		"configmaps": "ConfigMap", "deployments": "Deployment", "namespaces": "Namespace", "managedclusters": "ManagedCluster",
+		"managedclustersets": "ManagedClusterSet", "managedclustersetbindings": "ManagedClusterSetBinding", "addonplacementscores": "AddOnPlacementScore",
+	}[g.of.Resource])
+}
+
+func (g proofGetter) Get(ctx context.Context, name string, _ metav1.GetOptions, _ ...string) (*metav1.PartialObjectMetadata, error) {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(g.kind())
+
+	return object, g.store.Get(ctx, types.NamespacedName{Namespace: g.namespace, Name: name}, object)
+}
+
+func (g proofGetter) List(ctx context.Context, _ metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(g.of.GroupVersion().WithKind(g.kind().Kind + "List"))
+
+	return list, g.store.List(ctx, list, client.InNamespace(g.namespace))
+}
