@@ -55,6 +55,8 @@ Changes (--label, --claim, --taint, --drain, --remove, --add, --without-binding,
   - A cluster that is added without a set, or loses the label of its set, is in the set "default", and a new taint
     has the time of the evaluation, as after admission. The command uses the reported availability of clusters and
     adds no taint unavailable or unreachable. Without a binding that follows from RBAC means without its right.
+  - Objects that are delivered to clusters (placement federated) have the clusters that would lose or get them, largest
+    loss first; the base are their ManifestWorks. Placements that they follow are evaluated before them.
   - --add uses -f for the added objects, so the hub is the live one, or with --hub in files.
   - Added workloads are reported as by placement explain, among the objects of the hub. Of added policies, classes,
     Tenants, Nodes, Namespaces and HelmReleases, which replace those of the same name, the report has what they change
@@ -174,13 +176,15 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return o.printWhatIf(stdout, onlyPods(metav1.NewTime(now)), in.pods)
 	}
 	workloads := o.workloadsIn(in.state, names)
-	if err := o.checkWanted(in.state, names); err != nil && (len(workloads) == 0 || len(in.changes) > 0) {
+	delivers := len(names) == 0 && len(in.changes) > 0 && in.state.Federated.Delivers()
+	if err := o.checkWanted(in.state, names); err != nil && !delivers && (len(workloads) == 0 || len(in.changes) > 0) {
 		return false, err
 	}
 	wanted := func(key inventory.Key) bool {
 		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
 	}
 	in.state.Limit = o.hubLimit
+	in.state.Federated.MaxRemovalPercent = o.hubLimit.Percent
 	if len(in.changes) > 0 {
 		return o.whatIf(stdout, in, wanted, now)
 	}
@@ -203,6 +207,9 @@ func (o *simulateOptions) whatIf(
 		return false, err
 	}
 	whatIf := explain.NewWhatIf(in.state, after, wanted, now)
+	if len(o.placements) == 0 {
+		whatIf.AddObjects(in.state, after, func(key inventory.Key) bool { return o.namespace == "" || o.namespace == key.Namespace }, now)
+	}
 	for _, change := range in.changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())
 	}

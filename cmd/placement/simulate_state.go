@@ -81,6 +81,9 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	if apierrors.IsForbidden(err) && o.namespace == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}
+	if err == nil && len(o.changes) > 0 && len(o.placements) == 0 {
+		err = hubstate.AddFederated(ctx, hub, state, o.namespace, nil)
+	}
 	return state, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -35,6 +36,11 @@ type WhatIf struct {
 	Placements []Difference `json:"placements"`
 	// Stalled are the Placements without a valid result after the changes, by namespace, name and API: their decisions stay.
 	Stalled []StalledPlacement `json:"stalled"`
+	// Objects are what the changes would do to objects that are delivered to clusters, those that lose most first; ObjectSummary counts them.
+	// Both are absent if there are no such objects. ObjectNotes name what of them could not be read.
+	Objects       []federated.Difference `json:"objects,omitempty"`
+	ObjectSummary *federated.Summary     `json:"objectSummary,omitempty"`
+	ObjectNotes   []string               `json:"objectNotes,omitempty"`
 	// Workloads say where the Pods of added workloads may run.
 	Workloads []pods.Report `json:"workloads,omitempty"`
 	// Pods is what added policies, classes, Tenants and Nodes change for other workloads; nil if nothing of that kind is added.
@@ -51,10 +57,10 @@ type StalledPlacement struct {
 	Reason string `json:"reason"`
 }
 
-// Differs reports whether the changes would change any decision,
-// or the next admission of a workload.
+// Differs reports whether the changes would change any decision, the next admission of a workload, or where an object is delivered.
 func (w WhatIf) Differs() bool {
-	return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 || w.Pods != nil && w.Pods.Differ()
+	return w.Summary.Losing+w.Summary.Gaining+w.Summary.Moving > 0 || w.Pods != nil && w.Pods.Differ() ||
+		slices.ContainsFunc(w.Objects, federated.Difference.Due)
 }
 
 // placementPair is a Placement in two States. Before is nil when the first State does not have it.

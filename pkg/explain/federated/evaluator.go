@@ -39,7 +39,8 @@ type Evaluation struct {
 	BudgetUnknown bool
 	BudgetMistake string
 
-	dependencies []federation.Dependency
+	// hashes are those of the works of the selected clusters.
+	hashes map[string]string
 }
 
 // Key returns the key of the object.
@@ -75,6 +76,8 @@ type Evaluator struct {
 	prepared []*prepared
 	problems map[inventory.Key]string
 	stray    []string
+	// assumed reports that objects without works have those that Assume gave them.
+	assumed bool
 }
 
 // NewEvaluator returns an Evaluator. The Objects must not change afterwards.
@@ -131,7 +134,7 @@ type round struct {
 // evaluate evaluates an object. Before the others are evaluated, its dependencies are not known to reach any cluster.
 func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 	key := p.object.Key()
-	e := &Evaluation{Users: r.users[key], dependencies: p.object.Body.Dependencies}
+	e := &Evaluation{Users: r.users[key]}
 	r.done[key] = e
 
 	if problem := r.problems[key]; problem != "" {
@@ -167,7 +170,19 @@ func (r *round) evaluate(p *prepared, others bool) *Evaluation {
 
 // plan adds the writes to an evaluation.
 func (r *round) plan(e *Evaluation, p *prepared) {
-	if e.State != federation.Delivering || r.objects.WorksUnread {
+	if e.State != federation.Delivering {
+		return
+	}
+
+	e.hashes = make(map[string]string, len(e.Selected))
+
+	for _, cluster := range e.Selected {
+		if hash, err := p.hash(e.Variant(cluster)); err == nil {
+			e.hashes[cluster] = hash
+		}
+	}
+
+	if r.objects.WorksUnread && !r.assumed {
 		return
 	}
 
@@ -255,4 +270,29 @@ func (e *Evaluator) Written() []Report {
 	}
 
 	return reports
+}
+
+// Assume gives the objects without works those that the evaluations would make, with all replicas ready. Objects that the evaluations lack
+// stay without.
+func (e *Evaluator) Assume(evaluations []Evaluation) {
+	e.assumed = true
+	selected := make(map[inventory.Key]Evaluation, len(evaluations))
+
+	for _, evaluation := range evaluations {
+		selected[evaluation.Key()] = evaluation
+	}
+
+	for _, p := range e.prepared {
+		evaluation, found := selected[p.object.Key()]
+		if !found || len(p.works) > 0 || evaluation.State != federation.Delivering {
+			continue
+		}
+
+		for _, cluster := range evaluation.Selected {
+			replicas := evaluation.Replicas[cluster]
+			p.works = append(p.works, federation.ExistingWork{
+				Cluster: cluster, Hash: evaluation.hashes[cluster], Replicas: replicas, Ready: replicas,
+			})
+		}
+	}
 }

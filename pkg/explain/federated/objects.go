@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -39,8 +40,10 @@ type Objects struct {
 	Missing []string
 }
 
-// Empty reports whether there is no object to deliver.
-func (o *Objects) Empty() bool { return len(o.Objects) == 0 }
+// Delivers reports whether there is an object in a namespace that takes part.
+func (o *Objects) Delivers() bool {
+	return slices.ContainsFunc(o.Objects, func(object *unstructured.Unstructured) bool { return o.TakesPart(object.GetNamespace()) })
+}
 
 // kinds returns the delivered kinds.
 func (o *Objects) kinds() []federation.Kind {
@@ -117,6 +120,24 @@ func (o *Objects) Request(compiler *selector.Compiler, key inventory.Key) *sched
 	}
 
 	return nil
+}
+
+// Placements returns the Placements that objects follow.
+func (o *Objects) Placements() map[types.NamespacedName]bool {
+	named := map[types.NamespacedName]bool{}
+
+	for _, object := range o.Objects {
+		var defaults map[string]string
+		if namespace := o.namespace(object.GetNamespace()); namespace != nil {
+			defaults = namespace.Annotations
+		}
+
+		if target, err := federation.Choose(object.GetAnnotations(), defaults); err == nil && target.Placement != "" {
+			named[types.NamespacedName{Namespace: object.GetNamespace(), Name: target.Placement}] = true
+		}
+	}
+
+	return named
 }
 
 // prepared is an object, with what of it does not depend on others.

@@ -16,6 +16,7 @@ func WhatIf(out io.Writer, format Format, whatIf explain.WhatIf, showKept bool) 
 		table: func(text *bytes.Buffer) { writeWhatIf(text, whatIf, showKept) },
 		names: func(text *bytes.Buffer) {
 			writeDifferenceNames(text, whatIf.Placements)
+			writeObjectDifferenceNames(text, whatIf.Objects)
 			writeNodeNames(text, whatIf.Workloads)
 
 			if whatIf.Pods != nil {
@@ -45,6 +46,11 @@ func writeWhatIf(out *bytes.Buffer, whatIf explain.WhatIf, showKept bool) {
 		}
 
 		fmt.Fprintf(out, "%s: stalled; %s\n", Title(stalled.Placement, stalled.API), indented(stalled.Reason))
+	}
+
+	if whatIf.ObjectSummary != nil {
+		out.WriteByte('\n')
+		writeObjectDifferences(out, whatIf.Objects, *whatIf.ObjectSummary, whatIf.ObjectNotes)
 	}
 
 	if len(whatIf.Workloads) > 0 {
