@@ -15,6 +15,7 @@ func TestExplainPageShowsRealOutput(t *testing.T) {
 
 func TestFederatedPageShowsRealOutput(t *testing.T) {
 	wantRealOutput(t, "../../docs/federated.md", "federated", exitOK)
+	wantRealOutput(t, "../../docs/federated.md", "simulate", exitOK)
 }
 
 func TestDiffPageShowsRealOutput(t *testing.T) {
