@@ -44,6 +44,10 @@ kubelets, pod scheduling policies, AffinityClasses and a tenant, the controllers
 and affinityclass, and the table has the workloads, the nodes that their Pods are bound to, and what policies and classes
 make of them. The kinds of placements are not installed.
 
+With --sample=federation the hub delivers objects to members: three more API servers with the work agent of Open Cluster
+Management, whose clusters have labels, and six objects in a namespace that takes part. The table has the objects and the
+clusters; it follows 'kubectl label managedcluster'.
+
 With --sig-placement-decisions the command also installs the definitions of multicluster.x-k8s.io, and the hub also
 writes decisions as references to the ClusterProfiles that exist.`
 
@@ -55,6 +59,9 @@ const runExample = `  # A hub to try things out; Ctrl-C ends it and removes ever
 
   # Where Pods may run: policies that are injected, classes that are verified
   placement run --sample=pods --once
+
+  # Objects that follow the labels of three members
+  placement run --sample=federation
 
   # Keep the objects for the next run
   placement run --data-dir ~/hub`
@@ -108,7 +115,8 @@ func (o *runOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.noInstall, "no-install", false, "With --kubeconfig: do not apply the CustomResourceDefinitions and RBAC.")
 	fs.BoolVar(&o.samples, "samples", false, "Apply the sample objects. Default: true for a new control plane, false otherwise.")
 	fs.StringVar(&o.sample, "sample", o.sample,
-		"Which sample objects: fleet has clusters and placements; pods has nodes, policies, classes and workloads.")
+		"Which sample objects: fleet has clusters and placements; pods has nodes, policies, classes and workloads; federation has three "+
+			"members and objects that are delivered to them.")
 	fs.BoolVar(&o.once, "once", false,
 		"Print the table when it no longer changes, and end. The exit code is 1 if that takes longer than --timeout.")
 	addProfileDecisionsFlag(fs, &o.profiles)
@@ -142,8 +150,10 @@ func (o *runOptions) complete(changed func(flag string) bool) error {
 	case embedded.Pods:
 		refuse("kubeconfig", "with --sample=pods, which needs Nodes without kubelets and a kube-scheduler of its own")
 		refuse("sig-placement-decisions", "with --sample=pods, which has no placements")
+	case embedded.Federation:
+		refuse("kubeconfig", "with --sample=federation, which starts members of its own")
 	default:
-		errs = append(errs, fmt.Errorf("--sample: %q is unknown; use %s or %s", o.sample, embedded.Fleet, embedded.Pods))
+		errs = append(errs, fmt.Errorf("--sample: %q is unknown; use %s, %s or %s", o.sample, embedded.Fleet, embedded.Pods, embedded.Federation))
 	}
 	if o.timeout <= 0 {
 		errs = append(errs, fmt.Errorf("--timeout: %v must be above 0", o.timeout))
@@ -183,6 +193,9 @@ func (o *runOptions) completePaths() error {
 	o.kubeconfigFile = absolute
 	return nil
 }
+
+// showsFederation reports whether the hub shows where objects are delivered.
+func (o *runOptions) showsFederation() bool { return o.sample == string(embedded.Federation) }
 
 // showsPods reports whether the hub shows where Pods may run, and not the decisions of placements.
 func (o *runOptions) showsPods() bool { return o.sample == string(embedded.Pods) }

@@ -31,6 +31,12 @@ func (o *runOptions) controllers(listener net.Listener) controller.Options {
 		options.Controllers = []string{manifests.PodScheduling + "/*", manifests.AffinityClass + "/*"}
 		return options
 	}
+	if o.showsFederation() {
+		// The samples say themselves which clusters are available, and name their sets.
+		options.Controllers = append(options.Controllers, "-"+managedcluster.ManagedClusterTaints, "-"+clusterdefaults.Controller,
+			manifests.Federation+"/*")
+		return options
+	}
 	if listener == nil {
 		options.Controllers = append(options.Controllers, "-"+clusterdefaults.Controller)
 	}
@@ -92,6 +98,9 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 func (o *runOptions) source(ctx context.Context, hub *runHub, mgr manager.Manager) (live.Source, error) {
 	if o.showsPods() {
 		return hub.embedded.Pods(), nil
+	}
+	if o.showsFederation() {
+		return hub.embedded.Federated(), nil
 	}
 	watcher, err := hubstate.WatchCache(ctx, mgr.GetCache())
 	if err != nil {

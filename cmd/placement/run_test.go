@@ -31,7 +31,14 @@ func TestRunOptions(t *testing.T) {
 			args:   []string{"--sample=pods", "--kubeconfig=k", "--sig-placement-decisions"},
 			want:   []string{"--kubeconfig has no effect with --sample=pods", "--sig-placement-decisions has no effect with --sample=pods"},
 		},
-		{reason: "a sample of another name", args: []string{"--sample=zoo"}, want: []string{`--sample: "zoo" is unknown; use fleet or pods`}},
+		{
+			reason: "the sample of federated objects has members of its own", args: []string{"--sample=federation", "--kubeconfig=k"},
+			want: []string{"--kubeconfig has no effect with --sample=federation"},
+		},
+		{
+			reason: "a sample of another name", args: []string{"--sample=zoo"},
+			want: []string{`--sample: "zoo" is unknown; use fleet, pods or federation`},
+		},
 		{
 			reason: "a variable that is not set must not start another hub than meant", args: []string{"--kubeconfig="},
 			want: []string{"--kubeconfig is empty"},

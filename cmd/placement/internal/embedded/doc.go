@@ -1,5 +1,5 @@
 // Package embedded is the hub that `placement run` starts: a control plane with the CustomResourceDefinitions, RBAC and optional sample
-// objects, in a temporary directory or in one that the user keeps.
+// objects, in a temporary directory or in one that the user keeps. For federated objects it also starts three members with their work agents.
 //
 // It promises: a directory with other contents is refused, and so is a kubeconfig that it did not write or whose hub still runs; the
 // objects of an earlier run stay unchanged unless the user requests the samples again; the controllers have the rights of their

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
@@ -30,11 +31,13 @@ const (
 	Fleet Sample = "fleet"
 	// Pods has Nodes, policies, classes and workloads, which kube-scheduler binds. The hub has none of the kinds of placements.
 	Pods Sample = "pods"
+	// Federation has three clusters with an API server and a work agent each, and objects that are delivered to them.
+	Federation Sample = "federation"
 )
 
 // Options configure the hub.
 type Options struct {
-	// Sample is Fleet or Pods.
+	// Sample is Fleet, Pods or Federation.
 	Sample Sample
 	// DataDir keeps the objects from one hub to the next, as an absolute path; "" is a temporary directory.
 	DataDir string
@@ -42,7 +45,7 @@ type Options struct {
 	// process writes.
 	Kubeconfig     string
 	OwnsKubeconfig bool
-	// Samples applies the sample objects of Fleet; nil applies them to a new hub. Those of Pods need the webhooks: see Ready.
+	// Samples applies the sample objects of Fleet; nil applies them to a new hub. Those of Pods and Federation need the webhooks: see Ready.
 	Samples *bool
 	// Once is for a hub that ends after one result: no kubeconfig is written.
 	Once bool
@@ -61,6 +64,8 @@ type Hub struct {
 	options     Options
 	isNew       bool       // no earlier run has set it up
 	pods        *live.Pods // what a table of Pods shows; nil for other samples
+	federated   *live.Federated
+	members     []*member // of the sample Federation
 }
 
 // Start starts a control plane and sets it up. The returned Hub must be closed even when there is an error, unless it is nil.
@@ -68,6 +73,11 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	assets, err := binaries.Find()
 	if err != nil {
 		return nil, err
+	}
+	if o.Sample == Federation {
+		if _, err := binaries.FindOCM(binaries.WorkAgent); err != nil {
+			return nil, err
+		}
 	}
 	h := &Hub{options: o, isNew: true}
 	if o.DataDir != "" {
@@ -99,18 +109,26 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	if o.Once {
 		return h, nil
 	}
-	kubeconfig, err := writeKubeconfig(o.Kubeconfig, h.environment.AdminConfig())
+	return h, h.writeAccess(assets.Kubectl)
+}
+
+// writeAccess writes the kubeconfig for users, and the lines that tell how to use it. kubectl is the path of the program; empty for none.
+func (h *Hub) writeAccess(kubectl string) error {
+	kubeconfig, err := writeKubeconfig(h.options.Kubeconfig, h.environment.AdminConfig())
 	if err != nil {
-		return h, err
+		return err
 	}
-	if o.DataDir == "" {
+	if h.options.DataDir == "" {
 		h.kubeconfig = kubeconfig
 	}
-	h.access = append(h.access, exportLine(o.Kubeconfig))
-	if assets.Kubectl != "" {
-		h.access = append(h.access, "kubectl: "+assets.Kubectl)
+	h.access = append(h.access, exportLine(h.options.Kubeconfig))
+	if kubectl != "" {
+		h.access = append(h.access, "kubectl: "+kubectl)
 	}
-	return h, nil
+	for _, m := range h.members {
+		h.access = append(h.access, fmt.Sprintf("member %s: kubectl --kubeconfig=%s", m.name, m.kubeconfig()))
+	}
+	return nil
 }
 
 // prepare installs the objects into a new control plane, and creates the credentials of the controllers.
@@ -124,10 +142,9 @@ func (h *Hub) prepare(ctx context.Context, progress *live.Progress) (err error) 
 			return err
 		}
 	}
-	prepareSample := h.prepareFleet
-	if o.Sample == Pods {
-		prepareSample = h.preparePods
-	}
+	prepareSample := map[Sample]func(context.Context, *live.Progress) error{
+		Fleet: h.prepareFleet, Pods: h.preparePods, Federation: h.prepareFederation,
+	}[o.Sample]
 	if err := prepareSample(ctx, progress); err != nil {
 		return err
 	}
@@ -168,12 +185,16 @@ func (h *Hub) finishSamples(progress *live.Progress) error {
 }
 
 // Ready completes the hub, as steps, when the controllers serve their webhooks. It puts the webhook of ManagedClusters in force, or applies
-// the samples of Pods.
+// the samples of Pods or Federation.
 func (h *Hub) Ready(ctx context.Context, progress *live.Progress) error {
 	switch {
-	case h.options.Sample == Pods:
+	case h.options.Sample == Pods || h.options.Sample == Federation:
+		apply := h.applyPods
+		if h.options.Sample == Federation {
+			apply = h.applyFederation
+		}
 		if h.wantsSamples() {
-			if err := h.applyPods(ctx, progress); err != nil {
+			if err := apply(ctx, progress); err != nil {
 				return err
 			}
 		}
@@ -194,8 +215,14 @@ func (h *Hub) Config() *rest.Config { return h.config }
 // Access returns lines with the address and the credentials of the hub.
 func (h *Hub) Access() []string { return h.access }
 
-// Wait returns nil when ctx ends or the hub is closed, and an error as soon as a process of the control plane has ended by itself.
-func (h *Hub) Wait(ctx context.Context) error { return h.environment.Wait(ctx) }
+// Wait returns nil when ctx ends or the hub is closed, and an error as soon as a process of the control plane or of a member has ended by
+// itself.
+func (h *Hub) Wait(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return h.environment.Wait(ctx) })
+	group.Go(func() error { return h.waitMembers(ctx) })
+	return group.Wait() //nolint:wrapcheck // It names the program.
+}
 
 // Close stops the control plane; the data directory and its kubeconfig stay when the user named them.
 func (h *Hub) Close(progress *live.Progress) error {
@@ -208,7 +235,7 @@ func (h *Hub) Close(progress *live.Progress) error {
 			errs = append(errs, fmt.Errorf("closing the listener of the webhook: %w", err))
 		}
 	}
-	errs = append(errs, progress.Do("stopping the control plane", h.environment.Stop))
+	errs = append(errs, h.stopMembers(), progress.Do("stopping the control plane", h.environment.Stop))
 	if h.log != nil {
 		errs = append(errs, h.log.Close())
 	}
