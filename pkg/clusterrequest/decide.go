@@ -95,7 +95,7 @@ func (c *Catalog) keep(
 	outcome Outcome, grant *openmcpv1alpha1.ClusterRequestGrant, request *openmcpv1alpha1.ClusterRequest,
 ) Decision {
 	key := clusterOf(grant)
-	decision := Decision{Outcome: outcome, Grant: grant, Result: granted(key)}
+	decision := Decision{Outcome: outcome, Grant: grant, Leave: c.leaveOthers(key, request.UID), Result: granted(key)}
 	cluster := c.Cluster(key)
 	switch {
 	case cluster == nil:
@@ -138,9 +138,19 @@ func (c *Catalog) recover(clusters []*openmcpv1alpha1.Cluster, request *openmcpv
 	decision := Decision{
 		Outcome: OutcomeRecovered, Cluster: cluster, Grant: newGrant(request, cluster, now), Result: granted(keyOf(cluster)),
 	}
-	for _, other := range clusters[1:] {
-		decision.Leave = append(decision.Leave, Leave(other, request.UID))
-	}
+	decision.Leave = c.leaveOthers(keyOf(cluster), request.UID)
 
 	return decision
+}
+
+// leaveOthers returns the Clusters that have the finalizer of a request beside the Cluster that it is granted, without it.
+func (c *Catalog) leaveOthers(granted types.NamespacedName, request types.UID) []*openmcpv1alpha1.Cluster {
+	var left []*openmcpv1alpha1.Cluster
+	for _, other := range c.ClustersOf(request) {
+		if keyOf(other) != granted {
+			left = append(left, Leave(other, request))
+		}
+	}
+
+	return left
 }

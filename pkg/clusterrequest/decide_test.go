@@ -276,6 +276,9 @@ func TestRecovery(t *testing.T) {
 		decision := w.decide(w.request("platform", nil))
 		expectEqual(t, "a", decision.Grant.Spec.ClusterRef.Name, "Cluster of the Grant")
 		expectEqual(t, 1, len(w.ClustersOf("u1")), "Clusters with the finalizer")
+		w.cluster("b", "platform", withRequests("u1"))
+		expectEqual(t, 1, len(w.Decide(w.request("platform", func(r *openmcpv1alpha1.ClusterRequest) { r.Name, r.UID = "r1", "u1" }), now).Leave),
+			"Clusters that lose the finalizer after the Grant was written")
 	})
 	t.Run("cluster-request C26: a Cluster that is being deleted stays granted and gets no finalizer", func(t *testing.T) {
 		w := newWorld(t, Options{})

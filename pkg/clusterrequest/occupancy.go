@@ -94,6 +94,30 @@ func transfer(cluster *openmcpv1alpha1.Cluster, from, to types.UID) *openmcpv1al
 	return moved
 }
 
+// Rebase returns a later state of a Cluster with the requests that a change between two former states added and removed. The first state is
+// nil if the Cluster did not exist. A Cluster that is being deleted gets no request, because the API server refuses new finalizers.
+func Rebase(cluster, from, to *openmcpv1alpha1.Cluster) *openmcpv1alpha1.Cluster {
+	var left []types.UID
+	if from != nil {
+		for _, request := range RequestUIDs(from) {
+			if !HasRequest(to, request) {
+				left = append(left, request)
+			}
+		}
+	}
+	rebased := Leave(cluster, left...)
+	if cluster.DeletionTimestamp != nil {
+		return rebased
+	}
+	for _, request := range RequestUIDs(to) {
+		if from == nil || !HasRequest(from, request) {
+			rebased = join(rebased, nil, request, prefixes(to)[request])
+		}
+	}
+
+	return rebased
+}
+
 func finalizerOf(request types.UID) string {
 	return openmcpv1alpha1.RequestFinalizerPrefix + string(request)
 }

@@ -194,3 +194,28 @@ func TestClusterReady(t *testing.T) {
 		})
 	}
 }
+
+func TestRebase(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.cluster("c", "platform", withRequests("a", "b"))
+	from := w.Cluster(types.NamespacedName{Namespace: "team-a", Name: "c"})
+	to := join(Leave(from, "a"), nil, "new", "foo-")
+	later := from.DeepCopy()
+	withRequests("x")(later)
+	later.Labels = map[string]string{"label": "later"}
+	t.Run("cluster-request 4.1.3: requests that came and went, on a later state", func(t *testing.T) {
+		got := Rebase(later, from, to)
+		expectEqual(t, []types.UID{"b", "x", "new"}, RequestUIDs(got), "requests")
+		expectEqual(t, "foo-", Prefix(got, "new"), "prefix")
+		expectEqual(t, "later", got.Labels["label"], "label")
+		expectEqual(t, got, Rebase(got, from, to), "rebased again")
+	})
+	t.Run("cluster-request C26: none comes while the Cluster is being deleted", func(t *testing.T) {
+		deleted := later.DeepCopy()
+		deleted.DeletionTimestamp = &now
+		expectEqual(t, []types.UID{"b", "x"}, RequestUIDs(Rebase(deleted, from, to)), "requests")
+	})
+	t.Run("cluster-request 4.1.3: a Cluster that did not exist", func(t *testing.T) {
+		expectEqual(t, []types.UID{"a", "b", "x", "new"}, RequestUIDs(Rebase(later, nil, to)), "requests")
+	})
+}
