@@ -1,0 +1,275 @@
+package clusterrequest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+)
+
+// reconciler keeps what each ClusterRequest was granted.
+type reconciler struct {
+	ledger    *ledger
+	cached    client.Reader
+	live      client.Reader
+	writer    client.Client
+	clock     clock.PassiveClock
+	conflicts queue.ConflictBackoff[reconcile.Request]
+}
+
+// errTakenBack is the reason of a conflict with the failed write of another request to the same Cluster.
+var errTakenBack = errors.New("the choice was taken back with that of another request")
+
+// Reconcile does the writes of a request.
+func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
+	request := &openmcpv1alpha1.ClusterRequest{}
+
+	err := r.cached.Get(ctx, key.NamespacedName, request)
+	if apierrors.IsNotFound(err) {
+		r.ledger.forget(key.NamespacedName)
+
+		return reconcile.Result{}, nil
+	}
+
+	if err != nil {
+		return reconcile.Result{}, fmt.Errorf("read ClusterRequest %s: %w", key, err)
+	}
+
+	if clusterrequest.Ignored(request) {
+		return reconcile.Result{}, nil
+	}
+
+	if request.DeletionTimestamp != nil {
+		return r.conflicts.Result(ctx, key, r.release(ctx, request))
+	}
+
+	if err = r.grant(ctx, request); err != nil && !apierrors.IsConflict(err) && request.Status.Status != openmcpv1alpha1.RequestGranted {
+		result := clusterrequest.Result{
+			Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonError, Message: err.Error(),
+		}
+		if statusErr := r.writeStatus(ctx, request, result, nil); statusErr != nil {
+			klog.FromContext(ctx).V(2).Info("The status could not be written", "err", statusErr)
+		}
+	}
+
+	return r.conflicts.Result(ctx, key, err)
+}
+
+// grant decides on a request that is not being deleted, and does the writes.
+func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
+	if err := r.guard(ctx, request); err != nil {
+		return err
+	}
+
+	decided, err := r.decide(ctx, request)
+	if err != nil {
+		return err
+	}
+
+	if decided.Outcome == clusterrequest.OutcomeReplaced {
+		if err := r.replace(ctx, decided); err != nil {
+			return err
+		}
+
+		if decided, err = r.decide(ctx, request); err != nil {
+			return err
+		}
+	}
+
+	if decided.Grant == nil {
+		return r.writeStatus(ctx, request, decided.Result, nil)
+	}
+
+	if err := r.writeGrant(ctx, request, decided); err != nil {
+		return err
+	}
+
+	for _, cluster := range decided.Leave {
+		if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(cluster), request.UID); err != nil {
+			return err
+		}
+	}
+
+	ref := decided.Grant.Spec.ClusterRef
+	ready := clusterrequest.ClusterReady(request, r.ledger.cluster(types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}))
+
+	return r.writeStatus(ctx, request, decided.Result, &ready)
+}
+
+// guard adds the finalizer to a request.
+func (r *reconciler) guard(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
+	before := request.DeepCopy()
+	if !controllerutil.AddFinalizer(request, openmcpv1alpha1.RequestFinalizer) {
+		return nil
+	}
+
+	if err := r.writer.Patch(ctx, request, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("add the finalizer to ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
+	}
+
+	return nil
+}
+
+// decide decides on a request. Before a choice counts it asks the API server for the Grant, because the cache may not have it yet.
+func (r *reconciler) decide(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) (clusterrequest.Decision, error) {
+	now := metav1.NewTime(r.clock.Now())
+
+	decided := r.ledger.decide(request, now, false)
+	if decided.Outcome != clusterrequest.OutcomeChosen {
+		return decided, nil
+	}
+
+	if err := r.readGrant(ctx, client.ObjectKeyFromObject(request)); err != nil {
+		return decided, err
+	}
+
+	return r.ledger.decide(request, now, true), nil
+}
+
+// readGrant takes the Grant that the API server has into the ledger.
+func (r *reconciler) readGrant(ctx context.Context, key types.NamespacedName) error {
+	grant := &openmcpv1alpha1.ClusterRequestGrant{}
+
+	err := r.live.Get(ctx, key, grant)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read ClusterRequestGrant %s: %w", key, err)
+	}
+
+	r.ledger.update(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
+
+	return nil
+}
+
+// writeGrant writes the Cluster of a decision, and then the Grant.
+func (r *reconciler) writeGrant(ctx context.Context, request *openmcpv1alpha1.ClusterRequest, decided clusterrequest.Decision) error {
+	key := client.ObjectKeyFromObject(request)
+
+	if decided.Cluster != nil {
+		cluster, err := r.ledger.write(ctx, client.ObjectKeyFromObject(decided.Cluster))
+		if err != nil {
+			return err
+		}
+
+		if cluster == nil || !clusterrequest.HasRequest(cluster, request.UID) ||
+			clusterrequest.Prefix(cluster, request.UID) != decided.Grant.Spec.Prefix {
+			return apierrors.NewConflict(openmcpv1alpha1.GroupVersion.WithResource("clusters").GroupResource(), decided.Cluster.Name, errTakenBack)
+		}
+	}
+
+	grant := decided.Grant.DeepCopy()
+
+	switch decided.Outcome {
+	case clusterrequest.OutcomeChosen, clusterrequest.OutcomeRecovered:
+		if err := r.writer.Create(ctx, grant); err != nil {
+			if apierrors.IsAlreadyExists(err) {
+				return errors.Join(r.readGrant(ctx, key), apierrors.NewConflict(
+					openmcpv1alpha1.GroupVersion.WithResource("clusterrequestgrants").GroupResource(), key.Name, err))
+			}
+
+			return fmt.Errorf("create ClusterRequestGrant %s: %w", key, err)
+		}
+	case clusterrequest.OutcomeAdopted:
+		if err := r.writer.Update(ctx, grant); err != nil {
+			return fmt.Errorf("adopt ClusterRequestGrant %s: %w", key, err)
+		}
+	default:
+		return nil
+	}
+
+	klog.FromContext(ctx).V(2).Info("Granted a Cluster", "outcome", decided.Outcome, "cluster", grant.Spec.ClusterRef)
+	r.ledger.update(func(c *clusterrequest.Catalog) { c.SetGrant(grant) })
+
+	return nil
+}
+
+// replace removes the Grant and the finalizers of a former request.
+func (r *reconciler) replace(ctx context.Context, decided clusterrequest.Decision) error {
+	former := clusterrequest.GrantOwner(decided.Obsolete)
+
+	for _, cluster := range decided.Leave {
+		if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(cluster), former); err != nil {
+			return err
+		}
+	}
+
+	return r.deleteGrant(ctx, decided.Obsolete)
+}
+
+// deleteGrant deletes a Grant, unless it is another one meanwhile.
+func (r *reconciler) deleteGrant(ctx context.Context, grant *openmcpv1alpha1.ClusterRequestGrant) error {
+	key := client.ObjectKeyFromObject(grant)
+
+	err := r.writer.Delete(ctx, grant, client.Preconditions{UID: &grant.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete ClusterRequestGrant %s: %w", key, err)
+	}
+
+	r.ledger.update(func(c *clusterrequest.Catalog) { c.DeleteGrant(key) })
+
+	return nil
+}
+
+// release does the writes for a request that is being deleted. It returns without an error while it waits for the Cluster.
+func (r *reconciler) release(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
+	key := client.ObjectKeyFromObject(request)
+
+	if !slices.Contains(request.Finalizers, openmcpv1alpha1.RequestFinalizer) {
+		return nil
+	}
+
+	if err := r.readGrant(ctx, key); err != nil { // The cache may not have it yet.
+		return err
+	}
+
+	for {
+		switch left := r.ledger.release(request); {
+		case len(left.Delete) > 0:
+			if err := r.ledger.remove(ctx, left.Delete[0]); err != nil {
+				return err
+			}
+		case len(left.Leave) > 0:
+			if err := r.ledger.leave(ctx, client.ObjectKeyFromObject(left.Leave[0]), request.UID); err != nil {
+				return err
+			}
+		case left.WaitFor != nil:
+			return nil
+		case left.Grant != nil:
+			if err := r.deleteGrant(ctx, left.Grant); err != nil {
+				return err
+			}
+		default:
+			return r.letGo(ctx, request)
+		}
+	}
+}
+
+// letGo removes the finalizer of a request.
+func (r *reconciler) letGo(ctx context.Context, request *openmcpv1alpha1.ClusterRequest) error {
+	r.ledger.forget(client.ObjectKeyFromObject(request))
+
+	freed := request.DeepCopy()
+	controllerutil.RemoveFinalizer(freed, openmcpv1alpha1.RequestFinalizer)
+
+	err := r.writer.Patch(ctx, freed, client.MergeFromWithOptions(request, client.MergeFromWithOptimisticLock{}))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("remove the finalizer from ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
+	}
+
+	return nil
+}

@@ -1,0 +1,204 @@
+package clusterrequest
+
+import (
+	"fmt"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+// writes are the requests that change something.
+var writes = []string{"create", "update", "patch", "delete"}
+
+var _ = Describe("deletion", func() {
+	It("cluster-request C25: the Cluster goes with its last request, also when two leave at once", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		first, second := w.request(w.workload, nil), w.request(w.workload, nil)
+		_, cluster := w.granted(first)
+		w.granted(second)
+
+		w.remove(first)
+		w.gone(first)
+
+		third := w.request(w.workload, nil)
+		_, same := w.granted(third)
+		Expect(same.UID).To(Equal(cluster.UID), "the slot is free")
+
+		w.remove(second)
+		w.remove(third)
+
+		for _, object := range []client.Object{second, third, same} {
+			w.gone(object)
+		}
+
+		grants := &openmcpv1alpha1.ClusterRequestGrantList{}
+		Expect(suite.Client.List(ctx, grants, client.InNamespace(w.namespace))).To(Succeed())
+		Expect(grants.Items).To(BeEmpty())
+	})
+
+	It("cluster-request C25: the Cluster stays where its label says so", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		request := w.request(w.platform, nil)
+		_, cluster := w.granted(request)
+		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Labels[openmcpv1alpha1.DeleteWithoutRequestsLabel] = "false" })
+		w.remove(request)
+		w.gone(request)
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+		Expect(cluster.DeletionTimestamp).To(BeNil())
+		Expect(cluster.Finalizers).To(BeEmpty())
+	})
+
+	It("cluster-request C56: a request waits for its exclusive Cluster", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		request := w.request(w.mcp, nil)
+		_, cluster := w.granted(request)
+		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) {
+			c.Finalizers = append(c.Finalizers, openmcpv1alpha1.ProviderFinalizer)
+		})
+		w.remove(request)
+		w.eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+			g.Expect(cluster.Finalizers).To(ConsistOf(openmcpv1alpha1.ProviderFinalizer))
+			g.Expect(cluster.DeletionTimestamp).NotTo(BeNil())
+		})
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
+		Expect(request.Finalizers).To(ConsistOf(openmcpv1alpha1.RequestFinalizer))
+
+		patch(w, cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
+		w.gone(request)
+	})
+
+	It("cluster-request C58: the last request leaves while another one chooses its Cluster", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		request := w.request(w.platform, nil)
+		w.granted(request)
+
+		for range 100 {
+			var group sync.WaitGroup
+
+			group.Go(func() {
+				defer GinkgoRecover()
+				w.remove(request)
+			})
+
+			next := w.request(w.platform, nil)
+
+			group.Wait()
+			w.gone(request)
+
+			_, chosen := w.granted(next)
+			Expect(chosen.DeletionTimestamp).To(BeNil(), "a Cluster that is being deleted was granted")
+			Expect(clusterrequest.RequestUIDs(chosen)).To(ConsistOf(next.UID))
+			Expect(w.clusters(w.platform)).To(HaveLen(1))
+
+			request = next
+		}
+	})
+
+	It("cluster-request C20, C57: the hub is killed between any two writes", func(ctx SpecContext) {
+		const enough = 6 // One more than the writes of either story.
+
+		for after := range enough {
+			w := newWorld(ctx)
+			kill := killAfter(w, after)
+			request := w.request(w.platform, func(r *openmcpv1alpha1.ClusterRequest) { r.Spec.Prefix = "foo-" })
+			kill(request)
+
+			grant, cluster := w.granted(request)
+			Expect(grant.Spec.Prefix).To(Equal("foo-"))
+			Expect(w.clusters(w.platform)).To(HaveLen(1), fmt.Sprintf("killed after %d writes", after))
+
+			kill = killAfter(w, after)
+			w.remove(request)
+			kill(request)
+
+			for _, object := range []client.Object{request, grant, cluster} {
+				w.gone(object)
+			}
+		}
+	})
+
+	It("cluster-request C63: a restart over a settled hub writes nothing", func(ctx SpecContext) {
+		w := newWorld(ctx)
+
+		for _, purpose := range []string{w.platform, w.platform, w.workload, w.mcp} {
+			w.granted(w.request(purpose, nil))
+		}
+
+		denied := w.request("nosuch-"+w.namespace, nil)
+		w.refused(denied, openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonPurposeNotFound)
+		stopHub()
+
+		before := len(proxy.Requests(faults.Match{Verbs: writes}))
+
+		startHub()
+
+		fence := w.request(w.mcp, nil) // It is granted after the requests of the initial lists are enqueued.
+		w.granted(fence)
+		stopHub() // Waits for the reconciles that run.
+
+		for _, write := range proxy.Requests(faults.Match{Verbs: writes})[before:] {
+			Expect(write.Namespace).To(Equal(w.namespace))
+			Expect(write.Name).To(BeElementOf(fence.Name, ""), "%+v", write)
+		}
+
+		settled := denied.DeepCopy()
+		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(denied), settled)).To(Succeed())
+		Expect(settled.ResourceVersion).To(Equal(denied.ResourceVersion))
+		startHub()
+	})
+
+	It("cluster-request C26: a granted Cluster that is deleted by hand stays until its request goes", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		request := w.request(w.platform, nil)
+		_, cluster := w.granted(request)
+		w.remove(cluster)
+		w.eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(request), request)).To(Succeed())
+			g.Expect(request.Status.Conditions).To(ContainElement(And(HaveField("Type", openmcpv1alpha1.ConditionClusterReady),
+				HaveField("Status", metav1.ConditionFalse), HaveField("Reason", openmcpv1alpha1.ReasonClusterTerminating))))
+		})
+		Expect(request.Status.Status).To(Equal(openmcpv1alpha1.RequestGranted))
+
+		second := w.request(w.platform, nil)
+		w.refused(second, openmcpv1alpha1.RequestPending, openmcpv1alpha1.ReasonClusterConflict)
+		w.remove(request)
+
+		_, fresh := w.granted(second)
+		Expect(fresh.UID).NotTo(Equal(cluster.UID))
+		Expect(clusterrequest.RequestUIDs(fresh)).To(ConsistOf(second.UID))
+	})
+})
+
+// killAfter refuses the writes of the hub in the namespace of a world after some of them. The returned function waits until the hub does not
+// come further with a request, or is done with it, and starts another hub.
+func killAfter(w *world, after int) func(*openmcpv1alpha1.ClusterRequest) {
+	GinkgoHelper()
+
+	match := faults.Match{Verbs: writes, Namespace: w.namespace}
+	sent := len(proxy.Requests(match))
+	mend := proxy.Break(faults.Rule{Match: match, Fault: faults.Reset, After: after})
+
+	return func(request *openmcpv1alpha1.ClusterRequest) {
+		GinkgoHelper()
+		w.eventually(func(g Gomega) {
+			seen := &openmcpv1alpha1.ClusterRequest{}
+			err := suite.Client.Get(w.ctx, client.ObjectKeyFromObject(request), seen)
+			g.Expect(client.IgnoreNotFound(err)).To(Succeed())
+
+			done := err != nil || seen.DeletionTimestamp == nil && seen.Status.Status == openmcpv1alpha1.RequestGranted
+			g.Expect(done || len(proxy.Requests(match)) > sent+after).To(BeTrue(), "the hub waits")
+		})
+		stopHub()
+		mend()
+		startHub()
+	}
+}

@@ -1,0 +1,140 @@
+package clusterrequest
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	controller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+const hubAccount = "hub"
+
+var (
+	// proxy is between the hub and the API server.
+	proxy *faults.Proxy
+	// stopHub stops the hub that runs.
+	stopHub func()
+)
+
+func TestClusterRequests(t *testing.T) {
+	RegisterFailHandler(Fail)
+	BeforeSuite(start)
+	RunSpecs(t, "ClusterRequests")
+}
+
+// start starts a control plane with the definitions of cluster.openmcp.cloud, the provider gardener, and the hub.
+func start(ctx SpecContext) {
+	ctrl.SetLogger(klog.NewKlogr())
+
+	plane, err := localplane.Start(ctx, localplane.Options{Log: GinkgoWriter})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
+	Expect(manifests.Apply(ctx, plane.AdminConfig(), definitions())).To(Succeed())
+
+	suite.Client, err = client.New(plane.AdminConfig(), client.Options{Scheme: scheme.New()})
+	Expect(err).NotTo(HaveOccurred())
+
+	account := metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: hubAccount}
+	for _, object := range []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: account},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: hubAccount},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
+		},
+		gardener(),
+	} {
+		Expect(suite.Client.Create(ctx, object)).To(Succeed())
+	}
+
+	provider := gardener()
+	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(provider), provider)).To(Succeed())
+	provider.Status = gardener().Status
+	Expect(suite.Client.Status().Update(ctx, provider)).To(Succeed())
+
+	config, err := plane.ServiceAccountConfig(ctx, account.Namespace, account.Name)
+	Expect(err).NotTo(HaveOccurred())
+
+	proxy, err = faults.Start(config)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(proxy.Close()).To(Succeed()) })
+
+	startHub()
+	DeferCleanup(func() { stopHub() })
+}
+
+// definitions returns the CustomResourceDefinitions of the system.
+func definitions() []*unstructured.Unstructured {
+	GinkgoHelper()
+
+	files := os.DirFS("../../../manifests/clusterrequest")
+
+	names, err := fs.Glob(files, "*_*.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(names).NotTo(BeEmpty())
+
+	var all []*unstructured.Unstructured
+
+	for _, name := range names {
+		file, err := files.Open(name)
+		Expect(err).NotTo(HaveOccurred())
+
+		objects, err := manifests.Decode(file, name)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(file.Close()).To(Succeed())
+
+		all = append(all, objects...)
+	}
+
+	return all
+}
+
+// startHub starts the controller with several workers behind the proxy.
+func startHub() {
+	GinkgoHelper()
+
+	config := rest.CopyConfig(proxy.Config())
+	config.QPS, config.Burst = 1000, 1000
+
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme.New(), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0", Logger: klog.Background(),
+	})
+	Expect(err).NotTo(HaveOccurred())
+
+	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: clock.RealClock{}}
+	Expect(controller.SetupRequests(mgr, settings, clusterrequest.Options{})).To(Succeed())
+
+	ctx, cancel := context.WithCancel(context.Background()) // It runs until stopHub.
+	ended := make(chan error, 1)
+
+	go func() { ended <- mgr.Start(ctx) }()
+
+	stopHub = sync.OnceFunc(func() {
+		cancel()
+		Eventually(ended).WithTimeout(suite.Timeout).Should(Receive(BeNil()))
+	})
+}
