@@ -221,25 +221,25 @@ var _ = Describe("grants", func() {
 	}
 
 	for reason, lose := range map[string]func(*world, records){
-		"C21: the Grant is deleted by hand": func(w *world, r records) { w.remove(r.grant) },
-		"C22: the status is wiped": func(w *world, r records) {
+		"cluster-request C21: the Grant is deleted by hand": func(w *world, r records) { w.remove(r.grant) },
+		"cluster-request C22: the status is wiped": func(w *world, r records) {
 			r.request.Status = openmcpv1alpha1.ClusterRequestStatus{}
 			Expect(suite.Client.Status().Update(w.ctx, r.request)).To(Succeed())
 		},
-		"C23: the finalizer is removed by hand": func(w *world, r records) {
+		"cluster-request C23: the finalizer is removed by hand": func(w *world, r records) {
 			patch(w, r.cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
 		},
-		"C55: the prefixes are removed by hand": func(w *world, r records) {
+		"cluster-request C55: the prefixes are removed by hand": func(w *world, r records) {
 			patch(w, r.cluster, func(c *openmcpv1alpha1.Cluster) { c.Annotations = nil })
 		},
-		"C24: the Cluster is deleted with its finalizers stripped": func(w *world, r records) {
+		"cluster-request C24: the Cluster is deleted with its finalizers stripped": func(w *world, r records) {
 			stopHub()
 			patch(w, r.cluster, func(c *openmcpv1alpha1.Cluster) { c.Finalizers = nil })
 			w.remove(r.cluster)
 			startHub()
 		},
 	} {
-		It("cluster-request "+reason, func(ctx SpecContext) {
+		It(reason, func(ctx SpecContext) {
 			w := newWorld(ctx)
 			other := w.request(w.platform, nil)
 			w.granted(other)
