@@ -296,7 +296,9 @@ func (e *Evaluation) replicaClusters() []ReplicaCluster {
 	existing := make(map[string]ExistingWork, len(e.Works))
 
 	for _, work := range e.Works {
-		existing[work.Cluster] = work
+		if !work.Foreign {
+			existing[work.Cluster] = work
+		}
 	}
 
 	for _, name := range e.Selected {

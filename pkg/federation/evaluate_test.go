@@ -307,7 +307,7 @@ func TestRemoval(t *testing.T) {
 			}},
 		{name: "federated-selector 3.2: a user that is not known yet", budget: Budget{Percent: 100}, past: same,
 			edit: func(h *hub) { h.users.Pending = "Deployment.apps/team-a/web" }, want: Removal{
-				OutOfScope: map[string]time.Time{}, Outside: true,
+				OutOfScope: map[string]time.Time{}, Outside: true, RequeueAt: epoch.Add(pendingRetry),
 				Held: "no work is withdrawn until the dependencies of Deployment.apps/team-a/web are known",
 			}},
 	} {

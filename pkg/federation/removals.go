@@ -14,6 +14,9 @@ const (
 	ScopeGrace = 10 * time.Second
 	// RemovalWindow is how long a withdrawn work counts for the removal budget.
 	RemovalWindow = 10 * time.Minute
+	// pendingRetry is after which time an object looks again for workloads whose dependencies are not known: one that turns out not to need
+	// the object does not enqueue it.
+	pendingRetry = 2 * time.Second
 	// NoRemovalLimit is the percentage that means no limit.
 	NoRemovalLimit = 100
 
@@ -65,6 +68,7 @@ func (e *Evaluation) Removal(lose []string, budget Budget, past Past, now time.T
 
 	if e.pendingUser != "" {
 		removal.Held = fmt.Sprintf("no work is withdrawn until the dependencies of %s are known", e.pendingUser)
+		removal.RequeueAt = now.Add(pendingRetry)
 
 		return removal
 	}
@@ -113,6 +117,24 @@ func (e *Evaluation) grace(removal *Removal, lose []string, past Past, now time.
 			removal.RequeueAt = due
 		}
 	}
+}
+
+// StillOutOfScope returns those of Past.OutOfScope that are out of scope in this evaluation: a cluster that came back has a new ScopeGrace when
+// it leaves again, whatever kept the works from being written meanwhile.
+func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.Time {
+	if len(past) == 0 || e.snapshot == nil {
+		return past
+	}
+
+	scope, still := e.snapshot.Scope(e.Object.Meta.Namespace, nil), map[string]time.Time{}
+
+	for cluster, since := range past {
+		if info := e.snapshot.Cluster(cluster); info == nil || !scope.Contains(info) {
+			still[cluster] = since
+		}
+	}
+
+	return still
 }
 
 // exceeds returns a sentence if the removal exceeds the budget, or else "".
