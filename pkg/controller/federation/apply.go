@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,7 +39,7 @@ type appliedMetadata struct {
 func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error {
 	variant := p.Variant(cluster)
 
-	work, err := p.payload.Work(cluster, variant)
+	work, err := p.made(variant)
 	if err != nil {
 		return err
 	}
@@ -67,8 +68,10 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 		p.took(cluster)
 
 		return nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil // The cluster is going; its event enqueues the object.
+	case withoutNamespace(err):
+		p.missed(cluster)
+
+		return nil
 	case err != nil:
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
@@ -77,6 +80,42 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 	p.wrote(cluster, !known || existing.Deleting)
 
 	return nil
+}
+
+// made returns the work of a variant, whose manifests are encoded once for all clusters. It must not be changed.
+func (p *cycle) made(variant federation.Variant) (*workv1.ManifestWork, error) {
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	if work := p.writes.made[variant]; work != nil {
+		return work, nil
+	}
+
+	work, err := p.payload.Work("", variant)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It names the object.
+	}
+
+	if p.writes.made == nil {
+		p.writes.made = map[federation.Variant]*workv1.ManifestWork{}
+	}
+
+	p.writes.made[variant] = work
+
+	return work, nil
+}
+
+// withoutNamespace reports whether a work could not be created because the namespace of its cluster does not exist or is terminating.
+func withoutNamespace(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+
+	details := status.Status().Details
+
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) ||
+		apierrors.IsNotFound(err) && details != nil && details.Kind == namespaceResource.Resource
 }
 
 // assume keeps the response to a write until the watch has shown it.
@@ -113,6 +152,14 @@ func (p *cycle) took(cluster string) {
 	defer p.writes.mu.Unlock()
 
 	p.writes.taken = append(p.writes.taken, cluster)
+}
+
+// missed notes a cluster whose work cannot be created yet.
+func (p *cycle) missed(cluster string) {
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.writes.missed = append(p.writes.missed, cluster)
 }
 
 // addFinalizer adds the finalizer to the object unless it has it.
@@ -200,11 +247,21 @@ func (r *reconciler) deleteWork(ctx context.Context, p *cycle, cluster string) e
 
 	if len(stored.Finalizers) == 0 || err != nil {
 		r.state.works.AssumeDeleted(p.key, stored)
+	} else {
+		p.deleted(cluster, stored.UID)
 	}
 
 	p.wrote(cluster, false)
 
 	return nil
+}
+
+// deleted notes a work that waits for its finalizers.
+func (p *cycle) deleted(cluster string, uid types.UID) {
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.memory.deleted[cluster] = uid
 }
 
 // storedIn returns the work of the object in a cluster; nil if it did not exist, or is not the hub's.
@@ -224,7 +281,12 @@ func (r *reconciler) release(ctx context.Context, p *cycle, cluster string) erro
 		return nil
 	}
 
-	return r.patchWork(ctx, p, stored, func(meta *metav1.ObjectMeta) ([]byte, error) { return encodeFinalizers(meta, []string{}) })
+	others := slices.DeleteFunc(append([]string{}, stored.Finalizers...), func(name string) bool { return name == workv1.ManifestWorkFinalizer })
+	if len(others) == len(stored.Finalizers) {
+		return nil
+	}
+
+	return r.patchWork(ctx, p, stored, func(meta *metav1.ObjectMeta) ([]byte, error) { return encodeFinalizers(meta, others) })
 }
 
 // patchWork sends a merge patch of a work.

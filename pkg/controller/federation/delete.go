@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -45,7 +44,7 @@ func (r *reconciler) delete(ctx context.Context, p *cycle) (time.Duration, error
 		}
 
 		return 0, nil
-	case len(d.Release) > 0:
+	case len(d.Release) > 0 && p.writes.count > 0:
 		return time.Nanosecond, nil
 	default:
 		return deletionRetry, nil
@@ -63,7 +62,7 @@ func (r *reconciler) abandon(ctx context.Context, p *cycle, clusters []string) e
 		switch {
 		case err == nil:
 			return nil // The cluster is there again; its event enqueues the object.
-		case !apierrors.IsNotFound(err):
+		case !absent(err):
 			return fmt.Errorf("reading ManagedCluster %s: %w", cluster, err)
 		}
 
@@ -98,6 +97,10 @@ func (r *reconciler) orphan(ctx context.Context, p *cycle, cluster string) error
 func (r *reconciler) gone(ctx context.Context, key inventory.Key) (time.Duration, error) {
 	p := &cycle{key: key, memory: r.state.memories.get(key)}
 
+	for _, retries := range []backoff{r.postponed, r.changed, r.missed} {
+		retries.Forget(key)
+	}
+
 	works, err := r.load(ctx, p)
 	if err != nil {
 		return 0, err
@@ -116,7 +119,7 @@ func (r *reconciler) gone(ctx context.Context, key inventory.Key) (time.Duration
 		return notSyncedDelay, nil // The cache is behind.
 	}
 
-	if !apierrors.IsNotFound(err) {
+	if !absent(err) {
 		return 0, fmt.Errorf("reading %s: %w", r.state.identity(key), err)
 	}
 
@@ -127,5 +130,10 @@ func (r *reconciler) gone(ctx context.Context, key inventory.Key) (time.Duration
 	}
 	p.Evaluation = federation.Evaluate(object, federation.View{Snapshot: r.snapshot, Works: works}, r.clock.Now())
 
-	return r.delete(ctx, p)
+	again, err := r.delete(ctx, p)
+	if d := p.Deletion(); err == nil && d.Done() {
+		r.state.forget(key) // No event of an own deletion enqueues the object.
+	}
+
+	return again, err
 }

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
+	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -23,16 +26,24 @@ const (
 	// firstPostponed and longestPostponed bound the backoff of a withdrawal that could not be proved.
 	firstPostponed   = time.Second
 	longestPostponed = 30 * time.Second
+	// firstChanged and longestChanged bound the backoff of objects that have changed since they were evaluated. The first retry is immediate;
+	// further ones wait for a watch that is behind.
+	firstChanged   = time.Nanosecond
+	longestChanged = 10 * time.Second
+	// firstMissed begins the backoff of works that cannot be created because the namespace of the cluster does not exist.
+	firstMissed = time.Second
+	// toldMissed is after how many retries an Event tells of the namespace: that of a new cluster appears soon after it.
+	toldMissed = 4
 )
 
 // errChanged means that what was evaluated has changed since, so that the object has to be evaluated again.
 var errChanged = errors.New("the object has changed since it was evaluated")
 
-// postponed is the backoff of withdrawals that could not be proved.
-type postponed = workqueue.TypedRateLimiter[inventory.Key]
+// backoff is how long objects wait for the next retry.
+type backoff = workqueue.TypedRateLimiter[inventory.Key]
 
-func newPostponed() postponed {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.Key](firstPostponed, longestPostponed)
+func newBackoff(first, longest time.Duration) backoff {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[inventory.Key](first, longest)
 }
 
 // writes are the requests of a cycle.
@@ -43,6 +54,11 @@ type writes struct {
 	count                int
 	// taken are the clusters in which a work of that name is not the hub's.
 	taken []string
+	// missed are the clusters whose namespace does not exist, or is terminating; told reports whether an Event tells of them.
+	missed []string
+	told   bool
+	// made are the works of each variant, which belong to no cluster.
+	made map[federation.Variant]*workv1.ManifestWork
 	// held is why nothing is withdrawn, with the reason of the Event; empty for none.
 	heldReason, held string
 	// size is that of a payload that is too large; nil if it is not.
@@ -73,15 +89,18 @@ func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, erro
 		return 0, err
 	}
 
-	if err := r.abandon(ctx, p, p.Abandoned()); err != nil {
-		return 0, err
-	}
-
 	if len(p.writes.taken) > 0 {
 		again = earlier(again, conflictRetry)
 	}
 
-	if len(plan.Lose) == 0 && len(plan.Waiting) == 0 && len(p.writes.taken) == 0 {
+	if len(p.writes.missed) > 0 {
+		again = earlier(again, r.missed.When(p.key))
+		p.writes.told = r.missed.NumRequeues(p.key) > toldMissed
+	} else {
+		r.missed.Forget(p.key)
+	}
+
+	if len(plan.Lose) == len(p.writes.withdrawn) && len(plan.Waiting) == 0 && len(p.writes.taken) == 0 && len(p.writes.missed) == 0 {
 		p.memory.past.Target = p.Target.String()
 	}
 
@@ -191,6 +210,24 @@ func (r *reconciler) each(ctx context.Context, clusters []string, write func(ctx
 		return err //nolint:wrapcheck // there is none
 	}
 
+	return gathered(errs)
+}
+
+// mostErrors is how many errors one error has.
+const mostErrors = 3
+
+// gathered returns an error with a few of the errors; nil for none. A conflict, which is retried quietly, hides no other error.
+func gathered(errs []error) error {
+	if others := slices.DeleteFunc(slices.Clone(errs), decision.Outdated); len(others) > 0 {
+		errs = others
+	}
+
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+
+	if more := len(errs) - mostErrors; more > 0 {
+		errs = append(errs[:mostErrors:mostErrors], fmt.Errorf("and %d more errors", more)) //nolint:err113 // It has no type of its own.
+	}
+
 	return errors.Join(errs...)
 }
 
@@ -200,7 +237,7 @@ func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPla
 	past := &p.memory.past
 	past.Withdrawn = slices.DeleteFunc(past.Withdrawn, func(at time.Time) bool { return !at.Add(federation.RemovalWindow).After(now) })
 
-	if len(plan.Lose) > 0 && len(p.writes.taken) > 0 {
+	if len(plan.Lose) > 0 && len(p.writes.taken)+len(p.writes.missed) > 0 {
 		p.writes.held = "nothing is withdrawn while a selected cluster cannot get it"
 
 		return 0, nil

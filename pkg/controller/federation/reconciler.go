@@ -47,7 +47,9 @@ type reconciler struct {
 	// maxRemovalPercent is Options.MaxRemovalPercent.
 	maxRemovalPercent int
 	conflicts         queue.ConflictBackoff[inventory.Key]
-	postponed         postponed
+	postponed         backoff
+	// changed is the backoff of objects that have changed since they were evaluated, and missed that of works that cannot be created yet.
+	changed, missed backoff
 }
 
 // cycle is one reconcile of an object.
@@ -106,30 +108,43 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 
 	r.link(p)
 
-	var again time.Duration
+	p.memory.past.OutOfScope = p.StillOutOfScope(p.memory.past.OutOfScope)
 
-	switch p.State {
-	case federation.Deleting:
-		again, err = r.delete(ctx, p)
-	case federation.Delivering:
-		again, err = r.deliver(ctx, p)
-	case federation.NotDelivered:
-		r.state.shared.Inventory.Unsubscribe(key)
-	case federation.Held, federation.Suspended:
-	}
-
-	r.report(p)
+	again, err := r.carryOut(ctx, p)
+	r.report(p, err == nil)
 
 	switch {
 	case errors.Is(err, errChanged): // The events of the change may have been handled before.
-		return time.Nanosecond, metrics.Outdated, nil
+		return r.changed.When(key), metrics.Outdated, nil
 	case err != nil:
 		return 0, metrics.Failed, err
-	case p.writes.count > 0:
+	}
+
+	r.changed.Forget(key)
+
+	if p.writes.count > 0 {
 		return again, metrics.Changed, nil
 	}
 
 	return again, metrics.Unchanged, nil
+}
+
+// carryOut does what the evaluation says. It returns after which time to look again; zero for never.
+func (r *reconciler) carryOut(ctx context.Context, p *cycle) (time.Duration, error) {
+	switch p.State {
+	case federation.Deleting:
+		return r.delete(ctx, p)
+	case federation.Delivering:
+		again, err := r.deliver(ctx, p)
+
+		return again, errors.Join(err, r.abandon(ctx, p, p.Abandoned()))
+	case federation.NotDelivered:
+		r.state.shared.Inventory.Unsubscribe(p.key)
+	case federation.Held, federation.Suspended:
+		return 0, r.abandon(ctx, p, p.Abandoned()) // Otherwise the namespace of the cluster would not go.
+	}
+
+	return 0, nil
 }
 
 func (r *reconciler) outcome(again time.Duration, err error) (time.Duration, metrics.Outcome, error) {
@@ -184,7 +199,7 @@ func (r *reconciler) read(ctx context.Context, p *cycle, kind federation.Kind) (
 	identity := r.state.identity(p.key)
 
 	err := r.live.Get(ctx, p.key.NamespacedName, object)
-	if apierrors.IsNotFound(err) {
+	if absent(err) {
 		return metav1.ObjectMeta{}, nil
 	}
 
@@ -206,6 +221,12 @@ func (r *reconciler) read(ctx context.Context, p *cycle, kind federation.Kind) (
 		Generation: object.GetGeneration(), DeletionTimestamp: object.GetDeletionTimestamp(), Finalizers: object.GetFinalizers(),
 		Annotations: federation.HubAnnotations(object.GetAnnotations()), OwnerReferences: object.GetOwnerReferences(),
 	}, nil
+}
+
+// absent reports whether an error says that an object does not exist. An API server that does not serve the resource, of which there may be
+// objects all the same, answers with another body.
+func absent(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // view returns what the hub knows around an object.
@@ -247,7 +268,7 @@ func (r *reconciler) load(ctx context.Context, p *cycle) ([]federation.ExistingW
 
 	p.stored = stored
 
-	return r.existing(p.key, stored)
+	return r.existing(p, stored)
 }
 
 // namespace returns the metadata of a Namespace; nil if the cache has none.

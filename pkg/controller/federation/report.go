@@ -46,8 +46,9 @@ func (r *reconciler) enqueueLinked(keys []inventory.Key) {
 	r.state.enqueue(queue.PriorityFleet, keys...)
 }
 
-// report sends the Events of a cycle: one for what it has done, and one for each problem that is new.
-func (r *reconciler) report(p *cycle) {
+// report sends the Events of a cycle: one for what it has done, and one for each problem that is new. A cycle that is not complete ended with an
+// error: the problems that it does not show may be there still.
+func (r *reconciler) report(p *cycle, complete bool) {
 	if clusters := p.writes.delivered; len(clusters) > 0 {
 		slices.Sort(clusters)
 		r.event(p, corev1.EventTypeNormal, federation.ReasonDelivered, "Delivered to clusters "+removalbudget.Name(clusters))
@@ -65,12 +66,11 @@ func (r *reconciler) report(p *cycle) {
 		federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonRemovalHeld,
 		federation.ReasonDeletionWaiting,
 	} {
-		note, found := problems[reason]
-		if found && p.memory.told[reason] != note {
+		switch note, found := problems[reason]; {
+		case found && p.memory.told[reason] != note:
 			r.event(p, corev1.EventTypeWarning, reason, note)
-		}
-
-		if p.memory.told[reason] = note; !found {
+			p.memory.told[reason] = note
+		case !found && complete:
 			delete(p.memory.told, reason)
 		}
 	}
@@ -116,6 +116,12 @@ func (p *cycle) conflicts() string {
 		slices.Sort(taken)
 		notes = append(notes, fmt.Sprintf("ManifestWork %s of clusters %s is not the hub's; delete or rename it",
 			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken))))
+	}
+
+	if missed := p.writes.missed; len(missed) > 0 && p.writes.told {
+		slices.Sort(missed)
+		notes = append(notes, fmt.Sprintf("clusters %s have no namespace on the hub, and nothing is withdrawn meanwhile; accept or select other ones",
+			removalbudget.Name(missed)))
 	}
 
 	for _, work := range p.Works {

@@ -74,7 +74,8 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 	r := &reconciler{
 		state: shared, client: mgr.GetClient(), objects: objects, live: mgr.GetAPIReader(), recorder: recorder, clock: settings.Clock,
 		hubNamespace: settings.Namespace, maxRemovalPercent: o.MaxRemovalPercent,
-		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newPostponed(),
+		conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(firstPostponed, longestPostponed),
+		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
 	}
 
 	typed := queue.Options[inventory.Key](settings)

@@ -89,6 +89,9 @@ type memory struct {
 	body    federation.Body
 	hashes  map[federation.Variant]string
 	past    federation.Past
+	// deleted has the UIDs of the works that the hub has deleted and that wait for their finalizers, by cluster, until the watch has shown
+	// the end of each.
+	deleted map[string]types.UID
 	// told has the last note of each reason, so that an Event is sent only for what is new.
 	told map[string]string
 }

@@ -42,18 +42,25 @@ func (r *reconciler) stored(ctx context.Context, key inventory.Key) ([]*workv1.M
 	return r.state.works.List(key, cached), nil
 }
 
-// existing returns what of works counts.
-func (r *reconciler) existing(key inventory.Key, stored []*workv1.ManifestWork) ([]federation.ExistingWork, error) {
+// existing returns what of works counts. A work that the hub has deleted is being deleted, also before the watch shows that.
+func (r *reconciler) existing(p *cycle, stored []*workv1.ManifestWork) ([]federation.ExistingWork, error) {
 	works := make([]federation.ExistingWork, 0, len(stored))
+	deleted := map[string]types.UID{}
 
 	for _, work := range stored {
-		existing, err := federation.ExistingWorkOf(r.state.identity(key), work)
+		existing, err := federation.ExistingWorkOf(r.state.identity(p.key), work)
 		if err != nil {
 			return nil, fmt.Errorf("reading ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
 		}
 
+		if uid, found := p.memory.deleted[work.Namespace]; found && uid == work.UID {
+			existing.Deleting, deleted[work.Namespace] = true, uid
+		}
+
 		works = append(works, existing)
 	}
+
+	p.memory.deleted = deleted
 
 	return works, nil
 }
@@ -186,7 +193,9 @@ func (r *reconciler) link(p *cycle) {
 		of.clusters = p.Selected
 	case federation.Held, federation.Suspended, federation.Deleting:
 		for _, work := range p.Works {
-			of.clusters = append(of.clusters, work.Cluster)
+			if !work.Foreign {
+				of.clusters = append(of.clusters, work.Cluster)
+			}
 		}
 
 		slices.Sort(of.clusters)
