@@ -44,6 +44,8 @@ type Options struct {
 	// StatusSync is the interval in which the agent reads the applied objects for the status of the ManifestWorks, lengthened by up to nine
 	// tenths; 0 means OCM's ten seconds.
 	StatusSync time.Duration
+	// Evict is how long the agent keeps the objects of a ManifestWork that is gone without its doing; 0 means OCM's hour.
+	Evict time.Duration
 }
 
 // Agent is a started work agent. Its methods are safe for concurrent use.
@@ -141,11 +143,17 @@ func (o Options) arguments() []string {
 		// By its id the agent finds what it applied for an earlier URL of the hub, and evicts it.
 		"--agent-id=" + o.Cluster,
 	}
-	if o.Resync != 0 {
-		arguments = append(arguments, "--resync-interval="+o.Resync.String())
-	}
-	if o.StatusSync != 0 {
-		arguments = append(arguments, "--status-sync-interval="+o.StatusSync.String())
+	for _, interval := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"--resync-interval", o.Resync},
+		{"--status-sync-interval", o.StatusSync},
+		{"--appliedmanifestwork-eviction-grace-period", o.Evict},
+	} {
+		if interval.value != 0 {
+			arguments = append(arguments, interval.flag+"="+interval.value.String())
+		}
 	}
 	return arguments
 }

@@ -30,7 +30,7 @@ func scripted(t *testing.T, script string) Options {
 	return Options{
 		Cluster: "eu1", Binary: binary, Dir: filepath.Join(directory, "agent"),
 		Hub: &rest.Config{Host: "https://hub:1"}, Member: &rest.Config{Host: "https://member:2"},
-		Resync: time.Second, StatusSync: 500 * time.Millisecond,
+		Resync: time.Second, StatusSync: 500 * time.Millisecond, Evict: time.Minute,
 	}
 }
 
@@ -57,6 +57,7 @@ func TestStartTellsTheAgentItsClusterServersAndIntervals(t *testing.T) {
 	for _, want := range []string{
 		"exit status 3", logFile, "--spoke-cluster-name=eu1", "--workload-source-config=" + o.file(hubFile),
 		"--spoke-kubeconfig=" + o.file(memberFile), "--resync-interval=1s", "--status-sync-interval=500ms",
+		"--appliedmanifestwork-eviction-grace-period=1m0s",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not contain %q", err, want)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/federation"
@@ -67,7 +68,8 @@ var _ = Describe("a member that is away", func() {
 	})
 
 	It("federated-selector F20: a deletion does not wait for a cluster that is no longer a ManagedCluster", func(ctx SpecContext) {
-		eu2.Pause()
+		resume := eu2.Pause()
+
 		Expect(hub.Delete(ctx, object)).To(Succeed())
 		expectEvent(ctx, object, federation.ReasonDeletionWaiting, "eu2")
 
@@ -75,6 +77,10 @@ var _ = Describe("a member that is away", func() {
 		DeferCleanup(func(ctx SpecContext) { members.Register(ctx, cluster("eu2")) })
 		expectGone(ctx, object)
 		expectWorks(ctx, object)
+
+		// An agent that returns evicts what no work is there for.
+		resume(ctx)
+		expectNoCopy(ctx, object, eu2)
 	})
 
 	It("federated-selector F21: a deletion does not wait for a cluster that never had the object", func(ctx SpecContext) {
@@ -147,24 +153,52 @@ var _ = Describe("the deletion of an object", func() {
 		}
 	})
 
-	It("federated-selector 3.1.5: a copy with a conflict stays, too: the deletion waits until the conflict is resolved", func(ctx SpecContext) {
+	It("federated-selector 3.1.5: the annotation does not keep the copy of a cluster that is withdrawn", func(ctx SpecContext) {
 		s := newScene(ctx)
-		object := s.configMap(ctx, "c", selecting(inUSA))
+		annotations := selecting(inEurope)
+		annotations[federation.OrphanAnnotation] = "true"
+		object := s.configMap(ctx, "c", annotations)
+		expectCopies(ctx, object, eu1, eu2)
+
+		annotate(ctx, object, selecting(inUSA))
 		expectCopies(ctx, object, us1)
+	})
 
-		copied := memberCopy(ctx, Default, us1, object)
-		copied.Data["v"] = "edited"
-		Expect(us1.Client.Update(ctx, copied)).To(Succeed())
-		annotate(ctx, object, map[string]string{federation.OrphanAnnotation: "true"})
-		Expect(hub.Delete(ctx, object)).To(Succeed())
-		expectEvent(ctx, object, federation.ReasonDeletionWaiting, "us1")
-		Expect(memberCopy(ctx, Default, us1, object).Data).To(Equal(copied.Data))
+	Context("with a copy that has a conflict", func() {
+		var object, edited *corev1.ConfigMap
 
-		copied = memberCopy(ctx, Default, us1, object)
-		copied.Data["v"] = "1"
-		Expect(us1.Client.Update(ctx, copied)).To(Succeed())
-		expectGone(ctx, object)
-		Expect(memberCopy(ctx, Default, us1, object).UID).To(Equal(copied.UID))
+		BeforeEach(func(ctx SpecContext) {
+			object = newScene(ctx).configMap(ctx, "c", selecting(inUSA))
+			expectCopies(ctx, object, us1)
+			us1.ExpectRecorded(ctx, identityOf(object).WorkName(), object)
+
+			edited = memberCopy(ctx, Default, us1, object)
+			edited.Data["v"] = "edited"
+			Expect(us1.Client.Update(ctx, edited)).To(Succeed())
+			annotate(ctx, object, map[string]string{federation.OrphanAnnotation: "true"})
+			Expect(hub.Delete(ctx, object)).To(Succeed())
+		})
+
+		It("federated-selector 3.1.5: waits until the conflict is resolved, and keeps the copy", func(ctx SpecContext) {
+			expectEvent(ctx, object, federation.ReasonDeletionWaiting, "us1")
+			Expect(memberCopy(ctx, Default, us1, object).Data).To(Equal(edited.Data))
+
+			resolved := memberCopy(ctx, Default, us1, object)
+			resolved.Data["v"] = "1"
+			Expect(us1.Client.Update(ctx, resolved)).To(Succeed())
+			expectGone(ctx, object)
+			Expect(memberCopy(ctx, Default, us1, object).UID).To(Equal(edited.UID))
+		})
+
+		It("federated-selector 3.1.5: ends with the copy if the annotation is removed", func(ctx SpecContext) {
+			Eventually(func(g Gomega) *workv1.DeleteOption { return worksOf(ctx, g, object)["us1"].Spec.DeleteOption }).
+				WithContext(ctx).WithTimeout(suite.Timeout).
+				Should(HaveField("PropagationPolicy", workv1.DeletePropagationPolicyTypeOrphan))
+
+			annotate(ctx, object, map[string]string{federation.OrphanAnnotation: ""})
+			expectGone(ctx, object)
+			expectNoCopy(ctx, object, us1)
+		})
 	})
 
 	It("federated-selector F22: orphaning without the annotation is refused with a message that names it", func(ctx SpecContext) {

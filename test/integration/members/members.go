@@ -25,6 +25,7 @@ import (
 const (
 	Resync     = time.Second
 	StatusSync = 300 * time.Millisecond
+	Evict      = time.Second
 )
 
 // Member is a member cluster.
@@ -94,7 +95,7 @@ func start(ctx context.Context, cluster string) *Member {
 
 	member := &Member{Cluster: cluster, Client: members, plane: plane, options: workagent.Options{
 		Cluster: cluster, Hub: hubConfig(cluster), Member: memberConfig(plane),
-		Dir: filepath.Join(plane.DataDir(), "agent"), Resync: Resync, StatusSync: StatusSync,
+		Dir: filepath.Join(plane.DataDir(), "agent"), Resync: Resync, StatusSync: StatusSync, Evict: Evict,
 	}}
 	member.startAgent(ctx)
 	DeferCleanup(member.stopAgent)
