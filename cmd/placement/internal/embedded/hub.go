@@ -109,7 +109,8 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	if o.Once {
 		return h, nil
 	}
-	return h, h.writeAccess(assets.Kubectl)
+	err = h.writeAccess(assets.Kubectl)
+	return h, err
 }
 
 // writeAccess writes the kubeconfig for users, and the lines that tell how to use it. kubectl is the path of the program; empty for none.
