@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/manifests"
@@ -31,7 +30,8 @@ const (
 
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
-what would change for workloads. It runs the code of the controllers and webhooks, and changes nothing: it only reads
+what would change for workloads. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
+and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated). It runs the code of the controllers and webhooks, and changes nothing: it only reads
 from the hub.
 
 The report compares:
@@ -153,22 +153,21 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if len(placements) == 0 && !decidesPods(given) {
-		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass or Tenant, so there is nothing to compare: "+
-			"add one with -f", strings.Join(o.files, ", "))
-	}
-	hub, unread, err := o.readState(ctx, config, placements, given, stdin)
+	delivered, err := changes.Federated()
 	if err != nil {
 		return false, err
 	}
-	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
-	if len(placements) > 0 {
-		hub.Limit = o.hubLimit
-		after, applied, err := changes.ApplyTo(hub)
-		if err != nil {
-			return false, err
-		}
-		differences = compare(hub, after, applied, now)
+	if len(placements) == 0 && !decidesPods(given) && !decidesDelivery(delivered) {
+		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant or object that is delivered, "+
+			"so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
+	}
+	hub, unread, err := o.readState(ctx, config, placements, given, delivered, stdin)
+	if err != nil {
+		return false, err
+	}
+	differences, err := o.compareAll(hub, changes, placements, now)
+	if err != nil {
+		return false, err
 	}
 	if decidesPods(given) {
 		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
@@ -236,7 +235,7 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, placements []inventory.Key, given *pods.Objects, stdin io.Reader,
+	ctx context.Context, config *rest.Config, placements []inventory.Key, given *pods.Objects, delivered *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
 		reader, err := readFiles("--hub", o.hub, stdin)
@@ -251,10 +250,16 @@ func (o *diffOptions) readState(
 		return nil, nil, err
 	}
 	state = &explain.State{}
-	if len(placements) > 0 {
-		if state, err = hubstate.FromCluster(ctx, hub, placements); err != nil {
-			return nil, nil, err
+	switch {
+	case decidesDelivery(delivered):
+		state, err = readDelivery(ctx, hub, placements, delivered)
+	case len(placements) > 0:
+		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil {
+			err = addFollowers(ctx, hub, state, placements)
 		}
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if decidesPods(given) {
 		objects, err := readPods(ctx, hub, given)

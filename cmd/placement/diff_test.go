@@ -141,7 +141,7 @@ func TestDiff(t *testing.T) {
 		},
 		{
 			reason: "another kind", args: []string{"-f", file("clusters.yaml", simulatedClusters), "--hub", hub}, wantCode: exitNotCompared,
-			wantStderr: []string{"the input has 3 mistakes", "clusters.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 " +
+			wantStderr: []string{"the input has 2 mistakes", "clusters.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 " +
 				"cannot be compared: leave it out"},
 		},
 		{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/clusterinfo"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -21,6 +22,11 @@ type Differences struct {
 	Now metav1.Time `json:"now"`
 	// Placements are sorted by namespace, name and API.
 	Placements []Difference `json:"placements"`
+	// Objects are what the files would do to objects that are delivered to clusters, those that lose most first; ObjectSummary counts them.
+	// Both are absent if there are no such objects. ObjectNotes name what of them could not be read.
+	Objects       []federated.Difference `json:"objects,omitempty"`
+	ObjectSummary *federated.Summary     `json:"objectSummary,omitempty"`
+	ObjectNotes   []string               `json:"objectNotes,omitempty"`
 	// Pods is what policies, classes and Tenants would change; nil if there are none in the files.
 	Pods *pods.Differences `json:"pods,omitempty"`
 }
@@ -102,9 +108,10 @@ type Move struct {
 // Differs reports whether any cluster would be gained, lost or moved.
 func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Moved) > 0 }
 
-// Differ reports whether any Placement or workload differs.
+// Differ reports whether any Placement, workload or delivered object differs.
 func (d Differences) Differ() bool {
-	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Pods != nil && d.Pods.Differ()
+	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Pods != nil && d.Pods.Differ() ||
+		slices.ContainsFunc(d.Objects, federated.Difference.Differs)
 }
 
 // Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State

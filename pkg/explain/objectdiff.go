@@ -38,6 +38,17 @@ func (w *WhatIf) AddObjects(hub, after *State, wanted func(inventory.Key) bool, 
 	w.ObjectSummary, w.ObjectNotes = &summary, hub.Federated.Missing
 }
 
+// AddObjects adds to Differences what the State after would do to the delivery of objects.
+func (d *Differences) AddObjects(hub, after *State, now time.Time) {
+	if !hub.Federated.Delivers() && !after.Federated.Delivers() {
+		return
+	}
+
+	d.Objects = hub.DiffObjects(after, nil, now)
+	summary := federated.Summarize(d.Objects)
+	d.ObjectSummary, d.ObjectNotes = &summary, hub.Federated.Missing
+}
+
 // evaluatedDecisions returns the clusters of each PlacementDecision that the hub would write for the Placements that objects follow.
 func (s *State) evaluatedDecisions(now time.Time) map[inventory.Key][][]string {
 	named := s.Federated.Placements()

@@ -76,8 +76,9 @@ type Evaluator struct {
 	prepared []*prepared
 	problems map[inventory.Key]string
 	stray    []string
-	// assumed reports that objects without works have those that Assume gave them.
+	// assumed reports that objects without works have those that Assume gave them, and targets are the Targets of those evaluations.
 	assumed bool
+	targets map[inventory.Key]string
 }
 
 // NewEvaluator returns an Evaluator. The Objects must not change afterwards.
@@ -205,8 +206,8 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 
 	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit)
 	_, annotated := p.object.Meta.Annotations[federation.PercentAnnotation]
-	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && !annotated
-	e.Removal = e.Evaluation.Removal(e.Plan.Lose, budget, federation.Past{}, r.now)
+	e.Removal = e.Evaluation.Removal(e.Plan.Lose, budget, federation.Past{Target: r.targets[p.object.Key()]}, r.now)
+	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && !annotated && e.Removal.Outside
 }
 
 // propagate notes the clusters of a workload for the dependencies that are delivered with it.
@@ -273,13 +274,18 @@ func (e *Evaluator) Written() []Report {
 }
 
 // Assume gives the objects without works those that the evaluations would make, with all replicas ready. Objects that the evaluations lack
-// stay without.
+// stay without. The removal budget does not hold what follows from another Target than that of the evaluations, as on a hub.
 func (e *Evaluator) Assume(evaluations []Evaluation) {
 	e.assumed = true
 	selected := make(map[inventory.Key]Evaluation, len(evaluations))
+	e.targets = make(map[inventory.Key]string, len(evaluations))
 
 	for _, evaluation := range evaluations {
 		selected[evaluation.Key()] = evaluation
+
+		if evaluation.State == federation.Delivering {
+			e.targets[evaluation.Key()] = evaluation.Target.String()
+		}
 	}
 
 	for _, p := range e.prepared {

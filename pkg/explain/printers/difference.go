@@ -24,8 +24,16 @@ func Differences(out io.Writer, format Format, differences explain.Differences, 
 		table: func(text *bytes.Buffer) {
 			writeDifferences(text, differences.Placements, showKept)
 
-			if differences.Pods != nil {
+			if differences.ObjectSummary != nil {
 				if len(differences.Placements) > 0 {
+					text.WriteByte('\n')
+				}
+
+				writeObjectDifferences(text, differences.Objects, *differences.ObjectSummary, differences.ObjectNotes)
+			}
+
+			if differences.Pods != nil {
+				if len(differences.Placements) > 0 || differences.ObjectSummary != nil {
 					text.WriteByte('\n')
 				}
 
@@ -34,6 +42,7 @@ func Differences(out io.Writer, format Format, differences explain.Differences, 
 		},
 		names: func(text *bytes.Buffer) {
 			writeDifferenceNames(text, differences.Placements)
+			writeObjectDifferenceNames(text, differences.Objects)
 
 			if differences.Pods != nil {
 				writePodDifferenceNames(text, differences.Pods)

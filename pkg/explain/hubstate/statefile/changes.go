@@ -120,11 +120,12 @@ type applyRules struct {
 func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
 	adapter, found := api.Find(gvk.GroupVersion().String())
 
-	return found && adapter.Kind() == gvk || slices.Contains(comparedKinds, gvk)
+	return found && adapter.Kind() == gvk || slices.Contains(comparedKinds, gvk) || decidesDelivery(gvk)
 }
 
 func (*applyRules) takenKinds() string {
-	return "Placements of " + api.GroupVersions(" and ") + ", PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses and Tenants"
+	return "Placements of " + api.GroupVersions(" and ") + ", PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
+		"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings"
 }
 
 func (c *applyRules) setNamespace(gvk schema.GroupVersionKind, object map[string]any) {

@@ -39,11 +39,12 @@ func TestChangesAreRefused(t *testing.T) {
 			reason: "another kind of the world", content: clusterHead + "metadata: {name: c1}\n",
 			want: []string{"new.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 cannot be compared: leave it out, " +
 				"only Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1, " +
-				"PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses and Tenants can"},
+				"PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
+				"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings can"},
 		},
 		{
-			reason: "any other kind", content: "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",
-			want: []string{"new.yaml:2: kind: Secret of v1 cannot be compared"},
+			reason: "any other kind", content: "apiVersion: v1\nkind: Event\nmetadata: {name: s}\n",
+			want: []string{"new.yaml:2: kind: Event of v1 cannot be compared"},
 		},
 		{
 			reason: "no namespace, and none to put it into", content: placementHead + "metadata: {name: a}\nspec: {}\n",

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// decidesDelivery reports whether there is an object that is delivered, a binding, or a Namespace that says something about delivery.
+func decidesDelivery(given *explain.State) bool {
+	return len(given.Federated.Objects)+len(given.Bindings) > 0 || slices.ContainsFunc(given.Federated.Namespaces, saysDelivery)
+}
+
+// saysDelivery reports whether a Namespace has the label by which it takes part, or a default of its objects.
+func saysDelivery(namespace *corev1.Namespace) bool {
+	_, labelled := namespace.Labels[federation.FederatedLabel]
+	return labelled || slices.ContainsFunc(
+		[]string{federation.SelectorAnnotation, federation.PlacementAnnotation, federation.PropagateDependenciesAnnotation},
+		func(name string) bool { _, annotated := namespace.Annotations[name]; return annotated })
+}
+
+// readDelivery reads what objects, Namespaces and bindings of files, and Placements beside them, may change. A namespace is enough if all of
+// them are in it.
+func readDelivery(ctx context.Context, hub client.Reader, placements []inventory.Key, given *explain.State) (*explain.State, error) {
+	namespaces := make([]string, 0, len(placements))
+	for _, key := range placements {
+		namespaces = append(namespaces, key.Namespace)
+	}
+	for _, object := range given.Federated.Objects {
+		namespaces = append(namespaces, object.GetNamespace())
+	}
+	for _, namespace := range given.Federated.Namespaces {
+		namespaces = append(namespaces, namespace.Name)
+	}
+	for _, binding := range given.Bindings {
+		namespaces = append(namespaces, binding.Namespace)
+	}
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	namespace := ""
+	if len(namespaces) == 1 {
+		namespace = namespaces[0]
+	}
+	state, err := hubstate.AllFromCluster(ctx, hub, namespace)
+	if err != nil {
+		return nil, err
+	}
+	return state, hubstate.AddFederated(ctx, hub, state, namespace, nil)
+}
+
+// addFollowers adds to a State the objects that may follow Placements of one namespace.
+func addFollowers(ctx context.Context, hub client.Reader, state *explain.State, placements []inventory.Key) error {
+	for _, key := range placements {
+		if key.Namespace != placements[0].Namespace {
+			return hubstate.AddFederated(ctx, hub, state, "", nil)
+		}
+	}
+	return hubstate.AddFederated(ctx, hub, state, placements[0].Namespace, nil)
+}
+
+// compareAll compares the Placements of the files, and the objects that are delivered.
+func (o *diffOptions) compareAll(
+	hub *explain.State, changes *statefile.ChangeReader, placements []inventory.Key, now time.Time,
+) (explain.Differences, error) {
+	differences := explain.Differences{Now: metav1.NewTime(now), Placements: []explain.Difference{}}
+	hub.Limit, hub.Federated.MaxRemovalPercent = o.hubLimit, o.hubLimit.Percent
+	after, err := changes.ApplyFederatedTo(hub)
+	if err != nil {
+		return differences, err
+	}
+	if len(placements) > 0 {
+		var applied []statefile.Applied
+		if after, applied, err = changes.ApplyTo(after); err != nil {
+			return differences, err
+		}
+		differences = compare(hub, after, applied, now)
+	}
+	differences.AddObjects(hub, after, now)
+	return differences, nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/expect"
+)
+
+func TestDiffOfObjects(t *testing.T) {
+	directory := t.TempDir()
+	file := func(name, content string) string { return expect.File(t, filepath.Join(directory, name), content) }
+	const unchanged = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: team-a}\ndata: {mode: fast}\n"
+	const inUSA = `{federation.alpha.kubernetes.io/cluster-selector: '[{"key":"location","operator":"in","values":["usa"]}]'}`
+	moved := file("moved.yaml", strings.Replace(unchanged, "team-a}", "team-a, annotations: "+inUSA+"}", 1))
+	for _, tc := range []struct {
+		reason   string
+		args     []string
+		wantCode int
+		want     []string
+		unwanted string
+	}{
+		{reason: "what the file does not set stays", args: []string{"-f", file("same.yaml", unchanged)},
+			want: []string{"no object is withdrawn or newly delivered"}},
+		{
+			reason: "federated-selector F15: another selector", args: []string{"-f", moved}, wantCode: exitDiffers,
+			want: []string{"withdraws 1 object (2 copies); delivers 1 object newly", "- eu1  predicate 1 label location In [usa]: is europe", "+ us1"},
+		},
+		{
+			reason: "federated-selector 3.1.4: the budget does not hold what the object itself asks for", wantCode: exitDiffers,
+			args: []string{"-f", moved, "--max-removal-percent", "10"}, want: []string{"- eu1"}, unwanted: "RemovalHeld",
+		},
+		{
+			reason: "content", wantCode: exitDiffers, args: []string{"-f", file("content.yaml", strings.Replace(unchanged, "fast", "slow", 1))},
+			want: []string{"0 gained, 0 lost, 2 kept, 2 of them updated"},
+		},
+		{
+			reason: "a new object, by names", wantCode: exitDiffers,
+			args: []string{"-o", "name", "-f", file("new.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: key, namespace: team-a}\n")},
+			want: []string{"team-a/key@secret +eu1\nteam-a/key@secret +eu2\nteam-a/key@secret +us1\n"},
+		},
+		{
+			reason: "the default of the Namespace", wantCode: exitDiffers,
+			args: []string{"-f", file("namespace.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, annotations: "+inUSA+"}\n")},
+			want: []string{"1 of them a Deployment with 6 replicas", "Deployment.apps/team-a/web: 0 gained, 2 lost, 1 kept"},
+		},
+		{
+			reason: "a mistake holds", wantCode: exitOK,
+			args: []string{"-f", file("mistake.yaml", strings.Replace(unchanged, "team-a}",
+				"team-a, annotations: {federation.alpha.kubernetes.io/cluster-selector: '{'}}", 1))},
+			want: []string{"1 object would be held as it is", "ConfigMap/team-a/settings: held, 2 clusters keep it"},
+		},
+		{
+			reason: "federated-selector F38: a Placement comes", wantCode: exitDiffers,
+			args: []string{"-o", "name", "-f", file("placement.yaml",
+				"apiVersion: cluster.open-cluster-management.io/v1beta1\nkind: Placement\nmetadata: {name: canary, namespace: team-a}\n"+
+					"spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {location: usa}}}}]}\n")},
+			want: []string{"team-a/canary +us1\nteam-a/canary@configmap +us1\n"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := append([]string{"diff", "--hub", federatedHub, "--hub", federatedWorks}, tc.args...)
+			if code := executeWithInput(t, "", args, &stdout, &stderr); code != tc.wantCode {
+				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, &stderr)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(stdout.String(), part) {
+					t.Errorf("stdout does not contain %q:\n%s", part, &stdout)
+				}
+			}
+			if tc.unwanted != "" && strings.Contains(stdout.String(), tc.unwanted) {
+				t.Errorf("stdout contains %q:\n%s", tc.unwanted, &stdout)
+			}
+		})
+	}
+}
