@@ -231,7 +231,15 @@ func (e *Evaluation) byPlacement(view View) *Evaluation {
 			e.Target.Placement, PlacementAnnotation, decisions.Problem))
 	}
 
-	return e.deliver(decisions.Clusters, view)
+	// A PlacementDecision is an object of the namespace: nothing that it names goes beyond the sets that are bound there.
+	scope, incumbents := e.snapshot.Scope(e.Object.Meta.Namespace, nil), e.incumbents()
+	clusters := slices.DeleteFunc(slices.Clone(decisions.Clusters), func(cluster string) bool {
+		info := e.snapshot.Cluster(cluster)
+
+		return !incumbents[cluster] && (info == nil || !scope.Contains(info))
+	})
+
+	return e.deliver(clusters, view)
 }
 
 // deliver completes the evaluation with the selected clusters.
