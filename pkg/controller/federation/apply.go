@@ -93,7 +93,7 @@ func (p *cycle) made(variant federation.Variant) (*workv1.ManifestWork, error) {
 
 	work, err := p.payload.Work("", variant)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // It names the object.
+		return nil, err
 	}
 
 	if p.writes.made == nil {

@@ -27,7 +27,7 @@ func (w *world) selectLocation(location string) {
 func (w *world) withAgents() {
 	w.t.Helper()
 
-	for _, cluster := range strings.Fields(w.clusters()) {
+	for cluster := range strings.FieldsSeq(w.clusters()) {
 		change(w, w.work(cluster), func(work *workv1.ManifestWork) { work.Finalizers = []string{workv1.ManifestWorkFinalizer} })
 	}
 
@@ -44,8 +44,8 @@ func TestGainBeforeLoss(t *testing.T) {
 	w.selectLocation("usa")
 	w.settle()
 	same(t, "then", w.written(), "create us1, delete eu1, delete eu2")
-	same(t, "events", strings.Join(w.told(), "; "),
-		"Normal Delivered Delivered to clusters eu1, eu2; Normal Delivered Delivered to clusters us1; Normal Withdrawn Withdrawn from clusters eu1, eu2")
+	same(t, "events", strings.Join(w.told(), "; "), "Normal Delivered: Delivered to clusters eu1, eu2; "+
+		"Normal Delivered: Delivered to clusters us1; Normal Withdrawn: Withdrawn from clusters eu1, eu2")
 }
 
 // federated-selector 3.1.4, law 6: while a write of a cluster that gains the object fails, no cluster loses it. An error of a kind that is
@@ -80,9 +80,8 @@ func TestNoLossAfterAnError(t *testing.T) {
 	same(t, "clusters", w.clusters(), "eu1 eu2")
 
 	conflict := apierrors.NewConflict(resource, "x", errors.New("changed"))
-	if got := gathered([]error{conflict, errors.New("d"), errors.New("c"), errors.New("b"), errors.New("a")}); got.Error() != "a\nb\nc\nand 1 more errors" {
-		t.Errorf("got %q", got)
-	}
+	many := []error{conflict, errors.New("d"), errors.New("c"), errors.New("b"), errors.New("a")}
+	same(t, "many errors", gathered(many).Error(), "a\nb\nc\nand 1 more errors")
 
 	if got := gathered([]error{conflict}); !apierrors.IsConflict(got) || gathered(nil) != nil {
 		t.Errorf("got %v", got)
@@ -95,7 +94,8 @@ func TestAClusterWithoutNamespace(t *testing.T) {
 	for _, missing := range []error{
 		apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "us1"),
 		&apierrors.StatusError{ErrStatus: metav1.Status{
-			Reason: metav1.StatusReasonForbidden, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
+			Reason:  metav1.StatusReasonForbidden,
+			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}},
 		}},
 	} {
 		w := newWorld(t, selecting("europe"))
@@ -178,7 +178,7 @@ func TestALossIsCountedOnce(t *testing.T) {
 	}
 
 	same(t, "writes", w.written(), "delete eu2")
-	same(t, "events", strings.Join(w.told(), "; "), "Normal Withdrawn Withdrawn from clusters eu2")
+	same(t, "events", strings.Join(w.told(), "; "), "Normal Withdrawn: Withdrawn from clusters eu2")
 
 	w.settle()
 	same(t, "clusters", w.clusters(), "eu1 eu2-")
@@ -198,7 +198,7 @@ func TestTheBudgetAppliesAfterAChangeOfTheUser(t *testing.T) {
 	w.settle()
 	same(t, "clusters", w.clusters(), "us1")
 
-	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning RemovalHeld 1 of 1 clusters would lose") {
+	if told := w.told(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning RemovalHeld: 1 of 1 clusters would lose") {
 		t.Errorf("got events %q", told)
 	}
 

@@ -73,11 +73,13 @@ func TestHistories(t *testing.T) {
 				w.selectLocation(selected)
 			case 1:
 				location := locations.Draw(r, "location")
-				change(w, member(clusters.Draw(r, "cluster"), map[string]string{}), func(c *clusterv1.ManagedCluster) { c.Labels["location"] = location })
+				change(w, member(clusters.Draw(r, "cluster"), map[string]string{}), func(c *clusterv1.ManagedCluster) {
+					c.Labels["location"] = location
+				})
 			case 2:
 				broken = map[string]bool{clusters.Draw(r, "broken"): true}
 			case 3:
-				for _, cluster := range strings.Fields(w.clusters()) {
+				for cluster := range strings.FieldsSeq(w.clusters()) {
 					change(w, w.work(cluster), func(work *workv1.ManifestWork) { work.Spec.Workload.Manifests = nil })
 				}
 			default:

@@ -111,7 +111,7 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 	p.memory.past.OutOfScope = p.StillOutOfScope(p.memory.past.OutOfScope)
 
 	again, err := r.carryOut(ctx, p)
-	r.report(p, err == nil)
+	r.report(ctx, p, err == nil)
 
 	switch {
 	case errors.Is(err, errChanged): // The events of the change may have been handled before.

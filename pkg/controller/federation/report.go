@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
 
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/decision"
@@ -48,7 +50,11 @@ func (r *reconciler) enqueueLinked(keys []inventory.Key) {
 
 // report sends the Events of a cycle: one for what it has done, and one for each problem that is new. A cycle that is not complete ended with an
 // error: the problems that it does not show may be there still.
-func (r *reconciler) report(p *cycle, complete bool) {
+func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) {
+	if p.writes.held != "" {
+		klog.FromContext(ctx).V(2).Info("Works are not withdrawn", "why", p.writes.held)
+	}
+
 	if clusters := p.writes.delivered; len(clusters) > 0 {
 		slices.Sort(clusters)
 		r.event(p, corev1.EventTypeNormal, federation.ReasonDelivered, "Delivered to clusters "+removalbudget.Name(clusters))

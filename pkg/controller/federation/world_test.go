@@ -72,11 +72,11 @@ func (k keys) AddWithOpts(_ priorityqueue.AddOpts, added ...inventory.Key) {
 	k.world.pending = append(k.world.pending, added...)
 }
 
-func newWorld(t testing.TB, objects ...client.Object) *world {
-	t.Helper()
+func newWorld(tb testing.TB, objects ...client.Object) *world {
+	tb.Helper()
 
 	w := &world{
-		t: t, recorder: events.NewFakeRecorder(1000), time: clocktesting.NewFakePassiveClock(epoch), shown: map[string]client.Object{},
+		t: tb, recorder: events.NewFakeRecorder(1000), time: clocktesting.NewFakePassiveClock(epoch), shown: map[string]client.Object{},
 		fail: func(string, string) error { return nil },
 	}
 
@@ -100,8 +100,9 @@ func newWorld(t testing.TB, objects ...client.Object) *world {
 
 	w.reconciler = &reconciler{
 		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
-		maxRemovalPercent: federation.NoRemovalLimit, conflicts: queue.NewConflictBackoff[inventory.Key](), postponed: newBackoff(time.Second, time.Second),
-		changed: newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
+		maxRemovalPercent: federation.NoRemovalLimit, conflicts: queue.NewConflictBackoff[inventory.Key](),
+		postponed: newBackoff(time.Second, time.Second),
+		changed:   newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
 	}
 	w.handlers = &eventHandlers{
 		state: state, cache: stored{reader: w.store}, objects: stored{reader: compacted{w.store}}, live: w.store, recorder: w.recorder,
@@ -156,11 +157,11 @@ type stored struct {
 }
 
 func (s stored) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	return s.reader.Get(ctx, key, object, options...) //nolint:wrapcheck // As a cache does.
+	return s.reader.Get(ctx, key, object, options...)
 }
 
 func (s stored) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return s.reader.List(ctx, list, options...) //nolint:wrapcheck // As a cache does.
+	return s.reader.List(ctx, list, options...)
 }
 
 // compacted reads the metadata of objects as the cache of the controller has it.
@@ -168,7 +169,7 @@ type compacted struct{ client.Reader }
 
 func (c compacted) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	if err := c.Reader.Get(ctx, key, object, options...); err != nil {
-		return err //nolint:wrapcheck // As a cache does.
+		return err
 	}
 
 	_, err := compactMetadata(object)
@@ -249,14 +250,21 @@ func (w *world) written() string {
 	return strings.Join(slices.Concat(groups...), ", ")
 }
 
-// told returns the Events since the last call.
+// withColon returns "Warning Reason: note".
+func withColon(event string) string {
+	words := strings.SplitN(event, " ", 3)
+
+	return words[0] + " " + words[1] + ": " + words[2]
+}
+
+// told returns the Events since the last call, such as "Warning Reason: note".
 func (w *world) told() []string {
 	var told []string
 
 	for {
 		select {
 		case event := <-w.recorder.Events:
-			told = append(told, event)
+			told = append(told, withColon(event))
 		default:
 			return told
 		}
@@ -366,10 +374,10 @@ func (w *world) check(err error) {
 }
 
 // same compares texts.
-func same(t testing.TB, what, got, want string) {
-	t.Helper()
+func same(tb testing.TB, what, got, want string) {
+	tb.Helper()
 
 	if got != want {
-		t.Errorf("%s: got %q, want %q", what, got, want)
+		tb.Errorf("%s: got %q, want %q", what, got, want)
 	}
 }

@@ -124,7 +124,8 @@ func (g proofGetter) Namespace(name string) metadata.ResourceInterface {
 func (g proofGetter) kind() schema.GroupVersionKind {
 	return g.of.GroupVersion().WithKind(map[string]string{
 		"configmaps": "ConfigMap", "deployments": "Deployment", "namespaces": "Namespace", "managedclusters": "ManagedCluster",
-		"managedclustersets": "ManagedClusterSet", "managedclustersetbindings": "ManagedClusterSetBinding", "addonplacementscores": "AddOnPlacementScore",
+		"managedclustersets": "ManagedClusterSet", "managedclustersetbindings": "ManagedClusterSetBinding",
+		"addonplacementscores": "AddOnPlacementScore",
 	}[g.of.Resource])
 }
 
