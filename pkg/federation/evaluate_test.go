@@ -330,7 +330,7 @@ func TestRemoval(t *testing.T) {
 func TestRemovalWindow(t *testing.T) {
 	h := newHub()
 	h.works = withWorks("eu1", "eu2")
-	past := Past{Target: "all clusters", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
+	past := Past{Target: "default", Withdrawn: []time.Time{epoch.Add(-time.Minute)}}
 	budget := Budget{Percent: 50}
 
 	held := h.evaluate(configMap(nil)).Removal([]string{"eu1"}, budget, past, epoch)

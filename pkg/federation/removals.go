@@ -34,7 +34,7 @@ type Budget struct {
 
 // Past is what a controller remembers of an object between two evaluations. The zero value is that of a controller that has just started.
 type Past struct {
-	// Target is the Target.String for which the works were completely written; empty if that is not known.
+	// Target is the Evaluation.OwnTarget for which the works were completely written; empty if that is not known.
 	Target string
 	// OutOfScope has the time at which each cluster was first seen out of scope.
 	OutOfScope map[string]time.Time
@@ -60,7 +60,7 @@ type Removal struct {
 
 // Removal decides which of the clusters of WorkPlan.Lose lose their work now (docs/spec/federated-selector.md 3.1.4).
 func (e *Evaluation) Removal(lose []string, budget Budget, past Past, now time.Time) Removal {
-	removal := Removal{OutOfScope: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.Target.String()}
+	removal := Removal{OutOfScope: map[string]time.Time{}, Outside: past.Target == "" || past.Target == e.OwnTarget()}
 
 	if len(lose) == 0 {
 		return removal
@@ -84,6 +84,19 @@ func (e *Evaluation) Removal(lose []string, budget Budget, past Past, now time.T
 	}
 
 	return removal
+}
+
+// OwnTarget returns a text that changes when the annotations of the object ask for other clusters, and never is empty. Annotations of the
+// Namespace are a cause outside of the object.
+func (e *Evaluation) OwnTarget() string {
+	_, selects := e.Object.Meta.Annotations[SelectorAnnotation]
+	_, places := e.Object.Meta.Annotations[PlacementAnnotation]
+
+	if !selects && !places {
+		return "default"
+	}
+
+	return e.Target.String()
 }
 
 // grace divides the clusters by whether they have been out of scope for long enough.

@@ -101,7 +101,7 @@ func (r *reconciler) deliver(ctx context.Context, p *cycle) (time.Duration, erro
 	}
 
 	if len(plan.Lose) == len(p.writes.withdrawn) && len(plan.Waiting) == 0 && len(p.writes.taken) == 0 && len(p.writes.missed) == 0 {
-		p.memory.past.Target = p.Target.String()
+		p.memory.past.Target = p.OwnTarget()
 	}
 
 	return again, nil

@@ -1,0 +1,26 @@
+package federation
+
+import (
+	"testing"
+)
+
+// federated-selector F40: a change of the annotations of the Namespace, which may be a mistake of somebody else, counts for the removal budget of
+// its objects; a change of the annotations of the object does not.
+func TestANamespaceIsOutsideOfItsObjects(t *testing.T) {
+	h := newHub()
+	h.works = withWorks("eu1", "eu2", "us1")
+	past := Past{Target: h.evaluate(configMap(nil)).OwnTarget()}
+	usa := `[{"key":"location","operator":"in","values":["usa"]}]`
+
+	own := h.evaluate(configMap(map[string]string{SelectorAnnotation: usa})).Removal([]string{"eu1", "eu2"}, Budget{Percent: 30}, past, epoch)
+	if own.Outside || own.Held != "" || len(own.Allowed) != 2 {
+		t.Errorf("after a change of the object: got %+v", own)
+	}
+
+	h.namespace.Annotations = map[string]string{SelectorAnnotation: usa}
+
+	others := h.evaluate(configMap(nil)).Removal([]string{"eu1", "eu2"}, Budget{Percent: 30}, past, epoch)
+	if !others.Outside || others.Reason != ReasonRemovalHeld || len(others.Allowed) != 0 {
+		t.Errorf("after a change of the Namespace: got %+v", others)
+	}
+}
