@@ -25,7 +25,7 @@ const (
 	manyClusters = 300
 	killedAfter  = 29
 	// manyObjects are delivered to fewClusters each. `make bench` restarts a hub over more.
-	manyObjects = 200
+	manyObjects = 100
 	fewClusters = 20
 	// manyTimeout bounds the time in which many works are written.
 	manyTimeout = 2 * time.Minute
