@@ -71,6 +71,23 @@ func TestRunFederationFollowsLabels(t *testing.T) {
 	p.wantNothingLeft(t)
 }
 
+// The members keep their objects, too: their agents find them as they left them.
+func TestRunFederationKeepsData(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	first := run(t, "run", "--sample=federation", "--data-dir", data, "--once")
+	first.wantExit(t, 0)
+	second := run(t, "run", "--sample=federation", "--data-dir", data, "--once")
+	second.wantExit(t, 0)
+	_, table, _ := strings.Cut(second.stdout.String(), podsTitle)
+	if diff := cmp.Diff(promisedDeliveries(t), tableDeliveries(t, table)); diff != "" {
+		t.Errorf("clusters after a restart (-want +got):\n%s%s", diff, second)
+	}
+	if !strings.Contains(second.stderr.String(), "keeping the objects of the last run") {
+		t.Errorf("the samples were applied again; %s", second)
+	}
+	second.wantNothingLeft(t)
+}
+
 // tableDeliveries reads the clusters of each object out of a table, as the samples write them.
 func tableDeliveries(t *testing.T, table string) map[string]string {
 	t.Helper()
