@@ -18,6 +18,10 @@ const (
 	InternalError Fault = "500"
 	// Unavailable responds with 503.
 	Unavailable Fault = "503"
+	// Invalid responds with 422, as admission does to an object that breaks a rule.
+	Invalid Fault = "422"
+	// Timeout responds with 504, as an API server that waits for etcd in vain.
+	Timeout Fault = "504"
 	// Conflict responds with 409, as after a concurrent write.
 	Conflict Fault = "409"
 	// Hang does not respond until the client gives up, or until the rule ends and the connection is dropped.
@@ -42,6 +46,8 @@ var statuses = map[Fault]struct {
 	TooManyRequests: {http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests},
 	InternalError:   {http.StatusInternalServerError, metav1.StatusReasonInternalError},
 	Unavailable:     {http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable},
+	Invalid:         {http.StatusUnprocessableEntity, metav1.StatusReasonInvalid},
+	Timeout:         {http.StatusGatewayTimeout, metav1.StatusReasonTimeout},
 	Conflict:        {http.StatusConflict, metav1.StatusReasonConflict},
 	Gone:            {http.StatusGone, metav1.StatusReasonExpired},
 }

@@ -102,6 +102,8 @@ func TestFaults(t *testing.T) {
 		{"an answer like that of an API server", InternalError, apierrors.IsInternalError, 0},
 		{"an answer like that of an API server", Unavailable, apierrors.IsServiceUnavailable, 0},
 		{"an answer like that of an API server", Conflict, apierrors.IsConflict, 0},
+		{"an answer like that of an API server", Invalid, apierrors.IsInvalid, 0},
+		{"an answer like that of an API server", Timeout, apierrors.IsTimeout, 0},
 		{"it names no version that could be gone", Gone, func(err error) bool { return err == nil }, 1},
 		{"it happens, and the client gives up before it knows", Delay, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, 1},
 		{"the connection breaks before anything happens", Reset, dropped, 0},
@@ -119,7 +121,7 @@ func TestFaults(t *testing.T) {
 			case Delay: // The request has to reach the target first.
 				cancel()
 				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
-			case InternalError, Unavailable, Conflict, Reset, Lost, Gone:
+			case InternalError, Unavailable, Conflict, Invalid, Timeout, Reset, Lost, Gone:
 			}
 			defer cancel()
 			if err := create(ctx, api); !tc.want(err) {

@@ -108,6 +108,15 @@ func expect(t *testing.T, rule string, got, want []string) {
 	}
 }
 
+// first returns a watch that ends after the modification of a work.
+func first(work *metav1.PartialObjectMetadata) watch.Interface {
+	watcher := watch.NewFakeWithChanSize(1, false)
+	watcher.Modify(work)
+	watcher.Stop()
+
+	return watcher
+}
+
 func TestHistoryHasEveryEvent(t *testing.T) {
 	metadata := func(cluster, version string) *metav1.PartialObjectMetadata {
 		return &metav1.PartialObjectMetadata{
@@ -127,12 +136,23 @@ func TestHistoryHasEveryEvent(t *testing.T) {
 	h := newHistory(api, &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{*metadata("c1", "1")}})
 	mark := h.Mark()
 
-	events := make(chan watch.Event)
-	go h.receive(events)
+	watches := make(chan watch.Interface)
+	recording, stop := context.WithCancel(t.Context())
+
+	go h.follow(recording, first(metadata("c1", "2")), func() (watch.Interface, error) {
+		if version := h.version(); version != "2" {
+			t.Errorf("the next watch begins after version %s, want the last event", version)
+		}
+
+		return <-watches, nil
+	})
+
+	second := watch.NewFake()
 
 	go func() {
-		events <- watch.Event{Type: watch.Modified, Object: metadata("c1", "2")}
-		events <- watch.Event{Type: watch.Added, Object: metadata("c2", "3")}
+		watches <- second
+
+		second.Add(metadata("c2", "3"))
 	}()
 
 	if err := h.CatchUp(t.Context()); err != nil {
@@ -153,7 +173,8 @@ func TestHistoryHasEveryEvent(t *testing.T) {
 		t.Errorf("a work that the API server does not have: %v", err)
 	}
 
-	close(events)
+	stop()
+	second.Stop()
 
 	if err := h.CatchUp(t.Context()); !errors.Is(err, errWatchEnded) {
 		t.Errorf("a watch that has ended is a gap: %v", err)
