@@ -11,6 +11,7 @@ SIZES     ?=
 SCENARIOS ?=
 JSON      ?=
 PODS      ?=
+OBJECTS   ?=
 FROM      ?=
 CONTAINER ?=
 DURATION  ?= 10m
@@ -139,12 +140,14 @@ soak: assets ## Create and delete objects of all kinds, then inject random fault
 	@SOAK_DURATION='$(DURATION)' $(GO) test ./test/soak/... -count 1 -timeout 0 -v \
 		$(call hint,the lines above say what has grown)
 	@echo "==> soak: $(DURATION) of random faults against a real kube-apiserver"
-	@ATTACK_DURATION='$(DURATION)' ATTACK_SEED='$(SEED)' $(GO) test ./test/integration/attack/... -count 1 -timeout 0 -v \
+	@ATTACK_DURATION='$(DURATION)' ATTACK_SEED='$(SEED)' $(GO) test -p 1 ./test/integration/attack/... ./test/integration/federationattack/... \
+		-count 1 -timeout 0 -v \
 		$(call hint,the lines above say what was wrong and which SEED repeats it)
 
 bench: assets build ## Measure the hub against its floor and ideal (SIZES=5000x2000,... or all, SCENARIOS=restart,...; 15 minutes)
 	@echo "==> bench: $(BINARY) on control planes of its own; compare ratios, not times"
 	@$(GO) run ./test/benchmark/run -binary $(BINARY) -sizes '$(SIZES)' -scenarios '$(SCENARIOS)' $(if $(JSON),-json '$(JSON)') $(if $(PODS),-pods '$(PODS)') \
+		$(if $(OBJECTS),-objects '$(OBJECTS)') \
 		$(call hint,a decision that is wrong or a write too many is a bug: the lines above say which)
 
 bench-report: assets build ## The same, and write docs/benchmark.{json,svg} and the table in docs/benchmark.md (FROM=report.json,...: of these)

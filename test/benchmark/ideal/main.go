@@ -43,6 +43,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("ideal", flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "who to be, and where")
 	file := flags.String("decisions", "", "file of the decisions to write; without one nothing is written")
+	works := flags.String("works", "", "file of the ManifestWorks to write instead of decisions")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the flags: %w", err)
 	}
@@ -51,6 +52,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("reading %s: %w", *kubeconfig, err)
 	}
 	config.QPS = -1
+	if *works != "" {
+		script, err := precomputed.ReadWorkFile(*works)
+		if err != nil {
+			return err
+		}
+		return deliver(ctx, config, script, out)
+	}
 	script := &precomputed.Script{}
 	if *file != "" {
 		if script, err = precomputed.ReadFile(*file); err != nil {
@@ -86,7 +94,7 @@ func work(ctx context.Context, config *rest.Config, script *precomputed.Script, 
 		if err != nil {
 			return fmt.Errorf("watching %T: %w", kind, err)
 		}
-		if _, err := informer.AddEventHandler(listen(script, values)); err != nil {
+		if _, err := informer.AddEventHandler(listen(script.Cluster, script.Label, values)); err != nil {
 			return fmt.Errorf("listening to %T: %w", kind, err)
 		}
 	}
@@ -94,31 +102,32 @@ func work(ctx context.Context, config *rest.Config, script *precomputed.Script, 
 		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
 	}
 	fmt.Fprintln(out, "synced")
-	return errors.Join(write(ctx, precomputed.NewWriter(api, false), script, values), <-ended)
+	writer := precomputed.NewWriter(api, false)
+	return errors.Join(follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) }), <-ended)
 }
 
-// listen hands on every new value of the label of the cluster.
-func listen(script *precomputed.Script, values chan<- string) toolscache.ResourceEventHandler {
+// listen hands on every new value of a label of a cluster.
+func listen(cluster, label string, values chan<- string) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(old, object any) {
 		before, okBefore := old.(*clusterv1.ManagedCluster)
 		after, okAfter := object.(*clusterv1.ManagedCluster)
-		if !okBefore || !okAfter || after.Name != script.Cluster {
+		if !okBefore || !okAfter || after.Name != cluster {
 			return
 		}
-		if value := after.Labels[script.Label]; value != before.Labels[script.Label] {
+		if value := after.Labels[label]; value != before.Labels[label] {
 			values <- value
 		}
 	}}
 }
 
-// write writes the decisions of every value, until ctx ends.
-func write(ctx context.Context, writer *precomputed.Writer, script *precomputed.Script, values <-chan string) error {
+// follow calls write with every value, until ctx ends.
+func follow(ctx context.Context, values <-chan string, write func(string) error) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case value := <-values:
-			if err := writer.Write(ctx, script.ByValue[value]); err != nil {
+			if err := write(value); err != nil {
 				return err
 			}
 		}

@@ -5,8 +5,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
-
-	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
 )
 
 func TestOnlyTheLabelOfTheClusterIsWritten(t *testing.T) {
@@ -26,7 +24,7 @@ func TestOnlyTheLabelOfTheClusterIsWritten(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			values := make(chan string, 1)
-			listen(&precomputed.Script{Cluster: "c1", Label: "l"}, values).OnUpdate(tc.before, tc.after)
+			listen("c1", "l", values).OnUpdate(tc.before, tc.after)
 			if len(values) != tc.want {
 				t.Fatalf("the decisions of %d values are written, want %d", len(values), tc.want)
 			}

@@ -1,3 +1,3 @@
-// Package precomputed has decisions that are known before they are written, and a Writer that sends them as the hub does, request for
-// request. The write floor and the ideal controller consist of it.
+// Package precomputed has decisions and ManifestWorks that are known before they are written, and a Writer and a WorkWriter that send them
+// as the hub does, request for request. The write floors and the ideal controller consist of them.
 package precomputed

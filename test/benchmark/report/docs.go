@@ -25,7 +25,7 @@ func (r *Report) WriteJSON(path string) error {
 	return os.WriteFile(path, append(content, '\n'), 0o600)
 }
 
-// ReadJSON reads reports that WriteJSON wrote, as one: the sizes of all of them, smallest first, and of each size, and of admission, the
+// ReadJSON reads reports that WriteJSON wrote, as one: the sizes of all of them, smallest first, and of each size, and of those without, the
 // last one read.
 func ReadJSON(paths ...string) (*Report, error) {
 	all := &Report{}
@@ -39,9 +39,8 @@ func ReadJSON(paths ...string) (*Report, error) {
 			return nil, fmt.Errorf("reading the report %s: %w", path, err)
 		}
 		all.Machine, all.Missing = one.Machine, one.Missing
-		if one.Admission != nil {
-			all.Admission = one.Admission
-		}
+		all.Admission = cmp.Or(one.Admission, all.Admission)
+		all.Federation = cmp.Or(one.Federation, all.Federation)
 		for _, run := range one.Runs {
 			all.Runs = slices.DeleteFunc(all.Runs, func(r Run) bool { return r.Size == run.Size })
 			all.Runs = append(all.Runs, run)

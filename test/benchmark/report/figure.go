@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,9 +79,16 @@ type Report struct {
 	Missing []string `json:"missing,omitempty"`
 	Runs    []Run    `json:"runs"`
 	// Admission is what was measured of admission, which has no size; nil for nothing.
-	Admission *Run       `json:"admission,omitempty"`
-	Exponents []Exponent `json:"exponents,omitempty"`
-	Targets   []Verdict  `json:"targets,omitempty"`
+	Admission *Run `json:"admission,omitempty"`
+	// Federation is what was measured of federated objects; nil for nothing.
+	Federation *Run       `json:"federation,omitempty"`
+	Exponents  []Exponent `json:"exponents,omitempty"`
+	Targets    []Verdict  `json:"targets,omitempty"`
+}
+
+// separate returns the runs without a size that were measured.
+func (r *Report) separate() []*Run {
+	return slices.DeleteFunc([]*Run{r.Admission, r.Federation}, func(run *Run) bool { return run == nil })
 }
 
 // Text shows a value with its unit.

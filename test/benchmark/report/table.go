@@ -43,16 +43,16 @@ func (r *Report) grid() (head []string, rows [][]string) {
 	return head, rows
 }
 
-// tables are the figures by size, and those of admission, each with its title as the first row. A table without figures is left out.
+// tables are the figures by size, and those of each run without a size, each with its title as the first row. A table without figures is left out.
 func (r *Report) tables() [][][]string {
 	var tables [][][]string
 	if len(r.Runs) > 0 {
 		head, rows := r.grid()
 		tables = append(tables, slices.Concat([][]string{head}, rows))
 	}
-	if r.Admission != nil {
-		table := append(make([][]string, 0, 1+len(r.Admission.Figures)), []string{"scenario", "figure", "value"})
-		for _, figure := range r.Admission.Figures {
+	for _, run := range r.separate() {
+		table := append(make([][]string, 0, 1+len(run.Figures)), []string{"scenario", "figure", "value"})
+		for _, figure := range run.Figures {
 			table = append(table, []string{figure.Scenario, figure.Name, figure.Unit.Text(figure.Value)})
 		}
 		tables = append(tables, table)

@@ -95,16 +95,13 @@ func (r *Report) Judge(list []Target) []Verdict {
 	return verdicts
 }
 
-// all returns the runs of all sizes, and that of admission.
+// all returns the runs of all sizes, and those without.
 func (r *Report) all() []*Run {
-	runs := make([]*Run, 0, len(r.Runs)+1)
+	runs := make([]*Run, 0, len(r.Runs)+2)
 	for i := range r.Runs {
 		runs = append(runs, &r.Runs[i])
 	}
-	if r.Admission != nil {
-		runs = append(runs, r.Admission)
-	}
-	return runs
+	return append(runs, r.separate()...)
 }
 
 func (t Target) verdict(size string, value float64) Verdict {

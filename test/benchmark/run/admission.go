@@ -22,7 +22,7 @@ import (
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
 
-// admissionScenario is the only scenario with a control plane of its own: it has policies instead of clusters and placements.
+// admissionScenario has a control plane of its own, with policies instead of clusters and placements.
 const admissionScenario = "admission"
 
 // reviews is a control plane with pod scheduling policies, the webhook of the hub and the floor, and what is measured on it.
@@ -57,7 +57,7 @@ func measureAdmission(ctx context.Context, o *options, tools programs, directory
 		{"policies", r.furnish}, {"floor", r.startFloor}, {"hub", r.startHub}, {"latencies", r.latencies}, {"memory", r.memory},
 	} {
 		if err := step.run(ctx); err != nil {
-			return r.run, fmt.Errorf("scenario %s: %s: %w", admissionScenario, step.name, err)
+			return r.run, fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
 	return r.run, nil

@@ -111,7 +111,11 @@ func (s *stage) ideal(ctx context.Context) error {
 
 // startIdeal starts the ideal and waits until its caches are in sync and it is quiet.
 func (s *stage) startIdeal(ctx context.Context, decisions string, measured *start) (*process, error) {
-	p, err := startProcess(ctx, s.programs.ideal, "--kubeconfig="+s.kubeconfig, "--decisions="+decisions)
+	return s.observer.startIdeal(ctx, measured, s.programs.ideal, "--kubeconfig="+s.kubeconfig, "--decisions="+decisions)
+}
+
+func (o *observer) startIdeal(ctx context.Context, measured *start, binary string, flags ...string) (*process, error) {
+	p, err := startProcess(ctx, binary, flags...)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +124,7 @@ func (s *stage) startIdeal(ctx context.Context, decisions string, measured *star
 		return nil, err
 	}
 	measured.ready = time.Since(p.begin)
-	if err := s.comeUp(ctx, p, measured); err != nil {
+	if err := o.comeUp(ctx, p, measured); err != nil {
 		p.kill()
 		return nil, err
 	}
@@ -159,6 +163,10 @@ func (s *stage) idealHeartbeats(ctx context.Context, p *process, rate int) error
 
 // cpuPerEvent is the CPU time that a process takes for each of the events that are made, until it is quiet, and how many they are.
 func (s *stage) cpuPerEvent(ctx context.Context, p *process, events func() (int, error)) (time.Duration, int, error) {
+	return s.observer.cpuPerEvent(ctx, p, events)
+}
+
+func (o *observer) cpuPerEvent(ctx context.Context, p *process, events func() (int, error)) (time.Duration, int, error) {
 	before, err := p.cpu()
 	if err != nil {
 		return 0, 0, err
@@ -167,7 +175,7 @@ func (s *stage) cpuPerEvent(ctx context.Context, p *process, events func() (int,
 	if err != nil {
 		return 0, 0, err
 	}
-	if _, err := s.settle(ctx, p); err != nil {
+	if _, err := o.settle(ctx, p); err != nil {
 		return 0, 0, err
 	}
 	after, err := p.cpu()

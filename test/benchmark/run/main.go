@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/placement-hub/placement-hub/test/benchmark/deliveries"
 	"github.com/placement-hub/placement-hub/test/benchmark/fleet"
 	"github.com/placement-hub/placement-hub/test/benchmark/report"
 )
@@ -34,12 +35,16 @@ func main() {
 // defaultPods are few enough to be created in half a minute, and enough to be seen in the memory of a hub that would cache them.
 const defaultPods = 20000
 
+// defaultObjects are few enough for a quick run; docs/benchmark.md has the figures of ten times as many.
+const defaultObjects = 50
+
 // options are what can be asked for.
 type options struct {
 	sizes     []fleet.Size
 	scenarios []scenario
-	admission bool // the scenario with a control plane of its own
-	pods      int  // of that scenario
+	separate  []separateScenario
+	pods      int // of the scenario admission
+	objects   int // of the scenario federation
 	binary    string
 	json      string
 	docs      string
@@ -55,6 +60,7 @@ func parseOptions(args []string) (*options, error) {
 	flags.StringVar(&o.json, "json", "", "file to write the report to as JSON")
 	flags.StringVar(&o.docs, "docs", "", "directory of benchmark.md, to write the table, the chart and the JSON to")
 	flags.IntVar(&o.pods, "pods", defaultPods, "Pods of the scenario "+admissionScenario)
+	flags.IntVar(&o.objects, "objects", defaultObjects, "objects that are delivered to each cluster in the scenario "+federationScenario)
 	from := flags.String("from", "", "reports as JSON, separated by commas, to write as one instead of measuring anything")
 	if err := flags.Parse(args); err != nil {
 		return nil, fmt.Errorf("reading the flags: %w", err)
@@ -66,7 +72,7 @@ func parseOptions(args []string) (*options, error) {
 	if o.sizes, err = fleet.ParseSizes(*sizes); err != nil {
 		return nil, err
 	}
-	if o.scenarios, o.admission, err = chosenScenarios(*names); err != nil {
+	if o.scenarios, o.separate, err = chosenScenarios(*names); err != nil {
 		return nil, err
 	}
 	if len(o.scenarios) == 0 {
@@ -74,6 +80,9 @@ func parseOptions(args []string) (*options, error) {
 	}
 	if o.pods < 1 {
 		return nil, fmt.Errorf("-pods is %d: want at least 1", o.pods)
+	}
+	if o.objects < deliveries.Least {
+		return nil, fmt.Errorf("-objects is %d: want at least %d", o.objects, deliveries.Least)
 	}
 	return o, nil
 }
@@ -119,11 +128,15 @@ func measure(ctx context.Context, args []string, out, log io.Writer) (err error)
 			break
 		}
 	}
-	if o.admission && ctx.Err() == nil {
-		var err error
-		if r.Admission, err = measureAdmission(ctx, o, tools, directory, log); err != nil {
-			failures = append(failures, err)
+	for _, scenario := range o.separate {
+		if ctx.Err() != nil {
+			break
 		}
+		run, err := scenario.measure(ctx, o, tools, directory, log)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("scenario %s: %w", scenario.name, err))
+		}
+		*scenario.run(r) = run
 	}
 	return errors.Join(append(failures, conclude(r, o, out))...)
 }
@@ -198,31 +211,49 @@ func scenarios() []scenario {
 	}
 }
 
-// chosenScenarios are those that are named, with the first one before any other; all when none is. The scenario admission needs none of
-// them, and is reported apart.
-func chosenScenarios(names string) (chosen []scenario, admission bool, err error) {
-	all := scenarios()
+// separateScenario is a scenario with a control plane of its own and without clusters and placements of a size.
+type separateScenario struct {
+	name string
+	// measure returns what was measured with an error, too.
+	measure func(ctx context.Context, o *options, tools programs, directory string, log io.Writer) (*report.Run, error)
+	// run returns the place in a report.
+	run func(*report.Report) **report.Run
+}
+
+// separateScenarios are reported apart.
+func separateScenarios() []separateScenario {
+	return []separateScenario{
+		{admissionScenario, measureAdmission, func(r *report.Report) **report.Run { return &r.Admission }},
+		{federationScenario, measureFederation, func(r *report.Report) **report.Run { return &r.Federation }},
+	}
+}
+
+// chosenScenarios are those that are named, with the first one of scenarios before any other of them; all when none is named.
+func chosenScenarios(names string) (chosen []scenario, separate []separateScenario, err error) {
+	chosen, separate = scenarios(), separateScenarios()
 	if names == "" {
-		return all, true, nil
+		return chosen, separate, nil
+	}
+	var known []string
+	for _, s := range chosen {
+		known = append(known, s.name)
+	}
+	cold := known[0]
+	for _, s := range separate {
+		known = append(known, s.name)
 	}
 	wanted := strings.Split(names, ",")
-	if i := slices.Index(wanted, admissionScenario); i >= 0 {
-		wanted, admission = slices.Delete(wanted, i, i+1), true
-		if len(wanted) == 0 {
-			return nil, true, nil
-		}
-	}
-	chosen = slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.name != all[0].name && !slices.Contains(wanted, s.name) })
 	for _, name := range wanted {
-		if !slices.ContainsFunc(all, func(s scenario) bool { return s.name == name }) {
-			known := make([]string, 0, len(all))
-			for _, s := range all {
-				known = append(known, s.name)
-			}
-			return nil, false, fmt.Errorf("scenario %q is not known; known are %s, %s", name, strings.Join(known, ", "), admissionScenario)
+		if !slices.Contains(known, name) {
+			return nil, nil, fmt.Errorf("scenario %q is not known; known are %s", name, strings.Join(known, ", "))
 		}
 	}
-	return chosen, admission, nil
+	separate = slices.DeleteFunc(separate, func(s separateScenario) bool { return !slices.Contains(wanted, s.name) })
+	if len(separate) == len(wanted) {
+		return nil, separate, nil
+	}
+	chosen = slices.DeleteFunc(chosen, func(s scenario) bool { return s.name != cold && !slices.Contains(wanted, s.name) })
+	return chosen, separate, nil
 }
 
 // conclude works out what follows from the figures, and writes the report.

@@ -12,14 +12,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds that the observer watches.
+// The kinds that observers watch.
 const (
 	decisionKind  = "PlacementDecision"
 	placementKind = "Placement"
+	workKind      = "ManifestWork"
 )
+
+// groupOf returns the API of a kind that observers watch.
+func groupOf(kind string) schema.GroupVersion {
+	if kind == workKind {
+		return schema.GroupVersion(workv1.GroupVersion)
+	}
+	return schema.GroupVersion(clusterv1beta1.GroupVersion)
+}
 
 // change is one change of an object that a watch has reported.
 type change struct {
@@ -30,7 +40,7 @@ type change struct {
 	placement types.NamespacedName
 }
 
-// observer notes every change of decisions and placements, as any consumer sees it. It asks for metadata alone, which costs the API server
+// observer notes every change of the objects of some kinds, as any consumer sees it. It asks for metadata alone, which costs the API server
 // little.
 type observer struct {
 	mu      sync.Mutex
@@ -39,12 +49,12 @@ type observer struct {
 	failed  error
 }
 
-// observe begins to watch, until ctx ends.
-func observe(ctx context.Context, hub client.WithWatch) (*observer, error) {
+// observe begins to watch some kinds, until ctx ends.
+func observe(ctx context.Context, hub client.WithWatch, kinds ...string) (*observer, error) {
 	o := &observer{news: make(chan struct{})}
-	for _, kind := range []string{decisionKind, placementKind} {
+	for _, kind := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind + "List"))
+		list.SetGroupVersionKind(groupOf(kind).WithKind(kind + "List"))
 		watcher, err := hub.Watch(ctx, list)
 		if err != nil {
 			return nil, fmt.Errorf("watching %s: %w", kind, err)
@@ -71,7 +81,7 @@ func (o *observer) follow(ctx context.Context, hub client.WithWatch, kind string
 			return
 		}
 		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind(kind + "List"))
+		list.SetGroupVersionKind(groupOf(kind).WithKind(kind + "List"))
 		var err error
 		if watcher, err = hub.Watch(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}); err != nil {
 			o.fail(fmt.Errorf("watching %s again: %w", kind, err))
@@ -136,6 +146,27 @@ func (o *observer) await(ctx context.Context, mark int, done func(change) bool) 
 	}
 }
 
+// settle waits until a program is quiet, and returns since when: nothing that is watched was written from then on, and hardly anything
+// computed.
+func (o *observer) settle(ctx context.Context, p *process) (time.Time, error) {
+	since, last := time.Now(), time.Duration(-1)
+	seen := o.mark()
+	looked := since
+	err := poll(ctx, busyInterval, func() (bool, error) {
+		spent, err := p.cpu()
+		now := time.Now()
+		if mark := o.mark(); mark > seen {
+			seen, since = mark, now
+		}
+		if last >= 0 && (spent-last).Seconds() > busy*now.Sub(looked).Seconds() {
+			since = now
+		}
+		last, looked = spent, now
+		return now.Sub(since) > calm, err
+	})
+	return since, err
+}
+
 // writes counts changes by kind and verb.
 type writes map[string]int
 
@@ -144,7 +175,7 @@ func count(changes []change) writes {
 	verbs := map[watch.EventType]string{watch.Added: "create", watch.Modified: "patch", watch.Deleted: "delete"}
 	counts := writes{}
 	for _, c := range changes {
-		if c.kind == decisionKind || c.verb == watch.Modified {
+		if c.kind != placementKind || c.verb == watch.Modified {
 			counts[verbs[c.verb]+" "+c.kind]++
 		}
 	}

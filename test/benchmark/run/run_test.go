@@ -168,11 +168,12 @@ func TestOptions(t *testing.T) {
 		scenarios string
 		want      []string
 		sizes     int
-		admission bool
+		separate  []string
 	}{
-		{"admission", nil, 0, true},
-		{"restart", []string{"cold-start", "restart"}, fleet.Usual, false},
-		{"restart,admission", []string{"cold-start", "restart"}, fleet.Usual, true},
+		{"admission", nil, 0, []string{"admission"}},
+		{"federation,admission", nil, 0, []string{"admission", "federation"}},
+		{"restart", []string{"cold-start", "restart"}, fleet.Usual, nil},
+		{"restart,federation", []string{"cold-start", "restart"}, fleet.Usual, []string{"federation"}},
 	} {
 		o, err := parseOptions([]string{"-scenarios=" + tc.scenarios})
 		if err != nil {
@@ -182,11 +183,15 @@ func TestOptions(t *testing.T) {
 		for _, scenario := range o.scenarios {
 			names = append(names, scenario.name)
 		}
-		if !slices.Equal(names, tc.want) || len(o.sizes) != tc.sizes || o.admission != tc.admission {
-			t.Errorf("%s: scenarios %q at %d sizes, admission %t", tc.scenarios, names, len(o.sizes), o.admission)
+		var separate []string
+		for _, scenario := range o.separate {
+			separate = append(separate, scenario.name)
+		}
+		if !slices.Equal(names, tc.want) || len(o.sizes) != tc.sizes || !slices.Equal(separate, tc.separate) {
+			t.Errorf("%s: scenarios %q at %d sizes, separate ones %q", tc.scenarios, names, len(o.sizes), separate)
 		}
 	}
-	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing", "-scenarios=admission,nothing", "-pods=0"} {
+	for _, wrong := range []string{"-sizes=huge", "-scenarios=nothing", "-scenarios=admission,nothing", "-pods=0", "-objects=1"} {
 		if _, err := parseOptions([]string{wrong}); err == nil {
 			t.Errorf("%s is taken", wrong)
 		}

@@ -23,15 +23,20 @@ const (
 	enough  = 90 * time.Second
 )
 
-// relabel sets a label of a cluster, or takes it away when the value is empty.
+// relabel is the function with the client of the stage.
 func (s *stage) relabel(ctx context.Context, cluster, label, value string) error {
+	return relabel(ctx, s.api, cluster, label, value)
+}
+
+// relabel sets a label of a cluster, or takes it away when the value is empty.
+func relabel(ctx context.Context, api client.Client, cluster, label, value string) error {
 	text := "null"
 	if value != "" {
 		text = `"` + value + `"`
 	}
 	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, label, text)
 	object := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}
-	if err := s.api.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+	if err := api.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		return fmt.Errorf("labelling ManagedCluster %s: %w", cluster, err)
 	}
 	return nil
@@ -99,15 +104,20 @@ func (s *stage) toggles(ctx context.Context, l *latencies) (int, error) {
 	return repeats, nil
 }
 
+// addTo notes how long it took to the decisions, or to the works.
+func (l *latencies) addTo(run *report.Run, scenario string) {
+	run.AddTime(scenario, "first-p50", report.Percentile(l.first, 50))
+	run.AddTime(scenario, "last-p50", report.Percentile(l.last, 50))
+	run.AddTime(scenario, "last-p99", report.Percentile(l.last, 99))
+	run.AddTime(scenario, "gain-last-p50", report.Percentile(l.gain, 50))
+	run.AddTime(scenario, "removal-last-p50", report.Percentile(l.removal, 50))
+	run.AddTime(scenario, "each-p50", report.Percentile(l.each, 50))
+	run.AddTime(scenario, "each-p99", report.Percentile(l.each, 99))
+}
+
 // addLatencies notes how long it took to the decisions.
 func (s *stage) addLatencies(scenario string, l *latencies) {
-	s.run.AddTime(scenario, "first-p50", report.Percentile(l.first, 50))
-	s.run.AddTime(scenario, "last-p50", report.Percentile(l.last, 50))
-	s.run.AddTime(scenario, "last-p99", report.Percentile(l.last, 99))
-	s.run.AddTime(scenario, "gain-last-p50", report.Percentile(l.gain, 50))
-	s.run.AddTime(scenario, "removal-last-p50", report.Percentile(l.removal, 50))
-	s.run.AddTime(scenario, "each-p50", report.Percentile(l.each, 50))
-	s.run.AddTime(scenario, "each-p99", report.Percentile(l.each, 99))
+	l.addTo(s.run, scenario)
 	s.logf("%s: first decision p50 %v, last p50 %v p99 %v", scenario, report.Percentile(l.first, 50), report.Percentile(l.last, 50),
 		report.Percentile(l.last, 99))
 }

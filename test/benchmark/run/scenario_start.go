@@ -179,6 +179,11 @@ func (s *stage) starts() int {
 
 // addStarts notes the middle of how a program came up, and the most memory.
 func (s *stage) addStarts(scenario string, starts []start) {
+	s.logf("%s: %s", scenario, addStarts(s.run, scenario, starts))
+}
+
+// addStarts is the method for any run. It returns a line for the log.
+func addStarts(run *report.Run, scenario string, starts []start) string {
 	n := len(starts)
 	ready, quiet, spent := make([]time.Duration, n), make([]time.Duration, n), make([]time.Duration, n)
 	var peak int64
@@ -186,11 +191,11 @@ func (s *stage) addStarts(scenario string, starts []start) {
 		ready[i], quiet[i], spent[i] = one.ready, one.quiet, one.cpu
 		peak = max(peak, one.memory)
 	}
-	s.run.AddTime(scenario, "ready", report.Percentile(ready, 50))
-	s.run.AddTime(scenario, "quiet", report.Percentile(quiet, 50))
-	s.run.AddTime(scenario, "cpu-of-start", report.Percentile(spent, 50))
-	s.run.Add(scenario, "peak-memory", report.Bytes, float64(peak))
-	s.logf("%s: ready after %v, quiet after %v, cpu %v, %d MiB", scenario, ready, quiet, spent, peak>>20)
+	run.AddTime(scenario, "ready", report.Percentile(ready, 50))
+	run.AddTime(scenario, "quiet", report.Percentile(quiet, 50))
+	run.AddTime(scenario, "cpu-of-start", report.Percentile(spent, 50))
+	run.Add(scenario, "peak-memory", report.Bytes, float64(peak))
+	return fmt.Sprintf("ready after %v, quiet after %v, cpu %v, %d MiB", ready, quiet, spent, peak>>20)
 }
 
 // startAgain starts the hub and waits until it is quiet.
@@ -210,9 +215,14 @@ func (s *stage) startAgain(ctx context.Context, scenario string, measured *start
 	return s.finish(ctx, scenario, w)
 }
 
-// comeUp waits until a program that was started is quiet.
+// comeUp is that of the observer.
 func (s *stage) comeUp(ctx context.Context, p *process, measured *start) error {
-	quiet, err := s.settle(ctx, p)
+	return s.observer.comeUp(ctx, p, measured)
+}
+
+// comeUp waits until a program that was started is quiet.
+func (o *observer) comeUp(ctx context.Context, p *process, measured *start) error {
+	quiet, err := o.settle(ctx, p)
 	if err != nil {
 		return fmt.Errorf("waiting until %s is quiet: %w", p.name, err)
 	}

@@ -99,7 +99,7 @@ func (s *stage) furnish(ctx context.Context) error {
 	if s.api, err = client.NewWithWatch(s.environment.AdminConfig(), client.Options{Scheme: controller.Scheme()}); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
-	if s.observer, err = observe(ctx, s.api); err != nil {
+	if s.observer, err = observe(ctx, s.api, decisionKind, placementKind); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -129,24 +129,9 @@ func (s *stage) failf(format string, args ...any) {
 	s.logf("WRONG: %s", failure)
 }
 
-// settle waits until a program is quiet, and returns since when: nothing was written from then on, and hardly anything computed.
+// settle is that of the observer.
 func (s *stage) settle(ctx context.Context, p *process) (time.Time, error) {
-	since, last := time.Now(), time.Duration(-1)
-	seen := s.observer.mark()
-	looked := since
-	err := poll(ctx, busyInterval, func() (bool, error) {
-		spent, err := p.cpu()
-		now := time.Now()
-		if mark := s.observer.mark(); mark > seen {
-			seen, since = mark, now
-		}
-		if last >= 0 && (spent-last).Seconds() > busy*now.Sub(looked).Seconds() {
-			since = now
-		}
-		last, looked = spent, now
-		return now.Sub(since) > calm, err
-	})
-	return since, err
+	return s.observer.settle(ctx, p)
 }
 
 // window is what the hub had done at the begin of a scenario.

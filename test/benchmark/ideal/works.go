@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+	"github.com/placement-hub/placement-hub/test/benchmark/precomputed"
+)
+
+// deliver fills the caches of the controller of federated objects and then writes the works of the script.
+func deliver(ctx context.Context, config *rest.Config, script *precomputed.WorkScript, out io.Writer) error {
+	scheme := controller.Scheme()
+	if err := workv1.Install(scheme); err != nil {
+		return fmt.Errorf("adding ManifestWorks to the scheme: %w", err)
+	}
+	api, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	informers, err := cache.New(config, cache.Options{
+		Scheme: scheme, DefaultTransform: controller.Options{Namespace: manifests.Namespace}.CacheOptions().DefaultTransform,
+		ByObject: map[client.Object]cache.ByObject{&workv1.ManifestWork{}: {
+			Label: labels.SelectorFromSet(labels.Set{federation.ManagedLabel: "true"}), Transform: withoutPayload,
+		}},
+	})
+	if err != nil {
+		return fmt.Errorf("making the caches: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- informers.Start(ctx) }()
+
+	values := make(chan string, 100)
+	clusters, err := informers.GetInformer(ctx, &clusterv1.ManagedCluster{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watching ManagedClusters: %w", err)
+	}
+	if _, err := clusters.AddEventHandler(listen(script.Cluster, script.Label, values)); err != nil {
+		return fmt.Errorf("listening to ManagedClusters: %w", err)
+	}
+	for _, kind := range watched() {
+		if _, err := informers.GetInformer(ctx, kind, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching %T: %w", kind, err)
+		}
+	}
+	if !informers.WaitForCacheSync(ctx) {
+		return errors.Join(errors.New("the caches did not get in sync"), ctx.Err())
+	}
+	fmt.Fprintln(out, "synced")
+	writer := precomputed.NewWorkWriter(api)
+	return errors.Join(follow(ctx, values, func(value string) error { return writer.Write(ctx, script.ByValue[value]) }), <-ended)
+}
+
+// watched are the kinds that the hub watches for federated objects, beside ManagedClusters; of the objects only their metadata.
+func watched() []client.Object {
+	objects := federation.DefaultKinds()
+	kinds := append(make([]client.Object, 0, 6+len(objects)),
+		&clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}, &clusterv1beta1.Placement{},
+		&clusterv1beta1.PlacementDecision{}, &corev1.Namespace{}, &workv1.ManifestWork{})
+	for _, kind := range objects {
+		metadata := &metav1.PartialObjectMetadata{}
+		metadata.SetGroupVersionKind(kind.GroupVersionKind)
+		kinds = append(kinds, metadata)
+	}
+	return kinds
+}
+
+// withoutPayload drops what no answer needs of a work before it is cached.
+func withoutPayload(in any) (any, error) {
+	if work, ok := in.(*workv1.ManifestWork); ok {
+		work.Spec, work.ManagedFields = workv1.ManifestWorkSpec{}, nil
+	}
+	return in, nil
+}
+
+var _ toolscache.TransformFunc = withoutPayload
