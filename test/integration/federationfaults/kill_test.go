@@ -1,0 +1,100 @@
+package federationfaults
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+// lives are the numbers of writes that hubs carry out before they are cut off, one after the other.
+var lives = []int{0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 34}
+
+// cutOff runs a hub that is cut off after so many writes of works, and ends it after during returned. The first write beyond is refused, or it
+// is carried out and its response is lost.
+func cutOff(proxy *faults.Proxy, writes int, fault faults.Fault, during func(sent func() int)) {
+	GinkgoHelper()
+
+	before := len(proxy.Requests(isWrite))
+	mend := proxy.Break(faults.Rule{Match: isWrite, Fault: fault, After: writes})
+	suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers, delivering)
+
+	during(func() int { return len(proxy.Requests(isWrite)) - before })
+
+	refused := proxy.Break(faults.Rule{Fault: faults.Reset}) // Nothing arrives any more, as if the process had ended.
+
+	suite.StopHub()
+	mend()
+	refused()
+}
+
+var _ = Describe("A hub that is killed between two writes", Ordered, func() {
+	It("federated-selector F35: has no work of a staying cluster deleted or created again, and loses nothing before all is gained", func(ctx SpecContext) {
+		const (
+			last           = 300
+			staying, moved = 100, 200
+		)
+
+		proxy := throughProxy(ctx)
+		w := newWorld(ctx)
+		w.members(ctx, "set", 1, last, func(i int) string {
+			if i > moved {
+				return "ashore"
+			}
+
+			return "aboard"
+		})
+		w.configMap(ctx, "cm", selecting(wave, "aboard"))
+		w.expectDelivered(ctx, "cm", suite.Shorts(1, moved)...)
+		awaitQuiet(ctx, proxy)
+		w.record(ctx)
+		suite.StopHub()
+
+		By("moving the selection in one go while no hub runs")
+		w.relabel(ctx, wave, "ashore", suite.Shorts(staying+1, moved)...)
+		w.relabel(ctx, wave, "aboard", suite.Shorts(moved+1, last)...)
+
+		for n, writes := range lives {
+			cutOff(proxy, writes, []faults.Fault{faults.Reset, faults.Lost}[n%2], func(sent func() int) {
+				Eventually(sent).WithContext(ctx).WithTimeout(suite.Timeout).Should(BeNumerically(">", writes), "the hub was cut off")
+			})
+		}
+
+		suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers, delivering)
+
+		selected := slices.Concat(suite.Shorts(1, staying), suite.Shorts(moved+1, last))
+		w.expectDelivered(ctx, "cm", selected...)
+		w.expectOrder(ctx)
+
+		By("moving it while hubs come and go")
+		suite.StopHub()
+
+		random := rand.New(rand.NewPCG(1, uint64(GinkgoRandomSeed())))
+		all := suite.Shorts(staying+1, last)
+
+		for range 5 {
+			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+
+			cutOff(proxy, random.IntN(20), faults.Lost, func(func() int) {
+				w.relabel(ctx, wave, "aboard", all[:20]...)
+				w.relabel(ctx, wave, "ashore", all[20:40]...)
+				awaitQuiet(ctx, proxy)
+			})
+		}
+
+		w.relabel(ctx, wave, "aboard", all...)
+
+		suite.StopHub = suite.StartHub(proxy.Config(), suite.ManyWorkers, delivering)
+
+		w.expectDelivered(ctx, "cm", suite.Shorts(1, last)...)
+		Expect(w.history.CatchUp(ctx)).To(Succeed())
+
+		passage := w.history.Since(w.mark)
+		Expect(passage.Doubled()).To(BeEmpty())
+		Expect(passage.Disturbed(w.keys("cm", suite.Shorts(1, staying)...))).To(BeEmpty())
+	})
+})

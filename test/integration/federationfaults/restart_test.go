@@ -1,0 +1,71 @@
+package federationfaults
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/test/integration/suite"
+)
+
+// settleTimeout is how long 1,000 works may take on a loaded machine.
+const settleTimeout = 2 * time.Minute
+
+var _ = Describe("A restart", Ordered, func() {
+	It("federated-selector F36: writes nothing over 50 objects in 20 clusters; the benchmark restarts over many more", func(ctx SpecContext) {
+		const objects, clusters = 50, 20
+
+		start := func() func() { return suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane), delivering) }
+
+		install()
+		suite.StopHub()
+
+		suite.StopHub = start()
+
+		DeferCleanup(func(ctx SpecContext) {
+			suite.StopHub()
+
+			suite.StopHub = suite.StartHub(suite.HubConfig(ctx, suite.ControlPlane))
+		})
+
+		w := newWorld(ctx)
+		w.members(ctx, "set", 1, clusters, always("aboard"))
+		w.record(ctx)
+
+		before := len(w.history.Mark().Keys())
+
+		Expect(suite.Each(ctx, objects, func(ctx context.Context, i int) error {
+			cm := &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: fmt.Sprintf("cm-%04d", i)},
+				Data:       map[string]string{"number": strconv.Itoa(i)},
+			}
+
+			return suite.Client.Create(ctx, cm)
+		})).To(Succeed())
+
+		Eventually(func() int { return len(w.history.Mark().Keys()) - before }).
+			WithContext(ctx).WithTimeout(settleTimeout).WithPolling(time.Second).Should(Equal(objects * clusters))
+
+		writes := func(g Gomega) []string {
+			return suite.HubWrites(g, func(namespace string) bool { return namespace != "" })
+		}
+		written := suite.AwaitUnchanged(ctx, writes)
+		evaluations := suite.CounterSum(Default, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
+
+		suite.StopHub()
+
+		suite.StopHub = start()
+
+		Eventually(func(g Gomega) {
+			now := suite.CounterSum(g, "controller_runtime_reconcile_total", map[string]string{"controller": objectsController})
+			g.Expect(now-evaluations).To(BeNumerically(">=", objects), "every object was evaluated again")
+		}).WithContext(ctx).WithTimeout(settleTimeout).Should(Succeed())
+		Expect(suite.AwaitUnchanged(ctx, writes)).To(Equal(written))
+	})
+})
