@@ -1,0 +1,105 @@
+package federationattack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
+	"github.com/placement-hub/placement-hub/pkg/lenient"
+	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	"github.com/placement-hub/placement-hub/test/env/faults"
+)
+
+const (
+	// workers leave some for the others when requests hang.
+	workers = 32
+	// stopTimeout is how long a hub may take to end.
+	stopTimeout = 30 * time.Second
+)
+
+// hub is a hub in this process behind a proxy.
+type hub struct {
+	proxy *faults.Proxy
+	stop  context.CancelFunc
+	ended chan error
+}
+
+func newHub(account *rest.Config) (*hub, error) {
+	proxy, err := faults.Start(account)
+	if err != nil {
+		return nil, fmt.Errorf("starting a proxy: %w", err)
+	}
+
+	return &hub{proxy: proxy}, nil
+}
+
+// start runs the controllers of placement and of federated objects.
+func (h *hub) start(ctx context.Context) error {
+	options := controller.Options{
+		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller, "federation/objects"},
+		Workers:     workers,
+	}
+
+	mgr, err := ctrl.NewManager(h.proxy.Config(), ctrl.Options{
+		Scheme: controller.Scheme(), Cache: options.CacheOptions(), NewCache: lenient.NewCache, Logger: klog.Background(),
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+	})
+	if err != nil {
+		return fmt.Errorf("making a manager: %w", err)
+	}
+
+	if err := controller.Setup(mgr, options); err != nil {
+		return fmt.Errorf("setting up the controllers: %w", err)
+	}
+
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h.stop, h.ended = stop, make(chan error, 1)
+
+	go func() { h.ended <- mgr.Start(running) }()
+
+	return nil
+}
+
+// kill ends the hub at once, as far as the API server can see, and starts another one.
+func (h *hub) kill(ctx context.Context) error {
+	refused := h.proxy.Break(faults.Rule{Fault: faults.Reset})
+	err := h.end()
+
+	refused()
+
+	return errors.Join(err, h.start(ctx))
+}
+
+func (h *hub) end() error {
+	h.stop()
+
+	select {
+	case err := <-h.ended:
+		return err
+	case <-time.After(stopTimeout):
+		return errors.New("the hub does not end")
+	}
+}
+
+func (h *hub) close() error {
+	if h.stop == nil {
+		return h.proxy.Close()
+	}
+
+	return errors.Join(h.end(), h.proxy.Close())
+}
+
+// writes counts the requests that change works or objects.
+func (h *hub) writes() int {
+	return len(h.proxy.Requests(faults.Match{
+		Verbs: []string{"create", "update", "patch", "delete"}, Resources: []string{"manifestworks", "configmaps"},
+	}))
+}

@@ -1,0 +1,141 @@
+package federationattack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/controller"
+	"github.com/placement-hub/placement-hub/pkg/localplane"
+	"github.com/placement-hub/placement-hub/test/history/works"
+)
+
+const (
+	// durationVariable and seedVariable are those of the environment.
+	durationVariable = "ATTACK_DURATION"
+	seedVariable     = "ATTACK_SEED"
+	defaultDuration  = 40 * time.Second
+	// settleTimeout bounds the time from the end of the faults to a settled world on a loaded machine. Clusters out of scope keep their works
+	// for federation.ScopeGrace of it, and watches that were refused come back after up to 30 s.
+	settleTimeout = 2 * time.Minute
+	// quietFor is how long a settled hub must not write.
+	quietFor = time.Second
+)
+
+// TestAttack changes a world until the time is up.
+func TestAttack(t *testing.T) {
+	ctrl.SetLogger(klog.NewKlogr())
+
+	duration, seed, err := settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Logf("%s=%d repeats this run", seedVariable, seed)
+
+	a, err := newArena(t.Context(), t, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	for end := time.Now().Add(duration); time.Now().Before(end); {
+		if err := a.batch(t.Context()); err != nil {
+			t.Fatalf("batch %d: %v\n\nto repeat it: %s=%d %s=10m go test ./test/integration/federationattack -timeout 0 -v",
+				a.batches, err, seedVariable, seed, durationVariable)
+		}
+	}
+
+	if a.batches == 0 || a.judged == 0 {
+		t.Errorf("%d batches, %d events were judged", a.batches, a.judged)
+	}
+
+	t.Logf("%d batches, %d steps, %d events of works judged; faults: %v", a.batches, a.steps, a.judged, a.struck)
+}
+
+func settings() (duration time.Duration, seed uint64, err error) {
+	duration, seed = defaultDuration, uint64(time.Now().UnixNano())
+
+	if text := os.Getenv(durationVariable); text != "" {
+		if duration, err = time.ParseDuration(text); err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", durationVariable, err)
+		}
+	}
+
+	if text := os.Getenv(seedVariable); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", seedVariable, err)
+		}
+	}
+
+	return duration, seed, nil
+}
+
+// newArena starts a control plane, a hub and a record of all works, and creates the world. All of it ends with the test.
+func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
+	t.Helper()
+
+	plane, err := localplane.Start(ctx, localplane.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("starting a control plane: %w", err)
+	}
+
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	admin := plane.AdminConfig()
+	if err := errors.Join(manifests.Install(ctx, admin), manifests.InstallManifestWorks(ctx, admin)); err != nil {
+		return nil, fmt.Errorf("installing the manifests: %w", err)
+	}
+
+	// Nothing serves the webhook of the system, whose failure policy is Ignore.
+	if err := manifests.InstallSystem(ctx, admin, manifests.Federation, "https://127.0.0.1:1"); err != nil {
+		return nil, fmt.Errorf("installing the system: %w", err)
+	}
+
+	account, err := plane.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	if err != nil {
+		return nil, fmt.Errorf("the identity of the hub: %w", err)
+	}
+
+	a := newRandom(seed)
+
+	config := rest.CopyConfig(admin)
+	config.WarningHandler = rest.NoWarnings{}
+
+	if a.api, err = client.New(config, client.Options{Scheme: controller.Scheme()}); err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+
+	if a.history, err = works.Record(ctx, admin); err != nil {
+		return nil, fmt.Errorf("recording works: %w", err)
+	}
+
+	if err := a.create(ctx); err != nil {
+		return nil, err
+	}
+
+	if a.hub, err = newHub(account); err != nil {
+		return nil, err
+	}
+
+	t.Cleanup(func() {
+		if err := a.hub.close(); err != nil {
+			t.Error(err)
+		}
+	})
+
+	return a, a.hub.start(ctx)
+}
