@@ -33,7 +33,7 @@ func cutOff(proxy *faults.Proxy, writes int, fault faults.Fault, during func(sen
 }
 
 var _ = Describe("A hub that is killed between two writes", Ordered, func() {
-	It("federated-selector F35: has no work of a staying cluster deleted or created again, and loses nothing before all is gained", func(ctx SpecContext) {
+	It("federated-selector F35: deletes no work of a cluster that stays, and loses nothing before all is gained", func(ctx SpecContext) {
 		const (
 			last           = 300
 			staying, moved = 100, 200

@@ -53,7 +53,7 @@ var _ = Describe("Works that others change", Ordered, ContinueOnFailure, func() 
 
 	BeforeAll(func(ctx SpecContext) { proxy = throughProxy(ctx) })
 
-	DescribeTable("federated-selector F31: are restored, while the hub runs and after a restart, and while the selection moves", func(ctx SpecContext, name string) {
+	DescribeTable("federated-selector F31: are restored while the hub runs, after a restart, and in a move", func(ctx SpecContext, name string) {
 		w, meddle := voyage(ctx), meddling[name]
 		awaitQuiet(ctx, proxy)
 
