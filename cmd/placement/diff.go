@@ -31,8 +31,8 @@ const (
 const diffLong = `diff reports which clusters each Placement in the given files would gain, lose and keep if the files were applied, and
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
 what would change for workloads. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
-and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated). It runs the code of the controllers and webhooks, and changes nothing: it only reads
-from the hub.
+and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated).
+It runs the code of the controllers and webhooks, and changes nothing: it only reads from the hub.
 
 The report compares:
   - Before: the PlacementDecisions that are written on the hub, on which consumers act.

@@ -85,6 +85,5 @@ func (o *diffOptions) compareAll(
 		}
 		differences = compare(hub, after, applied, now)
 	}
-	differences.AddObjects(hub, after, now)
-	return differences, nil
+	return differences.WithObjects(hub, after, now), nil
 }

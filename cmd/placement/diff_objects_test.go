@@ -26,7 +26,8 @@ func TestDiffOfObjects(t *testing.T) {
 			want: []string{"no object is withdrawn or newly delivered"}},
 		{
 			reason: "federated-selector F15: another selector", args: []string{"-f", moved}, wantCode: exitDiffers,
-			want: []string{"withdraws 1 object (2 copies); delivers 1 object newly", "- eu1  predicate 1 label location In [usa]: is europe", "+ us1"},
+			want: []string{"withdraws 1 object (2 copies); delivers 1 object newly",
+				"- eu1  predicate 1 label location In [usa]: is europe", "+ us1"},
 		},
 		{
 			reason: "federated-selector 3.1.4: the budget does not hold what the object itself asks for", wantCode: exitDiffers,

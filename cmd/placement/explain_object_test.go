@@ -33,7 +33,8 @@ func TestExplainObject(t *testing.T) {
 			reason: "a workload: its Pods, and where it is delivered", args: []string{"deploy/web"},
 			wantStdout: []string{"Deployment team-a/web: no policy matches", "\n\nDeployment.apps/team-a/web: 3 clusters selected"},
 		},
-		{reason: "names", args: []string{"cm/settings", "-o", "name"}, wantStdout: []string{"team-a/settings@configmap eu1\nteam-a/settings@configmap eu2\n"}},
+		{reason: "names", args: []string{"cm/settings", "-o", "name"},
+			wantStdout: []string{"team-a/settings@configmap eu1\nteam-a/settings@configmap eu2\n"}},
 		{
 			reason: "a cluster that does not exist", args: []string{"cm/settings", "--cluster", "eu9"}, wantCode: exitFailure,
 			wantStderr: "--cluster: there is no ManagedCluster eu9",

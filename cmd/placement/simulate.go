@@ -208,7 +208,7 @@ func (o *simulateOptions) whatIf(
 	}
 	whatIf := explain.NewWhatIf(in.state, after, wanted, now)
 	if len(o.placements) == 0 {
-		whatIf.AddObjects(in.state, after, func(key inventory.Key) bool { return o.namespace == "" || o.namespace == key.Namespace }, now)
+		whatIf = whatIf.WithObjects(in.state, after, func(key inventory.Key) bool { return o.namespace == "" || o.namespace == key.Namespace }, now)
 	}
 	for _, change := range in.changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())

@@ -10,8 +10,8 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/selector"
 )
 
-// Evaluator schedules one Placement, or one federated object, of a State in many variants of that State. The cost of an evaluation grows with the change, not with
-// the State. It is not safe for concurrent use.
+// Evaluator schedules one Placement, or one federated object, of a State in many variants of that State. The cost of an evaluation grows with
+// the change, not with the State. It is not safe for concurrent use.
 type Evaluator struct {
 	base       *State
 	key        inventory.Key

@@ -27,26 +27,30 @@ func (s *State) DiffObjects(after *State, wanted func(inventory.Key) bool, now t
 	return slices.DeleteFunc(differences, func(d federated.Difference) bool { return wanted != nil && !wanted(d.Key) })
 }
 
-// AddObjects adds to a WhatIf what the changes would do to the delivery of the wanted objects of the hub.
-func (w *WhatIf) AddObjects(hub, after *State, wanted func(inventory.Key) bool, now time.Time) {
+// WithObjects returns a WhatIf with what the changes would do to the delivery of the wanted objects of the hub.
+func (w WhatIf) WithObjects(hub, after *State, wanted func(inventory.Key) bool, now time.Time) WhatIf {
 	if !hub.Federated.Delivers() && !after.Federated.Delivers() {
-		return
+		return w
 	}
 
 	w.Objects = hub.DiffObjects(after, wanted, now)
 	summary := federated.Summarize(w.Objects)
 	w.ObjectSummary, w.ObjectNotes = &summary, hub.Federated.Missing
+
+	return w
 }
 
-// AddObjects adds to Differences what the State after would do to the delivery of objects.
-func (d *Differences) AddObjects(hub, after *State, now time.Time) {
+// WithObjects returns Differences with what the State after would do to the delivery of objects.
+func (d Differences) WithObjects(hub, after *State, now time.Time) Differences {
 	if !hub.Federated.Delivers() && !after.Federated.Delivers() {
-		return
+		return d
 	}
 
 	d.Objects = hub.DiffObjects(after, nil, now)
 	summary := federated.Summarize(d.Objects)
 	d.ObjectSummary, d.ObjectNotes = &summary, hub.Federated.Missing
+
+	return d
 }
 
 // evaluatedDecisions returns the clusters of each PlacementDecision that the hub would write for the Placements that objects follow.
