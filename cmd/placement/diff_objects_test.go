@@ -48,6 +48,12 @@ func TestDiffOfObjects(t *testing.T) {
 			want: []string{"1 of them a Deployment with 6 replicas", "Deployment.apps/team-a/web: 0 gained, 2 lost, 1 kept"},
 		},
 		{
+			reason: "federated-selector 3.1.4: a default of the Namespace counts for the budget", wantCode: exitDiffers,
+			args: []string{"--max-removal-percent", "10",
+				"-f", file("default.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: team-a, annotations: "+inUSA+"}\n")},
+			want: []string{"RemovalHeld: 2 of 3 clusters would lose Deployment.apps/team-a/web"},
+		},
+		{
 			reason: "a mistake holds", wantCode: exitOK,
 			args: []string{"-f", file("mistake.yaml", strings.Replace(unchanged, "team-a}",
 				"team-a, annotations: {federation.alpha.kubernetes.io/cluster-selector: '{'}}", 1))},

@@ -30,6 +30,10 @@ func TestSimulateObjects(t *testing.T) {
 			want: []string{"the withdrawal of 1 object would be held", "RemovalHeld: 1 of 2 clusters would lose"},
 		},
 		{
+			reason: "federated-selector F40: of an object without annotations too", args: []string{"--remove", "eu1", "--max-removal-percent", "10"},
+			want: []string{"RemovalHeld: 1 of 3 clusters would lose Deployment.apps/team-a/web"},
+		},
+		{
 			reason: "names", args: []string{"--remove", "eu1", "-o", "name"},
 			want: []string{"team-a/web@deployment.apps -eu1\nteam-a/settings@configmap -eu1\n"},
 		},

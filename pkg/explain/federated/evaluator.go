@@ -76,7 +76,7 @@ type Evaluator struct {
 	prepared []*prepared
 	problems map[inventory.Key]string
 	stray    []string
-	// assumed reports that objects without works have those that Assume gave them, and targets are the Targets of those evaluations.
+	// assumed reports that objects without works have those that Assume gave them, and targets are the OwnTargets of those evaluations.
 	assumed bool
 	targets map[inventory.Key]string
 }
@@ -274,7 +274,7 @@ func (e *Evaluator) Written() []Report {
 }
 
 // Assume gives the objects without works those that the evaluations would make, with all replicas ready. Objects that the evaluations lack
-// stay without. The removal budget does not hold what follows from another Target than that of the evaluations, as on a hub.
+// stay without. The removal budget does not hold what follows from another OwnTarget than that of the evaluations, as on a hub.
 func (e *Evaluator) Assume(evaluations []Evaluation) {
 	e.assumed = true
 	selected := make(map[inventory.Key]Evaluation, len(evaluations))
@@ -284,7 +284,7 @@ func (e *Evaluator) Assume(evaluations []Evaluation) {
 		selected[evaluation.Key()] = evaluation
 
 		if evaluation.State == federation.Delivering {
-			e.targets[evaluation.Key()] = evaluation.Target.String()
+			e.targets[evaluation.Key()] = evaluation.OwnTarget()
 		}
 	}
 
