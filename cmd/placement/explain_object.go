@@ -106,6 +106,6 @@ func (o *explainOptions) deliveredWorkloads(
 
 func takesPart(objects *pods.Objects, name string) bool {
 	return slices.ContainsFunc(objects.Namespaces, func(namespace *corev1.Namespace) bool {
-		return namespace.Name == name && namespace.Labels[federation.FederatedLabel] == "true"
+		return namespace.Name == name && federation.ExcludedNamespace(name, "", namespace.Labels, false) == ""
 	})
 }

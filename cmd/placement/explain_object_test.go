@@ -49,7 +49,7 @@ func TestExplainObject(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			code, stdout, stderr := runExplain(t, "", append(tc.args, "-f", federatedHub, "-f", federatedWorks)...)
+			code, stdout, stderr := runExplain(t, append(tc.args, "-f", federatedHub, "-f", federatedWorks)...)
 			if code != tc.wantCode || !strings.Contains(stderr, tc.wantStderr) {
 				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, stderr)
 			}
@@ -63,11 +63,11 @@ func TestExplainObject(t *testing.T) {
 }
 
 func TestExplainWorkloadOutsideOfDelivery(t *testing.T) {
-	code, stdout, _ := runExplain(t, "", "deploy/web", "-f", explainedPods, "-o", "json")
+	code, stdout, _ := runExplain(t, "deploy/web", "-f", explainedPods, "-o", "json")
 	if code != exitOK || strings.Contains(stdout, `"federated"`) {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
-	code, _, stderr := runExplain(t, "", "deploy/web", "-f", explainedPods, "--cluster", "c1")
+	code, _, stderr := runExplain(t, "deploy/web", "-f", explainedPods, "--cluster", "c1")
 	if code != exitFailure || !strings.Contains(stderr, "takes no part in the delivery") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

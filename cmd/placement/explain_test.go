@@ -27,10 +27,10 @@ metadata: {name: typo, namespace: team-b}
 spec: {prioritizerPolicy: {mode: Sometimes}}
 `
 
-func runExplain(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+func runExplain(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = executeWithInput(t, stdin, append([]string{"explain"}, args...), &out, &errs)
+	code = executeWithInput(t, "", append([]string{"explain"}, args...), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -115,7 +115,7 @@ func TestExplain(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			code, stdout, stderr := runExplain(t, "", append(tc.args, "-f", directory)...)
+			code, stdout, stderr := runExplain(t, append(tc.args, "-f", directory)...)
 			if code != tc.wantCode {
 				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, stderr)
 			}
@@ -139,7 +139,7 @@ func TestExplain(t *testing.T) {
 func TestExplainWithoutHub(t *testing.T) {
 	t.Setenv("KUBECONFIG", "")
 	t.Setenv("HOME", t.TempDir())
-	code, _, stderr := runExplain(t, "", "team-a/all")
+	code, _, stderr := runExplain(t, "team-a/all")
 	if code != exitFailure || !strings.Contains(stderr, "no hub to connect to") {
 		t.Errorf("exit code %d, stderr: %s", code, stderr)
 	}

@@ -77,7 +77,7 @@ func TestExplainWorkload(t *testing.T) {
 		{reason: "a format", args: []string{"pod/p", "-f", twins, "-o", "xml"}, wantCode: exitUsage, wantStderr: []string{`unknown format "xml"`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			code, stdout, stderr := runExplain(t, "", tc.args...)
+			code, stdout, stderr := runExplain(t, tc.args...)
 			if code != tc.wantCode {
 				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, stderr)
 			}

@@ -176,12 +176,11 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 		return o.printWhatIf(stdout, onlyPods(metav1.NewTime(now)), in.pods)
 	}
 	workloads := o.workloadsIn(in.state, names)
-	delivers := len(names) == 0 && len(in.changes) > 0 && in.state.Federated.Delivers()
-	if err := o.checkWanted(in.state, names); err != nil && !delivers && (len(workloads) == 0 || len(in.changes) > 0) {
+	if err := o.checkWanted(in.state, names); err != nil && !concernsOthers(in, names, len(workloads)) {
 		return false, err
 	}
 	wanted := func(key inventory.Key) bool {
-		return (len(names) == 0 || names[key.NamespacedName]) && (o.namespace == "" || o.namespace == key.Namespace)
+		return (len(names) == 0 || names[key.NamespacedName]) && o.inNamespace(key)
 	}
 	in.state.Limit = o.hubLimit
 	in.state.Federated.MaxRemovalPercent = o.hubLimit.Percent
@@ -198,6 +197,20 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	return false, printers.Reports(stdout, printers.Format(o.output), reports)
 }
 
+// concernsOthers reports whether a simulation without the wanted Placements says something about workloads or delivered objects.
+func concernsOthers(in *simulated, names map[types.NamespacedName]bool, workloads int) bool {
+	if len(in.changes) == 0 {
+		return workloads > 0
+	}
+
+	return len(names) == 0 && in.state.Federated.Delivers()
+}
+
+// inNamespace reports whether an object is in the namespace of the flag, if there is one.
+func (o *simulateOptions) inNamespace(key inventory.Key) bool {
+	return o.namespace == "" || o.namespace == key.Namespace
+}
+
 // whatIf prints the differences that the changes would make.
 func (o *simulateOptions) whatIf(
 	stdout io.Writer, in *simulated, wanted func(inventory.Key) bool, now time.Time,
@@ -208,7 +221,7 @@ func (o *simulateOptions) whatIf(
 	}
 	whatIf := explain.NewWhatIf(in.state, after, wanted, now)
 	if len(o.placements) == 0 {
-		whatIf = whatIf.WithObjects(in.state, after, func(key inventory.Key) bool { return o.namespace == "" || o.namespace == key.Namespace }, now)
+		whatIf = whatIf.WithObjects(in.state, after, o.inNamespace, now)
 	}
 	for _, change := range in.changes {
 		whatIf.Changes = append(whatIf.Changes, change.String())

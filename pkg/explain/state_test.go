@@ -114,7 +114,8 @@ func TestImports(t *testing.T) {
 			"pkg/decision/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/federation",
 		},
 		"federated": {"pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
-		"pods":      {"pkg/podconstraints", "pkg/tenancy", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1", "pkg/apis/cozystackapps/v1alpha1"},
+		"pods": {"pkg/podconstraints", "pkg/tenancy", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
+			"pkg/apis/cozystackapps/v1alpha1"},
 		"printers": {
 			"pkg/explain", "pkg/explain/counterfactual", "pkg/explain/pods", "pkg/explain/setlist", "pkg/scheduling",
 			"pkg/apis/cozystack/v1alpha1", "pkg/explain/federated", "pkg/federation",

@@ -169,8 +169,10 @@ func (h *hub) reportConflict(t *testing.T, cluster string) {
 	}}
 	work.Status.Conditions = failed
 	work.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{
-		ResourceMeta: workv1.ManifestResourceMeta{Ordinal: 1, Version: "v1", Kind: "ConfigMap", Resource: "configmaps", Namespace: "team-a", Name: "settings"},
-		Conditions:   failed,
+		ResourceMeta: workv1.ManifestResourceMeta{
+			Ordinal: 1, Version: "v1", Kind: "ConfigMap", Resource: "configmaps", Namespace: "team-a", Name: "settings",
+		},
+		Conditions: failed,
 	}}
 	must(t, h.client.Status().Update(t.Context(), work))
 }

@@ -172,5 +172,5 @@ func TestAPendingUser(t *testing.T) {
 	w.settle()
 	_, err = w.reconcileOnce(keyOfConfigMap("x"))
 	w.check(err)
-	same(t, "in the end", w.clusters(), "eu1 eu2 us1 us1")
+	same(t, "in the end", w.clusters(), "eu1 eu2 us1 us1") //nolint:dupword // One work of each object.
 }

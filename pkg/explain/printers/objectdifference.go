@@ -29,9 +29,11 @@ func objectSummaryText(s federated.Summary) string {
 	var parts []string
 
 	if s.Losing > 0 {
-		text := "withdraws " + Count(s.Losing, "object")
+		text := &strings.Builder{}
+		text.WriteString("withdraws " + Count(s.Losing, "object"))
+
 		if s.Lost > s.Losing {
-			text += fmt.Sprintf(" (%d copies)", s.Lost)
+			fmt.Fprintf(text, " (%d copies)", s.Lost)
 		}
 
 		for _, workload := range s.Workloads {
@@ -40,10 +42,10 @@ func objectSummaryText(s federated.Summary) string {
 				noun = workload.Kind + "s"
 			}
 
-			text += fmt.Sprintf(", %d of them %s with %s", workload.Objects, noun, Count(int(workload.Replicas), "replica"))
+			fmt.Fprintf(text, ", %d of them %s with %s", workload.Objects, noun, Count(int(workload.Replicas), "replica"))
 		}
 
-		parts = append(parts, text)
+		parts = append(parts, text.String())
 	}
 
 	if s.Gaining > 0 {

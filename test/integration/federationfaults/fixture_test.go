@@ -233,11 +233,11 @@ func (w *world) expectOrder(ctx context.Context) {
 // isWrite matches the writes of works.
 var isWrite = faults.Match{Verbs: []string{"create", "update", "patch", "delete"}, Resources: []string{worksResource}}
 
-// awaitQuiet waits until the hub has written no work for a while, and returns how many writes there were.
-func awaitQuiet(ctx context.Context, proxy *faults.Proxy) int {
+// awaitQuiet waits until the hub has written no work for a while.
+func awaitQuiet(ctx context.Context, proxy *faults.Proxy) {
 	GinkgoHelper()
 
-	return suite.AwaitUnchanged(ctx, func(Gomega) int { return len(proxy.Requests(isWrite)) })
+	suite.AwaitUnchanged(ctx, func(Gomega) int { return len(proxy.Requests(isWrite)) })
 }
 
 // unstructuredOf converts a ConfigMap.
