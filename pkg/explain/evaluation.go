@@ -65,8 +65,8 @@ func evaluate(
 }
 
 // unknownLimit is the warning for an Evaluation with LimitUnknown.
-const unknownLimit = "the hub may hold what leaves: how much of it may leave at once was said by annotations that are not there any more, and " +
-	"only the flags --max-removal-percent and --max-removal-counts-replaced of the hub say it now; give them here too"
+const unknownLimit = "the hub may hold what leaves: how much of it may leave at once was said by annotations that are not there any more or are " +
+	"invalid, and only the flags --max-removal-percent and --max-removal-counts-replaced of the hub say it now; give them here too"
 
 // pagesAfter returns the clusters of each page after the plan was carried out.
 func pagesAfter(existing decision.Existing, plan decision.Plan) map[string][]string {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 )
@@ -94,5 +96,21 @@ func TestUnsatisfiedReportsBlockedRemovals(t *testing.T) {
 			!strings.HasPrefix(list[0].Message, whatIs) {
 			t.Errorf("got %+v", list)
 		}
+	}
+}
+
+// A comparison whose removals are blocked says so too if it does not know the limit of the hub: an invalid annotation has taken the place of
+// the one that said it.
+func TestDiffTellsOfAnUnknownLimitWhileRemovalsAreBlocked(t *testing.T) {
+	state := stalledState(t, halfMayGo)
+	writeStatus(t, state)
+
+	after := *state
+	after.Placements = []api.Object{state.Placements[0].DeepCopyObject().(api.Object)}
+	after.Placements[0].SetAnnotations(map[string]string{removalbudget.PercentAnnotation: "half"})
+
+	difference := explain.Diff(state, &after, nil, noon).Placements[0]
+	if difference.Stalled == "" || len(difference.Notes) != 1 || !strings.Contains(difference.Notes[0], "--max-removal-percent") {
+		t.Errorf("stalled %q, notes %q", difference.Stalled, difference.Notes)
 	}
 }

@@ -43,7 +43,11 @@ func stalledMessage(evaluation Evaluation, where string) string {
 // notesOf returns notes on cluster sets that the Placement asks for and cannot use, on conditions that report a problem, and on warnings.
 func notesOf(evaluation Evaluation, state *State) []string {
 	result := evaluation.Result
-	if result == nil || result.Outcome() != scheduling.Decided {
+
+	switch {
+	case result != nil && result.Outcome() == scheduling.Blocked && evaluation.LimitUnknown:
+		return []string{"warning: " + unknownLimit}
+	case result == nil, result.Outcome() != scheduling.Decided:
 		return nil
 	}
 
