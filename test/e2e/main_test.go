@@ -18,6 +18,8 @@ var (
 	binary string
 	// assets holds the binaries of the control plane, wherever they were found: the tests run in directories outside of the checkout.
 	assets string
+	// ocm is the directory with the work agent of Open Cluster Management.
+	ocm string
 )
 
 func TestMain(m *testing.M) {
@@ -40,6 +42,13 @@ func prepareAndRun(m *testing.M) (code int, err error) {
 	}
 	if assets, err = linkAssets(directory); err != nil {
 		return 0, err
+	}
+	agent, err := binaries.FindOCM(binaries.WorkAgent)
+	if err != nil {
+		return 0, err
+	}
+	if ocm, err = filepath.Abs(agent.Dir); err != nil {
+		return 0, fmt.Errorf("%s: %w", binaries.OCMVariable, err)
 	}
 	return m.Run(), nil
 }

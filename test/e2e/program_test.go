@@ -64,7 +64,7 @@ func startWithin(t, story *testing.T, args ...string) *program {
 	p.cmd = exec.Command(binary, args...)
 	p.cmd.Dir = p.directory
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	p.cmd.Env = append(os.Environ(), binaries.AssetsVariable+"="+assets, "TMPDIR="+temporary, "KUBECONFIG=")
+	p.cmd.Env = append(os.Environ(), binaries.AssetsVariable+"="+assets, binaries.OCMVariable+"="+ocm, "TMPDIR="+temporary, "KUBECONFIG=")
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

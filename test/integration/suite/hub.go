@@ -62,7 +62,7 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 		defer running.Add(-1)
 
 		cancel()
-		Eventually(ended).WithTimeout(Timeout).Should(Receive(BeNil()))
+		Eventually(ended).WithTimeout(CollectTimeout).Should(Receive(BeNil())) // Informers that a loaded API server does not answer end late.
 	})
 }
 
