@@ -47,7 +47,7 @@
 //     are not among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
 //
 //   - manifestworks: the definition of ManifestWorks, byte for byte, which federation needs. It belongs to Open Cluster Management:
-//     InstallManifestWorks applies it where nobody else does.
+//     InstallManifestWorks applies it to hubs without Open Cluster Management.
 //
 // The roles of the hub are the ClusterRoles open-cluster-management:placement-hub:placement, ...:placement-v1alpha1, ...:sets,
 // ...:clustersetbinding-rbac, ...:clusterset-roles, ...:managedcluster-taints, ...:managedcluster-defaults and ...:multicluster, and in

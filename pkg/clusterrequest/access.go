@@ -42,7 +42,7 @@ type Access struct {
 	ClusterRoleBindings []rbacv1.ClusterRoleBinding
 }
 
-// NewAccess returns the objects for an AccessRequest of a provider. The environment tells hubs apart that reach the same target cluster
+// NewAccess returns the objects for an AccessRequest of a provider. The environment distinguishes hubs that reach the same target cluster
 // (docs/spec/cluster-request.md 4.1.6). The rules share memory with the request.
 func NewAccess(environment, provider string, request *openmcpv1alpha1.AccessRequest) *Access {
 	id := hash(fmt.Sprintf("%q %q %q", environment, provider, keyOf(request)), accessIDLength)

@@ -22,7 +22,7 @@ func newEquivalence(objects map[string]*openmcpv1alpha1.TraitEquivalence) equiva
 	return e
 }
 
-// canonical returns the name that stands for the set of a name.
+// canonical returns the alphabetically first name of the equivalence set of a name.
 func (e equivalence) canonical(name string) string {
 	if first, found := e[name]; found {
 		return first

@@ -77,7 +77,7 @@ func ManagedClusterNamespace(cluster *openmcpv1alpha1.Cluster) *corev1.Namespace
 	}
 }
 
-// IsPublished reports whether a ManagedCluster or a namespace is that of a Cluster, and not one that somebody else made with its name.
+// IsPublished reports whether a ManagedCluster or a namespace was created for a Cluster, by its annotation.
 func IsPublished(object metav1.Object, cluster types.NamespacedName) bool {
 	return object.GetAnnotations()[openmcpv1alpha1.ClusterAnnotation] == cluster.String()
 }

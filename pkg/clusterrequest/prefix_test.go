@@ -39,7 +39,7 @@ func TestDerivedPrefixesCollide(t *testing.T) {
 	expectEqual(t, derivePrefix("u", 2), got, "prefix after two collisions")
 }
 
-// Entries that somebody wrote by hand must not keep the hub from finding a prefix: these exclude every one.
+// Entries of the annotation that users have edited must not keep the hub from finding a prefix: these exclude every prefix.
 func TestEntriesThatExcludeEveryPrefix(t *testing.T) {
 	entries := map[types.UID]string{}
 	for letter := 'a'; letter <= 'z'; letter++ {

@@ -19,7 +19,7 @@ type Requirement struct {
 	Missing []string
 	// Dedicated says whether the request needs a Cluster of its own.
 	Dedicated bool
-	// DedicatedBy is the first Purpose that asks for it; "" if the request decides, or nobody asks.
+	// DedicatedBy is the first Purpose that asks for a dedicated cluster; "" if the request decides, or no Purpose asks.
 	DedicatedBy string
 	// Version is the version of Kubernetes or its first segments; "" for any.
 	Version string
@@ -44,7 +44,7 @@ type Alternative struct {
 	// Negated is satisfied where the trait is not supported.
 	Negated bool
 
-	// canonical is the name that stands for Name and its equivalents.
+	// canonical is the alphabetically first of Name and its equivalents.
 	canonical string
 }
 

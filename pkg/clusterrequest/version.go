@@ -52,7 +52,7 @@ func chooseVersion(wanted string, supported []openmcpv1alpha1.SupportedVersion) 
 	return best
 }
 
-// isHigher compares versions by the rules of semantic versioning. Versions that these rules do not tell apart are compared as texts.
+// isHigher compares versions by the rules of semantic versioning. Versions that are equal by these rules are compared as texts.
 func isHigher(a, b string) bool {
 	x, errX := version.ParseSemantic(a)
 	y, errY := version.ParseSemantic(b)

@@ -113,7 +113,7 @@ func Start(ctx context.Context, o Options, progress *live.Progress) (*Hub, error
 	return h, err
 }
 
-// writeAccess writes the kubeconfig for users, and the lines that tell how to use it. kubectl is the path of the program; empty for none.
+// writeAccess writes the kubeconfig for users and prints the kubectl commands that use it. kubectl is the path of the program; empty for none.
 func (h *Hub) writeAccess(kubectl string) error {
 	kubeconfig, err := writeKubeconfig(h.options.Kubeconfig, h.environment.AdminConfig())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // federatedInterval is the time between two reads of a hub with few federated objects.
 const federatedInterval = 500 * time.Millisecond
 
-// noDelivery stands for a cluster that neither gets an object nor has it.
+// noDelivery is the cell of a cluster that is not selected and has no ManifestWork of the object.
 const noDelivery = "-"
 
 // Federated is the Source of a hub with federated objects. It reads all objects from the API server twice a second, because it is made for
@@ -128,7 +128,7 @@ func (t *federatedTable) cells(report federated.Report) []string {
 	return cells
 }
 
-// clusterCell says where the delivery of an object to a cluster stands, with the replicas of a workload.
+// clusterCell returns the state of the ManifestWork of an object in a cluster, with the replicas of a workload.
 func clusterCell(cluster federated.Cluster) string {
 	var state string
 	switch {

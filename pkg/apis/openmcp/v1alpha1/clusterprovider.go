@@ -17,7 +17,7 @@ type ClusterProvider struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec tells people what the provider is. The hub does not read it.
+	// spec describes the provider for people. The hub does not read it.
 	// +optional
 	Spec ClusterProviderSpec `json:"spec,omitempty"`
 	// status has the profiles. The controller of the provider writes it.
@@ -25,7 +25,7 @@ type ClusterProvider struct {
 	Status ClusterProviderStatus `json:"status,omitempty"`
 }
 
-// ClusterProviderSpec tells people what the provider is.
+// ClusterProviderSpec describes the provider for people.
 type ClusterProviderSpec struct {
 	// package names what the provider is installed from. It is informational: an admin installs the provider.
 	// +kubebuilder:validation:MaxLength=2048

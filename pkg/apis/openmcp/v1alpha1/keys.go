@@ -42,7 +42,7 @@ const (
 	ProfileLabel = GroupName + "/profile"
 	// ClusterLabel of a ManagedCluster and its namespace is the hash of the <namespace>/<name> of their Cluster.
 	ClusterLabel = GroupName + "/cluster"
-	// AccessIDLabel of an object on a target cluster tells the AccessRequests of all hubs and providers apart.
+	// AccessIDLabel of an object on a target cluster identifies the AccessRequest among those of all hubs and providers.
 	AccessIDLabel = GroupName + "/access-id"
 	// AccessRequestNameLabel and AccessRequestNamespaceLabel of an object on a target cluster name the AccessRequest that it was made for.
 	AccessRequestNameLabel      = GroupName + "/access-request-name"

@@ -7,7 +7,7 @@ import (
 )
 
 // ProviderConfig has the profiles that the loopback provider publishes. What the provider runs is named by its flags and by no object,
-// because whoever could write the object could run commands on the machine of the hub.
+// because users who can write the object could run commands on the machine of the hub.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=providerconfigs,scope=Cluster
