@@ -145,7 +145,7 @@ func runControllers(ctx context.Context, config *rest.Config, o *controllerOptio
 	if err := server.AddTo(mgr); err != nil {
 		return errors.Join(err, server.Close())
 	}
-	if err := mgr.Start(ctx); err != nil && !stopping.Caused(ctx, err) {
+	if err := controller.Start(ctx, mgr); err != nil && !stopping.Caused(ctx, err) {
 		return errors.Join(fmt.Errorf("running the controllers: %w", err), server.Close())
 	}
 	return server.Close()

@@ -72,7 +72,7 @@ func (o *runOptions) operate(ctx context.Context, hub *runHub, progress *live.Pr
 	group.Go(func() error {
 		defer stop() // the table ends with the manager
 		// While it starts, a manager that is stopped complains about caches that did not sync.
-		if err := mgr.Start(groupCtx); err != nil && groupCtx.Err() == nil {
+		if err := controller.Start(groupCtx, mgr); err != nil && groupCtx.Err() == nil {
 			return fmt.Errorf("running the controllers: %w", err)
 		}
 		return nil

@@ -38,6 +38,7 @@ func TestStopIsNoError(t *testing.T) {
 		warm bool
 	}{
 		{"while it reads the hub", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"managedclusters", "placements"}}, false},
+		{"while it reads what it keeps indexes of", faults.Match{Verbs: []string{"list", "watch"}, Resources: []string{"placementdecisions"}}, false},
 		{"while it writes for the first time", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, false},
 		{"while it writes", faults.Match{Verbs: []string{"create", "update", "patch"}, Resources: kept}, true},
 		{"at rest", faults.Match{Verbs: []string{"none"}}, true},

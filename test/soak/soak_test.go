@@ -75,7 +75,7 @@ func start(t *testing.T) client.Client {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 
-	go func() { ended <- mgr.Start(ctx) }()
+	go func() { ended <- controller.Start(ctx, mgr) }()
 
 	t.Cleanup(func() {
 		cancel()

@@ -207,7 +207,7 @@ func (r *replica) run(ctx context.Context) error {
 	r.elected = mgr.Elected()
 	r.mu.Unlock()
 
-	if err := mgr.Start(ctx); err != nil {
+	if err := controller.Start(ctx, mgr); err != nil {
 		return fmt.Errorf("running the controllers: %w", err)
 	}
 

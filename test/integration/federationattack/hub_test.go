@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -22,14 +23,16 @@ const (
 	// workers leave some for the others when requests hang.
 	workers = 32
 	// stopTimeout is how long a hub may take to end.
-	stopTimeout = 30 * time.Second
+	stopTimeout = 90 * time.Second
+	// retryPeriod is the time between the end of a hub that has failed and its next start.
+	retryPeriod = 200 * time.Millisecond
 )
 
 // hub is a hub in this process behind a proxy.
 type hub struct {
 	proxy *faults.Proxy
 	stop  context.CancelFunc
-	ended chan error
+	ended chan struct{}
 }
 
 func newHub(account *rest.Config) (*hub, error) {
@@ -41,8 +44,24 @@ func newHub(account *rest.Config) (*hub, error) {
 	return &hub{proxy: proxy}, nil
 }
 
-// start runs the controllers of placement and of federated objects.
-func (h *hub) start(ctx context.Context) error {
+// start runs the hub until end, and starts it again after a failure, as a kubelet does: faults strike while it starts, too.
+func (h *hub) start(ctx context.Context) {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h.stop, h.ended = stop, make(chan struct{})
+
+	go func() {
+		defer close(h.ended)
+
+		wait.UntilWithContext(running, func(ctx context.Context) {
+			if err := h.run(ctx); err != nil && ctx.Err() == nil {
+				klog.Background().Info("The hub has ended and starts again", "err", err.Error())
+			}
+		}, retryPeriod)
+	}()
+}
+
+// run runs the controllers of placement and of federated objects.
+func (h *hub) run(ctx context.Context) error {
 	options := controller.Options{
 		Controllers: []string{"*", "-" + managedcluster.ManagedClusterTaints, "-" + clusterdefaults.Controller, "federation/objects"},
 		Workers:     workers,
@@ -60,10 +79,9 @@ func (h *hub) start(ctx context.Context) error {
 		return fmt.Errorf("setting up the controllers: %w", err)
 	}
 
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h.stop, h.ended = stop, make(chan error, 1)
-
-	go func() { h.ended <- mgr.Start(running) }()
+	if err := controller.Start(ctx, mgr); err != nil {
+		return fmt.Errorf("running the controllers: %w", err)
+	}
 
 	return nil
 }
@@ -75,15 +93,21 @@ func (h *hub) kill(ctx context.Context) error {
 
 	refused()
 
-	return errors.Join(err, h.start(ctx))
+	if err != nil {
+		return err
+	}
+
+	h.start(ctx)
+
+	return nil
 }
 
 func (h *hub) end() error {
 	h.stop()
 
 	select {
-	case err := <-h.ended:
-		return err
+	case <-h.ended:
+		return nil
 	case <-time.After(stopTimeout):
 		return errors.New("the hub does not end")
 	}

@@ -137,5 +137,7 @@ func newArena(ctx context.Context, t *testing.T, seed uint64) (*arena, error) {
 		}
 	})
 
-	return a, a.hub.start(ctx)
+	a.hub.start(ctx)
+
+	return a, nil
 }

@@ -56,7 +56,7 @@ func StartHub(config *rest.Config, settings ...func(*controller.Options)) (stop 
 	started.Add(1)
 	running.Add(1)
 
-	go func() { ended <- mgr.Start(ctx) }()
+	go func() { ended <- controller.Start(ctx, mgr) }()
 
 	return sync.OnceFunc(func() {
 		defer running.Add(-1)
