@@ -80,7 +80,7 @@ func startWithin(t, story *testing.T, args ...string) *program {
 			story.Errorf("killing %v: %v", args, err)
 		}
 		<-p.done
-		story.Logf("%v was still running:\n%s", args, p)
+		story.Logf("%v was still running; its log ends with:\n%s", args, lastLines(p.stderr.String()))
 	})
 	return p
 }
@@ -91,6 +91,13 @@ func run(t *testing.T, args ...string) *program {
 	p := start(t, args...)
 	p.exitCode(t)
 	return p
+}
+
+// lastLines returns the end of a log, so that it does not hide the message of a test that has failed.
+func lastLines(log string) string {
+	const lines = 20
+	all := strings.SplitAfter(log, "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
 func (p *program) temporary() string { return filepath.Join(p.directory, "tmp") }
