@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 )
@@ -33,7 +34,7 @@ type Access struct {
 	Account corev1.ServiceAccount
 	// Create are namespaces to create where they are missing, without the labels: they outlive the AccessRequest. Sorted.
 	Create []string
-	// Need are the other namespaces of Roles, which have to exist. Sorted.
+	// Need are the other namespaces of Roles and bindings, which have to exist. Sorted.
 	Need []string
 
 	Roles               []rbacv1.Role
@@ -68,24 +69,28 @@ func NewAccess(environment, provider string, request *openmcpv1alpha1.AccessRequ
 
 			continue
 		}
-		access.addNamespace(permission)
+		access.addNamespace(permission.Namespace, ptr.Deref(permission.CreateNamespace, true))
 		access.addRole(object(permission.Namespace, name), permission.Rules)
 		access.bind(object(permission.Namespace, own), openmcpv1alpha1.KindRole, name)
 	}
 	for i, ref := range request.Spec.RoleRefs {
+		if ref.Namespace != "" {
+			access.addNamespace(ref.Namespace, false)
+		}
 		access.bind(object(ref.Namespace, fmt.Sprintf("%s-ref-%d", id, i)), ref.Kind, ref.Name)
 	}
+	access.Need = slices.DeleteFunc(access.Need, func(name string) bool { return slices.Contains(access.Create, name) })
 
 	return access
 }
 
-func (a *Access) addNamespace(permission *openmcpv1alpha1.Permission) {
-	list := &a.Create
-	if permission.CreateNamespace != nil && !*permission.CreateNamespace {
-		list = &a.Need
+func (a *Access) addNamespace(name string, create bool) {
+	list := &a.Need
+	if create {
+		list = &a.Create
 	}
-	if at, found := slices.BinarySearch(*list, permission.Namespace); !found {
-		*list = slices.Insert(*list, at, permission.Namespace)
+	if at, found := slices.BinarySearch(*list, name); !found {
+		*list = slices.Insert(*list, at, name)
 	}
 }
 

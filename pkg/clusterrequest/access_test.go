@@ -55,12 +55,13 @@ func TestNewAccess(t *testing.T) {
 			Permissions: []openmcpv1alpha1.Permission{
 				{Namespace: "b", CreateNamespace: ptr.To(false)}, {Namespace: "a", Name: "r", Rules: rules("pods")},
 				{Namespace: "a", Name: "r", Rules: rules("nodes")}, {Namespace: "b", CreateNamespace: ptr.To(false)},
+				{Namespace: "a", CreateNamespace: ptr.To(false)},
 			},
 			RoleRefs: []openmcpv1alpha1.RoleReference{{Kind: "ClusterRole", Name: "view"}, {Kind: "ClusterRole", Name: "edit", Namespace: "ns"}},
 		}))
 		expectEqual(t, []string{"a"}, access.Create, "namespaces to create")
-		expectEqual(t, []string{"b"}, access.Need, "namespaces that have to exist")
-		expectEqual(t, 3, len(access.Roles), "Roles")
+		expectEqual(t, []string{"b", "ns"}, access.Need, "namespaces that have to exist")
+		expectEqual(t, 4, len(access.Roles), "Roles")
 		expectEqual(t, []string{"view"}, []string{access.ClusterRoleBindings[0].RoleRef.Name}, "bound everywhere")
 		last := access.RoleBindings[len(access.RoleBindings)-1]
 		got := strings.Join([]string{last.Namespace, last.RoleRef.Kind, last.RoleRef.Name, last.Name}, " ")

@@ -26,6 +26,8 @@ const (
 	ClusterSetAnnotation = GroupName + "/clusterset"
 	// ClusterAnnotation of a ManagedCluster and its namespace is the <namespace>/<name> of their Cluster.
 	ClusterAnnotation = GroupName + "/cluster"
+	// AccountAnnotation of the Secret of an AccessRequest is the UID of the ServiceAccount on the cluster that its token is for.
+	AccountAnnotation = GroupName + "/account"
 	// ClaimsAnnotation of a ManagedCluster is a JSON object with the claims that the hub wrote.
 	ClaimsAnnotation = GroupName + "/claims"
 )

@@ -1,0 +1,59 @@
+package clusterrequest
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+)
+
+// AccessDuty is what a provider has to do for an AccessRequest.
+type AccessDuty string
+
+// The duties.
+const (
+	// AccessWait means that the provider leaves everything as it is: the AccessRequest is not its own, or the hub has not decided.
+	AccessWait AccessDuty = "Wait"
+	// AccessGrant means that the provider gives the access, or keeps it.
+	AccessGrant AccessDuty = "Grant"
+	// AccessWithdraw means that the provider removes the access from the cluster, the Secret and its finalizer.
+	AccessWithdraw AccessDuty = "Withdraw"
+	// AccessRelease means that the Cluster is gone: only the Secret and the finalizer are removed.
+	AccessRelease AccessDuty = "Release"
+)
+
+// AccessDutyOf returns what a provider has to do for an AccessRequest whose status names a Cluster, which is nil if it does not exist. Any
+// provider may release an AccessRequest of a Cluster that is gone, because nothing says any more whose it was.
+func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) AccessDuty {
+	resolved := meta.FindStatusCondition(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
+	ends := request.DeletionTimestamp != nil || resolved != nil && resolved.Status == metav1.ConditionFalse
+	held := slices.Contains(request.Finalizers, openmcpv1alpha1.AccessFinalizer)
+	switch {
+	case request.Status.ClusterRef == nil || ends && !held:
+		return AccessWait
+	case cluster == nil && ends:
+		return AccessRelease
+	case cluster == nil || cluster.Spec.ClusterProviderRef.Name != provider:
+		return AccessWait
+	case ends:
+		return AccessWithdraw
+	case resolved != nil && resolved.Status == metav1.ConditionTrue && resolved.ObservedGeneration == request.Generation &&
+		!needsReview(resolved, cluster):
+		return AccessGrant
+	default:
+		return AccessWait
+	}
+}
+
+// needsReview reports whether a Cluster needs a permission that the condition Resolved does not have, such as a shared Cluster that has taken
+// the place of an exclusive one of its name.
+func needsReview(resolved *metav1.Condition, cluster *openmcpv1alpha1.Cluster) bool {
+	return cluster.Spec.Tenancy == openmcpv1alpha1.TenancyShared && resolved.Reason != openmcpv1alpha1.ReasonAccessAllowed
+}
+
+// AccessGranted reports whether the present generation of an AccessRequest is granted.
+func AccessGranted(request *openmcpv1alpha1.AccessRequest) bool {
+	return request.Status.Status == openmcpv1alpha1.RequestGranted && request.Status.ObservedGeneration == request.Generation
+}
