@@ -40,11 +40,8 @@
 //   - multicluster: the definitions of multicluster.x-k8s.io and the rights for --sig-placement-decisions. They are not among
 //     Objects, because they belong to another project: InstallMulticluster applies them where nobody else does.
 //
-//   - clusterrequest: the definitions of cluster.openmcp.cloud and of its loopback provider. No controller needs them yet, so that nothing
-//     installs them.
-//
-//   - podscheduling, affinityclass, federation: the opt-in systems, with their definitions, roles, policies and webhook configurations. They
-//     are not among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
+//   - podscheduling, affinityclass, federation, clusterrequest: the opt-in systems, with their definitions, roles, policies and webhook
+//     configurations. They are not among Objects: InstallSystem applies one of them, and each directory has a kustomization of its own.
 //
 //   - manifestworks: the definition of ManifestWorks, byte for byte, which federation needs. It belongs to Open Cluster Management:
 //     InstallManifestWorks applies it to hubs without Open Cluster Management.

@@ -68,7 +68,7 @@ func ManifestWorks() ([]*unstructured.Unstructured, error) { return objectsIn(ma
 
 // Definitions returns the CustomResourceDefinitions of a hub and of the optional systems.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	objs, err := objectsIn("crds", PodScheduling, AffinityClass, manifestWorks)
+	objs, err := objectsIn("crds", PodScheduling, AffinityClass, ClusterRequest, manifestWorks)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func TestOwnDefinitionsAreThoseOfTheGoTypes(t *testing.T) {
 	for directory, want := range map[string][]string{
 		"crds": {"Placement", "PlacementDecision"}, PodScheduling: {"ClusterPodSchedulingPolicy", "PodSchedulingPolicy"},
 		AffinityClass: {"AffinityClass", "Tenant"},
-		"clusterrequest": {
+		ClusterRequest: {
 			"AccessRequest", "Cluster", "ClusterProvider", "ClusterRequest", "ClusterRequestGrant", "ProviderConfig", "Purpose",
 			"TraitEquivalence",
 		},

@@ -12,12 +12,13 @@ import (
 
 // The opt-in systems. Each has its objects in a directory of its name, and the controllers <system>/*.
 const (
-	PodScheduling = "podscheduling"
-	AffinityClass = "affinityclass"
-	Federation    = "federation"
+	PodScheduling  = "podscheduling"
+	AffinityClass  = "affinityclass"
+	Federation     = "federation"
+	ClusterRequest = "clusterrequest"
 )
 
-var systems = []string{PodScheduling, AffinityClass, Federation}
+var systems = []string{PodScheduling, AffinityClass, Federation, ClusterRequest}
 
 // System returns the objects that an opt-in system needs beyond Objects, in the order of application. Its webhook configurations refer to
 // the Service of the hub or to the URL base: see Webhook. It returns an error for an unknown system.

@@ -17,6 +17,7 @@ import (
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/endpoint"
 	"github.com/placement-hub/placement-hub/cmd/placement/internal/tracing"
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/webhookconfig"
@@ -57,10 +58,13 @@ type controllerOptions struct {
 
 func newControllerOptions() *controllerOptions {
 	return &controllerOptions{
-		serving:     endpoint.Defaults(),
-		election:    election.Defaults(),
-		webhook:     "0.0.0.0:9443",
-		controllers: controller.Options{Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore},
+		serving:  endpoint.Defaults(),
+		election: election.Defaults(),
+		webhook:  "0.0.0.0:9443",
+		controllers: controller.Options{
+			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
+			ClusterRequests: clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster},
+		},
 	}
 }
 
@@ -90,6 +94,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.controllers.FederatedKinds, federatedKindsFlag, o.controllers.FederatedKinds,
 		"Kinds of namespaced objects to deliver to member clusters beyond "+deliveredKinds()+": group/version/Kind, such as batch/v1/CronJob, "+
 			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each.")
+	addClusterRequestFlags(fs, &o.controllers.ClusterRequests)
 
 	addTracingFlag(fs, &o.tracingFile)
 
@@ -237,6 +242,7 @@ func (o *controllerOptions) validate() error {
 	if _, err := federation.ParseKinds(o.controllers.FederatedKinds); err != nil {
 		errs = append(errs, fmt.Errorf("--%s: %w", federatedKindsFlag, err))
 	}
+	errs = append(errs, validateClusterRequests(o.controllers.ClusterRequests))
 	if policy := o.controllers.PolicyFailure; policy != admissionregistrationv1.Ignore && policy != admissionregistrationv1.Fail {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a failure policy; use %s or %s",
 			failurePolicyFlag, policy, admissionregistrationv1.Ignore, admissionregistrationv1.Fail))
@@ -259,7 +265,7 @@ func (o *controllerOptions) validateDependents(enabled []string) error {
 		errs = append(errs, fmt.Errorf("--%s has no effect without the controllers of federation; add %s/* to --controllers, or leave the flag out",
 			federatedKindsFlag, manifests.Federation))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.validateClusterRequestController(enabled))...)
 }
 
 // deliveredKinds lists the kinds that are delivered without the flag.

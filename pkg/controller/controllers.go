@@ -20,7 +20,9 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	requestcontroller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
 	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
@@ -35,6 +37,14 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
 	federationwebhook "github.com/placement-hub/placement-hub/pkg/webhook/federation"
 	policywebhook "github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
+)
+
+// The opt-in systems.
+const (
+	podSchedulingSystem  = "podscheduling"
+	affinityClassSystem  = "affinityclass"
+	federationSystem     = "federation"
+	clusterRequestSystem = "clusterrequest"
 )
 
 // Access is what a controller needs on the hub.
@@ -76,6 +86,8 @@ var profileDecisions = Access{
 type controller struct {
 	// name is what --controllers takes.
 	name string
+	// system is the opt-in system of the controller, whose name with "/*" stands for it in --controllers. Empty means placement: "*".
+	system string
 	// setup adds the controller to the manager; nil for one that only serves a webhook.
 	setup func(manager.Manager, queue.Settings) error
 	// webhook returns what the controller serves to API servers; nil for none.
@@ -126,33 +138,40 @@ func (o Options) all(enabled []string) []controller {
 		{name: managedcluster.Vocabulary, setup: managedcluster.SetupVocabulary, access: Access{
 			reads(clusters, sets, bindings), rules("vocabulary"),
 		}},
-		{name: policywebhook.Controller, webhook: o.podScheduling, access: Access{
+		{name: policywebhook.Controller, system: podSchedulingSystem, webhook: o.podScheduling, access: Access{
 			reads(policyResource("podschedulingpolicies"), policyResource("clusterpodschedulingpolicies"), namespaces),
 			rules("podscheduling"),
 		}},
-		{name: affinityclass.Controller, webhook: affinityClasses, access: Access{
+		{name: affinityclass.Controller, system: affinityClassSystem, webhook: affinityClasses, access: Access{
 			reads(classes, tenants, releases, namespaces), rules("affinityclass-webhook"),
 		}},
-		{name: tenantcontrollers.Classes, setup: tenantControllers.Classes, access: Access{
+		{name: tenantcontrollers.Classes, system: affinityClassSystem, setup: tenantControllers.Classes, access: Access{
 			reads(classes, tenants, releases, definitions), rules("affinityclass-classes"),
 		}},
 		// The Secrets are watched by their name.
-		{name: tenantcontrollers.Tenants, setup: tenantControllers.Tenants, access: Access{
+		{name: tenantcontrollers.Tenants, system: affinityClassSystem, setup: tenantControllers.Tenants, access: Access{
 			reads(tenants, releases, namespaces), rules("affinityclass-tenants"),
 		}},
-		{name: tenantcontrollers.Applications, setup: tenantControllers.Applications, access: Access{
+		{name: tenantcontrollers.Applications, system: affinityClassSystem, setup: tenantControllers.Applications, access: Access{
 			reads(classes, tenants, releases, definitions, namespaces), rules("affinityclass-applications"),
 		}},
-		{name: tenantcontrollers.Namespaces, setup: tenantControllers.Namespaces, access: Access{
+		{name: tenantcontrollers.Namespaces, system: affinityClassSystem, setup: tenantControllers.Namespaces, access: Access{
 			reads(tenants, releases, definitions, namespaces), rules("affinityclass-namespaces"),
 		}},
-		{name: federationcontroller.Objects, setup: o.federation(shared).Setup, access: Access{
+		{name: federationcontroller.Objects, system: federationSystem, setup: o.federation(shared).Setup, access: Access{
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
 				schema.GroupVersion(workv1.GroupVersion).WithResource("manifestworks")),
 			rules("federation"),
 		}},
-		{name: federationwebhook.Controller, webhook: federatedObjects, access: Access{nil, rules("federation-webhook")}},
+		{name: federationwebhook.Controller, system: federationSystem, webhook: federatedObjects, access: Access{
+			nil, rules("federation-webhook"),
+		}},
+		{name: requestcontroller.Requests, system: clusterRequestSystem, setup: o.clusterRequests, access: Access{
+			reads(requestResource("clusterrequests"), requestResource("clusterrequestgrants"), requestResource("clusters"),
+				requestResource("purposes"), requestResource("clusterproviders"), requestResource("traitequivalences")),
+			rules("clusterrequest-requests"),
+		}},
 	}
 }
 
@@ -164,8 +183,17 @@ func clusterResource(version, resource string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: clusterv1.GroupName, Version: version, Resource: resource}
 }
 
+func requestResource(resource string) schema.GroupVersionResource {
+	return openmcpv1alpha1.GroupVersion.WithResource(resource)
+}
+
 func policyResource(resource string) schema.GroupVersionResource {
 	return kupidv1alpha1.GroupVersion.WithResource(resource)
+}
+
+// clusterRequests adds the controller of ClusterRequests.
+func (o Options) clusterRequests(mgr manager.Manager, settings queue.Settings) error {
+	return requestcontroller.SetupRequests(mgr, settings, o.ClusterRequests)
 }
 
 // once returns a function that calls setup the first time only.

@@ -13,11 +13,12 @@ import (
 // wins over a star wherever it stands. An unknown name or system, a name that is both wanted and unwanted, and patterns that leave nothing
 // to run are errors.
 func (o Options) Enabled() ([]string, error) {
+	all := o.all(nil)
 	stars := map[string]bool{} // by system
 	wanted := map[string]bool{}
 	var errs []error
 	for _, pattern := range o.Controllers {
-		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(Names(), func(name string) bool { return systemOf(name) == system }) {
+		if system, isStar := starOf(pattern); isStar && slices.ContainsFunc(all, func(c controller) bool { return c.system == system }) {
 			stars[system] = true
 			continue
 		}
@@ -38,9 +39,9 @@ func (o Options) Enabled() ([]string, error) {
 	}
 
 	var enabled []string
-	for _, name := range Names() {
-		if want, named := wanted[name]; want || (stars[systemOf(name)] && !named) {
-			enabled = append(enabled, name)
+	for _, controller := range all {
+		if want, named := wanted[controller.name]; want || (stars[controller.system] && !named) {
+			enabled = append(enabled, controller.name)
 		}
 	}
 	if len(enabled) == 0 {
@@ -48,15 +49,6 @@ func (o Options) Enabled() ([]string, error) {
 			strings.Join(o.Controllers, ","), strings.Join(Names(), ", "))
 	}
 	return enabled, nil
-}
-
-// systemOf returns the opt-in system of a controller: podscheduling of podscheduling/webhook. It is empty for those of placement.
-func systemOf(name string) string {
-	system, _, found := strings.Cut(name, "/")
-	if !found {
-		return ""
-	}
-	return system
 }
 
 // starOf returns the system whose controllers a pattern with a star stands for; empty for "*".

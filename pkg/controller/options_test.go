@@ -1,17 +1,19 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
 )
 
 func TestEnabled(t *testing.T) {
-	ofPlacement := slices.DeleteFunc(Names(), func(name string) bool { return strings.Contains(name, "/") })
+	ofPlacement := slices.DeleteFunc(Names(), func(name string) bool { return strings.Contains(name, "/") || name == "clusters-inventory" })
 	withoutPlacement := slices.DeleteFunc(slices.Clone(ofPlacement), func(name string) bool { return name == "placement" })
 	for _, tc := range []struct {
 		reason   string
@@ -58,6 +60,26 @@ func TestEnabled(t *testing.T) {
 				t.Errorf("Enabled() (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The name of a controller may leave its system out, but must not name another one.
+func TestSystems(t *testing.T) {
+	systems := map[string]bool{}
+
+	for _, controller := range (Options{}).all(nil) {
+		systems[controller.system] = true
+
+		if system, _, slashed := strings.Cut(controller.name, "/"); slashed && system != controller.system {
+			t.Errorf("%s has the system %q", controller.name, controller.system)
+		}
+	}
+
+	delete(systems, "")
+
+	got := slices.Sorted(maps.Keys(systems))
+	if diff := cmp.Diff([]string{manifests.AffinityClass, manifests.ClusterRequest, manifests.Federation, manifests.PodScheduling}, got); diff != "" {
+		t.Errorf("systems (-want +got):\n%s", diff)
 	}
 }
 

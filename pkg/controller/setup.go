@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
@@ -71,6 +72,8 @@ type Options struct {
 	// FederatedKinds are kinds of objects that are delivered to member clusters beyond federation.DefaultKinds, as federation.ParseKinds takes
 	// them.
 	FederatedKinds []string
+	// ClusterRequests say how ClusterRequests choose among Clusters.
+	ClusterRequests clusterrequest.Options
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }

@@ -17,6 +17,7 @@ import (
 	cozystackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystack/v1alpha1"
 	cozystackappsv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/cozystackapps/v1alpha1"
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/controller"
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
@@ -45,6 +46,8 @@ func hintOf(group string) string {
 		return "apply manifests/podscheduling, or leave the controller podscheduling/webhook off"
 	case cozystackv1alpha1.GroupName, cozystackappsv1alpha1.GroupName:
 		return "apply manifests/affinityclass, or leave the controllers affinityclass/* off"
+	case openmcpv1alpha1.GroupName:
+		return "apply manifests/clusterrequest, or leave the controllers clusterrequest/* and clusters-inventory off"
 	case workv1.GroupName:
 		return "apply manifests/manifestworks or install Open Cluster Management's work manager, or leave the controllers federation/* off"
 	case tenancy.ReleaseKind.Group:

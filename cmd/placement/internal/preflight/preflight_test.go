@@ -216,11 +216,12 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	roles, err := manifests.Roles()
 	expect.NoError(t, err)
 	access, err := controller.Options{
-		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*"}, ProfileDecisions: true,
+		Controllers: []string{"*", "podscheduling/*", "affinityclass/*", "federation/*", "clusterrequest/*"}, ProfileDecisions: true,
 	}.Access()
 	expect.NoError(t, err)
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
-		"affinityclass-view", "federation-view"}
+		"affinityclass-view", "federation-view", "clusterrequest-access", "clusterrequest-admin", "clusterrequest-edit",
+		"clusterrequest-tenant", "clusterrequest-view"}
 	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds"}
 	for name := range roles {
 		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	requestcontroller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
+)
+
+const (
+	requestStrategyFlag = "cluster-request-strategy"
+	requestScopeFlag    = "cluster-request-scope"
+)
+
+func addClusterRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
+	fs.StringVar((*string)(&options.Strategy), requestStrategyFlag, string(options.Strategy),
+		"Which of the shared Clusters that fit equally well a ClusterRequest gets: Balanced is the one with the fewest requests, Simple the first "+
+			"by namespace and name.")
+	fs.StringVar((*string)(&options.Scope), requestScopeFlag, string(options.Scope),
+		"Where ClusterRequests find existing Clusters: Cluster is every namespace, Namespaced the one in which their Cluster would be created.")
+}
+
+// validateClusterRequests reports settings of ClusterRequests that there are not.
+func validateClusterRequests(options clusterrequest.Options) error {
+	var errs []error
+
+	if options.Strategy != clusterrequest.Balanced && options.Strategy != clusterrequest.Simple {
+		errs = append(errs, fmt.Errorf("--%s: %q is not a strategy; use %s or %s",
+			requestStrategyFlag, options.Strategy, clusterrequest.Balanced, clusterrequest.Simple))
+	}
+
+	if options.Scope != clusterrequest.ScopeCluster && options.Scope != clusterrequest.ScopeNamespaced {
+		errs = append(errs, fmt.Errorf("--%s: %q is not a scope; use %s or %s",
+			requestScopeFlag, options.Scope, clusterrequest.ScopeCluster, clusterrequest.ScopeNamespaced))
+	}
+
+	return errors.Join(errs...)
+}
+
+// validateClusterRequestController reports settings of ClusterRequests that have no effect without their controller.
+func (o *controllerOptions) validateClusterRequestController(enabled []string) error {
+	if o.observe || slices.Contains(enabled, requestcontroller.Requests) {
+		return nil
+	}
+
+	defaults, options := newControllerOptions().controllers.ClusterRequests, o.controllers.ClusterRequests
+
+	var flags []string
+
+	if options.Strategy != defaults.Strategy {
+		flags = append(flags, "--"+requestStrategyFlag)
+	}
+
+	if options.Scope != defaults.Scope {
+		flags = append(flags, "--"+requestScopeFlag)
+	}
+
+	if len(flags) == 0 {
+		return nil
+	}
+
+	return fmt.Errorf("%s: no effect without the controller %s; add clusterrequest/* to --controllers, or leave the flag out",
+		strings.Join(flags, ", "), requestcontroller.Requests)
+}
