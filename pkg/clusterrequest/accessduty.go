@@ -30,17 +30,15 @@ func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, clust
 	resolved := meta.FindStatusCondition(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
 	ends := request.DeletionTimestamp != nil || resolved != nil && resolved.Status == metav1.ConditionFalse
 	held := slices.Contains(request.Finalizers, openmcpv1alpha1.AccessFinalizer)
+	foreign := cluster != nil && cluster.Spec.ClusterProviderRef.Name != provider
 	switch {
-	case request.Status.ClusterRef == nil || ends && !held:
+	case request.Status.ClusterRef == nil || foreign:
 		return AccessWait
-	case cluster == nil && ends:
+	case ends && held && cluster == nil:
 		return AccessRelease
-	case cluster == nil || cluster.Spec.ClusterProviderRef.Name != provider:
-		return AccessWait
-	case ends:
+	case ends && held:
 		return AccessWithdraw
-	case resolved != nil && resolved.Status == metav1.ConditionTrue && resolved.ObservedGeneration == request.Generation &&
-		!needsReview(resolved, cluster):
+	case !ends && cluster != nil && AccessResolved(request) && !needsReview(resolved, cluster):
 		return AccessGrant
 	default:
 		return AccessWait

@@ -58,8 +58,7 @@ func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reco
 
 	renewal, err := r.act(ctx, request)
 
-	var refused *refusal
-	if errors.As(err, &refused) {
+	if refused, is := errors.AsType[*refusal](err); is {
 		if err = r.writeOutcome(ctx, request, *refused, request.Status.SecretRef); err == nil {
 			return reconcile.Result{RequeueAfter: r.refusals.When(key)}, nil
 		}

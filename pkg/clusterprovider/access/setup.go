@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -106,7 +107,7 @@ func clusterKey(request *openmcpv1alpha1.AccessRequest) types.NamespacedName {
 func (r *reconciler) requestsOf(ctx context.Context, cluster client.Object) []reconcile.Request {
 	list := &openmcpv1alpha1.AccessRequestList{}
 	if err := r.cached.List(ctx, list, client.MatchingFields{clusterIndex: client.ObjectKeyFromObject(cluster).String()}); err != nil {
-		panic(fmt.Sprintf("the index %s does not exist: %v", clusterIndex, err)) // Setup has made it, and the cache has synced.
+		klog.FromContext(ctx).Error(err, "AccessRequests could not be listed from the cache", "index", clusterIndex)
 	}
 
 	requests := make([]reconcile.Request, 0, len(list.Items))

@@ -24,6 +24,7 @@ import (
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusteraccess"
 	controller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
@@ -85,6 +86,10 @@ func start(ctx SpecContext) {
 
 	startHub()
 	DeferCleanup(func() { stopHub() })
+
+	reached.config = plane.AdminConfig()
+	startProvider(plane.AdminConfig(), gardenerProvider)
+	startProvider(plane.AdminConfig(), otherProvider)
 }
 
 // definitions returns the CustomResourceDefinitions of the system.
@@ -113,7 +118,7 @@ func definitions() []*unstructured.Unstructured {
 	return all
 }
 
-// startHub starts the controller with several workers behind the proxy.
+// startHub starts the controllers with several workers behind the proxy.
 func startHub() {
 	GinkgoHelper()
 
@@ -127,6 +132,7 @@ func startHub() {
 
 	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: clock.RealClock{}}
 	Expect(controller.SetupRequests(mgr, settings, clusterrequest.Options{})).To(Succeed())
+	Expect(clusteraccess.Setup(mgr, settings)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until stopHub.
 	ended := make(chan error, 1)

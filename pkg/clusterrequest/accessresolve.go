@@ -1,0 +1,159 @@
+package clusterrequest
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+)
+
+// AccessReferents are what the reference of an AccessRequest leads to. Each is nil if it does not exist.
+type AccessReferents struct {
+	Request *openmcpv1alpha1.ClusterRequest
+	Grant   *openmcpv1alpha1.ClusterRequestGrant
+	Cluster *openmcpv1alpha1.Cluster
+}
+
+// AccessResolution is what the hub decides on an AccessRequest.
+type AccessResolution struct {
+	Result
+
+	// Resolved is the status of the condition Resolved; empty leaves the condition as it is.
+	Resolved metav1.ConditionStatus
+	// Cluster is the one to give access to; nil if there is none.
+	Cluster *openmcpv1alpha1.Cluster
+	// Review says that the requester needs the permission to access the Cluster: see Reviewed.
+	Review bool
+}
+
+// Labels returns the labels of an AccessRequest that is resolved.
+func (r AccessResolution) Labels() map[string]string {
+	ref := r.Cluster.Spec.ClusterProviderRef
+
+	return map[string]string{openmcpv1alpha1.ProviderLabel: ref.Name, openmcpv1alpha1.ProfileLabel: string(ref.Profile)}
+}
+
+// AccessReference returns the key of the object in the spec of an AccessRequest, and whether it is a ClusterRequest. Otherwise it is a
+// Cluster.
+func AccessReference(access *openmcpv1alpha1.AccessRequest) (key types.NamespacedName, isRequest bool) {
+	ref := access.Spec.ClusterRef
+	if ref == nil {
+		ref, isRequest = access.Spec.RequestRef, true
+	}
+	key = types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	if key.Namespace == "" {
+		key.Namespace = access.Namespace
+	}
+
+	return key, isRequest
+}
+
+// AccessCluster returns the key of the Cluster that the reference of an AccessRequest leads to; false if it leads to none, because the
+// ClusterRequest has no Grant.
+func AccessCluster(access *openmcpv1alpha1.AccessRequest, to AccessReferents) (types.NamespacedName, bool) {
+	key, isRequest := AccessReference(access)
+	if !isRequest {
+		return key, true
+	}
+	if to.Request == nil || to.Grant == nil || GrantOwner(to.Grant) != to.Request.UID {
+		return types.NamespacedName{}, false
+	}
+
+	return keyOfName(to.Grant.Spec.ClusterRef), true
+}
+
+// ResolveAccess decides on an AccessRequest. After the provider was told to give access, only a ClusterRequest that is being deleted or gone,
+// or has another Cluster, takes the access away: what is only missing may come back.
+func ResolveAccess(access *openmcpv1alpha1.AccessRequest, to AccessReferents) AccessResolution {
+	given := access.Status.ClusterRef
+	key, isRequest := AccessReference(access)
+	target, granted := AccessCluster(access, to)
+	switch {
+	case isRequest && to.Request == nil:
+		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' not found", key)
+	case isRequest && to.Request.DeletionTimestamp != nil:
+		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' is being deleted", key)
+	case !granted && given == nil:
+		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' is not granted", key)
+	case !granted:
+		return unresolved("", "ClusterRequest '%s' is not granted", key)
+	case given != nil && keyOfName(*given) != target:
+		return unresolved(metav1.ConditionFalse, "ClusterRequest '%s' has another Cluster now: the access to the former is removed first", key)
+	case to.Cluster == nil && given == nil:
+		return unresolved(metav1.ConditionUnknown, "Cluster '%s' not found", target)
+	case to.Cluster == nil:
+		return unresolved("", "Cluster '%s' not found", target)
+	}
+
+	return resolveCluster(access, to.Cluster)
+}
+
+// resolveCluster decides on an AccessRequest whose Cluster exists.
+func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) AccessResolution {
+	found := AccessResolution{Cluster: cluster, Resolved: metav1.ConditionTrue, Result: Result{
+		Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonResolved,
+		Message: fmt.Sprintf("ClusterProvider '%s' has not given the access yet", cluster.Spec.ClusterProviderRef.Name),
+	}}
+	for _, label := range []string{openmcpv1alpha1.ProviderLabel, openmcpv1alpha1.ProfileLabel} {
+		if is, labelled := access.Labels[label]; labelled && is != found.Labels()[label] {
+			found.Resolved, found.Reason = metav1.ConditionUnknown, openmcpv1alpha1.ReasonLabelConflict
+			found.Message = fmt.Sprintf("label %s is '%s', and Cluster '%s' has '%s': remove the label", label, is, keyOf(cluster), found.Labels()[label])
+
+			return found
+		}
+	}
+	if cluster.Spec.Tenancy != openmcpv1alpha1.TenancyShared {
+		return found
+	}
+	found.Reason = openmcpv1alpha1.ReasonAccessAllowed
+	resolved := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
+	found.Review = !AccessResolved(access) || needsReview(resolved, cluster)
+
+	return found
+}
+
+// Reviewed returns the resolution after the review of the requester's permission.
+func (r AccessResolution) Reviewed(access *openmcpv1alpha1.AccessRequest, allowed bool) AccessResolution {
+	if allowed {
+		return r
+	}
+	r.Status, r.Reason, r.Resolved = openmcpv1alpha1.RequestDenied, openmcpv1alpha1.ReasonAccessNotAllowed, metav1.ConditionFalse
+	r.Message = fmt.Sprintf("Cluster '%s' is shared, and it is not known who asks: the webhook of AccessRequests writes spec.requester",
+		keyOf(r.Cluster))
+	if user := AccessRequester(access); user != "" {
+		r.Message = fmt.Sprintf("Cluster '%s' is shared, and user '%s' has no permission to create clusters/access of it: ask for it",
+			keyOf(r.Cluster), user)
+	}
+
+	return r
+}
+
+// AccessRequester returns the name of the user whose permissions count for an AccessRequest; empty for nobody.
+func AccessRequester(access *openmcpv1alpha1.AccessRequest) string {
+	if access.Spec.Requester == nil {
+		return ""
+	}
+
+	return access.Spec.Requester.Username
+}
+
+// AccessResolved reports whether the present generation of an AccessRequest is resolved.
+func AccessResolved(access *openmcpv1alpha1.AccessRequest) bool {
+	resolved := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
+
+	return resolved != nil && resolved.Status == metav1.ConditionTrue && resolved.ObservedGeneration == access.Generation &&
+		access.Status.ClusterRef != nil
+}
+
+func unresolved(resolved metav1.ConditionStatus, message string, key types.NamespacedName) AccessResolution {
+	return AccessResolution{Resolved: resolved, Result: Result{
+		Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonInvalidReference, Message: fmt.Sprintf(message, key),
+	}}
+}
+
+func keyOfName(name openmcpv1alpha1.NamespacedName) types.NamespacedName {
+	return types.NamespacedName{Namespace: name.Namespace, Name: name.Name}
+}

@@ -1,0 +1,104 @@
+package clusteraccess
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+)
+
+const (
+	// Name is the name of the controller.
+	Name = "clusterrequest/access"
+	// FieldManager is the field manager of all writes of this controller.
+	FieldManager = "placement-hub"
+
+	// requestIndex and clusterIndex find AccessRequests by the <namespace>/<name> of their ClusterRequest and of their Cluster.
+	requestIndex = "access.request"
+	clusterIndex = "access.cluster"
+)
+
+// Setup adds the controller to a manager.
+func Setup(mgr manager.Manager, settings queue.Settings) error {
+	for index, keys := range map[string]func(*openmcpv1alpha1.AccessRequest) []string{requestIndex: requestKeys, clusterIndex: clusterKeys} {
+		extract := func(object client.Object) []string {
+			access, isAccess := object.(*openmcpv1alpha1.AccessRequest)
+			if !isAccess {
+				return nil
+			}
+
+			return keys(access)
+		}
+		if err := mgr.GetFieldIndexer().IndexField(context.Background(), &openmcpv1alpha1.AccessRequest{}, index, extract); err != nil {
+			return fmt.Errorf("index AccessRequests by %s: %w", index, err)
+		}
+	}
+
+	recorder, err := eventwriter.Add(mgr, Name, func() bool { return false })
+	if err != nil {
+		return fmt.Errorf("write events of AccessRequests: %w", err)
+	}
+
+	r := &reconciler{
+		cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: client.WithFieldOwner(mgr.GetClient(), FieldManager), recorder: recorder,
+		clock: settings.Clock, conflicts: queue.NewConflictBackoff[reconcile.Request](),
+	}
+
+	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
+							Named(Name).
+							For(&openmcpv1alpha1.AccessRequest{}). // With its status and labels, which others may change.
+							Watches(&openmcpv1alpha1.ClusterRequest{}, r.handlerBy(requestIndex)).
+							Watches(&openmcpv1alpha1.ClusterRequestGrant{}, r.handlerBy(requestIndex)). // It has the name of its request.
+							Watches(&openmcpv1alpha1.Cluster{}, r.handlerBy(clusterIndex)).
+							WithOptions(queue.Options[reconcile.Request](settings)).
+							Complete(r)
+}
+
+func requestKeys(access *openmcpv1alpha1.AccessRequest) []string {
+	if key, isRequest := clusterrequest.AccessReference(access); isRequest {
+		return []string{key.String()}
+	}
+
+	return nil
+}
+
+func clusterKeys(access *openmcpv1alpha1.AccessRequest) []string {
+	var keys []string
+	if key, isRequest := clusterrequest.AccessReference(access); !isRequest {
+		keys = append(keys, key.String())
+	}
+
+	if ref := access.Status.ClusterRef; ref != nil {
+		keys = append(keys, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}.String())
+	}
+
+	return keys
+}
+
+// handlerBy enqueues the AccessRequests that an index has for an object.
+func (r *reconciler) handlerBy(index string) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, object client.Object) []reconcile.Request {
+		list := &openmcpv1alpha1.AccessRequestList{}
+		if err := r.cached.List(ctx, list, client.MatchingFields{index: client.ObjectKeyFromObject(object).String()}); err != nil {
+			klog.FromContext(ctx).Error(err, "AccessRequests could not be listed from the cache", "index", index)
+		}
+
+		requests := make([]reconcile.Request, 0, len(list.Items))
+		for i := range list.Items {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+
+		return requests
+	})
+}
