@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 )
@@ -27,8 +26,7 @@ const (
 // AccessDutyOf returns what a provider has to do for an AccessRequest whose status names a Cluster, which is nil if it does not exist. Any
 // provider may release an AccessRequest of a Cluster that is gone, because nothing says any more whose it was.
 func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) AccessDuty {
-	resolved := meta.FindStatusCondition(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
-	ends := request.DeletionTimestamp != nil || resolved != nil && resolved.Status == metav1.ConditionFalse
+	ends := request.DeletionTimestamp != nil || meta.IsStatusConditionFalse(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
 	held := slices.Contains(request.Finalizers, openmcpv1alpha1.AccessFinalizer)
 	foreign := cluster != nil && cluster.Spec.ClusterProviderRef.Name != provider
 	switch {
@@ -38,7 +36,7 @@ func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, clust
 		return AccessRelease
 	case ends && held:
 		return AccessWithdraw
-	case !ends && cluster != nil && AccessResolved(request) && !needsReview(resolved, cluster):
+	case !ends && cluster != nil && AccessResolved(request) && !needsReview(request, cluster):
 		return AccessGrant
 	default:
 		return AccessWait
@@ -47,8 +45,11 @@ func AccessDutyOf(provider string, request *openmcpv1alpha1.AccessRequest, clust
 
 // needsReview reports whether a Cluster needs a permission that the condition Resolved does not have, such as a shared Cluster that has taken
 // the place of an exclusive one of its name.
-func needsReview(resolved *metav1.Condition, cluster *openmcpv1alpha1.Cluster) bool {
-	return cluster.Spec.Tenancy == openmcpv1alpha1.TenancyShared && resolved.Reason != openmcpv1alpha1.ReasonAccessAllowed
+func needsReview(request *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alpha1.Cluster) bool {
+	resolved := meta.FindStatusCondition(request.Status.Conditions, openmcpv1alpha1.ConditionResolved)
+
+	return cluster.Spec.Tenancy == openmcpv1alpha1.TenancyShared &&
+		(resolved == nil || resolved.Reason != openmcpv1alpha1.ReasonAccessAllowed)
 }
 
 // AccessGranted reports whether the present generation of an AccessRequest is granted.

@@ -97,10 +97,11 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 		Status: openmcpv1alpha1.RequestPending, Reason: openmcpv1alpha1.ReasonResolved,
 		Message: fmt.Sprintf("ClusterProvider '%s' has not given the access yet", cluster.Spec.ClusterProviderRef.Name),
 	}}
+	labels := found.Labels()
 	for _, label := range []string{openmcpv1alpha1.ProviderLabel, openmcpv1alpha1.ProfileLabel} {
-		if is, labelled := access.Labels[label]; labelled && is != found.Labels()[label] {
+		if is, labelled := access.Labels[label]; labelled && is != labels[label] {
 			found.Resolved, found.Reason = metav1.ConditionUnknown, openmcpv1alpha1.ReasonLabelConflict
-			found.Message = fmt.Sprintf("label %s is '%s', and Cluster '%s' has '%s': remove the label", label, is, keyOf(cluster), found.Labels()[label])
+			found.Message = fmt.Sprintf("label %s is '%s', and Cluster '%s' has '%s': remove the label", label, is, keyOf(cluster), labels[label])
 
 			return found
 		}
@@ -109,8 +110,7 @@ func resolveCluster(access *openmcpv1alpha1.AccessRequest, cluster *openmcpv1alp
 		return found
 	}
 	found.Reason = openmcpv1alpha1.ReasonAccessAllowed
-	resolved := meta.FindStatusCondition(access.Status.Conditions, openmcpv1alpha1.ConditionResolved)
-	found.Review = !AccessResolved(access) || needsReview(resolved, cluster)
+	found.Review = !AccessResolved(access) || needsReview(access, cluster)
 
 	return found
 }

@@ -22,6 +22,7 @@ import (
 	kupidv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/kupid/v1alpha1"
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	placementv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/placement/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/controller/clusteraccess"
 	requestcontroller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
 	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
@@ -171,6 +172,11 @@ func (o Options) all(enabled []string) []controller {
 			reads(requestResource("clusterrequests"), requestResource("clusterrequestgrants"), requestResource("clusters"),
 				requestResource("purposes"), requestResource("clusterproviders"), requestResource("traitequivalences")),
 			rules("clusterrequest-requests"),
+		}},
+		{name: clusteraccess.Name, system: clusterRequestSystem, setup: clusteraccess.Setup, access: Access{
+			reads(requestResource("accessrequests"), requestResource("clusterrequests"), requestResource("clusterrequestgrants"),
+				requestResource("clusters")),
+			rules("clusterrequest-accessrequests"),
 		}},
 	}
 }

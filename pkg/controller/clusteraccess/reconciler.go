@@ -87,7 +87,7 @@ func (r *reconciler) expire(ctx context.Context, access *openmcpv1alpha1.AccessR
 	}
 
 	klog.FromContext(ctx).V(2).Info("Deleted an AccessRequest whose ttl is over", "ttl", access.Spec.TTL.Duration)
-	r.recorder.Eventf(access, nil, corev1.EventTypeNormal, "Expired", "Delete", "deleted %s after its creation, as its ttl says",
+	r.recorder.Eventf(access, nil, corev1.EventTypeNormal, "Expired", "DeleteAccessRequest", "deleted %s after its creation, as its ttl says",
 		access.Spec.TTL.Duration)
 
 	return nil

@@ -64,7 +64,8 @@ func (r *reconciler) writeStatus(
 	}
 
 	if resolution.Resolved == metav1.ConditionFalse && access.Status.SecretRef != nil {
-		r.recorder.Eventf(access, nil, corev1.EventTypeWarning, "AccessRemoved", "Resolve", "%s: the access is removed", resolution.Message)
+		r.recorder.Eventf(access, nil, corev1.EventTypeWarning, "AccessRemoved", "ResolveAccessRequest", "%s: the access is removed",
+			resolution.Message)
 	}
 
 	return nil

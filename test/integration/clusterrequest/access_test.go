@@ -177,7 +177,7 @@ var _ = Describe("access", func() {
 
 	It("cluster-request C37, C45: each provider gives access to its own clusters, and one gives none", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		cluster := w.clusterOf(otherProvider, openmcpv1alpha1.TenancyExclusive)
+		cluster := w.clusterOf(otherProvider)
 		reached.with(func(asked *openmcpv1alpha1.Cluster, _ *rest.Config) error {
 			if asked.Namespace == w.namespace && asked.Name == "none" {
 				return fmt.Errorf("cluster %s: %w", asked.Name, access.ErrNoAccess)

@@ -223,7 +223,7 @@ func (w *world) made(g Gomega, a *openmcpv1alpha1.AccessRequest) []string {
 				names = append(names, kind+" "+object.GetName())
 			}
 
-			return err //nolint:wrapcheck // Only seen by Gomega.
+			return err
 		})).To(Succeed())
 	}
 
@@ -239,14 +239,14 @@ func (w *world) nothingLeft(a *openmcpv1alpha1.AccessRequest) {
 	w.gone(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: clusterrequest.SecretName(a.Name)}})
 }
 
-// clusterOf creates a Cluster of a provider by hand.
-func (w *world) clusterOf(provider string, tenancy openmcpv1alpha1.Tenancy) *openmcpv1alpha1.Cluster {
+// clusterOf creates an exclusive Cluster of a provider by hand.
+func (w *world) clusterOf(provider string) *openmcpv1alpha1.Cluster {
 	GinkgoHelper()
 
 	w.requests++
 	cluster := &openmcpv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("c%d", w.requests)}}
 	cluster.Spec = openmcpv1alpha1.ClusterSpec{
-		ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{Name: provider, Profile: "aws"}, Tenancy: tenancy,
+		ClusterProviderRef: openmcpv1alpha1.ClusterProviderReference{Name: provider, Profile: "aws"},
 	}
 	w.create(cluster)
 

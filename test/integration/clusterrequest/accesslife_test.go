@@ -72,7 +72,7 @@ var _ = Describe("access and time", func() {
 
 	It("cluster-request C36: the cluster does not answer while its AccessRequest is deleted", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		cluster := w.clusterOf(gardenerProvider, openmcpv1alpha1.TenancyExclusive)
+		cluster := w.clusterOf(gardenerProvider)
 		a, other := w.accessTo(cluster), w.accessTo(cluster)
 		w.secret(a)
 		w.secret(other)
@@ -103,7 +103,7 @@ var _ = Describe("access and time", func() {
 
 	It("cluster-request C38: a token is renewed at 80 % of its life, and before that nothing is written", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		cluster := w.clusterOf(gardenerProvider, openmcpv1alpha1.TenancyExclusive)
+		cluster := w.clusterOf(gardenerProvider)
 		a := w.accessTo(cluster)
 		secret := w.secret(a)
 		made := w.made(Default, a)
@@ -138,10 +138,10 @@ var _ = Describe("access and time", func() {
 
 	It("cluster-request 4.1.6: a Secret of the name that somebody else made is left alone", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mine.kubeconfig"}, StringData: map[string]string{"a": "b"}}
+		foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "mine.kubeconfig"}}
 		w.create(foreign)
 
-		cluster := w.clusterOf(gardenerProvider, openmcpv1alpha1.TenancyExclusive)
+		cluster := w.clusterOf(gardenerProvider)
 		a := w.accessWith(func(a *openmcpv1alpha1.AccessRequest) {
 			a.Name, a.Spec.ClusterRef = "mine", &openmcpv1alpha1.ObjectReference{Name: cluster.Name}
 		})
