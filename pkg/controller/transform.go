@@ -77,6 +77,8 @@ type names struct {
 	mu    sync.Mutex
 	known map[string]string
 	bytes int
+
+	digests federation.Digests
 }
 
 // compactWork makes a work small. Its hash is computed without the lock, because a work can be large.
@@ -85,7 +87,7 @@ func (n *names) compactWork(work *workv1.ManifestWork) {
 		return // It may be shared.
 	}
 
-	federation.CompactWork(work)
+	n.digests.CompactWork(work)
 
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -56,11 +56,21 @@ func CompactWork(work *workv1.ManifestWork) {
 		return
 	}
 
-	contents := &digest{Hash: StoredHash(work)}
+	compactTo(work, newDigest(work))
+}
+
+// newDigest returns the digest of a work.
+func newDigest(work *workv1.ManifestWork) digest {
+	contents := digest{Hash: StoredHash(work)}
 	if replicas, err := PlannedReplicas(work); err == nil {
 		contents.Replicas = replicas
 	}
 
+	return contents
+}
+
+// compactTo makes a work compact with its digest.
+func compactTo(work *workv1.ManifestWork, contents digest) {
 	compact := workv1.ManifestWork{TypeMeta: work.TypeMeta, ObjectMeta: metav1.ObjectMeta{
 		Namespace: work.Namespace, Name: work.Name, UID: work.UID, ResourceVersion: work.ResourceVersion, Generation: work.Generation,
 		DeletionTimestamp: work.DeletionTimestamp, Finalizers: work.Finalizers, Annotations: map[string]string{},
@@ -72,7 +82,7 @@ func CompactWork(work *workv1.ManifestWork) {
 		}
 	}
 
-	compact.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Object: contents}}}
+	compact.Spec.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Object: &contents}}}
 	if option := work.Spec.DeleteOption; option != nil {
 		compact.Spec.DeleteOption = &workv1.DeleteOption{PropagationPolicy: option.PropagationPolicy}
 	}

@@ -22,6 +22,9 @@ type hashed struct {
 	Spec      workv1.ManifestWorkSpec `json:"spec"`
 }
 
+// hashedLabels are the labels of a work that the hub writes.
+var hashedLabels = []string{KindLabel, NamespaceLabel, NameLabel, ManagedLabel}
+
 // WorkHash returns the hash of what the hub writes of a ManifestWork. It is the same for a work as Payload.Work returns it and as the API
 // server stores it, and differs once somebody has edited the spec, or a label or annotation of the hub. Other labels and annotations do not
 // count. Of a compact work it is the hash at the time of CompactWork.
@@ -32,7 +35,7 @@ func WorkHash(work *workv1.ManifestWork) (string, error) {
 
 	content := hashed{Labels: map[string]string{}, Object: work.Annotations[ObjectAnnotation], Spec: *work.Spec.DeepCopy()}
 
-	for _, name := range []string{KindLabel, NamespaceLabel, NameLabel, ManagedLabel} {
+	for _, name := range hashedLabels {
 		content.Labels[name] = work.Labels[name]
 	}
 
