@@ -14,10 +14,30 @@ import (
 // ExistingWorkOf reads a ManifestWork of the name that the works of an object have, as the API server returns it. A condition that the agent
 // has reported about an older generation counts as not reported.
 func ExistingWorkOf(identity Identity, work *workv1.ManifestWork) (ExistingWork, error) {
+	return existingWorkOf(identity.owner(), work)
+}
+
+// ExistingWorksOf reads ManifestWorks as ExistingWorkOf does, in their order.
+func ExistingWorksOf(identity Identity, works []*workv1.ManifestWork) ([]ExistingWork, error) {
+	existing, of := make([]ExistingWork, 0, len(works)), identity.owner()
+
+	for _, work := range works {
+		one, err := existingWorkOf(of, work)
+		if err != nil {
+			return nil, fmt.Errorf("ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
+		}
+
+		existing = append(existing, one)
+	}
+
+	return existing, nil
+}
+
+func existingWorkOf(of owner, work *workv1.ManifestWork) (ExistingWork, error) {
 	existing := ExistingWork{
 		Cluster: work.Namespace, Ready: ReadyOf(work), Orphan: orphans(work), OrphanSeen: OrphanSeen(work),
 		Applied: reported(work, workv1.WorkApplied), Available: reported(work, workv1.WorkAvailable), Problem: ProblemOf(work),
-		Foreign: !identity.Owns(work), Deleting: !work.DeletionTimestamp.IsZero(),
+		Foreign: !of.owns(work), Deleting: !work.DeletionTimestamp.IsZero(),
 	}
 
 	var err error

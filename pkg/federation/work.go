@@ -79,8 +79,15 @@ func (i Identity) WorkName() string {
 
 // Owns reports whether a ManifestWork belongs to the object. Of works with other annotations nothing is written
 // (docs/spec/federated-selector.md 3.1.4).
-func (i Identity) Owns(work metav1.Object) bool {
-	return work.GetName() == i.WorkName() && work.GetAnnotations()[ObjectAnnotation] == i.String()
+func (i Identity) Owns(work metav1.Object) bool { return i.owner().owns(work) }
+
+// owner has what the works of an object have of its identity: the name, which is a hash, is computed once for all of them.
+type owner struct{ name, object string }
+
+func (i Identity) owner() owner { return owner{name: i.WorkName(), object: i.String()} }
+
+func (o owner) owns(work metav1.Object) bool {
+	return work.GetName() == o.name && work.GetAnnotations()[ObjectAnnotation] == o.object
 }
 
 // labels returns the labels of the works of the object.

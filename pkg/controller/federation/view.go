@@ -44,20 +44,17 @@ func (r *reconciler) stored(ctx context.Context, key inventory.Key) ([]*workv1.M
 
 // existing returns what of works counts. A work that the hub has deleted is being deleted, also before the watch shows that.
 func (r *reconciler) existing(p *cycle, stored []*workv1.ManifestWork) ([]federation.ExistingWork, error) {
-	works := make([]federation.ExistingWork, 0, len(stored))
+	works, err := federation.ExistingWorksOf(r.state.identity(p.key), stored)
+	if err != nil {
+		return nil, fmt.Errorf("reading the works of %s: %w", r.state.identity(p.key), err)
+	}
+
 	deleted := map[string]types.UID{}
 
-	for _, work := range stored {
-		existing, err := federation.ExistingWorkOf(r.state.identity(p.key), work)
-		if err != nil {
-			return nil, fmt.Errorf("reading ManifestWork %s/%s: %w", work.Namespace, work.Name, err)
-		}
-
+	for i, work := range stored {
 		if uid, found := p.memory.deleted[work.Namespace]; found && uid == work.UID {
-			existing.Deleting, deleted[work.Namespace] = true, uid
+			works[i].Deleting, deleted[work.Namespace] = true, uid
 		}
-
-		works = append(works, existing)
 	}
 
 	p.memory.deleted = deleted

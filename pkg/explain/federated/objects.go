@@ -194,13 +194,8 @@ func (o *Objects) prepareOne(kind federation.Kind, object *unstructured.Unstruct
 	p.object.Body, p.hash = body, hasher(payload)
 	identity := p.object.Identity()
 
-	for _, work := range works[identity.WorkName()] {
-		existing, err := federation.ExistingWorkOf(identity, work)
-		if err != nil {
-			return p, fmt.Errorf("reading its works: %w", err)
-		}
-
-		p.works = append(p.works, existing)
+	if p.works, err = federation.ExistingWorksOf(identity, works[identity.WorkName()]); err != nil {
+		return p, fmt.Errorf("reading its works: %w", err)
 	}
 
 	slices.SortFunc(p.works, func(a, b federation.ExistingWork) int { return cmp.Compare(a.Cluster, b.Cluster) })
