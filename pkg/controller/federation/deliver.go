@@ -126,7 +126,7 @@ func (r *reconciler) hash(ctx context.Context, p *cycle, variant federation.Vari
 		return "", err
 	}
 
-	work, err := p.payload.Work("", variant)
+	work, err := p.made(variant)
 	if err != nil {
 		return "", err
 	}

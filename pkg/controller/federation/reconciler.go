@@ -103,7 +103,12 @@ func (r *reconciler) reconcile(ctx context.Context, key inventory.Key) (time.Dur
 	}
 
 	if p == nil {
-		return r.outcome(r.gone(ctx, key))
+		again, err := r.gone(ctx, key)
+		if err != nil {
+			return 0, metrics.Failed, err
+		}
+
+		return again, metrics.Unchanged, nil
 	}
 
 	r.link(p)
@@ -145,14 +150,6 @@ func (r *reconciler) carryOut(ctx context.Context, p *cycle) (time.Duration, err
 	}
 
 	return 0, nil
-}
-
-func (r *reconciler) outcome(again time.Duration, err error) (time.Duration, metrics.Outcome, error) {
-	if err != nil {
-		return 0, metrics.Failed, err
-	}
-
-	return again, metrics.Unchanged, nil
 }
 
 // evaluate runs the pipeline for an object; nil if the object does not exist.
