@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -106,7 +107,8 @@ func (f *eventHandlers) kinds(ctx context.Context) []sharedinventory.Kind {
 		{Object: &corev1.Namespace{}, Handler: freshness.Observe(f.state.shared.Observed, namespaceResource,
 			sharedinventory.On(func(before, after *corev1.Namespace, initial bool) { f.updateNamespace(ctx, before, after, initial) },
 				func(*corev1.Namespace) {})), Unreadable: without},
-		{Object: &workv1.ManifestWork{}, Handler: sharedinventory.On(f.updateWork, f.deleteWork), Unreadable: without},
+		{Object: &workv1.ManifestWork{}, Handler: sharedinventory.On(f.updateWork,
+			func(last *workv1.ManifestWork) { f.deleteWork(ctx, last) }), Unreadable: without},
 		{Object: &clusterv1beta1.Placement{}, Handler: sharedinventory.On(f.updatePlacement, f.deletePlacement), Unreadable: without},
 		{Object: &clusterv1beta1.PlacementDecision{}, Handler: sharedinventory.On(f.updateDecision, f.enqueueFollowers), Unreadable: without},
 	}
@@ -121,11 +123,7 @@ func (f *eventHandlers) objectKinds(ctx context.Context) []sharedinventory.Kind 
 			func(before, after *metav1.PartialObjectMetadata, initial bool) {
 				f.updateObject(ctx, keyOf(of, after), before, after, initial)
 			},
-			func(last *metav1.PartialObjectMetadata) {
-				if key := keyOf(of, last); f.state.memories.known(key) {
-					f.state.enqueue(queue.PriorityUser, key)
-				}
-			})
+			func(last *metav1.PartialObjectMetadata) { f.deleteObject(ctx, keyOf(of, last)) })
 		kinds = append(kinds, sharedinventory.Kind{
 			Object: emptyMetadata(kind), Cache: f.objects, Unreadable: without,
 			Handler: freshness.Observe(f.state.shared.Observed, resourceOf(kind), handler),
@@ -155,6 +153,41 @@ func (f *eventHandlers) updateObject(
 		f.state.memories.get(key)
 		f.enqueueChanged(initial, key)
 	}
+}
+
+func (f *eventHandlers) deleteObject(ctx context.Context, key inventory.Key) {
+	if f.state.memories.known(key) {
+		f.state.enqueue(queue.PriorityUser, key)
+		f.forgetOnStandby(ctx, key)
+	}
+}
+
+// forgetOnStandby forgets an object that is gone with its works, which a reconcile does once this process is the leader. An object that has
+// appeared since the event, on another watch, is remembered again.
+func (f *eventHandlers) forgetOnStandby(ctx context.Context, key inventory.Key) {
+	if f.state.queue.Open() {
+		return
+	}
+
+	f.state.memories.forget(key)
+
+	if !f.gone(ctx, key) {
+		f.state.memories.get(key)
+		f.state.enqueue(queue.PriorityUser, key) // The election may have come in between.
+	}
+}
+
+// gone reports whether the caches have neither an object nor its works.
+func (f *eventHandlers) gone(ctx context.Context, key inventory.Key) bool {
+	err := f.objects.Get(ctx, key.NamespacedName, emptyMetadata(f.state.kinds[key.GroupKind]), client.UnsafeDisableDeepCopy)
+	if !apierrors.IsNotFound(err) {
+		return false
+	}
+
+	works := &workv1.ManifestWorkList{}
+	err = f.cache.List(ctx, works, client.MatchingFields{workName: f.state.identity(key).WorkName()}, client.UnsafeDisableDeepCopy)
+
+	return err == nil && len(works.Items) == 0
 }
 
 // concerns reports whether something may have to be done for an object.
@@ -233,10 +266,11 @@ func (f *eventHandlers) enqueueWork(initial bool, key inventory.Key, before, aft
 	}
 }
 
-func (f *eventHandlers) deleteWork(last *workv1.ManifestWork) {
+func (f *eventHandlers) deleteWork(ctx context.Context, last *workv1.ManifestWork) {
 	if key, ours := f.workKey(last); ours && !f.state.works.Observe(key, last, true) {
 		f.state.memories.get(key)
 		f.state.enqueue(queue.PriorityUser, key)
+		f.forgetOnStandby(ctx, key)
 	}
 }
 

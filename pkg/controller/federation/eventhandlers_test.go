@@ -148,6 +148,42 @@ func TestAStandby(t *testing.T) {
 	same(t, "enqueued at the election", named(w.pending), "x")
 }
 
+// A standby forgets an object once it is gone with its works: no reconcile does. One that exists again is enqueued at the election.
+func TestAStandbyForgets(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	w.settle()
+
+	standby := newState(w.state.shared, federation.DefaultKinds(), w.time)
+	handlers := &eventHandlers{state: standby, cache: w.handlers.cache, objects: w.handlers.objects, live: w.store, recorder: w.recorder}
+	key, works := keyOfConfigMap("x"), []*workv1.ManifestWork{w.work("eu1"), w.work("eu2")}
+	known := func() string { return named(standby.memories.keys()) }
+
+	handlers.updateObject(t.Context(), key, nil, &metav1.PartialObjectMetadata{ObjectMeta: selecting("").ObjectMeta}, true)
+
+	for _, work := range works {
+		handlers.updateWork(nil, work, true)
+	}
+
+	same(t, "known at first", known(), "x")
+
+	change(w, selecting(""), func(c *corev1.ConfigMap) { c.Finalizers = nil })
+	w.check(w.store.Delete(t.Context(), selecting("")))
+	handlers.deleteObject(t.Context(), key)
+	same(t, "known with works", known(), "x")
+
+	w.check(w.store.Delete(t.Context(), works[0]))
+	handlers.deleteWork(t.Context(), works[0])
+	same(t, "known with a work", known(), "x")
+
+	w.check(w.store.Delete(t.Context(), works[1]))
+	handlers.deleteWork(t.Context(), works[1])
+	same(t, "known without a work", known(), "")
+
+	w.check(w.store.Create(t.Context(), selecting("europe")))
+	handlers.deleteWork(t.Context(), works[1])
+	same(t, "known when it exists again", known(), "x")
+}
+
 // federated-selector 3.2: an object whose loss waits for a user that is not known looks again by itself, because the user does not enqueue it.
 func TestAPendingUser(t *testing.T) {
 	w := newWorld(t, selecting("europe"))
