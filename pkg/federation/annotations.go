@@ -64,6 +64,25 @@ func HubAnnotations(annotations map[string]string) map[string]string {
 	return kept
 }
 
+// leaderAnnotation is on the objects that are the records of leader elections.
+const leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
+
+// MetadataAnnotations returns HubAnnotations and, without its value, the annotation by which ExcludedByMetadata knows the record of a leader
+// election; nil if there are none.
+func MetadataAnnotations(annotations map[string]string) map[string]string {
+	kept := HubAnnotations(annotations)
+
+	if _, leads := annotations[leaderAnnotation]; leads {
+		if kept == nil {
+			kept = map[string]string{}
+		}
+
+		kept[leaderAnnotation] = ""
+	}
+
+	return kept
+}
+
 // SameDefaults reports whether two states of a Namespace mean the same for its objects.
 func SameDefaults(before, after metav1.Object) bool {
 	return before.GetUID() == after.GetUID() && before.GetLabels()[FederatedLabel] == after.GetLabels()[FederatedLabel] &&

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -110,25 +111,11 @@ func jsonMap(values map[string]string) map[string]any {
 
 // Excluded returns why an object of a namespace that takes part is never delivered, or "" (docs/spec/federated-selector.md 3.1.4).
 func Excluded(kind Kind, object *unstructured.Unstructured) string {
-	for _, owner := range object.GetOwnerReferences() {
-		if owner.Controller != nil && *owner.Controller {
-			return "is controlled by " + owner.Kind + " " + owner.Name
-		}
+	if why := ExcludedByMetadata(kind, object); why != "" {
+		return why
 	}
 
-	if _, leads := object.GetAnnotations()["control-plane.alpha.kubernetes.io/leader"]; leads || kind.Kind == "Lease" {
-		return "is the record of a leader election"
-	}
-
-	if kind.Group != "" {
-		return ""
-	}
-
-	if kind.Kind == kindConfigMap && object.GetName() == rootCertificates {
-		return "every namespace of a member has its own"
-	}
-
-	if kind.Kind == kindSecret {
+	if kind.Group == "" && kind.Kind == kindSecret {
 		switch secret, _, _ := unstructured.NestedString(object.Object, "type"); corev1.SecretType(secret) {
 		case corev1.SecretTypeServiceAccountToken:
 			return "is a token of a ServiceAccount"
@@ -136,6 +123,24 @@ func Excluded(kind Kind, object *unstructured.Unstructured) string {
 			return "is a bootstrap token"
 		default:
 		}
+	}
+
+	return ""
+}
+
+// ExcludedByMetadata returns why an object is never delivered as far as its metadata decides that, or "". It reads the name, the owners and
+// those annotations that MetadataAnnotations returns.
+func ExcludedByMetadata(kind Kind, meta metav1.Object) string {
+	if owner := metav1.GetControllerOfNoCopy(meta); owner != nil {
+		return "is controlled by " + owner.Kind + " " + owner.Name
+	}
+
+	if _, leads := meta.GetAnnotations()[leaderAnnotation]; leads || kind.Kind == "Lease" {
+		return "is the record of a leader election"
+	}
+
+	if kind.Group == "" && kind.Kind == kindConfigMap && meta.GetName() == rootCertificates {
+		return "every namespace of a member has its own"
 	}
 
 	return ""

@@ -169,11 +169,21 @@ func (r *reconciler) evaluate(ctx context.Context, key inventory.Key) (*cycle, e
 	p := &cycle{key: key, memory: r.state.memories.get(key), shown: r.state.shared.Observed.Now()}
 	object := federation.Object{Kind: kind, Meta: metadata.ObjectMeta}
 
-	if p.memory.version == metadata.ResourceVersion {
-		object.Body = p.memory.body
-	} else if object.Meta, err = r.read(ctx, p, kind); err != nil || p.payload == nil {
+	excluded, err := r.excluded(ctx, p, kind, metadata)
+	if err != nil {
 		return nil, err
-	} else {
+	}
+
+	switch {
+	case excluded != "":
+		object.Body = federation.Body{Excluded: excluded}
+	case p.memory.version == metadata.ResourceVersion:
+		object.Body = p.memory.body
+	default:
+		if object.Meta, err = r.read(ctx, p, kind); err != nil || p.payload == nil {
+			return nil, err
+		}
+
 		object.Body = p.memory.body
 	}
 
@@ -185,6 +195,24 @@ func (r *reconciler) evaluate(ctx context.Context, key inventory.Key) (*cycle, e
 	p.Evaluation = federation.Evaluate(object, view, r.clock.Now())
 
 	return p, nil
+}
+
+// excluded returns why an object without works is never delivered, as far as its metadata decides that, or "". Such an object, as the
+// ReplicaSet of a Deployment, is not read: it can change often. The works of an object that has some count on its content.
+func (r *reconciler) excluded(
+	ctx context.Context, p *cycle, kind federation.Kind, metadata *metav1.PartialObjectMetadata,
+) (string, error) {
+	why := federation.ExcludedByMetadata(kind, metadata)
+	if why == "" {
+		return "", nil
+	}
+
+	works, err := r.stored(ctx, p.key)
+	if err != nil || len(works) > 0 {
+		return "", err
+	}
+
+	return why, nil
 }
 
 // read reads the content of an object from the API server, keeps its payload in the cycle and everything else in the memory, and returns its

@@ -132,7 +132,7 @@ func compactMetadata(in any) (any, error) {
 	if object, ok := in.(*metav1.PartialObjectMetadata); ok {
 		object.ManagedFields = nil
 		object.Labels = nil
-		object.Annotations = federation.HubAnnotations(object.Annotations)
+		object.Annotations = federation.MetadataAnnotations(object.Annotations)
 	}
 
 	return in, nil
