@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -104,15 +103,7 @@ func (d *deliveryStage) furnish(ctx context.Context, objects int) error {
 	); err != nil {
 		return err
 	}
-	account, err := d.environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
-	if err != nil {
-		return err
-	}
-	content, err := localplane.Kubeconfig(account)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(d.kubeconfig, content, 0o600); err != nil {
+	if err := writeKubeconfig(ctx, d.environment, d.kubeconfig); err != nil {
 		return err
 	}
 	if d.api, err = newWatchingClient(admin); err != nil {

@@ -85,15 +85,8 @@ func (s *stage) furnish(ctx context.Context) error {
 	if err := manifests.Install(ctx, s.environment.AdminConfig()); err != nil {
 		return err
 	}
-	account, err := s.environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	err := writeKubeconfig(ctx, s.environment, s.kubeconfig)
 	if err != nil {
-		return err
-	}
-	content, err := localplane.Kubeconfig(account)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(s.kubeconfig, content, 0o600); err != nil {
 		return err
 	}
 	if s.api, err = client.NewWithWatch(s.environment.AdminConfig(), client.Options{Scheme: controller.Scheme()}); err != nil {
@@ -108,6 +101,19 @@ func (s *stage) furnish(ctx context.Context) error {
 	}
 	s.logf("made %d clusters and %d placements in %.1f s", s.size.Clusters, s.size.Placements, time.Since(begin).Seconds())
 	return nil
+}
+
+// writeKubeconfig writes the kubeconfig of the hub's ServiceAccount to a file.
+func writeKubeconfig(ctx context.Context, environment *localplane.ControlPlane, path string) error {
+	account, err := environment.ServiceAccountConfig(ctx, manifests.Namespace, manifests.ServiceAccount)
+	if err != nil {
+		return err
+	}
+	content, err := localplane.Kubeconfig(account)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
 }
 
 // close ends everything of the stage.
