@@ -43,8 +43,6 @@ type deliveryStage struct {
 func measureFederation(
 	ctx context.Context, o *options, tools programs, directory string, log io.Writer,
 ) (_ *report.Run, err error) {
-	ctx, cancel := context.WithTimeout(ctx, longest)
-	defer cancel()
 	d := &deliveryStage{
 		programs: tools, directory: directory, run: &report.Run{}, log: log,
 		kubeconfig: filepath.Join(directory, "kubeconfig-"+federationScenario),
@@ -64,11 +62,21 @@ func measureFederation(
 		{"ideal", d.ideal}, {"floor", d.floor}, {"memory", d.memory},
 	} {
 		scenario := federationScenario + "-" + step.name
-		if err := step.run(ctx, scenario); err != nil {
-			return d.run, errors.Join(fmt.Errorf("%s: %w", scenario, err), errors.Join(d.failures...))
+		if err := perform(ctx, scenario, step.run); err != nil {
+			return d.run, errors.Join(err, errors.Join(d.failures...))
 		}
 	}
 	return d.run, errors.Join(d.failures...)
+}
+
+// perform runs a scenario in the time that it may take.
+func perform(ctx context.Context, scenario string, run func(context.Context, string) error) error {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	if err := run(ctx, scenario); err != nil {
+		return fmt.Errorf("%s: %w", scenario, err)
+	}
+	return nil
 }
 
 func (d *deliveryStage) close() error {
