@@ -51,7 +51,8 @@ A namespace that is named like a type is given with -n.
 ConfigMaps, Secrets, Services, Ingresses, Deployments, ReplicaSets and DaemonSets of a namespace that takes part in the
 delivery to clusters (label federation.kubernetes.io/federated=true) are named alike. The report has the verdict on each
 cluster, as placement federated has it; --cluster explains one in full, with the changes that would select it. For
-workloads it follows the report about their Pods. The rights are those of placement federated.
+workloads it follows the report about their Pods. The rights are those of placement federated. --watch follows
+ConfigMaps, Secrets, Services and Ingresses; placement federated --watch follows workloads too.
 
 For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
 placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch. For a
@@ -144,7 +145,7 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 		return &usageError{err}
 	}
 	if len(workloads)+len(objects) > 0 {
-		if err := o.checkWorkloadFlags(len(objects) > 0); err != nil {
+		if err := o.checkWorkloadFlags(len(workloads) > 0, len(objects) > 0); err != nil {
 			return &usageError{err}
 		}
 		if len(workloads) == 0 {

@@ -28,17 +28,25 @@ func (o *explainOptions) runObjects(ctx context.Context, names []objectName, std
 	if err != nil {
 		return err
 	}
+	if o.watch {
+		return o.printObjectChanges(ctx, source, names, stdout)
+	}
 	state, unread := source.files, error(nil)
 	if state == nil {
 		if state, unread = hubstate.FederatedFromCluster(ctx, source.hub, source.namespace, nil); state == nil {
 			return unread
 		}
 	}
-	keys, err := keysOf(state, names, source.namespace)
+	return o.printObjects(state, names, source.namespace, unread, stdout)
+}
+
+// printObjects prints explanations of objects of a State. unread says which rights are missing.
+func (o *explainOptions) printObjects(state *explain.State, names []objectName, namespace string, unread error, stdout io.Writer) error {
+	keys, err := keysOf(state, names, namespace)
 	if err != nil {
 		return errors.Join(err, unread)
 	}
-	explanations, err := o.explainObjects(state, keys, unread)
+	explanations, err := o.explainObjects(state, keys, unread, time.Now())
 	if err != nil {
 		return err
 	}
@@ -46,8 +54,9 @@ func (o *explainOptions) runObjects(ctx context.Context, names []objectName, std
 }
 
 // explainObjects explains objects of a State. With missing rights the result is what the hub has written.
-func (o *explainOptions) explainObjects(state *explain.State, keys []inventory.Key, unread error) (*counterfactual.ObjectExplanations, error) {
-	now := time.Now()
+func (o *explainOptions) explainObjects(
+	state *explain.State, keys []inventory.Key, unread error, now time.Time,
+) (*counterfactual.ObjectExplanations, error) {
 	explanations := &counterfactual.ObjectExplanations{
 		Now: metav1.NewTime(now), Objects: []counterfactual.ObjectExplanation{}, Notes: state.Federated.Missing,
 	}
@@ -98,7 +107,7 @@ func (o *explainOptions) deliveredWorkloads(
 			return nil, unread
 		}
 	}
-	if explanations, err = o.explainObjects(state, keys, unread); err != nil {
+	if explanations, err = o.explainObjects(state, keys, unread, time.Now()); err != nil {
 		return nil, err
 	}
 	return explanations, unread

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -18,28 +15,18 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-// debounce is the quiet time before the result is computed again, so that related changes are shown together; maxDelay bounds the delay.
-// maxWait bounds the wait for a time at which the result changes: timers are monotonic, and do not follow an adjusted clock or a suspended
-// machine.
-const (
-	debounce = 200 * time.Millisecond
-	maxDelay = 2 * time.Second
-	maxWait  = 10 * time.Minute
-)
-
-// changePrinter prints an output again whenever it changes.
-type changePrinter struct {
+// placementWatch evaluates Placements from the caches of a watcher.
+type placementWatch struct {
 	*explainOptions
 
 	watcher   *hubstate.Watcher
 	keys      []inventory.Key
 	namespace string
-	last      string
 }
 
 // printChanges prints the output, and again whenever it changes, until ctx ends.
 func (o *explainOptions) printChanges(ctx context.Context, from *source, targets []target, stdout io.Writer) error {
-	f := &changePrinter{explainOptions: o, namespace: o.listNamespace(from)}
+	f := &placementWatch{explainOptions: o, namespace: o.listNamespace(from)}
 	state, written, err := f.readOnce(ctx, from, targets)
 	if err != nil {
 		if written != nil {
@@ -51,21 +38,13 @@ func (o *explainOptions) printChanges(ctx context.Context, from *source, targets
 	if f.watcher, err = hubstate.NewWatcher(from.config, state.Uncounted, namespaces...); err != nil {
 		return err
 	}
-	// The watches must end with the command.
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	if err = f.watcher.Watch(ctx, apis); err == nil {
-		err = f.loop(ctx, stdout)
-	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // The user ended the command.
-	}
-	return err
+	printer := &changePrinter{watcher: f.watcher, format: printers.Format(o.output), style: o.style(stdout), evaluate: f.evaluate}
+	return printer.follow(ctx, func(ctx context.Context) error { return f.watcher.Watch(ctx, apis) }, stdout)
 }
 
 // readOnce reads without a watch, to report missing rights and Placements. When a right is missing, the output that the hub has written
 // comes with the error.
-func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
+func (f *placementWatch) readOnce(ctx context.Context, from *source, targets []target) (*explain.State, *explainOutput, error) {
 	if f.all {
 		state, err := hubstate.AllFromCluster(ctx, from.hub, f.namespace)
 		if err != nil {
@@ -87,7 +66,7 @@ func (f *changePrinter) readOnce(ctx context.Context, from *source, targets []ta
 }
 
 // watchScope returns the APIs whose Placements have to be watched, and the namespaces, none for all.
-func (f *changePrinter) watchScope() (apis []api.Adapter, namespaces []string) {
+func (f *placementWatch) watchScope() (apis []api.Adapter, namespaces []string) {
 	if f.all {
 		if f.namespace != "" {
 			namespaces = []string{f.namespace}
@@ -106,75 +85,28 @@ func (f *changePrinter) watchScope() (apis []api.Adapter, namespaces []string) {
 	return apis, slices.Compact(namespaces)
 }
 
-// loop evaluates after each change, and prints the output if it differs from the last one.
-func (f *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
-	for {
-		now := time.Now()
-		found, err := f.evaluate(ctx, now)
-		if err != nil {
-			return err
-		}
-		if err := f.print(found, now, stdout); err != nil {
-			return err
-		}
-		if err := f.waitForChange(ctx, found.changesAt()); err != nil {
-			return err
-		}
-	}
-}
-
-// evaluate computes the output from the caches of the watcher.
-func (f *changePrinter) evaluate(ctx context.Context, now time.Time) (*explainOutput, error) {
+// evaluate computes the output from the caches of the watcher, and names the Placements that do not exist any more.
+func (f *placementWatch) evaluate(ctx context.Context, now time.Time) (watched, []string, error) {
 	if f.all {
 		state, err := f.watcher.ReadAll(ctx, f.namespace)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return f.unsatisfiedIn(state, f.namespace, now), nil
+		return f.unsatisfiedIn(state, f.namespace, now), nil, nil
 	}
 	state, err := f.watcher.Read(ctx, f.keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.explainIn(state, f.keys, now)
-}
-
-// print prints an output that differs from the last one, with the time.
-func (f *changePrinter) print(found *explainOutput, now time.Time, stdout io.Writer) error {
-	// Only visible texts are compared: a new time is no change.
-	var text bytes.Buffer
-	if err := found.write(&text, printers.FormatWide, printers.Style{Scores: true, Wide: true}); err != nil {
-		return err
+	found, err := f.explainIn(state, f.keys, now)
+	if err != nil {
+		return nil, nil, err
 	}
-	gone := f.deleted(found)
-	text.WriteString(strings.Join(gone, "\n"))
-	if f.last == text.String() {
-		return nil
-	}
-	f.last = text.String()
-
-	var out bytes.Buffer
-	switch format := printers.Format(f.output); format {
-	case printers.FormatJSON, printers.FormatName:
-	case printers.FormatYAML:
-		out.WriteString("---\n")
-	default:
-		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
-	}
-	if format := printers.Format(f.output); len(gone) > 0 && (format == printers.FormatTable || format == printers.FormatWide) {
-		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
-	}
-	if err := found.write(&out, printers.Format(f.output), f.style(stdout)); err != nil {
-		return err
-	}
-	if _, err := out.WriteTo(stdout); err != nil {
-		return fmt.Errorf("printing the answer: %w", err)
-	}
-	return nil
+	return found, f.deleted(found), nil
 }
 
 // deleted returns the Placements that do not exist any more.
-func (f *changePrinter) deleted(found *explainOutput) []string {
+func (f *placementWatch) deleted(found *explainOutput) []string {
 	var gone []string
 	for _, key := range f.keys {
 		if !slices.ContainsFunc(found.explanations.Placements, func(explanation counterfactual.Explanation) bool { return explanation.Key == key }) {
@@ -182,32 +114,4 @@ func (f *changePrinter) deleted(found *explainOutput) []string {
 		}
 	}
 	return gone
-}
-
-// waitForChange returns when the result may have changed: after a change and the debounce time, or at changesAt.
-func (f *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
-	var due <-chan time.Time
-	if !changesAt.IsZero() {
-		due = time.After(min(max(time.Until(changesAt), debounce), maxWait))
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case err := <-f.watcher.Failed():
-		return err
-	case <-due:
-		return nil
-	case <-f.watcher.Changed():
-	}
-	for longest := time.After(maxDelay); ; {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-f.watcher.Changed():
-		case <-longest:
-			return nil
-		case <-time.After(debounce):
-			return nil
-		}
-	}
 }

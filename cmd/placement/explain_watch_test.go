@@ -32,7 +32,7 @@ func (h *refusingHub) List(context.Context, client.ObjectList, ...client.ListOpt
 // A hub that cannot be read once is not followed, even if it could be read again a moment later.
 func TestWatchEndsWhenTheHubCannotBeRead(t *testing.T) {
 	hub := &refusingHub{err: errors.New("the hub is restarting")}
-	f := &changePrinter{explainOptions: &explainOptions{all: true}}
+	f := &placementWatch{explainOptions: &explainOptions{all: true}}
 	if state, _, err := f.readOnce(t.Context(), &source{hub: hub}, nil); state != nil || err == nil || !strings.Contains(err.Error(), "restarting") {
 		t.Errorf("world %v, error %v", state, err)
 	}

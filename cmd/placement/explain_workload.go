@@ -49,8 +49,9 @@ func parseWorkloads(args []string, namespace string) ([]hubstate.Workload, error
 	return workloads, nil
 }
 
-// checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered.
-func (o *explainOptions) checkWorkloadFlags(delivered bool) error {
+// checkWorkloadFlags reports flags that mean something for placements alone, or for objects of kinds that are delivered. workloads and delivered
+// report whether the named objects have Pods, and whether they are of such kinds.
+func (o *explainOptions) checkWorkloadFlags(workloads, delivered bool) error {
 	switch {
 	case o.all || o.allNamespaces:
 		return errors.New("--all, --all-namespaces: they list placements; leave them out, or leave the workload out")
@@ -58,8 +59,9 @@ func (o *explainOptions) checkWorkloadFlags(delivered bool) error {
 		return errors.New("--cluster, --api, --now: they are about placements and objects that are delivered to clusters; leave them out")
 	case o.api != "" || o.now != "":
 		return errors.New("--api, --now: they are about placements, and a workload has none of them; leave them out")
-	case o.watch:
-		return errors.New("--watch follows placements; a workload is explained once, so leave it out")
+	case o.watch && workloads:
+		return errors.New("--watch follows placements and objects that are delivered to clusters; where the pods of a workload may run is " +
+			"explained once, so leave it out; placement federated TYPE/NAME --watch follows the delivery of a workload")
 	default:
 		return errors.Join(o.checkFormat(), o.checkHub())
 	}

@@ -37,6 +37,9 @@ placementdecisions in the namespace, on the objects, and on manifestworks in all
 and works may not be read. For a user who may not read the clusters, it prints what the hub has written, and the missing
 rights; the exit code is 1 then.
 
+With --watch the command prints again whenever the report changes. The user needs the verb watch as well, with -A on the
+objects of all namespaces. What may not be listed is not watched, and stays out of the report.
+
 With -f the command reads the hub from files, as placement simulate does.`
 
 const federatedExample = `  # Where are the objects of a namespace delivered?
@@ -47,6 +50,9 @@ const federatedExample = `  # Where are the objects of a namespace delivered?
 
   # Of all namespaces that take part, with what the hub has still to write
   placement federated -A -o wide
+
+  # Follow a rollout, until Ctrl-C
+  placement federated deployment/web -n team-a --watch
 
   # Without a hub
   placement federated -f docs/examples/federated.yaml`
@@ -59,6 +65,7 @@ type federatedOptions struct {
 	now           string
 	output        string
 	allNamespaces bool
+	watch         bool
 }
 
 func newFederatedCommand() *cobra.Command {
@@ -82,6 +89,7 @@ func newFederatedCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name@kind cluster\" per selected cluster).")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the objects of all namespaces that take part.")
+	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the report changes, until Ctrl-C.")
 	o.registerCompletions(cmd, printers.WideFormats())
 	return cmd
 }
@@ -91,31 +99,45 @@ func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Read
 	if err != nil {
 		return &usageError{err}
 	}
+	if o.watch {
+		return o.printChanges(ctx, names, stdout)
+	}
 	state, namespace, unread, err := o.read(ctx, stdin)
 	if err != nil {
 		return err
 	}
+	return o.print(state, names, namespace, unread, now, stdout)
+}
+
+// print prints the reports of the named objects, or without names of all objects of the namespace. unread says which rights are missing.
+func (o *federatedOptions) print(
+	state *explain.State, names []objectName, namespace string, unread error, now time.Time, stdout io.Writer,
+) error {
 	keys, err := keysOf(state, names, namespace)
 	if err != nil {
 		return errors.Join(err, unread)
 	}
 	reports := o.reports(state, keys, namespace, unread, now)
-	style := printers.Style{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide, Color: colored(stdout)}
-	return errors.Join(printers.Federated(stdout, printers.Format(o.output), reports, style), unread)
+	return errors.Join(reports.write(stdout, printers.Format(o.output), o.style(keys, stdout)), unread)
+}
+
+// style returns the style for the reports of the named objects, or without names of all objects.
+func (o *federatedOptions) style(keys []inventory.Key, stdout io.Writer) printers.Style {
+	return printers.Style{Scores: len(keys) > 0, Wide: printers.Format(o.output) == printers.FormatWide, Color: colored(stdout)}
 }
 
 // reports returns the reports of the named objects, or without names of all objects of the namespace. With missing rights they are those of
 // what the hub has written.
-func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federated.Reports {
+func (o *federatedOptions) reports(state *explain.State, keys []inventory.Key, namespace string, unread error, now time.Time) federatedOutput {
 	wanted := wantedKeys(keys)
 	if unread != nil && apierrors.IsForbidden(unread) {
-		return state.ReportWrittenObjects(wanted, now)
+		return federatedOutput{state.ReportWrittenObjects(wanted, now)}
 	}
 	reports := state.ReportObjects(wanted, printers.Format(o.output) == printers.FormatWide, now)
 	if namespace != "" {
 		reports.Objects = slices.DeleteFunc(reports.Objects, func(report federated.Report) bool { return report.Namespace != namespace })
 	}
-	return reports
+	return federatedOutput{reports}
 }
 
 // wantedKeys returns a function that reports whether a key is among some; nil if there are none.
@@ -139,6 +161,10 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []objectNa
 		return now, nil, fmt.Errorf("--all-namespaces lists objects, so naming %q means nothing; leave out one or the other", args[0])
 	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
 		return now, nil, errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	case len(o.files) > 0 && o.watch:
+		return now, nil, errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
+	case o.watch && o.now != "":
+		return now, nil, errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
 	}
 	names, err = parseObjects(args)
 	if err == nil && len(names) == 0 && len(args) > 0 {

@@ -66,6 +66,7 @@ func TestFederated(t *testing.T) {
 		},
 		{reason: "a format", args: []string{"-o", "xml"}, wantCode: exitUsage, wantStderr: []string{`unknown format "xml"`}},
 		{reason: "all and one", args: []string{"-A", "cm/x"}, wantCode: exitUsage, wantStderr: []string{"--all-namespaces lists objects"}},
+		{reason: "files do not change", args: []string{"--watch"}, wantCode: exitUsage, wantStderr: []string{"--watch follows a hub"}},
 		{reason: "a hub and files", args: []string{"--context", "c"}, wantCode: exitUsage, wantStderr: []string{"the hub is read from files"}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
@@ -33,12 +36,21 @@ func TestFederatedOnAHub(t *testing.T) {
 
 	eventually(t, "waiting for the hub to deliver", func() error { return h.agrees(t, report(), "eu1", "eu2") })
 
+	follower := h.federationReader(t, "follower", "list", "watch")
+	list := start(t, "federated", "--kubeconfig", follower, "-n", "team-a", "--watch")
+	one := start(t, "explain", "--kubeconfig", follower, "-n", "team-a", "configmap/settings", "--watch")
+	for _, p := range []*program{list, one} {
+		p.eventuallyShows(t, "ConfigMap/team-a/settings: 2 clusters selected by location in (europe), applied in 0")
+	}
+
 	t.Run("federated-selector F18: the error of an agent", func(t *testing.T) {
 		h.reportConflict(t, "eu1")
 		p := run(t, "federated", "--kubeconfig", kubeconfig, "-n", "team-a")
 		p.wantExit(t, 0)
 		p.wantStdout(t, "ConfigMap/team-a/settings: 2 clusters selected by location in (europe), applied in 0",
 			"agent: configmaps team-a/settings: conflict with \"helm\"")
+		list.eventuallyShows(t, "agent: configmaps team-a/settings: conflict with \"helm\"")
+		one.eventuallyShows(t, "agent: configmaps team-a/settings: conflict with \"helm\"")
 	})
 
 	t.Run("federated-selector F16: a counterfactual and a simulation come true", func(t *testing.T) {
@@ -51,6 +63,8 @@ func TestFederatedOnAHub(t *testing.T) {
 		cluster.Labels["location"] = "europe"
 		must(t, h.client.Update(t.Context(), cluster))
 		eventually(t, "waiting for us1", func() error { return h.agrees(t, report(), "eu1", "eu2", "us1") })
+		list.eventuallyShows(t, "ConfigMap/team-a/settings: 3 clusters selected")
+		one.eventuallyShows(t, "ConfigMap/team-a/settings: 3 clusters selected")
 	})
 
 	t.Run("federated-selector F38: a Placement that is missing", func(t *testing.T) {
@@ -60,13 +74,22 @@ func TestFederatedOnAHub(t *testing.T) {
 		must(t, h.client.Create(t.Context(), canary))
 		run(t, "federated", "--kubeconfig", kubeconfig, "-n", "team-a", "cm/canary").
 			wantStdout(t, "held, no cluster has it", "the Placement canary of the annotation", "does not exist")
+		list.eventuallyShows(t, "ConfigMap/team-a/canary: held, no cluster has it")
+	})
+
+	t.Run("who may not watch is told so", func(t *testing.T) {
+		p := run(t, "federated", "--kubeconfig", h.federationReader(t, "lister", "list"), "-n", "team-a", "--watch")
+		p.wantExit(t, 1)
+		p.wantStderr(t, "does not allow this user to watch", "verbs list and watch")
 	})
 
 	t.Run("a tenant is told what is missing", func(t *testing.T) {
-		p := run(t, "federated", "--kubeconfig", h.tenant(t), "-n", "team-a")
+		tenant := h.tenant(t)
+		p := run(t, "federated", "--kubeconfig", tenant, "-n", "team-a")
 		p.wantExit(t, 1)
 		p.wantStdout(t, "ManifestWorks may not be read by this user", "ConfigMaps may not be read by this user")
 		p.wantStderr(t, "managedclusters.cluster", "ask an administrator")
+		run(t, "federated", "--kubeconfig", tenant, "-n", "team-a", "--watch").wantExit(t, 1)
 	})
 
 	t.Run("federated-selector F20: a deletion that waits for an agent", func(t *testing.T) {
@@ -80,7 +103,44 @@ func TestFederatedOnAHub(t *testing.T) {
 		})
 		run(t, "federated", "--kubeconfig", kubeconfig, "-n", "team-a", "configmap", "settings").
 			wantStdout(t, "being deleted, 1 cluster left", "waits for its agent to remove the copy")
+		list.eventuallyShows(t, "being deleted, 1 cluster left")
 		h.holdWork(t, "eu2", false)
+		one.eventuallyShows(t, "ConfigMap team-a/settings is not there")
+	})
+
+	for _, p := range []*program{list, one} {
+		p.signal(t, syscall.SIGINT)
+		p.wantExit(t, 0)
+		if p.stderr.String() != "" {
+			t.Errorf("nothing went wrong; %s", p)
+		}
+	}
+}
+
+// federationReader is the kubeconfig of an account with some verbs on all that decides about delivery.
+func (h *hub) federationReader(t *testing.T, name string, verbs ...string) string {
+	t.Helper()
+	kubeconfig := h.withRights(t, name, verbs...)
+	role := &rbacv1.ClusterRole{}
+	must(t, h.client.Get(t.Context(), client.ObjectKey{Name: name}, role))
+	role.Rules = append(role.Rules, rbacv1.PolicyRule{
+		APIGroups: []string{"", "apps", "networking.k8s.io", workv1.GroupName}, Verbs: verbs,
+		Resources: []string{
+			"namespaces", "configmaps", "secrets", "services", "deployments", "daemonsets", "replicasets", "ingresses", "manifestworks",
+		},
+	})
+	must(t, h.client.Update(t.Context(), role))
+	return kubeconfig
+}
+
+// eventuallyShows waits until a program that goes on has printed a text.
+func (p *program) eventuallyShows(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, "waiting for "+text, func() error {
+		if !strings.Contains(p.stdout.String(), text) {
+			return errors.New(p.String())
+		}
+		return nil
 	})
 }
 

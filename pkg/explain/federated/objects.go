@@ -92,34 +92,39 @@ func Key(kind federation.Kind, namespace, name string) inventory.Key {
 	return object.Key()
 }
 
-// Request returns the request of an object with a selector; nil if there is no such object, if it follows a Placement, or if its selector is
-// invalid.
-func (o *Objects) Request(compiler *selector.Compiler, key inventory.Key) *scheduling.Request {
+// find returns the object of a key; nil if there is none.
+func (o *Objects) find(key inventory.Key) *unstructured.Unstructured {
 	for _, object := range o.Objects {
-		kind, known := o.kindOf(object)
-		if !known || Key(kind, object.GetNamespace(), object.GetName()) != key {
-			continue
+		if kind, known := o.kindOf(object); known && Key(kind, object.GetNamespace(), object.GetName()) == key {
+			return object
 		}
-
-		namespace := o.namespace(key.Namespace)
-		if namespace == nil {
-			return nil
-		}
-
-		target, err := federation.Choose(object.GetAnnotations(), namespace.Annotations)
-		if err != nil {
-			return nil
-		}
-
-		request, err := target.Request(compiler, key)
-		if err != nil {
-			return nil
-		}
-
-		return request
 	}
 
 	return nil
+}
+
+// Has reports whether the object of a key exists.
+func (o *Objects) Has(key inventory.Key) bool { return o.find(key) != nil }
+
+// Request returns the request of an object with a selector; nil if there is no such object, if it follows a Placement, or if its selector is
+// invalid.
+func (o *Objects) Request(compiler *selector.Compiler, key inventory.Key) *scheduling.Request {
+	object, namespace := o.find(key), o.namespace(key.Namespace)
+	if object == nil || namespace == nil {
+		return nil
+	}
+
+	target, err := federation.Choose(object.GetAnnotations(), namespace.Annotations)
+	if err != nil {
+		return nil
+	}
+
+	request, err := target.Request(compiler, key)
+	if err != nil {
+		return nil
+	}
+
+	return request
 }
 
 // Placements returns the Placements that objects follow.

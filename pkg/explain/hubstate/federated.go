@@ -176,9 +176,7 @@ func (r *federatedReader) readKind(ctx context.Context, kind federation.Kind, na
 		}
 
 		for _, object := range objects {
-			prune(object)
+			r.objects.Objects = append(r.objects.Objects, pruned(object))
 		}
-
-		r.objects.Objects = append(r.objects.Objects, objects...)
 	}
 }

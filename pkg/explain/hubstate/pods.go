@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -272,6 +273,19 @@ func (r *podsReader) listUntyped(kind schema.GroupVersionKind, namespace string)
 func prune(object *unstructured.Unstructured) {
 	object.SetManagedFields(nil)
 	unstructured.RemoveNestedField(object.Object, "status")
+}
+
+// pruned returns a copy of an object, which a cache may share, without these fields. Both share the other fields.
+func pruned(object *unstructured.Unstructured) *unstructured.Unstructured {
+	fields := maps.Clone(object.Object)
+	if metadata, isMap := fields["metadata"].(map[string]any); isMap {
+		fields["metadata"] = maps.Clone(metadata)
+	}
+
+	shallow := &unstructured.Unstructured{Object: fields}
+	prune(shallow)
+
+	return shallow
 }
 
 // get reads a workload.

@@ -17,6 +17,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
@@ -28,58 +29,75 @@ import (
 // Watcher reads the State of a hub from caches, and is notified of changes. A broken or expired watch is started again. It is safe for
 // concurrent use.
 type Watcher struct {
-	// allNamespaces caches all namespaces; byNamespace caches Placements and bindings where these are limited to some namespaces.
+	// allNamespaces caches all namespaces; byNamespace caches the kinds that are limited to some namespaces.
 	allNamespaces cache.Cache
 	byNamespace   map[string]cache.Cache
+	limited       func(kind runtime.Object) bool
 
-	uncounted []api.Adapter
-	changed   chan struct{}
-	failed    chan error
+	// refused has the errors of lists that are not watched, by their kind, and hub reads single objects.
+	refused map[schema.GroupVersionKind]error
+	hub     client.Reader
+	changed chan struct{}
+	failed  chan error
 }
 
 // WatchCache returns a Watcher of all inputs of Placements over the informers of a manager, which starts and ends them. Failed never receives
 // anything then.
 func WatchCache(ctx context.Context, informers cache.Cache) (*Watcher, error) {
-	w := newWatcher(nil)
+	w := newWatcher(limitedInputs)
 	w.allNamespaces = informers
 
-	err := w.subscribe(ctx, api.Adapters())
+	err := w.subscribe(ctx, w.placementKinds(api.Adapters()))
 
 	return w, err
 }
 
-func newWatcher(uncounted []api.Adapter) *Watcher {
+func newWatcher(limited func(runtime.Object) bool) *Watcher {
 	return &Watcher{
-		byNamespace: map[string]cache.Cache{}, uncounted: uncounted, changed: make(chan struct{}, 1), failed: make(chan error, 1),
+		byNamespace: map[string]cache.Cache{}, limited: limited, refused: map[schema.GroupVersionKind]error{},
+		changed: make(chan struct{}, 1), failed: make(chan error, 1),
 	}
 }
 
 // NewWatcher returns a Watcher for the inputs of Placements: Placements and bindings of the namespaces, or of all namespaces without any.
 // The decisions of uncounted APIs are left out. It has its own watches, which Watch starts; a forbidden one ends it.
 func NewWatcher(config *rest.Config, uncounted []api.Adapter, namespaces ...string) (*Watcher, error) {
+	w := newWatcher(limitedInputs)
+
+	for _, adapter := range uncounted {
+		resource := schema.GroupResource{Group: string(adapter.Name()), Resource: "placementdecisions"}
+		w.refused[kindIn(adapter.Codec().EmptyList())] = apierrors.NewForbidden(resource, "", errors.New("this user may not list them"))
+	}
+
+	err := w.open(config, cache.Options{}, namespaces...)
+
+	return w, err
+}
+
+// open makes the caches of all namespaces, with the limits by kind of the options, and of each of some namespaces.
+func (w *Watcher) open(config *rest.Config, options cache.Options, namespaces ...string) error {
 	var err error
 
-	w := newWatcher(uncounted)
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // A watch has no end.
-	options := cache.Options{
-		Scheme: scheme.New(), DefaultTransform: cache.TransformStripManagedFields(), DefaultUnsafeDisableDeepCopy: ptr.To(true),
-		DefaultWatchErrorHandler: w.handleWatchError,
-	}
+	options.Scheme, options.DefaultTransform = scheme.New(), cache.TransformStripManagedFields()
+	options.DefaultUnsafeDisableDeepCopy, options.DefaultWatchErrorHandler = ptr.To(true), w.handleWatchError
 
 	if w.allNamespaces, err = lenient.NewCache(config, options); err != nil {
-		return nil, fmt.Errorf("preparing to watch %s: %w", config.Host, err)
+		return fmt.Errorf("preparing to watch %s: %w", config.Host, err)
 	}
+
+	options.ByObject = nil
 
 	for _, namespace := range namespaces {
 		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 
 		if w.byNamespace[namespace], err = lenient.NewCache(config, options); err != nil {
-			return nil, fmt.Errorf("preparing to watch namespace %s of %s: %w", namespace, config.Host, err)
+			return fmt.Errorf("preparing to watch namespace %s of %s: %w", namespace, config.Host, err)
 		}
 	}
 
-	return w, nil
+	return nil
 }
 
 // caches returns all caches.
@@ -89,19 +107,31 @@ func (w *Watcher) caches() []cache.Cache {
 
 // cachesOf returns the caches, by namespace, of the kind of an object or list.
 func (w *Watcher) cachesOf(kind runtime.Object) map[string]cache.Cache {
-	if len(w.byNamespace) > 0 && limited(kind) {
+	if len(w.byNamespace) > 0 && w.limited(kind) {
 		return w.byNamespace
 	}
 
 	return map[string]cache.Cache{"": w.allNamespaces}
 }
 
-// limited reports whether a Watcher of some namespaces reads only their objects of the kind of an object or list.
-func limited(kind runtime.Object) bool {
-	is := func(other runtime.Object) bool { return reflect.TypeOf(other) == reflect.TypeOf(kind) }
+// limitedInputs reports whether a Watcher of some namespaces reads only their objects of the kind of an object or list: Placements and bindings.
+func limitedInputs(kind runtime.Object) bool {
+	return sameType(kind, &clusterv1beta2.ManagedClusterSetBinding{}) || sameType(kind, &clusterv1beta2.ManagedClusterSetBindingList{}) ||
+		slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool {
+			return sameType(kind, adapter.Empty()) || sameType(kind, adapter.EmptyList())
+		})
+}
 
-	return is(&clusterv1beta2.ManagedClusterSetBinding{}) || is(&clusterv1beta2.ManagedClusterSetBindingList{}) ||
-		slices.ContainsFunc(api.Adapters(), func(adapter api.Adapter) bool { return is(adapter.Empty()) || is(adapter.EmptyList()) })
+func sameType(kind, other runtime.Object) bool { return reflect.TypeOf(other) == reflect.TypeOf(kind) }
+
+// kindIn returns the kind of an object or list; empty if it has none.
+func kindIn(object runtime.Object) schema.GroupVersionKind {
+	kind, err := apiutil.GVKForObject(object, scheme.New())
+	if err != nil {
+		return schema.GroupVersionKind{}
+	}
+
+	return kind
 }
 
 // handleWatchError ends the Watcher when a watch is forbidden; any other error is retried by the reflector.
@@ -111,7 +141,7 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 	}
 
 	select {
-	case w.failed <- fmt.Errorf("the hub does not allow this user to watch what placements are decided by:\n  %w\n"+
+	case w.failed <- fmt.Errorf("the hub does not allow this user to watch what the result depends on:\n  %w\n"+
 		"ask an administrator of the hub for the verbs list and watch on this resource", err):
 	default: // One is enough.
 	}
@@ -120,15 +150,20 @@ func (w *Watcher) handleWatchError(_ context.Context, _ *toolscache.Reflector, e
 // Watch starts the watches of the kinds that are served, with Placements of the given APIs, and returns when they are in sync. They end
 // with ctx.
 func (w *Watcher) Watch(ctx context.Context, apis []api.Adapter) error {
-	if err := w.subscribe(ctx, apis); err != nil {
+	return w.watch(ctx, w.placementKinds(apis))
+}
+
+// watch starts the watches of the kinds that are served, and returns when they are in sync. They end with ctx.
+func (w *Watcher) watch(ctx context.Context, kinds []client.Object) error {
+	if err := w.subscribe(ctx, kinds); err != nil {
 		return err
 	}
 
 	return w.start(ctx)
 }
 
-// subscribe adds a handler to the informers of the kinds that are served, with Placements of the given APIs. Changed receives their events.
-func (w *Watcher) subscribe(ctx context.Context, apis []api.Adapter) error {
+// placementKinds returns the kinds that decide about the Placements of the APIs.
+func (w *Watcher) placementKinds(apis []api.Adapter) []client.Object {
 	var kinds []client.Object
 
 	for _, kind := range inventory.Kinds() {
@@ -140,11 +175,16 @@ func (w *Watcher) subscribe(ctx context.Context, apis []api.Adapter) error {
 			kinds = append(kinds, adapter.Empty())
 		}
 
-		if !slices.Contains(w.uncounted, adapter) {
+		if w.refused[kindIn(adapter.Codec().EmptyList())] == nil {
 			kinds = append(kinds, adapter.Codec().Empty())
 		}
 	}
 
+	return kinds
+}
+
+// subscribe adds a handler to the informers of the kinds that are served. Changed receives their events.
+func (w *Watcher) subscribe(ctx context.Context, kinds []client.Object) error {
 	note := func() {
 		select {
 		case w.changed <- struct{}{}:
@@ -209,28 +249,24 @@ func (w *Watcher) Failed() <-chan error { return w.failed }
 
 // Read returns the State from the caches, as FromCluster does from a hub.
 func (w *Watcher) Read(ctx context.Context, placements []inventory.Key) (*explain.State, error) {
-	return FromCluster(ctx, watchedReader{Watcher: w}, placements)
+	return FromCluster(ctx, watchedReader{w.hub, w}, placements)
 }
 
 // ReadAll returns the State from the caches, as AllFromCluster does from a hub.
 func (w *Watcher) ReadAll(ctx context.Context, namespace string) (*explain.State, error) {
-	return AllFromCluster(ctx, watchedReader{Watcher: w}, namespace)
+	return AllFromCluster(ctx, watchedReader{w.hub, w}, namespace)
 }
 
-// watchedReader lists from the caches of a Watcher, and returns Forbidden for uncounted APIs, as the hub would.
+// watchedReader lists from the caches of a Watcher, and returns for lists that are not watched the error that the hub has returned.
 type watchedReader struct {
-	client.Reader // Only lists are read.
+	client.Reader
 
 	*Watcher
 }
 
 func (s watchedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	for _, adapter := range s.uncounted {
-		if fmt.Sprintf("%T", list) == fmt.Sprintf("%T", adapter.Codec().EmptyList()) {
-			resource := schema.GroupResource{Group: string(adapter.Name()), Resource: "placementdecisions"}
-
-			return apierrors.NewForbidden(resource, "", errors.New("this user may not list them"))
-		}
+	if err := s.refused[kindIn(list)]; err != nil {
+		return err
 	}
 
 	var given client.ListOptions

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/inventory"
+)
+
+// federatedOutput is the output of the command federated.
+type federatedOutput struct{ reports federated.Reports }
+
+func (r federatedOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+	return printers.Federated(out, format, r.reports, style)
+}
+
+// changesAt implements watched: reports change by events alone.
+func (federatedOutput) changesAt() time.Time { return time.Time{} }
+
+// objectsOutput is the output of the command explain for objects.
+type objectsOutput struct {
+	explanations counterfactual.ObjectExplanations
+}
+
+func (e objectsOutput) write(out io.Writer, format printers.Format, style printers.Style) error {
+	return printers.ObjectExplanations(out, format, e.explanations, style)
+}
+
+// changesAt implements watched: explanations change by events alone.
+func (objectsOutput) changesAt() time.Time { return time.Time{} }
+
+// objectWatch prints an output about delivered objects whenever it changes.
+type objectWatch struct {
+	format printers.Format
+	// once prints the output of a State, with the error about missing rights.
+	once func(state *explain.State, unread error) error
+	// evaluate computes the output of a State about the named objects, or without names about all.
+	evaluate func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error)
+	style    func(keys []inventory.Key) printers.Style
+}
+
+// follow prints the output about the named objects of a namespace, or without names about all, until ctx ends. When a right is missing, it
+// prints once what the hub has written.
+func (f *objectWatch) follow(
+	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []objectName, stdout io.Writer,
+) error {
+	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, nil)
+	switch {
+	case state == nil:
+		return err
+	case err != nil:
+		return f.once(state, err)
+	}
+	keys, err := keysOf(state, names, namespace)
+	if err != nil {
+		return err
+	}
+	printer := &changePrinter{watcher: watcher.Watcher, format: f.format, style: f.style(keys)}
+	printer.evaluate = func(ctx context.Context, now time.Time) (watched, []string, error) {
+		state, err := watcher.Read(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := f.evaluate(state, keys, now)
+		return found, deletedObjects(state, keys), err
+	}
+	return printer.follow(ctx, watcher.Watch, stdout)
+}
+
+// deletedObjects returns those of the keys whose object does not exist any more.
+func deletedObjects(state *explain.State, keys []inventory.Key) []string {
+	var gone []string
+	for _, key := range keys {
+		if !state.Federated.Has(key) {
+			gone = append(gone, string(key.GroupKind)+" "+key.NamespacedName.String())
+		}
+	}
+	return gone
+}
+
+// printChanges prints the reports, and again whenever they change, until ctx ends.
+func (o *federatedOptions) printChanges(ctx context.Context, names []objectName, stdout io.Writer) error {
+	hub, config, namespace, err := o.connectHub()
+	if err != nil {
+		return err
+	}
+	if o.allNamespaces {
+		namespace = ""
+	}
+	changes := &objectWatch{
+		format: printers.Format(o.output),
+		once: func(state *explain.State, unread error) error {
+			return o.print(state, names, namespace, unread, time.Now(), stdout)
+		},
+		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
+			return o.reports(state, keys, namespace, nil, now), nil
+		},
+		style: func(keys []inventory.Key) printers.Style { return o.style(keys, stdout) },
+	}
+	return changes.follow(ctx, config, hub, namespace, names, stdout)
+}
+
+// printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
+func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, names []objectName, stdout io.Writer) error {
+	changes := &objectWatch{
+		format: printers.Format(o.output),
+		once: func(state *explain.State, unread error) error {
+			return o.printObjects(state, names, from.namespace, unread, stdout)
+		},
+		evaluate: func(state *explain.State, keys []inventory.Key, now time.Time) (watched, error) {
+			found, err := o.explainObjects(state, keys, nil, now)
+			if err != nil {
+				return nil, err
+			}
+			return objectsOutput{*found}, nil
+		},
+		style: func([]inventory.Key) printers.Style { return o.style(stdout) },
+	}
+	return changes.follow(ctx, from.config, from.hub, from.namespace, names, stdout)
+}

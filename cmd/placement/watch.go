@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+)
+
+// debounce is the quiet time before the result is computed again, so that related changes are shown together; maxDelay bounds the delay.
+// maxWait bounds the wait for a time at which the result changes: timers are monotonic, and do not follow an adjusted clock or a suspended
+// machine.
+const (
+	debounce = 200 * time.Millisecond
+	maxDelay = 2 * time.Second
+	maxWait  = 10 * time.Minute
+)
+
+// watched is an output that --watch prints again when it changes.
+type watched interface {
+	write(out io.Writer, format printers.Format, style printers.Style) error
+	// changesAt returns the earliest time at which the output can change without an event; zero for never.
+	changesAt() time.Time
+}
+
+// changePrinter prints an output again whenever it changes.
+type changePrinter struct {
+	watcher *hubstate.Watcher
+	format  printers.Format
+	style   printers.Style
+	// evaluate computes the output from the caches of the watcher, and names the objects that are not there any more.
+	evaluate func(ctx context.Context, now time.Time) (found watched, gone []string, err error)
+	last     string
+}
+
+// follow prints the output, and again whenever it changes, until ctx ends. start starts the watches.
+func (f *changePrinter) follow(ctx context.Context, start func(context.Context) error, stdout io.Writer) error {
+	// The watches must end with the command.
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := start(ctx)
+	if err == nil {
+		err = f.loop(ctx, stdout)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil // The user ended the command.
+	}
+	return err
+}
+
+// loop evaluates after each change, and prints the output if it differs from the last one.
+func (f *changePrinter) loop(ctx context.Context, stdout io.Writer) error {
+	for {
+		now := time.Now()
+		found, gone, err := f.evaluate(ctx, now)
+		if err != nil {
+			return err
+		}
+		if err := f.print(found, gone, now, stdout); err != nil {
+			return err
+		}
+		if err := f.waitForChange(ctx, found.changesAt()); err != nil {
+			return err
+		}
+	}
+}
+
+// print prints an output that differs from the last one, with the time.
+func (f *changePrinter) print(found watched, gone []string, now time.Time, stdout io.Writer) error {
+	// Only visible texts are compared: a new time is no change.
+	var text bytes.Buffer
+	if err := found.write(&text, printers.FormatWide, printers.Style{Scores: f.style.Scores, Wide: true}); err != nil {
+		return err
+	}
+	text.WriteString(strings.Join(gone, "\n"))
+	if f.last == text.String() {
+		return nil
+	}
+	f.last = text.String()
+
+	var out bytes.Buffer
+	switch f.format {
+	case printers.FormatJSON, printers.FormatName:
+	case printers.FormatYAML:
+		out.WriteString("---\n")
+	default:
+		fmt.Fprintf(&out, "--- %s\n", now.UTC().Format(time.RFC3339))
+	}
+	if len(gone) > 0 && (f.format == printers.FormatTable || f.format == printers.FormatWide) {
+		fmt.Fprintf(&out, "%s is not there\n", strings.Join(gone, ", "))
+	}
+	if err := found.write(&out, f.format, f.style); err != nil {
+		return err
+	}
+	if _, err := out.WriteTo(stdout); err != nil {
+		return fmt.Errorf("printing the answer: %w", err)
+	}
+	return nil
+}
+
+// waitForChange returns when the result may have changed: after a change and the debounce time, or at changesAt.
+func (f *changePrinter) waitForChange(ctx context.Context, changesAt time.Time) error {
+	var due <-chan time.Time
+	if !changesAt.IsZero() {
+		due = time.After(min(max(time.Until(changesAt), debounce), maxWait))
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-f.watcher.Failed():
+		return err
+	case <-due:
+		return nil
+	case <-f.watcher.Changed():
+	}
+	for longest := time.After(maxDelay); ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.watcher.Changed():
+		case <-longest:
+			return nil
+		case <-time.After(debounce):
+			return nil
+		}
+	}
+}

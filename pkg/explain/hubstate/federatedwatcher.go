@@ -1,0 +1,125 @@
+package hubstate
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// FederatedWatcher reads delivered objects from a hub, then from watches. The methods of its Watcher have to be called after Watch.
+type FederatedWatcher struct {
+	*Watcher
+
+	namespace string
+	kinds     []federation.Kind
+}
+
+// NewFederatedWatcher returns a FederatedWatcher of the objects of a namespace, or of all when it is empty, and reads them once, with the State
+// and the error of FederatedFromCluster. It is nil if there is an error. Watch starts its watches; a forbidden one ends it.
+//
+// Kinds that the hub does not serve, or that the user may not list, are not watched, and later States name them as the first one does.
+func NewFederatedWatcher(
+	ctx context.Context, config *rest.Config, hub client.Reader, namespace string, kinds []federation.Kind,
+) (*FederatedWatcher, *explain.State, error) {
+	if kinds == nil {
+		kinds = federation.DefaultKinds()
+	}
+
+	w := &FederatedWatcher{Watcher: newWatcher(limitedObjects), namespace: namespace, kinds: kinds}
+	w.hub = hub
+
+	state, err := FederatedFromCluster(ctx, refusals{hub, w.refused}, namespace, kinds)
+	if err != nil {
+		return nil, state, err
+	}
+
+	named := cache.ByObject{}
+
+	var namespaces []string
+
+	if namespace != "" {
+		namespaces = append(namespaces, namespace)
+		named.Field = fields.OneTermEqualSelector(nameField, namespace)
+	}
+
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&corev1.Namespace{}:    named,
+		&workv1.ManifestWork{}: {Label: labels.SelectorFromSet(labels.Set(managedWorks))},
+	}}
+	if err := w.open(config, options, namespaces...); err != nil {
+		return nil, nil, err
+	}
+
+	return w, state, nil
+}
+
+// limitedObjects reports whether a FederatedWatcher of a namespace reads only its objects of the kind of an object or list.
+func limitedObjects(kind runtime.Object) bool {
+	_, untyped := kind.(runtime.Unstructured)
+
+	return untyped || limitedInputs(kind) || sameType(kind, api.V1beta1.Codec().Empty()) || sameType(kind, api.V1beta1.Codec().EmptyList())
+}
+
+// Watch starts the watches, and returns when they are in sync. They end with ctx.
+func (w *FederatedWatcher) Watch(ctx context.Context) error {
+	kinds := []client.Object{&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{}}
+	kinds = append(kinds, api.V1beta1.Empty(), api.V1beta1.Codec().Empty())
+
+	if w.refused[kindIn(&workv1.ManifestWorkList{})] == nil {
+		kinds = append(kinds, &workv1.ManifestWork{})
+	}
+
+	if w.refused[kindIn(&corev1.NamespaceList{})] == nil {
+		kinds = append(kinds, &corev1.Namespace{})
+	}
+
+	for _, kind := range w.kinds {
+		list := kind.GroupVersion().WithKind(kind.Kind + "List")
+		if w.refused[list] != nil {
+			continue
+		}
+
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind.GroupVersionKind)
+		kinds = append(kinds, object)
+	}
+
+	return w.watch(ctx, kinds)
+}
+
+// Read returns the State from the caches, as FederatedFromCluster does from a hub.
+func (w *FederatedWatcher) Read(ctx context.Context) (*explain.State, error) {
+	return FederatedFromCluster(ctx, watchedReader{w.hub, w.Watcher}, w.namespace, w.kinds)
+}
+
+// refusals reads from a hub, and keeps the errors of kinds that it does not serve or that the user may not list.
+type refusals struct {
+	client.Reader
+
+	byKind map[schema.GroupVersionKind]error
+}
+
+func (r refusals) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	err := r.Reader.List(ctx, list, options...)
+	if apierrors.IsForbidden(err) || isUnserved(err) {
+		r.byKind[kindIn(list)] = err
+	}
+
+	return err //nolint:wrapcheck // Its kind decides what is done.
+}
