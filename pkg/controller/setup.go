@@ -198,7 +198,7 @@ func (o Options) placement(enabled []string, shared *sharedinventory.Shared) pla
 // federation returns the options of the controller of federated objects.
 func (o Options) federation(shared *sharedinventory.Shared) federationcontroller.Options {
 	return federationcontroller.Options{
-		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, federation.NoRemovalLimit),
+		Kinds: o.federatedKinds, Inventory: shared, MaxRemovalPercent: ptr.Deref(o.RemovalLimit.Percent, removalbudget.NoLimit),
 	}
 }
 

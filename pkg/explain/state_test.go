@@ -113,7 +113,7 @@ func TestImports(t *testing.T) {
 			"pkg/scope", "pkg/clusterinfo", "pkg/selector", "pkg/inventory", "pkg/scheduling", "pkg/decision", "pkg/decision/api",
 			"pkg/decision/removalbudget", "pkg/explain/pods", "pkg/explain/federated", "pkg/federation",
 		},
-		"federated": {"pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
+		"federated": {"pkg/decision/removalbudget", "pkg/federation", "pkg/inventory", "pkg/scheduling", "pkg/selector"},
 		"pods": {"pkg/podconstraints", "pkg/tenancy", "pkg/apis/kupid/v1alpha1", "pkg/apis/cozystack/v1alpha1",
 			"pkg/apis/cozystackapps/v1alpha1"},
 		"printers": {

@@ -21,9 +21,6 @@ const (
 	PropagateDependenciesAnnotation = "federation.kubernetes.io/propagate-dependencies"
 	// OrphanAnnotation with the value "true" keeps the copies in the members when the object is deleted.
 	OrphanAnnotation = "federation.kubernetes.io/orphan"
-	// PercentAnnotation and ReleaseAnnotation are the annotations of the removal budget, as on Placements.
-	PercentAnnotation = hubPrefix + "max-removal-percent"
-	ReleaseAnnotation = hubPrefix + "release-removal"
 )
 
 const (

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // Deletion is what is left to do for an object that is being deleted (docs/spec/federated-selector.md 3.1.5).
@@ -95,7 +97,7 @@ func (e *Evaluation) delete() *Evaluation {
 	message := e.Object.Identity().String() + " is being deleted"
 
 	if len(d.Waiting) > 0 {
-		message = fmt.Sprintf("waiting for clusters %s to remove %s", names(d.Waiting), e.Object.Identity().NamespacedName)
+		message = fmt.Sprintf("waiting for clusters %s to remove %s", removalbudget.Name(d.Waiting), e.Object.Identity().NamespacedName)
 	}
 
 	return e.hold(Deleting, "", message)

@@ -10,6 +10,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/selector"
@@ -334,11 +335,11 @@ func TestRemovalWindow(t *testing.T) {
 	budget := Budget{Percent: 50}
 
 	held := h.evaluate(configMap(nil)).Removal([]string{"eu1"}, budget, past, epoch)
-	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(RemovalWindow-time.Minute)) {
+	if held.Reason != ReasonRemovalHeld || !held.RequeueAt.Equal(epoch.Add(removalbudget.Window-time.Minute)) {
 		t.Errorf("two of three works: %+v", held)
 	}
 
-	later := h.evaluate(configMap(nil)).Removal([]string{"eu1"}, budget, past, epoch.Add(RemovalWindow))
+	later := h.evaluate(configMap(nil)).Removal([]string{"eu1"}, budget, past, epoch.Add(removalbudget.Window))
 	if len(later.Allowed) != 1 {
 		t.Errorf("one of two works, after the window: %+v", later)
 	}
@@ -410,7 +411,7 @@ func TestBodyOf(t *testing.T) {
 	}
 
 	released := objectOf(t, deployment)
-	released.SetAnnotations(map[string]string{"team": "a", ReleaseAnnotation: body.Digest})
+	released.SetAnnotations(map[string]string{"team": "a", removalbudget.ReleaseAnnotation: body.Digest})
 
 	if again, _, err := BodyOf(kindOf(kindDeployment), released); err != nil || again.Digest != body.Digest {
 		t.Errorf("federated-selector F40: the release changes what members get: %+v, %v", again, err)

@@ -3,12 +3,13 @@ package federation
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 // ExistingWorkOf reads a ManifestWork of the name that the works of an object have, as the API server returns it. A condition that the agent
@@ -113,23 +114,18 @@ func DecisionsOf(placement *metav1.ObjectMeta, pages [][]string) Decisions {
 // BudgetOf returns the removal budget of an object by its annotations, on a hub with a percentage. An invalid annotation is a mistake: the
 // percentage of the hub applies then, or nothing may be withdrawn if it has no limit.
 func BudgetOf(annotations map[string]string, hub int) (budget Budget, mistake string) {
-	budget = Budget{Percent: hub, Release: annotations[ReleaseAnnotation]}
+	budget = Budget{Percent: hub, Release: annotations[removalbudget.ReleaseAnnotation]}
 
-	text, annotated := annotations[PercentAnnotation]
-	if !annotated {
-		return budget, ""
-	}
+	switch asked, annotated, mistake := removalbudget.AnnotatedPercent(annotations); {
+	case mistake != "" && hub >= removalbudget.NoLimit:
+		budget.Percent = 0
 
-	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
-	if err == nil && asked >= 0 && asked <= NoRemovalLimit {
+		return budget, mistake
+	case annotated && mistake == "":
 		budget.Percent = asked
 
 		return budget, ""
+	default:
+		return budget, mistake
 	}
-
-	if budget.Percent >= NoRemovalLimit {
-		budget.Percent = 0
-	}
-
-	return budget, fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, NoRemovalLimit)
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 func TestExistingWorkOf(t *testing.T) {
@@ -109,12 +111,12 @@ func TestBudgetOf(t *testing.T) {
 		{"federated-selector 3.1.4: the annotation wins", "50", 30, 50, false},
 		{"with a sign", "50%", 30, 50, false},
 		{"a mistake leaves the limit of the hub", "half", 30, 30, true},
-		{"a mistake allows nothing without one", "101", NoRemovalLimit, 0, true},
+		{"a mistake allows nothing without one", "101", removalbudget.NoLimit, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			annotations := map[string]string{ReleaseAnnotation: "7"}
+			annotations := map[string]string{removalbudget.ReleaseAnnotation: "7"}
 			if c.percent != "" {
-				annotations[PercentAnnotation] = c.percent
+				annotations[removalbudget.PercentAnnotation] = c.percent
 			}
 
 			budget, mistake := BudgetOf(annotations, c.hub)

@@ -4,29 +4,26 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 )
 
 const (
 	// ScopeGrace is how long a cluster that has left the scope of an object keeps its work, so that unbinding and binding a set in one go
 	// moves nothing.
 	ScopeGrace = 10 * time.Second
-	// RemovalWindow is how long a withdrawn work counts for the removal budget.
-	RemovalWindow = 10 * time.Minute
 	// pendingRetry is after which time an object looks again for workloads whose dependencies are not known: one that turns out not to need
 	// the object does not enqueue it.
 	pendingRetry = 2 * time.Second
-	// NoRemovalLimit is the percentage that means no limit.
-	NoRemovalLimit = 100
 
 	percent = 100
 )
 
 // Budget is the removal budget of an object.
 type Budget struct {
-	// Percent is the share of the works of the object that may be withdrawn within RemovalWindow for causes outside of the object, from 0 to
-	// NoRemovalLimit.
+	// Percent is the share of the works of the object that may be withdrawn within removalbudget.Window for causes outside of the object, from 0 to
+	// removalbudget.NoLimit.
 	Percent int
 	// Release is the value of the annotation that allows all removals while it is Evaluation.ReleaseToken.
 	Release string
@@ -38,7 +35,7 @@ type Past struct {
 	Target string
 	// OutOfScope has the time at which each cluster was first seen out of scope.
 	OutOfScope map[string]time.Time
-	// Withdrawn has the times at which works were withdrawn within RemovalWindow for causes outside of the object.
+	// Withdrawn has the times at which works were withdrawn within removalbudget.Window for causes outside of the object.
 	Withdrawn []time.Time
 }
 
@@ -79,7 +76,7 @@ func (e *Evaluation) Removal(lose []string, budget Budget, past Past, now time.T
 		removal.Allowed, removal.Reason, removal.Held = nil, ReasonRemovalHeld, held
 
 		if len(past.Withdrawn) > 0 {
-			removal.RequeueAt = past.Withdrawn[0].Add(RemovalWindow)
+			removal.RequeueAt = past.Withdrawn[0].Add(removalbudget.Window)
 		}
 	}
 
@@ -153,11 +150,11 @@ func (e *Evaluation) StillOutOfScope(past map[string]time.Time) map[string]time.
 // exceeds returns a sentence if the removal exceeds the budget, or else "".
 func (e *Evaluation) exceeds(lose []string, budget Budget, past Past, now time.Time) string {
 	token := e.ReleaseToken()
-	if budget.Percent >= NoRemovalLimit || budget.Release == token {
+	if budget.Percent >= removalbudget.NoLimit || budget.Release == token {
 		return ""
 	}
 
-	before := len(slices.DeleteFunc(slices.Clone(past.Withdrawn), func(at time.Time) bool { return !at.Add(RemovalWindow).After(now) }))
+	before := len(slices.DeleteFunc(slices.Clone(past.Withdrawn), func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) }))
 	total := before
 
 	for _, work := range e.Works {
@@ -171,7 +168,7 @@ func (e *Evaluation) exceeds(lose []string, budget Budget, past Past, now time.T
 	}
 
 	return fmt.Sprintf("%d of %d clusters would lose %s within %s, which exceeds %d%%: %s; they keep it. To withdraw it, set the annotation %s=%s",
-		before+len(lose), total, e.Object.Identity(), RemovalWindow, budget.Percent, names(lose), ReleaseAnnotation, token)
+		before+len(lose), total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose), removalbudget.ReleaseAnnotation, token)
 }
 
 // ReleaseToken returns the value of ReleaseAnnotation that releases removals. It changes with the spec or data of the object.
@@ -181,16 +178,4 @@ func (e *Evaluation) ReleaseToken() string {
 	}
 
 	return e.Object.Body.Digest
-}
-
-// mostNames is how many clusters a sentence names.
-const mostNames = 5
-
-// names returns "c1, c2 and 3 more".
-func names(clusters []string) string {
-	if len(clusters) <= mostNames {
-		return strings.Join(clusters, ", ")
-	}
-
-	return fmt.Sprintf("%s and %d more", strings.Join(clusters[:mostNames], ", "), len(clusters)-mostNames)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/decision"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -57,6 +58,8 @@ type writes struct {
 	// missed are the clusters whose namespace does not exist, or is terminating; told reports whether an Event tells of them.
 	missed []string
 	told   bool
+	// refused are the writes that the API server refuses, with its reasons.
+	refused []string
 	// made are the works of each variant, which belong to no cluster.
 	made map[federation.Variant]*workv1.ManifestWork
 	// held is why nothing is withdrawn, with the reason of the Event; empty for none.
@@ -235,7 +238,7 @@ func gathered(errs []error) error {
 func (r *reconciler) lose(ctx context.Context, p *cycle, plan federation.WorkPlan) (time.Duration, error) {
 	now := r.clock.Now()
 	past := &p.memory.past
-	past.Withdrawn = slices.DeleteFunc(past.Withdrawn, func(at time.Time) bool { return !at.Add(federation.RemovalWindow).After(now) })
+	past.Withdrawn = slices.DeleteFunc(past.Withdrawn, func(at time.Time) bool { return !at.Add(removalbudget.Window).After(now) })
 
 	if len(plan.Lose) > 0 && len(p.writes.taken)+len(p.writes.missed) > 0 {
 		p.writes.held = "nothing is withdrawn while a selected cluster cannot get it"

@@ -37,8 +37,8 @@ const workName = "name"
 type Options struct {
 	// Kinds returns the delivered kinds.
 	Kinds func(meta.RESTMapper) ([]federation.Kind, error)
-	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within federation.RemovalWindow for causes outside of
-	// the object, from 0 to federation.NoRemovalLimit; an annotation of the object wins over it.
+	// MaxRemovalPercent is the share of the works of an object that may be withdrawn within removalbudget.Window for causes outside of
+	// the object, from 0 to removalbudget.NoLimit; an annotation of the object wins over it.
 	MaxRemovalPercent int
 	// Inventory is shared with the other controllers.
 	Inventory *sharedinventory.Shared

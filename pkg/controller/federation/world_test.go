@@ -29,6 +29,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/freshness"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/controller/sharedinventory"
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -100,7 +101,7 @@ func newWorld(tb testing.TB, objects ...client.Object) *world {
 
 	w.reconciler = &reconciler{
 		state: state, client: w.store, objects: compacted{w.store}, live: w.store, recorder: w.recorder, clock: w.time, hubNamespace: "hub",
-		maxRemovalPercent: federation.NoRemovalLimit, conflicts: queue.NewConflictBackoff[inventory.Key](),
+		maxRemovalPercent: removalbudget.NoLimit, conflicts: queue.NewConflictBackoff[inventory.Key](),
 		postponed: newBackoff(time.Second, time.Second),
 		changed:   newBackoff(firstChanged, longestChanged), missed: newBackoff(firstMissed, conflictRetry),
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 )
 
-// The annotations of a Placement.
+// The annotations of a Placement. PercentAnnotation and ReleaseAnnotation are those of federated objects, too.
 const (
 	// PercentAnnotation is the percentage of the clusters that may be removed within the Window, a whole number from 0 to 100; it overrides
 	// that of the hub, and 100 means no limit.
@@ -89,11 +89,27 @@ func NewBudget(placement *api.Placement, limit Limit) Budget {
 	return b
 }
 
+// AnnotatedPercent returns the percentage of PercentAnnotation, and whether there is the annotation. A value that is no percentage is a mistake,
+// which the text describes.
+func AnnotatedPercent(annotations map[string]string) (percent int, annotated bool, mistake string) {
+	text, annotated := annotations[PercentAnnotation]
+	if !annotated {
+		return 0, false, ""
+	}
+
+	percent, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+	if err != nil || percent < 0 || percent > NoLimit {
+		return 0, true, fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, NoLimit)
+	}
+
+	return percent, true, ""
+}
+
 // withPercent sets the percentage of the annotation, or else of the hub.
 func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
-	text, annotated := b.placement.Annotations[PercentAnnotation]
-	asked, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
-	valid := annotated && err == nil && asked >= 0 && asked <= NoLimit
+	asked, annotated, mistake := AnnotatedPercent(b.placement.Annotations)
+	valid := annotated && mistake == ""
+	b.Mistake = mistake
 
 	switch {
 	case valid:
@@ -104,10 +120,6 @@ func (b Budget) withPercent(hub *int, stated parsedLimit) Budget {
 		b.Percent = *stated.percent
 	default:
 		b.Unknown = b.condition != nil
-	}
-
-	if annotated && !valid {
-		b.Mistake = fmt.Sprintf("the annotation %s: %q is no whole number from 0 to %d", PercentAnnotation, text, NoLimit)
 	}
 
 	switch {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -197,7 +198,7 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 		return
 	}
 
-	limit := federation.NoRemovalLimit
+	limit := removalbudget.NoLimit
 	if r.objects.MaxRemovalPercent != nil {
 		limit = *r.objects.MaxRemovalPercent
 	}
@@ -205,7 +206,7 @@ func (r *round) plan(e *Evaluation, p *prepared) {
 	var budget federation.Budget
 
 	budget, e.BudgetMistake = federation.BudgetOf(p.object.Meta.Annotations, limit)
-	_, annotated := p.object.Meta.Annotations[federation.PercentAnnotation]
+	_, annotated := p.object.Meta.Annotations[removalbudget.PercentAnnotation]
 	e.Removal = e.Evaluation.Removal(e.Plan.Lose, budget, federation.Past{Target: r.targets[p.object.Key()]}, r.now)
 	e.BudgetUnknown = r.objects.MaxRemovalPercent == nil && !annotated && e.Removal.Outside
 }

@@ -16,6 +16,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/test/integration/members"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -155,7 +156,7 @@ var _ = Describe("the clusters of an object", func() {
 		s.Set(ctx, "s")
 		s.clusters(ctx, "s", 5)
 
-		object := s.configMap(ctx, "c", map[string]string{federation.PercentAnnotation: "30"})
+		object := s.configMap(ctx, "c", map[string]string{removalbudget.PercentAnnotation: "30"})
 		expectDelivered(ctx, object, s.Names("c1", "c2", "c3", "c4", "c5")...)
 
 		for _, leaving := range []string{"c1", "c2", "c3"} {
@@ -167,7 +168,7 @@ var _ = Describe("the clusters of an object", func() {
 
 		advice := release.FindStringSubmatch(notes(ctx, Default, object, federation.ReasonRemovalHeld)[0])
 		Expect(advice).To(HaveLen(2), "the Event says how to release the removals")
-		annotate(ctx, object, map[string]string{federation.ReleaseAnnotation: advice[1]})
+		annotate(ctx, object, map[string]string{removalbudget.ReleaseAnnotation: advice[1]})
 		expectDelivered(ctx, object, s.Names("c4", "c5")...)
 	})
 })
@@ -217,4 +218,4 @@ func (s scene) clusters(ctx context.Context, set string, n int) {
 }
 
 // release matches the annotation that releases removals in the note of an Event.
-var release = regexp.MustCompile(regexp.QuoteMeta(federation.ReleaseAnnotation) + "=([^ ]+)")
+var release = regexp.MustCompile(regexp.QuoteMeta(removalbudget.ReleaseAnnotation) + "=([^ ]+)")
