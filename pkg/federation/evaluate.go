@@ -85,6 +85,7 @@ const (
 	ReasonDelivered              = "Delivered"
 	ReasonWithdrawn              = "Withdrawn"
 	ReasonDeliveryConflict       = "DeliveryConflict"
+	ReasonDeliveryFailed         = "DeliveryFailed"
 	ReasonTooLarge               = "TooLarge"
 	ReasonDependenciesMissing    = "DependenciesMissing"
 	ReasonRemovalHeld            = "RemovalHeld"

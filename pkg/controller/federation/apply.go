@@ -73,6 +73,8 @@ func (r *reconciler) apply(ctx context.Context, p *cycle, cluster string) error 
 
 		return nil
 	case err != nil:
+		p.refuse("ManifestWork "+cluster+"/"+work.Name, err)
+
 		return fmt.Errorf("applying ManifestWork %s/%s: %w", cluster, work.Name, err)
 	}
 
@@ -168,7 +170,10 @@ func (r *reconciler) addFinalizer(ctx context.Context, p *cycle) error {
 		return nil
 	}
 
-	return r.patchFinalizers(ctx, p, append(slices.Clone(p.Object.Meta.Finalizers), federation.Finalizer))
+	err := r.patchFinalizers(ctx, p, append(slices.Clone(p.Object.Meta.Finalizers), federation.Finalizer))
+	p.refuse("the finalizer "+federation.Finalizer, err)
+
+	return err
 }
 
 // removeFinalizer removes the finalizer from the object.

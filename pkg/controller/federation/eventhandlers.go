@@ -95,7 +95,7 @@ func (f *eventHandlers) listen(ctx context.Context) error {
 
 	f.state.synced.Store(true)
 
-	return nil
+	return f.logLeftovers(ctx)
 }
 
 // without is the consequence of fields of works and objects that cannot be decoded.

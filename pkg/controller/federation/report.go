@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
@@ -69,7 +70,7 @@ func (r *reconciler) report(ctx context.Context, p *cycle, complete bool) {
 
 	for _, reason := range []string{
 		federation.ReasonClusterSelectorInvalid, federation.ReasonFederationSuspended, federation.ReasonTooLarge,
-		federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonRemovalHeld,
+		federation.ReasonDeliveryFailed, federation.ReasonDeliveryConflict, federation.ReasonDependenciesMissing, federation.ReasonRemovalHeld,
 		federation.ReasonDeletionWaiting,
 	} {
 		switch note, found := problems[reason]; {
@@ -98,6 +99,10 @@ func (p *cycle) problems(now time.Time) map[string]string {
 		problems[p.writes.heldReason] = p.writes.held
 	}
 
+	if note := p.refusals(); note != "" {
+		problems[federation.ReasonDeliveryFailed] = note
+	}
+
 	if note := p.conflicts(); note != "" {
 		problems[federation.ReasonDeliveryConflict] = note
 	}
@@ -114,13 +119,39 @@ func (p *cycle) problems(now time.Time) map[string]string {
 	return problems
 }
 
+// refuse notes a write on the way to the delivery that the API server refuses, and that a retry alone does not mend.
+func (p *cycle) refuse(what string, err error) {
+	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+		return
+	}
+
+	p.writes.mu.Lock()
+	defer p.writes.mu.Unlock()
+
+	p.writes.refused = append(p.writes.refused, what+": "+err.Error())
+}
+
+// refusals returns a note about refused writes; empty for none.
+func (p *cycle) refusals() string {
+	refused := p.writes.refused
+	if len(refused) == 0 {
+		return ""
+	}
+
+	slices.Sort(refused)
+
+	return "the API server refuses " + strings.Join(shorten(refused), "; ") + "; nothing is withdrawn meanwhile. Grant the hub the right, " +
+		"or correct the object, quota or policy that the message names; the hub tries again"
+}
+
 // conflicts returns a note about works whose name is taken, and copies that agents cannot apply; empty for none.
 func (p *cycle) conflicts() string {
 	var notes []string
 
 	if taken := p.writes.taken; len(taken) > 0 {
 		slices.Sort(taken)
-		notes = append(notes, fmt.Sprintf("ManifestWork %s of clusters %s is not the hub's; delete or rename it",
+		notes = append(notes, fmt.Sprintf(
+			"ManifestWork %s of clusters %s is not the hub's, and nothing is withdrawn meanwhile; delete it or rename the object",
 			p.Object.Identity().WorkName(), removalbudget.Name(slices.Compact(taken))))
 	}
 

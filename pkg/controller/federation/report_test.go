@@ -1,0 +1,110 @@
+package federation
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/placement-hub/placement-hub/pkg/federation"
+)
+
+// federated-selector 3.1.4: a write that the API server refuses is told once, with what to do, and again when the answer changes; other errors
+// are retried without an Event.
+func TestRefusedWritesAreTold(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	name := w.state.identity(keyOfConfigMap("x")).WorkName()
+	resource := schema.GroupResource{Resource: "manifestworks"}
+	answer := func(err error) []string {
+		t.Helper()
+
+		w.fail = func(_, cluster string) error {
+			if cluster == "eu2" {
+				return err
+			}
+
+			return nil
+		}
+
+		for range 3 {
+			if _, failed := w.reconcileOnce(keyOfConfigMap("x")); !errors.Is(failed, err) {
+				t.Errorf("got %v, want %v", failed, err)
+			}
+		}
+
+		return w.told()
+	}
+	note := func(err error) string {
+		return fmt.Sprintf("Warning DeliveryFailed: the API server refuses ManifestWork eu2/%s: %v; nothing is withdrawn meanwhile. "+
+			"Grant the hub the right, or correct the object, quota or policy that the message names; the hub tries again", name, err)
+	}
+
+	w.show()
+
+	quota := apierrors.NewForbidden(resource, name, errors.New("exceeded quota"))
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ManifestWork"}, name, field.ErrorList{field.Required(field.NewPath("spec"), "")})
+
+	for _, tc := range []struct {
+		reason string
+		err    error
+		want   string
+	}{
+		{"403", quota, fmt.Sprint([]string{"Normal Delivered: Delivered to clusters eu1", note(quota)})},
+		{"422", invalid, fmt.Sprint([]string{note(invalid)})},
+		{"an error that may end by itself", apierrors.NewInternalError(errors.New("etcd")), "[]"},
+	} {
+		same(t, tc.reason, fmt.Sprint(answer(tc.err)), tc.want)
+	}
+
+	w.fail = func(string, string) error { return nil }
+
+	if _, err := w.reconcileOnce(keyOfConfigMap("x")); err != nil {
+		t.Error(err)
+	}
+
+	same(t, "clusters", w.clusters(), "eu1 eu2")
+}
+
+// federated-selector 3.1.4: a finalizer that the hub may not set is told too, and no work is written without it.
+func TestRefusedFinalizerIsTold(t *testing.T) {
+	w := newWorld(t, selecting("europe"))
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no right"))
+	w.fail = func(string, string) error { return refused }
+	w.show()
+
+	if _, err := w.reconcileOnce(keyOfConfigMap("x")); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+
+	same(t, "clusters", w.clusters(), "")
+
+	if told := w.told(); len(told) != 1 {
+		t.Errorf("got events %q", told)
+	}
+}
+
+// federated-selector 3.1.4: works of kinds that are not delivered any more are counted, and none of others.
+func TestLeftovers(t *testing.T) {
+	work := func(cluster, name, of string) client.Object {
+		return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster, Name: name, Annotations: map[string]string{federation.ObjectAnnotation: of},
+		}}
+	}
+	w := newWorld(t,
+		work("eu1", "fed-cronjob-1", "CronJob.batch/team-a/x"), work("eu2", "fed-cronjob-1", "CronJob.batch/team-a/x"),
+		work("eu1", "fed-job-1", "Job.batch/team-a/y"), work("eu1", "fed-configmap-1", "ConfigMap/team-a/z"), work("eu1", "other", "?"))
+
+	counts, err := w.handlers.leftovers(t.Context())
+	w.check(err)
+
+	if want := map[string]int{"CronJob.batch": 2, "Job.batch": 1}; !maps.Equal(counts, want) {
+		t.Errorf("got %v, want %v", counts, want)
+	}
+}
