@@ -1,13 +1,13 @@
 package clusterrequest
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -25,11 +25,23 @@ const (
 	defaultClusterSet = "default"
 	// clusterNameLabel is the label by which Open Cluster Management knows the namespaces of ManagedClusters.
 	clusterNameLabel = "open-cluster-management.io/cluster-name"
-	// versionClaim is the claim with the version of Kubernetes.
-	versionClaim = "kubeversion.open-cluster-management.io"
+	// leasePrefix begins the names of the Leases of Clusters.
+	leasePrefix = "cluster-"
+	// separator is between the names in LabelsAnnotation.
+	separator = ","
 	// set is the value of labels and claims of which the name says everything.
 	set = "true"
 )
+
+// ReasonTerminating of the condition Published means that an earlier ManagedCluster or namespace of the name is being deleted.
+const ReasonTerminating = "Terminating"
+
+// IsToBePublished reports whether a Cluster that is not being deleted gets or keeps a ManagedCluster: its provider reports it healthy, it was
+// published before, or it was made again while its ManagedCluster is still there.
+func IsToBePublished(cluster *openmcpv1alpha1.Cluster, managed bool) bool {
+	return managed || slices.Contains(cluster.Finalizers, openmcpv1alpha1.InventoryFinalizer) ||
+		meta.IsStatusConditionTrue(cluster.Status.Conditions, openmcpv1alpha1.ConditionClusterHealthy)
+}
 
 // ManagedClusterName returns the name of the ManagedCluster of a Cluster and of its namespace: at most 63 characters without a dot, and
 // different for different Clusters by a hash at the end.
@@ -43,10 +55,7 @@ func ManagedClusterName(cluster types.NamespacedName) string {
 // ManagedCluster returns the fields of the ManagedCluster of a Cluster that the hub applies.
 func ManagedCluster(cluster *openmcpv1alpha1.Cluster) *clusterv1.ManagedCluster {
 	labels := publishedLabels(cluster)
-	labels[clusterv1beta2.ClusterSetLabel] = defaultClusterSet
-	if name := cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation]; name != "" {
-		labels[clusterv1beta2.ClusterSetLabel] = name
-	}
+	labels[clusterv1beta2.ClusterSetLabel] = clusterSet(cluster)
 	for key, value := range cluster.Labels {
 		if name, found := strings.CutPrefix(key, openmcpv1alpha1.PlacementLabelPrefix); found {
 			labels[name] = value
@@ -55,11 +64,13 @@ func ManagedCluster(cluster *openmcpv1alpha1.Cluster) *clusterv1.ManagedCluster 
 	for _, purpose := range cluster.Spec.Purposes {
 		labels[openmcpv1alpha1.PurposeKeyPrefix+string(purpose)] = set
 	}
+	annotations := publishedAnnotations(cluster)
+	annotations[openmcpv1alpha1.LabelsAnnotation] = strings.Join(slices.Sorted(maps.Keys(labels)), separator)
 
 	return &clusterv1.ManagedCluster{
 		TypeMeta: metav1.TypeMeta{APIVersion: clusterv1.GroupVersion.String(), Kind: "ManagedCluster"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: ManagedClusterName(keyOf(cluster)), Labels: labels, Annotations: publishedAnnotations(cluster),
+			Name: ManagedClusterName(keyOf(cluster)), Labels: labels, Annotations: annotations,
 		},
 		Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true},
 	}
@@ -77,13 +88,56 @@ func ManagedClusterNamespace(cluster *openmcpv1alpha1.Cluster) *corev1.Namespace
 	}
 }
 
+// Published returns a ManagedCluster with the labels and annotations that the hub wants: labels that it wrote before and does not want any
+// more are removed, all others stay. A ManagedCluster whose Cluster is not being deleted does not have the taint TerminatingTaint.
+func Published(present, wanted *clusterv1.ManagedCluster) *clusterv1.ManagedCluster {
+	changed := present.DeepCopy()
+	for name := range strings.SplitSeq(present.Annotations[openmcpv1alpha1.LabelsAnnotation], separator) {
+		if _, keep := wanted.Labels[name]; !keep {
+			delete(changed.Labels, name)
+		}
+	}
+	changed.Labels = merge(changed.Labels, wanted.Labels)
+	changed.Annotations = merge(changed.Annotations, wanted.Annotations)
+	changed.Spec.HubAcceptsClient = wanted.Spec.HubAcceptsClient
+	changed.Spec.Taints = slices.DeleteFunc(changed.Spec.Taints, isTerminating)
+
+	return changed
+}
+
+func merge(into, from map[string]string) map[string]string {
+	if into == nil {
+		into = map[string]string{}
+	}
+	maps.Copy(into, from)
+
+	return into
+}
+
+// KeepSet returns a Cluster whose annotation names the set of a ManagedCluster that was there before the Cluster. A Cluster that was lost and
+// made again keeps its set, and nobody moves a ManagedCluster to another set by making its Cluster again.
+func KeepSet(cluster *openmcpv1alpha1.Cluster, managed *clusterv1.ManagedCluster) *openmcpv1alpha1.Cluster {
+	set := managed.Labels[clusterv1beta2.ClusterSetLabel]
+	if set == "" || set == clusterSet(cluster) {
+		return cluster
+	}
+	changed := cluster.DeepCopy()
+	changed.Annotations = merge(changed.Annotations, map[string]string{openmcpv1alpha1.ClusterSetAnnotation: set})
+
+	return changed
+}
+
+func clusterSet(cluster *openmcpv1alpha1.Cluster) string {
+	return cmp.Or(cluster.Annotations[openmcpv1alpha1.ClusterSetAnnotation], defaultClusterSet)
+}
+
 // IsPublished reports whether a ManagedCluster or a namespace was created for a Cluster, by its annotation.
 func IsPublished(object metav1.Object, cluster types.NamespacedName) bool {
 	return object.GetAnnotations()[openmcpv1alpha1.ClusterAnnotation] == cluster.String()
 }
 
 // LeaseName returns the name of the Lease that the provider of a Cluster renews in the namespace of the Cluster.
-func LeaseName(cluster types.UID) string { return "cluster-" + string(cluster) }
+func LeaseName(cluster types.UID) string { return leasePrefix + string(cluster) }
 
 func publishedLabels(cluster *openmcpv1alpha1.Cluster) map[string]string {
 	return map[string]string{openmcpv1alpha1.ClusterLabel: hash(keyOf(cluster).String(), clusterLabelLength)}
@@ -91,56 +145,4 @@ func publishedLabels(cluster *openmcpv1alpha1.Cluster) map[string]string {
 
 func publishedAnnotations(cluster *openmcpv1alpha1.Cluster) map[string]string {
 	return map[string]string{openmcpv1alpha1.ClusterAnnotation: keyOf(cluster).String()}
-}
-
-// Claims returns the claims of the ManagedCluster of a Cluster, by their names. The profile is nil if it is not published.
-func Claims(cluster *openmcpv1alpha1.Cluster, profile *openmcpv1alpha1.Profile) map[string]string {
-	claims := map[string]string{
-		openmcpv1alpha1.ProviderClaim: cluster.Spec.ClusterProviderRef.Name,
-		openmcpv1alpha1.ProfileClaim:  string(cluster.Spec.ClusterProviderRef.Profile),
-		openmcpv1alpha1.TenancyClaim:  string(cluster.Spec.Tenancy),
-	}
-	for _, purpose := range cluster.Spec.Purposes {
-		claims[openmcpv1alpha1.PurposeKeyPrefix+string(purpose)] = set
-	}
-	if profile != nil {
-		for i := range profile.SupportedTraits {
-			claims[openmcpv1alpha1.TraitKeyPrefix+profile.SupportedTraits[i].TraitName()] = set
-		}
-	}
-	if version := versionOf(cluster.Spec.Kubernetes); version != "" {
-		claims[versionClaim] = "v" + version
-	}
-
-	return claims
-}
-
-// MergeClaims returns the claims of a ManagedCluster with those that the hub wants, and the new value of the annotation that records what
-// the hub wrote. A claim with another value than the recorded one is that of an agent: it wins, and stays.
-func MergeClaims(
-	present []clusterv1.ManagedClusterClaim, annotation string, wanted map[string]string,
-) (claims []clusterv1.ManagedClusterClaim, record string, err error) {
-	written := map[string]string{}
-	if annotation != "" {
-		if err := json.Unmarshal([]byte(annotation), &written); err != nil {
-			return nil, "", fmt.Errorf("annotation %s: %w: remove it, and the claims of removed purposes and traits",
-				openmcpv1alpha1.ClaimsAnnotation, err)
-		}
-	}
-	recorded := maps.Clone(wanted)
-	for _, claim := range present {
-		if value, ours := written[claim.Name]; !ours || value != claim.Value {
-			claims = append(claims, claim)
-			delete(recorded, claim.Name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(recorded)) {
-		claims = append(claims, clusterv1.ManagedClusterClaim{Name: name, Value: recorded[name]})
-	}
-	text, err := json.Marshal(recorded)
-	if err != nil {
-		return nil, "", fmt.Errorf("encode the names of claims: %w", err)
-	}
-
-	return claims, string(text), nil
 }

@@ -62,7 +62,11 @@ func TestManagedCluster(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 			"cluster.open-cluster-management.io/clusterset": "default", "cluster.openmcp.cloud/cluster": label, "region": "eu",
 			"purpose.cluster.openmcp.cloud/platform": "true", "purpose.cluster.openmcp.cloud/onboarding": "true",
-		}, Annotations: map[string]string{"cluster.openmcp.cloud/cluster": "team-a/c"}},
+		}, Annotations: map[string]string{
+			"cluster.openmcp.cloud/cluster": "team-a/c",
+			"cluster.openmcp.cloud/labels": "cluster.open-cluster-management.io/clusterset,cluster.openmcp.cloud/cluster," +
+				"purpose.cluster.openmcp.cloud/onboarding,purpose.cluster.openmcp.cloud/platform,region",
+		}},
 		Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true},
 	}
 	t.Run("cluster-request C66: the labels of the purposes", func(t *testing.T) {
@@ -88,66 +92,46 @@ func TestManagedCluster(t *testing.T) {
 	})
 }
 
-func TestClaims(t *testing.T) {
+func TestPublished(t *testing.T) {
+	before := ManagedCluster(published())
+	before.Labels["admin"], before.Annotations["admin"] = "x", "y"
+	before.Spec.Taints = []clusterv1.Taint{{Key: "other"}, {Key: openmcpv1alpha1.TerminatingTaint}}
 	cluster := published()
-	aws := profile("aws", aws, compute)
-	common := map[string]string{
-		"purpose.cluster.openmcp.cloud/platform": "true", "purpose.cluster.openmcp.cloud/onboarding": "true",
-		"provider.cluster.openmcp.cloud": "gardener", "profile.cluster.openmcp.cloud": "aws", "tenancy.cluster.openmcp.cloud": "Shared",
-		"kubeversion.open-cluster-management.io": "v1.20.3",
-	}
-	t.Run("cluster-request C66: a profile that is not published", func(t *testing.T) {
-		expectEqual(t, common, Claims(cluster, nil), "claims")
-	})
-	t.Run("cluster-request C66: purposes and traits", func(t *testing.T) {
-		common["trait.cluster.openmcp.cloud/infrastructure/vendor/aws"] = "true"
-		common["trait.cluster.openmcp.cloud/kubernetes.io/apis/compute"] = "true"
-		expectEqual(t, common, Claims(cluster, &aws), "claims")
-	})
+	cluster.Labels, cluster.Spec.Purposes = nil, cluster.Spec.Purposes[:1]
+
+	got := Published(before, ManagedCluster(cluster))
+	want := ManagedCluster(cluster)
+	want.Labels["admin"], want.Annotations["admin"] = "x", "y"
+	want.Spec.Taints = []clusterv1.Taint{{Key: "other"}}
+	expectEqual(t, want, got, "cluster-request C66, 4.6: labels that the hub wrote and wants no more go, and all others stay")
+	expectEqual(t, "eu", before.Labels["region"], "the ManagedCluster that was given")
 }
 
-func TestMergeClaims(t *testing.T) {
-	claims := func(text string) []clusterv1.ManagedClusterClaim {
-		var list []clusterv1.ManagedClusterClaim
-		for item := range strings.FieldsSeq(text) {
-			name, value, _ := strings.Cut(item, "=")
-			list = append(list, clusterv1.ManagedClusterClaim{Name: name, Value: value})
-		}
+func TestKeepSet(t *testing.T) {
+	managed := ManagedCluster(published())
+	managed.Labels["cluster.open-cluster-management.io/clusterset"] = "prod"
+	kept := KeepSet(published(), managed)
+	expectEqual(t, "prod", kept.Annotations[openmcpv1alpha1.ClusterSetAnnotation], "cluster-request 4.6: a Cluster that is made again")
+	expectEqual(t, "prod", ManagedCluster(kept).Labels["cluster.open-cluster-management.io/clusterset"], "set")
 
-		return list
+	other := published()
+	other.Annotations = map[string]string{openmcpv1alpha1.ClusterSetAnnotation: "test"}
+	expectEqual(t, "prod", KeepSet(other, managed).Annotations[openmcpv1alpha1.ClusterSetAnnotation],
+		"cluster-request 4.6: a Cluster that is made again with another set")
+	expectEqual(t, published(), KeepSet(published(), ManagedCluster(published())), "the default set")
+}
+
+func TestIsToBePublished(t *testing.T) {
+	cluster := published()
+	if IsToBePublished(cluster, false) || !IsToBePublished(cluster, true) {
+		t.Error("cluster-request 4.6: a Cluster that was never healthy is published only if its ManagedCluster is there")
 	}
-	for _, test := range []struct {
-		reason, present, annotation, wanted, want, record string
-	}{
-		{"cluster-request C66: the first time", "", "", "b=2 a=1", "a=1 b=2", `{"a":"1","b":"2"}`},
-		{"cluster-request C66: the claims of an agent stay", "z=9 a=agent", "", "a=1 b=2", "z=9 a=agent b=2", `{"b":"2"}`},
-		{"cluster-request C66: a purpose is removed", "z=9 a=1 b=2", `{"a":"1","b":"2"}`, "a=1", "z=9 a=1", `{"a":"1"}`},
-		{"cluster-request C66: another value", "a=1", `{"a":"1"}`, "a=2", "a=2", `{"a":"2"}`},
-		{"cluster-request 4.6: an agent overwrites a claim", "a=agent", `{"a":"1"}`, "a=2", "a=agent", `{}`},
-		{"cluster-request 4.6: an agent overwrites a claim that is not wanted any more", "a=agent", `{"a":"1"}`, "", "a=agent", `{}`},
-	} {
-		t.Run(test.reason, func(t *testing.T) {
-			wanted := map[string]string{}
-			for _, claim := range claims(test.wanted) {
-				wanted[claim.Name] = claim.Value
-			}
-			got, record, err := MergeClaims(claims(test.present), test.annotation, wanted)
-			if err != nil {
-				t.Fatal(err)
-			}
-			expectEqual(t, claims(test.want), got, "claims")
-			expectEqual(t, test.record, record, "annotation")
-			again, recordAgain, err := MergeClaims(got, record, wanted)
-			if err != nil {
-				t.Fatal(err)
-			}
-			expectEqual(t, got, again, "claims merged again")
-			expectEqual(t, record, recordAgain, "annotation written again")
-		})
+	cluster.Status.Conditions = []metav1.Condition{{Type: openmcpv1alpha1.ConditionClusterHealthy, Status: metav1.ConditionTrue}}
+	if !IsToBePublished(cluster, false) {
+		t.Error("cluster-request 4.6: a healthy Cluster is not published")
 	}
-	t.Run("cluster-request 4.6: an annotation that cannot be read", func(t *testing.T) {
-		if _, _, err := MergeClaims(nil, "[", nil); err == nil || !strings.Contains(err.Error(), "annotation cluster.openmcp.cloud/claims") {
-			t.Error(err)
-		}
-	})
+	cluster.Status.Conditions, cluster.Finalizers = nil, []string{openmcpv1alpha1.InventoryFinalizer}
+	if !IsToBePublished(cluster, false) {
+		t.Error("cluster-request 4.6: a Cluster that was healthy once is not published any more")
+	}
 }

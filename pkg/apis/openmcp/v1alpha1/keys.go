@@ -28,8 +28,10 @@ const (
 	ClusterAnnotation = GroupName + "/cluster"
 	// AccountAnnotation of the Secret of an AccessRequest is the UID of the ServiceAccount on the cluster that its token is for.
 	AccountAnnotation = GroupName + "/account"
-	// ClaimsAnnotation of a ManagedCluster is a JSON object with the claims that the hub wrote.
+	// ClaimsAnnotation of a ManagedCluster is a JSON list of the claims that the hub wrote.
 	ClaimsAnnotation = GroupName + "/claims"
+	// LabelsAnnotation of a ManagedCluster has the names of the labels that the hub wrote, separated by commas.
+	LabelsAnnotation = GroupName + "/labels"
 )
 
 // Labels and the taint.
