@@ -9,25 +9,33 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller"
 	requestcontroller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/clustersinventory"
 )
 
 const (
 	requestStrategyFlag = "cluster-request-strategy"
 	requestScopeFlag    = "cluster-request-scope"
+	drainTimeoutFlag    = "cluster-drain-timeout"
 )
 
-func addClusterRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
+func addClusterRequestFlags(fs *pflag.FlagSet, controllers *controller.Options) {
+	options := &controllers.ClusterRequests
 	fs.StringVar((*string)(&options.Strategy), requestStrategyFlag, string(options.Strategy),
 		"Which of the shared Clusters that fit equally well a ClusterRequest gets: Balanced is the one with the fewest requests, Simple the first "+
 			"by namespace and name.")
 	fs.StringVar((*string)(&options.Scope), requestScopeFlag, string(options.Scope),
 		"Where ClusterRequests find existing Clusters: Cluster is every namespace, Namespaced the one in which their Cluster would be created.")
+	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
+		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
 }
 
 // validateClusterRequests reports settings of ClusterRequests that there are not.
-func validateClusterRequests(options clusterrequest.Options) error {
+func validateClusterRequests(controllers *controller.Options) error {
 	var errs []error
+
+	options := controllers.ClusterRequests
 
 	if options.Strategy != clusterrequest.Balanced && options.Strategy != clusterrequest.Simple {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a strategy; use %s or %s",
@@ -39,11 +47,21 @@ func validateClusterRequests(options clusterrequest.Options) error {
 			requestScopeFlag, options.Scope, clusterrequest.ScopeCluster, clusterrequest.ScopeNamespaced))
 	}
 
+	if controllers.ClusterDrainTimeout <= 0 {
+		errs = append(errs, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
+	}
+
 	return errors.Join(errs...)
 }
 
 // validateClusterRequestController reports settings of ClusterRequests that have no effect without their controller.
 func (o *controllerOptions) validateClusterRequestController(enabled []string) error {
+	if o.controllers.ClusterDrainTimeout != newControllerOptions().controllers.ClusterDrainTimeout && !o.observe &&
+		!slices.Contains(enabled, clustersinventory.Name) {
+		return fmt.Errorf("--%s: no effect without the controller %s; add it to --controllers, or leave the flag out",
+			drainTimeoutFlag, clustersinventory.Name)
+	}
+
 	if o.observe || slices.Contains(enabled, requestcontroller.Requests) {
 		return nil
 	}

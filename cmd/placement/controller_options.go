@@ -63,7 +63,8 @@ func newControllerOptions() *controllerOptions {
 		webhook:  "0.0.0.0:9443",
 		controllers: controller.Options{
 			Controllers: []string{"placement"}, PolicyFailure: admissionregistrationv1.Ignore,
-			ClusterRequests: clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster},
+			ClusterRequests:     clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster},
+			ClusterDrainTimeout: clusterrequest.DefaultDrainTimeout,
 		},
 	}
 }
@@ -94,7 +95,7 @@ func (o *controllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.controllers.FederatedKinds, federatedKindsFlag, o.controllers.FederatedKinds,
 		"Kinds of namespaced objects to deliver to member clusters beyond "+deliveredKinds()+": group/version/Kind, such as batch/v1/CronJob, "+
 			"or v1/Kind for the core group. The process needs the rights to get, list, watch and patch each.")
-	addClusterRequestFlags(fs, &o.controllers.ClusterRequests)
+	addClusterRequestFlags(fs, &o.controllers)
 
 	addTracingFlag(fs, &o.tracingFile)
 
@@ -242,7 +243,7 @@ func (o *controllerOptions) validate() error {
 	if _, err := federation.ParseKinds(o.controllers.FederatedKinds); err != nil {
 		errs = append(errs, fmt.Errorf("--%s: %w", federatedKindsFlag, err))
 	}
-	errs = append(errs, validateClusterRequests(o.controllers.ClusterRequests))
+	errs = append(errs, validateClusterRequests(&o.controllers))
 	if policy := o.controllers.PolicyFailure; policy != admissionregistrationv1.Ignore && policy != admissionregistrationv1.Fail {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a failure policy; use %s or %s",
 			failurePolicyFlag, policy, admissionregistrationv1.Ignore, admissionregistrationv1.Fail))

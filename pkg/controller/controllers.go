@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -25,6 +26,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/clusteraccess"
 	requestcontroller "github.com/placement-hub/placement-hub/pkg/controller/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/clusterset"
+	"github.com/placement-hub/placement-hub/pkg/controller/clustersinventory"
 	federationcontroller "github.com/placement-hub/placement-hub/pkg/controller/federation"
 	"github.com/placement-hub/placement-hub/pkg/controller/managedcluster"
 	"github.com/placement-hub/placement-hub/pkg/controller/placement"
@@ -178,6 +180,13 @@ func (o Options) all(enabled []string) []controller {
 				requestResource("clusters")),
 			rules("clusterrequest-accessrequests"),
 		}},
+		{name: clustersinventory.Name, system: clusterRequestSystem, setup: o.clustersInventory, access: Access{
+			reads(requestResource("clusters"), requestResource("clusterproviders"), clusters,
+				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions"), namespaces,
+				corev1.SchemeGroupVersion.WithResource("serviceaccounts"), rbacv1.SchemeGroupVersion.WithResource("rolebindings"),
+				coordinationv1.SchemeGroupVersion.WithResource("leases")),
+			rules("clusters-inventory"),
+		}},
 	}
 }
 
@@ -200,6 +209,11 @@ func policyResource(resource string) schema.GroupVersionResource {
 // clusterRequests adds the controller of ClusterRequests.
 func (o Options) clusterRequests(mgr manager.Manager, settings queue.Settings) error {
 	return requestcontroller.SetupRequests(mgr, settings, o.ClusterRequests)
+}
+
+// clustersInventory adds the controller that publishes Clusters as ManagedClusters.
+func (o Options) clustersInventory(mgr manager.Manager, settings queue.Settings) error {
+	return clustersinventory.Options{DrainTimeout: o.ClusterDrainTimeout}.Setup(mgr, settings)
 }
 
 // once returns a function that calls setup the first time only.

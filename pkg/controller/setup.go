@@ -74,6 +74,9 @@ type Options struct {
 	FederatedKinds []string
 	// ClusterRequests say how ClusterRequests choose among Clusters.
 	ClusterRequests clusterrequest.Options
+	// ClusterDrainTimeout is how long the ManagedCluster of a Cluster that is deleted waits for its decisions and works; 0 means
+	// clusterrequest.DefaultDrainTimeout.
+	ClusterDrainTimeout time.Duration
 	// View is what Setup and Observe connect to what the placement controllers know; nil without explanations.
 	View *placement.View
 }

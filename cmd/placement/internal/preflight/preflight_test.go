@@ -221,7 +221,7 @@ func TestEveryRoleIsOfAController(t *testing.T) {
 	expect.NoError(t, err)
 	people := []string{"admin", "debug", "edit", "fleet-view", "tenant", "view", "podscheduling-admin", "podscheduling-view",
 		"affinityclass-view", "federation-view", "clusterrequest-access", "clusterrequest-admin", "clusterrequest-edit",
-		"clusterrequest-tenant", "clusterrequest-view"}
+		"clusterrequest-tenant", "clusterrequest-view", "work-agent"}
 	others := []string{"leader-election", "affinityclass-owner-readers", "federated-kinds"}
 	for name := range roles {
 		ofController := slices.ContainsFunc(access.Rules, func(rules controller.Rules) bool { return rules.Role == name })
