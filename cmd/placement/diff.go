@@ -90,6 +90,7 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
 // diffOptions are the flags of the command.
 type diffOptions struct {
 	hubFlags
+	kindFlags
 
 	files    []string
 	hub      []string
@@ -121,6 +122,7 @@ func newDiffCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
+	o.addKinds(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with Placements, policies, classes and Tenants, or - for standard input. May be repeated.")
 	flags.StringArrayVar(&o.hub, "hub", nil,
@@ -137,6 +139,9 @@ func newDiffCommand() *cobra.Command {
 
 // run compares and prints.
 func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
+	if err := o.parseKinds(); err != nil {
+		return false, err
+	}
 	now, err := o.parse()
 	if err != nil {
 		return false, &usageError{err}
@@ -219,6 +224,7 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 	if err != nil {
 		return nil, nil, err
 	}
+	changes.Deliver(o.delivered)
 	if err := readPaths("--filename", o.files, stdin, changes.Read); err != nil {
 		return nil, nil, err
 	}
@@ -238,7 +244,7 @@ func (o *diffOptions) readState(
 	ctx context.Context, config *rest.Config, placements []inventory.Key, given *pods.Objects, delivered *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
-		reader, err := readFiles("--hub", o.hub, stdin)
+		reader, err := readFiles(o.delivered, "--hub", o.hub, stdin)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -252,10 +258,10 @@ func (o *diffOptions) readState(
 	state = &explain.State{}
 	switch {
 	case decidesDelivery(delivered):
-		state, err = readDelivery(ctx, hub, placements, delivered)
+		state, err = o.readDelivery(ctx, hub, placements, delivered)
 	case len(placements) > 0:
 		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil {
-			err = addFollowers(ctx, hub, state, placements)
+			err = o.addFollowers(ctx, hub, state, placements)
 		}
 	}
 	if err != nil {

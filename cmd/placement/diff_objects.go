@@ -31,7 +31,9 @@ func saysDelivery(namespace *corev1.Namespace) bool {
 
 // readDelivery reads what objects, Namespaces and bindings of files, and Placements beside them, may change. A namespace is enough if all of
 // them are in it.
-func readDelivery(ctx context.Context, hub client.Reader, placements []inventory.Key, given *explain.State) (*explain.State, error) {
+func (o *diffOptions) readDelivery(
+	ctx context.Context, hub client.Reader, placements []inventory.Key, given *explain.State,
+) (*explain.State, error) {
 	namespaces := make([]string, 0, len(placements))
 	for _, key := range placements {
 		namespaces = append(namespaces, key.Namespace)
@@ -55,17 +57,17 @@ func readDelivery(ctx context.Context, hub client.Reader, placements []inventory
 	if err != nil {
 		return nil, err
 	}
-	return state, hubstate.AddFederated(ctx, hub, state, namespace, nil)
+	return state, hubstate.AddFederated(ctx, hub, state, namespace, o.delivered)
 }
 
 // addFollowers adds to a State the objects that may follow Placements of one namespace.
-func addFollowers(ctx context.Context, hub client.Reader, state *explain.State, placements []inventory.Key) error {
+func (o *diffOptions) addFollowers(ctx context.Context, hub client.Reader, state *explain.State, placements []inventory.Key) error {
 	for _, key := range placements {
 		if key.Namespace != placements[0].Namespace {
-			return hubstate.AddFederated(ctx, hub, state, "", nil)
+			return hubstate.AddFederated(ctx, hub, state, "", o.delivered)
 		}
 	}
-	return hubstate.AddFederated(ctx, hub, state, placements[0].Namespace, nil)
+	return hubstate.AddFederated(ctx, hub, state, placements[0].Namespace, o.delivered)
 }
 
 // compareAll compares the Placements of the files, and the objects that are delivered.

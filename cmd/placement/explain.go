@@ -49,7 +49,7 @@ deployment, statefulset, daemonset, job or cronjob, or a short name of these. Th
 A namespace that is named like a type is given with -n.
 
 ConfigMaps, Secrets, Services, Ingresses, Deployments, ReplicaSets and DaemonSets of a namespace that takes part in the
-delivery to clusters (label federation.kubernetes.io/federated=true) are named alike. The report has the verdict on each
+delivery to clusters (label federation.kubernetes.io/federated=true) are named alike, and those of --federated-kinds. The report has the verdict on each
 cluster, as placement federated has it; --cluster explains one in full, with the changes that would select it. For
 workloads it follows the report about their Pods. The rights are those of placement federated. --watch follows
 ConfigMaps, Secrets, Services and Ingresses; placement federated --watch follows workloads too.
@@ -92,6 +92,7 @@ const explainExample = `  # Why these clusters?
 // explainOptions are the flags of the command.
 type explainOptions struct {
 	hubFlags
+	kindFlags
 
 	files         []string
 	clusters      []string
@@ -118,6 +119,7 @@ func newExplainCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
+	o.addKinds(flags)
 	flags.Lookup("namespace").Usage = "Namespace of placements that are named without one. Default: the namespace of the context."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
@@ -136,11 +138,14 @@ func newExplainCommand() *cobra.Command {
 
 // run prints the output once, or with --watch until ctx ends.
 func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	if err := o.parseKinds(); err != nil {
+		return err
+	}
 	workloads, err := parseWorkloads(args, o.namespace)
 	if err != nil {
 		return &usageError{err}
 	}
-	objects, err := parseObjects(args)
+	objects, err := o.parseObjects(args)
 	if len(workloads) == 0 && err != nil {
 		return &usageError{err}
 	}

@@ -33,7 +33,7 @@ func (o *explainOptions) runObjects(ctx context.Context, names []objectName, std
 	}
 	state, unread := source.files, error(nil)
 	if state == nil {
-		if state, unread = hubstate.FederatedFromCluster(ctx, source.hub, source.namespace, nil); state == nil {
+		if state, unread = hubstate.FederatedFromCluster(ctx, source.hub, source.namespace, o.delivered); state == nil {
 			return unread
 		}
 	}
@@ -86,12 +86,12 @@ func (o *explainOptions) deliveredWorkloads(
 	var keys []inventory.Key
 	namespace := ""
 	for _, workload := range objects.Workloads {
-		at := slices.IndexFunc(federation.DefaultKinds(), func(kind federation.Kind) bool {
+		at := slices.IndexFunc(o.delivered, func(kind federation.Kind) bool {
 			return kind.GroupVersionKind == workload.GroupVersionKind()
 		})
 		if at >= 0 && takesPart(objects, workload.GetNamespace()) {
 			namespace = workload.GetNamespace()
-			keys = append(keys, federated.Key(federation.DefaultKinds()[at], namespace, workload.GetName()))
+			keys = append(keys, federated.Key(o.delivered[at], namespace, workload.GetName()))
 		}
 	}
 	switch {
@@ -103,7 +103,7 @@ func (o *explainOptions) deliveredWorkloads(
 	}
 	state, unread := from.files, error(nil)
 	if state == nil {
-		if state, unread = hubstate.FederatedFromCluster(ctx, from.hub, namespace, nil); state == nil {
+		if state, unread = hubstate.FederatedFromCluster(ctx, from.hub, namespace, o.delivered); state == nil {
 			return nil, unread
 		}
 	}

@@ -35,7 +35,7 @@ type source struct {
 // source reads the files, or connects to the hub.
 func (o *explainOptions) source(stdin io.Reader) (*source, error) {
 	if len(o.files) > 0 {
-		reader, err := readFiles("--filename", o.files, stdin)
+		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,8 @@ is to have and those that are ready, and the last error of the agent. It runs th
 objects of the hub, and changes nothing: it only reads.
 
 Objects are ConfigMaps, Secrets, Services, Deployments, ReplicaSets, DaemonSets and Ingresses of namespaces with the label
-federation.kubernetes.io/federated=true. Without a name the command lists the objects of the namespace, or with -A of all
+federation.kubernetes.io/federated=true, and those of --federated-kinds, which has to be that of the hub: the command does
+not know the flags of the hub, and says so where there are ManifestWorks of other kinds. Without a name the command lists the objects of the namespace, or with -A of all
 namespaces that take part, with the clusters that get them or have them. Named as TYPE/NAME or TYPE NAME, one object has
 all clusters in scope, and notes.
 
@@ -60,6 +61,7 @@ const federatedExample = `  # Where are the objects of a namespace delivered?
 // federatedOptions are the flags of the command.
 type federatedOptions struct {
 	hubFlags
+	kindFlags
 
 	files         []string
 	now           string
@@ -82,6 +84,7 @@ func newFederatedCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.add(flags)
+	o.addKinds(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the objects. Default: the namespace of the context, and with -f all."
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
 		"File or directory with the objects of the hub, or - for standard input, instead of a live hub. May be repeated.")
@@ -95,6 +98,9 @@ func newFederatedCommand() *cobra.Command {
 }
 
 func (o *federatedOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	if err := o.parseKinds(); err != nil {
+		return err
+	}
 	now, names, err := o.parse(args)
 	if err != nil {
 		return &usageError{err}
@@ -166,9 +172,9 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []objectNa
 	case o.watch && o.now != "":
 		return now, nil, errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
 	}
-	names, err = parseObjects(args)
+	names, err = o.parseObjects(args)
 	if err == nil && len(names) == 0 && len(args) > 0 {
-		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s", args[0], objectTypes())
+		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s", args[0], o.objectTypes())
 	}
 	return now, names, err
 }
@@ -176,7 +182,7 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []objectNa
 // read reads the state from files, or from the hub. unread says which rights are missing.
 func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (state *explain.State, namespace string, unread, err error) {
 	if len(o.files) > 0 {
-		reader, err := readFiles("--filename", o.files, stdin)
+		reader, err := readFiles(o.delivered, "--filename", o.files, stdin)
 		if err != nil {
 			return nil, "", nil, err
 		}
@@ -190,7 +196,7 @@ func (o *federatedOptions) read(ctx context.Context, stdin io.Reader) (state *ex
 	if o.allNamespaces {
 		namespace = ""
 	}
-	state, unread = hubstate.FederatedFromCluster(ctx, hub, namespace, nil)
+	state, unread = hubstate.FederatedFromCluster(ctx, hub, namespace, o.delivered)
 	if state == nil {
 		return nil, "", nil, unread
 	}
@@ -204,8 +210,8 @@ type objectName struct {
 }
 
 // parseObjects parses names of delivered objects as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
-func parseObjects(args []string) ([]objectName, error) {
-	kinds := federation.DefaultKinds()
+func (f *kindFlags) parseObjects(args []string) ([]objectName, error) {
+	kinds := f.delivered
 	if len(args) > 1 && !strings.Contains(args[0], "/") {
 		if kind, is := federated.FindKind(kinds, args[0]); is {
 			names := make([]objectName, 0, len(args)-1)
@@ -234,15 +240,6 @@ func parseObjects(args []string) ([]objectName, error) {
 		return nil, errors.New("name objects as TYPE/NAME, and nothing else in one command")
 	}
 	return names, nil
-}
-
-func objectTypes() string {
-	kinds := federation.DefaultKinds()
-	types := make([]string, 0, len(kinds))
-	for _, kind := range kinds {
-		types = append(types, strings.ToLower(kind.Kind))
-	}
-	return strings.Join(types, ", ")
 }
 
 // keysOf returns the keys of the named objects; without a namespace there must be one object of the name.

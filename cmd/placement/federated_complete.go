@@ -7,12 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
-	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // completeObjects offers the types of delivered objects before the slash, and the names of one type after it.
-func (f *hubFlags) completeObjects(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	offered := f.objectsBegun(cmd, begun)
+func (o *federatedOptions) completeObjects(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	offered := o.objectsBegun(cmd, begun)
 	directive := cobra.ShellCompDirectiveNoFileComp
 	if len(offered) == 1 && strings.HasSuffix(offered[0], "/") {
 		directive |= cobra.ShellCompDirectiveNoSpace
@@ -20,24 +19,27 @@ func (f *hubFlags) completeObjects(cmd *cobra.Command, _ []string, begun string)
 	return offered, directive
 }
 
-func (f *hubFlags) objectsBegun(cmd *cobra.Command, begun string) []string {
+func (o *federatedOptions) objectsBegun(cmd *cobra.Command, begun string) []string {
 	text, name, slashed := strings.Cut(begun, "/")
+	if o.parseKinds() != nil {
+		return nil
+	}
 	var offered []string
 	if !slashed {
-		for _, kind := range federation.DefaultKinds() {
+		for _, kind := range o.delivered {
 			if typed := strings.ToLower(kind.Kind); strings.HasPrefix(typed, begun) {
 				offered = append(offered, typed+"/")
 			}
 		}
 		return offered
 	}
-	kind, is := federated.FindKind(federation.DefaultKinds(), text)
+	kind, is := federated.FindKind(o.delivered, text)
 	if !is {
 		return nil
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	for _, found := range f.names(cmd.Context(), f.currentNamespace(), name, list) {
+	for _, found := range o.names(cmd.Context(), o.currentNamespace(), name, list) {
 		offered = append(offered, text+"/"+found)
 	}
 	return offered

@@ -13,6 +13,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
@@ -40,6 +41,7 @@ func (objectsOutput) changesAt() time.Time { return time.Time{} }
 
 // objectWatch prints an output about delivered objects whenever it changes.
 type objectWatch struct {
+	kinds  []federation.Kind
 	format printers.Format
 	// once prints the output of a State, with the error about missing rights.
 	once func(state *explain.State, unread error) error
@@ -53,7 +55,7 @@ type objectWatch struct {
 func (f *objectWatch) follow(
 	ctx context.Context, config *rest.Config, hub client.Client, namespace string, names []objectName, stdout io.Writer,
 ) error {
-	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, nil)
+	watcher, state, err := hubstate.NewFederatedWatcher(ctx, config, hub, namespace, f.kinds)
 	switch {
 	case state == nil:
 		return err
@@ -97,7 +99,7 @@ func (o *federatedOptions) printChanges(ctx context.Context, names []objectName,
 		namespace = ""
 	}
 	changes := &objectWatch{
-		format: printers.Format(o.output),
+		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
 			return o.print(state, names, namespace, unread, time.Now(), stdout)
 		},
@@ -112,7 +114,7 @@ func (o *federatedOptions) printChanges(ctx context.Context, names []objectName,
 // printObjectChanges prints explanations of objects, and again whenever they change, until ctx ends.
 func (o *explainOptions) printObjectChanges(ctx context.Context, from *source, names []objectName, stdout io.Writer) error {
 	changes := &objectWatch{
-		format: printers.Format(o.output),
+		kinds: o.delivered, format: printers.Format(o.output),
 		once: func(state *explain.State, unread error) error {
 			return o.printObjects(state, names, from.namespace, unread, stdout)
 		},

@@ -27,7 +27,8 @@ The command finds the live hub as kubectl does. With -f it reads the objects fro
 ManagedClusterSets, ManagedClusterSetBindings, AddOnPlacementScores, Placements and PlacementDecisions, and
 ServiceAccounts named placement, ClusterRoles and ClusterRoleBindings, which bind sets as the controller
 clustersetbinding-rbac does. Of workloads in the files (Pods, Deployments, StatefulSets and so on) it reports where
-their Pods may run, as placement explain does, with the Nodes, Namespaces, pod scheduling policies, AffinityClasses,
+their Pods may run, as placement explain does, and of objects that are delivered to clusters where they go, as placement
+federated does, but by the result for the Placements that they follow. Pods are evaluated with the Nodes, Namespaces, pod scheduling policies, AffinityClasses,
 Tenants, applications and HelmReleases in the files; a workload without a metadata.uid is evaluated as a new one.
 
 The files have YAML documents or JSON, single objects or lists, such as kubectl get -o yaml prints. The command reads
@@ -104,6 +105,7 @@ const simulateExample = `  # Which Placements lose clusters if a cluster is drai
 // simulateOptions are the flags of the command.
 type simulateOptions struct {
 	hubFlags
+	kindFlags
 	changeFlags
 
 	files      []string
@@ -139,6 +141,7 @@ func newSimulateCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	o.hubFlags.add(flags)
+	o.addKinds(flags)
 	flags.Lookup("namespace").Usage = "Namespace of the placements, and of the bindings to read from a live hub. Default: all namespaces."
 	o.changeFlags.add(flags)
 	flags.StringArrayVarP(&o.files, "filename", "f", nil,
@@ -164,6 +167,9 @@ func newSimulateCommand() *cobra.Command {
 
 // run evaluates and prints. It reports whether the changes make a difference.
 func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) (differs bool, err error) {
+	if err := o.parseKinds(); err != nil {
+		return false, err
+	}
 	now, names, err := o.parse()
 	if err != nil {
 		return false, &usageError{err}
@@ -191,6 +197,9 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 	for _, evaluation := range in.state.Evaluate(now, wanted) {
 		reports.Placements = append(reports.Placements, explain.NewReport(evaluation, o.all))
 	}
+	if len(names) == 0 {
+		reports = reports.WithObjects(in.state, o.inNamespace, o.all)
+	}
 	if reports.Workloads, err = explainGiven(&in.state.Pods, workloads); err != nil {
 		return false, err
 	}
@@ -199,11 +208,7 @@ func (o *simulateOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wr
 
 // concernsOthers reports whether a simulation without the wanted Placements says something about workloads or delivered objects.
 func concernsOthers(in *simulated, names map[types.NamespacedName]bool, workloads int) bool {
-	if len(in.changes) == 0 {
-		return workloads > 0
-	}
-
-	return len(names) == 0 && in.state.Federated.Delivers()
+	return len(in.changes) == 0 && workloads > 0 || len(names) == 0 && in.state.Federated.Delivers()
 }
 
 // inNamespace reports whether an object is in the namespace of the flag, if there is one.

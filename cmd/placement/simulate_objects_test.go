@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,110 @@ func TestSimulateObjects(t *testing.T) {
 				if !strings.Contains(stdout, part) {
 					t.Errorf("stdout does not contain %q:\n%s", part, stdout)
 				}
+			}
+		})
+	}
+}
+
+// Without changes the objects of the files stand beside the Placements, by the result for the Placements that they follow.
+func TestSimulateReportsObjects(t *testing.T) {
+	placement := expect.File(t, filepath.Join(t.TempDir(), "placement.yaml"), `apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: canary, namespace: team-a}
+spec: {predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {location: usa}}}}]}
+`)
+	for _, tc := range []struct {
+		reason   string
+		args     []string
+		want     []string
+		unwanted string
+	}{
+		{
+			reason: "a file without Placements", want: []string{
+				"ConfigMap/team-a/settings: 2 clusters selected by location in (europe)", "Service/team-a/web: held",
+				"\n\nDeployment team-a/web: no policy matches",
+			},
+		},
+		{
+			reason: "federated-selector F38: the Placement is evaluated first", args: []string{"-f", placement},
+			want: []string{"team-a/canary: 1 cluster", "ConfigMap/team-a/canary: 1 cluster selected by Placement canary", "to be delivered"},
+		},
+		{
+			reason: "names", args: []string{"-f", placement, "-o", "name"},
+			want: []string{"team-a/canary us1\nteam-a/canary@configmap us1\nteam-a/settings@configmap eu1\n"},
+		},
+		{
+			reason: "named Placements alone", args: []string{"-f", placement, "--placement", "team-a/canary", "-o", "name"},
+			want: []string{"team-a/canary us1\n"}, unwanted: "configmap",
+		},
+		{reason: "JSON", args: []string{"-o", "json"}, want: []string{`"objects": [`, `"object": "ConfigMap/team-a/settings"`}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			code, stdout, stderr := simulate(t, "", append(tc.args, "-f", federatedHub, "-f", federatedWorks)...)
+			if code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(stdout, part) {
+					t.Errorf("stdout does not contain %q:\n%s", part, stdout)
+				}
+			}
+			if tc.unwanted != "" && strings.Contains(stdout, tc.unwanted) {
+				t.Errorf("stdout contains %q:\n%s", tc.unwanted, stdout)
+			}
+		})
+	}
+}
+
+// federated-selector 3.1.4: the commands read the kinds of --federated-kinds, as the hub does.
+func TestFederatedKinds(t *testing.T) {
+	hub := []string{"-f", federatedHub, "-f", expect.File(t, filepath.Join(t.TempDir(), "more.yaml"), `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: team-a, uid: "1"}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: blue
+  namespace: team-a
+  annotations: {federation.alpha.kubernetes.io/cluster-selector: '[{"key":"location","operator":"=","values":["usa"]}]'}
+spec: {size: 3}
+`)}
+	widget := expect.File(t, filepath.Join(t.TempDir(), "widget.yaml"), `apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: blue
+  namespace: team-a
+  annotations: {federation.alpha.kubernetes.io/cluster-selector: '[{"key":"location","operator":"=","values":["asia"]}]'}
+spec: {size: 3}
+`)
+	kinds := "--federated-kinds=batch/v1/CronJob,example.com/v1/Widget"
+	for _, tc := range []struct {
+		reason string
+		args   []string
+		code   int
+		want   string
+	}{
+		{"federated", append(hub, "federated", kinds, "cronjob/nightly"), exitOK, "CronJob.batch/team-a/nightly: 3 clusters selected, all in scope"},
+		{"by the plural name", append(hub, "federated", kinds, "widgets", "blue"), exitOK, "Widget.example.com/team-a/blue: 1 cluster selected"},
+		{"explain", append(hub, "explain", kinds, "widget/blue", "--cluster", "eu1"), exitOK, "would be selected if label location were usa"},
+		{"simulate", append(hub, "simulate", kinds, "--remove", "us1"), exitOK, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
+		{"diff", []string{"diff", kinds, "-f", widget, "--hub", hub[1], "--hub", hub[3]}, exitDiffers, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
+		{"without the flag", append(hub, "federated", "widget/blue"), exitUsage, `"widget/blue" names no object that is delivered`},
+		{"a file without the flag", append(hub, "federated"), exitFailure, "Widget of example.com/v1 is not known here"},
+		{"a mistake", append(hub, "federated", "--federated-kinds=v1/Event"), exitUsage, `--federated-kinds: "v1/Event" is never delivered`},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			at := slices.IndexFunc(tc.args, func(arg string) bool {
+				return slices.Contains([]string{"federated", "explain", "simulate", "diff"}, arg)
+			})
+			args := slices.Concat(tc.args[at:], tc.args[:at])
+			if code := executeWithInput(t, "", args, &stdout, &stderr); code != tc.code || !strings.Contains(stdout.String()+stderr.String(), tc.want) {
+				t.Errorf("exit code %d, want %d and %q:\n%s\n%s", code, tc.code, tc.want, &stdout, &stderr)
 			}
 		})
 	}

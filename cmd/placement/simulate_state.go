@@ -39,7 +39,7 @@ type simulated struct {
 
 // read reads the State, and the changes.
 func (o *simulateOptions) read(ctx context.Context, stdin io.Reader) (*simulated, error) {
-	given, err := readFiles("--filename", o.files, stdin)
+	given, err := readFiles(o.delivered, "--filename", o.files, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (o *simulateOptions) readState(ctx context.Context, given *statefile.Reader
 	}
 	if len(o.hub) > 0 {
 		var err error
-		if given, err = readFiles("--hub", o.hub, stdin); err != nil {
+		if given, err = readFiles(o.delivered, "--hub", o.hub, stdin); err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +81,8 @@ func (o *simulateOptions) readLive(ctx context.Context) (*explain.State, error) 
 	if apierrors.IsForbidden(err) && o.namespace == "" {
 		return nil, fmt.Errorf("%w, and --namespace says which one", err)
 	}
-	if err == nil && len(o.changes) > 0 && len(o.placements) == 0 {
-		err = hubstate.AddFederated(ctx, hub, state, o.namespace, nil)
+	if err == nil && len(o.placements) == 0 {
+		err = hubstate.AddFederated(ctx, hub, state, o.namespace, o.delivered)
 	}
 	return state, err
 }
@@ -116,7 +116,7 @@ func (o *simulateOptions) checkWanted(state *explain.State, wanted map[types.Nam
 	case found == 0 && o.live():
 		return errors.New("there is no Placement on the hub, so there is nothing to evaluate: name another hub, or files with -f")
 	case found == 0:
-		return errors.New("there is no Placement and no workload in the files, so there is nothing to evaluate: add one with -f")
+		return errors.New("there is no Placement, no workload and no object that is delivered in the files, so there is nothing to evaluate: add one with -f")
 	case len(missing) == 0:
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/manifests"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 // stdinName is the path of standard input on the command line.
@@ -19,8 +20,8 @@ const stdinName = "-"
 // stateFileExtensions are the extensions of the files that are read from a directory; a file that is named itself may have any.
 var stateFileExtensions = []string{".yaml", ".yml", ".json"}
 
-// readFiles returns a Reader of all files that a flag names.
-func readFiles(flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
+// readFiles returns a Reader of all files that a flag names, on a hub that delivers the kinds.
+func readFiles(delivered []federation.Kind, flag string, paths []string, stdin io.Reader) (*statefile.Reader, error) {
 	crds, err := manifests.Definitions()
 	if err != nil {
 		return nil, err
@@ -29,6 +30,7 @@ func readFiles(flag string, paths []string, stdin io.Reader) (*statefile.Reader,
 	if err != nil {
 		return nil, err
 	}
+	reader.Deliver(delivered)
 	return reader, readPaths(flag, paths, stdin, reader.Read)
 }
 

@@ -49,6 +49,27 @@ func (s *State) ReportObjects(wanted func(inventory.Key) bool, all bool, now tim
 	return reports
 }
 
+// WithObjects returns Reports with where the wanted objects of the State are delivered, if any are; all is that of ReportObjects. The Placements
+// that objects follow are evaluated first, and the objects by their results.
+func (r Reports) WithObjects(state *State, wanted func(inventory.Key) bool, all bool) Reports {
+	if !state.Federated.Delivers() {
+		return r
+	}
+
+	now := r.Now.Time
+	evaluator := federated.NewEvaluator(&state.Federated)
+
+	for _, evaluation := range evaluator.Evaluate(state.federatedHub(state.evaluatedDecisions(now)), now) {
+		if evaluation.State != federation.NotDelivered && wanted(evaluation.Key()) {
+			r.Objects = append(r.Objects, federated.NewReport(evaluation, all))
+		}
+	}
+
+	r.ObjectNotes = slices.Concat(state.Federated.Missing, evaluator.Stray())
+
+	return r
+}
+
 // federatedHub returns the State around the federated objects, with the clusters of the PlacementDecisions of each Placement.
 func (s *State) federatedHub(pages map[inventory.Key][][]string) federated.Hub {
 	compiler := selector.NewCompiler()

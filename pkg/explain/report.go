@@ -8,6 +8,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/decision"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
@@ -19,6 +20,9 @@ type Reports struct {
 	Now metav1.Time `json:"now"`
 	// Placements are sorted by namespace and name.
 	Placements []Report `json:"placements"`
+	// Objects say where objects are delivered, and ObjectNotes what of them could not be read.
+	Objects     []federated.Report `json:"objects,omitempty"`
+	ObjectNotes []string           `json:"objectNotes,omitempty"`
 	// Workloads say where the Pods of the workloads in the files may run, in the order of the files.
 	Workloads []pods.Report `json:"workloads,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
 
@@ -56,7 +57,12 @@ func (o *Objects) kinds() []federation.Kind {
 
 // kindOf returns the delivered kind of an object.
 func (o *Objects) kindOf(object *unstructured.Unstructured) (federation.Kind, bool) {
-	kinds, gvk := o.kinds(), object.GroupVersionKind()
+	return o.KindOf(object.GroupVersionKind())
+}
+
+// KindOf returns the delivered kind; false if objects of the kind are not delivered.
+func (o *Objects) KindOf(gvk schema.GroupVersionKind) (federation.Kind, bool) {
+	kinds := o.kinds()
 
 	at := slices.IndexFunc(kinds, func(kind federation.Kind) bool { return kind.GroupVersionKind == gvk })
 	if at < 0 {
@@ -228,24 +234,32 @@ func hasher(payload *federation.Payload) func(federation.Variant) (string, error
 	}
 }
 
-// strayWorks returns a sentence for each object that does not exist and has works. It returns none while a kind could not be read.
+// strayWorks returns a sentence for each object that does not exist and has works, and for each kind that is not delivered and has works. It
+// returns none of objects while a kind could not be read.
 func (o *Objects) strayWorks(works map[string][]*workv1.ManifestWork) []string {
-	if len(o.KindsUnread) > 0 {
-		return nil
-	}
-
-	clusters := map[string][]string{}
+	clusters, others := map[string][]string{}, map[string]int{}
 
 	for _, left := range works {
 		for _, work := range left {
-			if namespace := work.Labels[federation.NamespaceLabel]; o.namespace(namespace) != nil {
-				of := work.Annotations[federation.ObjectAnnotation]
+			of := work.Annotations[federation.ObjectAnnotation]
+			kind, _, valid := federation.ParseObject(of)
+
+			switch {
+			case o.namespace(work.Labels[federation.NamespaceLabel]) == nil:
+			case valid && !slices.ContainsFunc(o.kinds(), func(known federation.Kind) bool { return known.GroupKind().String() == kind }):
+				others[kind]++
+			case len(o.KindsUnread) == 0:
 				clusters[of] = append(clusters[of], work.Namespace)
 			}
 		}
 	}
 
-	stray := make([]string, 0, len(clusters))
+	stray := make([]string, 0, len(clusters)+len(others))
+
+	for kind, count := range others {
+		stray = append(stray, fmt.Sprintf("there are %d ManifestWorks of objects of the kind %s, which is not read here: name it with "+
+			"--federated-kinds if the hub delivers it", count, kind))
+	}
 
 	for of, in := range clusters {
 		slices.Sort(in)

@@ -241,4 +241,13 @@ func TestStrayWorks(t *testing.T) {
 	if stray := NewEvaluator(&w.objects).Stray(); len(stray) > 0 {
 		t.Errorf("%v", stray)
 	}
+
+	w.objects.Kinds = federation.DefaultKinds()[1:]
+	want = []string{
+		"there are 2 ManifestWorks of objects of the kind ConfigMap, which is not read here: name it with --federated-kinds if the hub delivers it",
+	}
+
+	if diff := cmp.Diff(want, NewEvaluator(&w.objects).Stray()); diff != "" {
+		t.Error(diff)
+	}
 }

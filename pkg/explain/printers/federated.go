@@ -18,14 +18,17 @@ import (
 func Federated(out io.Writer, format Format, reports federated.Reports, style Style) error {
 	return renderer{
 		table: func(text *bytes.Buffer) { writeObjects(text, reports, style) },
-		names: func(text *bytes.Buffer) {
-			for _, report := range reports.Objects {
-				for _, cluster := range report.Selected {
-					fmt.Fprintf(text, "%s %s\n", objectName(report), cluster)
-				}
-			}
-		},
+		names: func(text *bytes.Buffer) { writeSelectedClusters(text, reports.Objects) },
 	}.write(out, format, WideFormats(), reports)
+}
+
+// writeSelectedClusters writes a line for each selected cluster of each object.
+func writeSelectedClusters(out *bytes.Buffer, reports []federated.Report) {
+	for _, report := range reports {
+		for _, cluster := range report.Selected {
+			fmt.Fprintf(out, "%s %s\n", objectName(report), cluster)
+		}
+	}
 }
 
 // ObjectExplanations prints explanations of objects. FormatName prints the selected clusters that are explained.

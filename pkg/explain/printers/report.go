@@ -13,6 +13,7 @@ import (
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
+	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
 
@@ -31,7 +32,15 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 				writeReport(text, report, Style{All: "--all"})
 			}
 
-			if len(reports.Placements) > 0 && len(reports.Workloads) > 0 {
+			if len(reports.Placements) > 0 && len(reports.Objects) > 0 {
+				text.WriteByte('\n')
+			}
+
+			if len(reports.Objects) > 0 {
+				writeObjects(text, federated.Reports{Objects: reports.Objects, Notes: reports.ObjectNotes}, Style{})
+			}
+
+			if len(reports.Placements)+len(reports.Objects) > 0 && len(reports.Workloads) > 0 {
 				text.WriteByte('\n')
 			}
 
@@ -44,6 +53,7 @@ func Reports(out io.Writer, format Format, reports explain.Reports) error {
 				}
 			}
 
+			writeSelectedClusters(text, reports.Objects)
 			writeNodeNames(text, reports.Workloads)
 		},
 	}.write(out, format, Formats(), reports)

@@ -120,7 +120,7 @@ type applyRules struct {
 func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
 	adapter, found := api.Find(gvk.GroupVersion().String())
 
-	return found && adapter.Kind() == gvk || slices.Contains(comparedKinds, gvk) || decidesDelivery(gvk)
+	return found && adapter.Kind() == gvk || slices.Contains(comparedKinds, gvk)
 }
 
 func (*applyRules) takenKinds() string {

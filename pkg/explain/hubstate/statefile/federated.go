@@ -3,7 +3,6 @@ package statefile
 import (
 	"encoding/base64"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -27,9 +26,15 @@ var typedObjects = map[schema.GroupVersionKind]runtime.Object{
 	networkingv1.SchemeGroupVersion.WithKind("Ingress"): &networkingv1.Ingress{},
 }
 
+// Deliver sets the delivered kinds; the default is federation.DefaultKinds. Of kinds that are not known otherwise, only the metadata is
+// validated.
+func (r *Reader) Deliver(kinds []federation.Kind) { r.state.Federated.Kinds = kinds }
+
 // isFederated reports whether a kind is delivered.
-func isFederated(gvk schema.GroupVersionKind) bool {
-	return slices.ContainsFunc(federation.DefaultKinds(), func(kind federation.Kind) bool { return kind.GroupVersionKind == gvk })
+func isFederated(w *explain.State, gvk schema.GroupVersionKind) bool {
+	_, is := w.Federated.KindOf(gvk)
+
+	return is
 }
 
 // federatedStores has the kinds of State.Federated that State.Pods does not have.

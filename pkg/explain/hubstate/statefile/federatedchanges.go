@@ -12,6 +12,7 @@ import (
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
 	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/federation"
 )
 
 var bindingKind = kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding")
@@ -182,5 +183,10 @@ func fillLists(merged, live map[string]any) {
 	}
 }
 
+// Deliver sets the delivered kinds, as Reader.Deliver does.
+func (c *ChangeReader) Deliver(kinds []federation.Kind) { c.reader.Deliver(kinds) }
+
 // decidesDelivery reports whether a kind decides about delivery, besides Placements and Namespaces.
-func decidesDelivery(gvk schema.GroupVersionKind) bool { return gvk == bindingKind || isFederated(gvk) }
+func (r *Reader) decidesDelivery(gvk schema.GroupVersionKind) bool {
+	return gvk == bindingKind || isFederated(&r.state, gvk)
+}

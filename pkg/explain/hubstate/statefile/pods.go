@@ -99,7 +99,7 @@ func storeWorkload(empty runtime.Object) store {
 		workload := &unstructured.Unstructured{Object: fields}
 		w.Pods.Workloads = append(w.Pods.Workloads, workload)
 
-		if isFederated(workload.GroupVersionKind()) {
+		if isFederated(w, workload.GroupVersionKind()) {
 			w.Federated.Objects = append(w.Federated.Objects, workload)
 		}
 
@@ -137,6 +137,8 @@ func (r *Reader) storeOf(gvk schema.GroupVersionKind) (store, admitter) {
 		return keep(func(w *explain.State) *[]*unstructured.Unstructured { return &w.Pods.Releases }), platform
 	case gvk.Group == appsv1alpha1.GroupVersion.Group:
 		return keep(func(w *explain.State) *[]*unstructured.Unstructured { return &w.Pods.Applications }), platform
+	case isFederated(&r.state, gvk):
+		return keep(func(w *explain.State) *[]*unstructured.Unstructured { return &w.Federated.Objects }), platform
 	default:
 		return nil, nil
 	}
