@@ -38,9 +38,9 @@ type ControlPlane struct {
 	// The servers with the ports on which etcd and the API server restart.
 	etcdServer, apiServerServer server
 
-	owner     *ControlPlane    // whose etcd this is; nil: our own
+	owner     *ControlPlane    // whose etcd this is; nil: our own, or that of StartAPIServer
 	mu        sync.Mutex       // guards the fields below
-	etcd      *process.Process // nil when the etcd belongs to owner
+	etcd      *process.Process // nil when the etcd is not our own
 	apiServer *process.Process
 	// crashed are the binaries that Crash has killed and Recover has not restarted.
 	crashed  []string
@@ -62,6 +62,15 @@ type ControlPlane struct {
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	sweepAbandoned(ctx, o)
 	c := &ControlPlane{options: o, prefix: defaultPrefix, prefixes: []string{defaultPrefix}, stopping: make(chan struct{})}
+	return c.run(ctx)
+}
+
+// StartAPIServer starts an API server on an etcd that others run, and controllers if o requires them. Its objects are below prefix, such as
+// "/clusters/team-a/c1". etcd has the client URLs of all members, "http://127.0.0.1:2379"; etcd asks for no credentials.
+func StartAPIServer(ctx context.Context, etcd []string, prefix string, o Options) (*ControlPlane, error) {
+	c := &ControlPlane{
+		options: o, prefix: prefix, prefixes: []string{prefix}, etcdURL: strings.Join(etcd, ","), stopping: make(chan struct{}),
+	}
 	return c.run(ctx)
 }
 
@@ -147,7 +156,7 @@ func (c *ControlPlane) startPrograms(ctx context.Context) error {
 	if c.authority, err = ensureAuthority(c.directory); err != nil {
 		return err
 	}
-	if c.owner == nil {
+	if c.etcdURL == "" {
 		if err := c.startEtcd(ctx); err != nil {
 			return err
 		}
@@ -197,6 +206,16 @@ func (c *ControlPlane) Wait(ctx context.Context) error {
 	}
 }
 
+// Ready returns nil if the API server answers that it is ready. It returns an error that quotes the log if one of the programs has exited.
+func (c *ControlPlane) Ready(ctx context.Context) error {
+	for _, p := range c.programs() {
+		if p.Exited() {
+			return p.ExitError()
+		}
+	}
+	return apiServerReady(ctx, c.AdminConfig())
+}
+
 // programs returns the processes of this control plane in the order in which they stop.
 func (c *ControlPlane) programs() []*process.Process {
 	c.mu.Lock()
@@ -244,6 +263,9 @@ func (c *ControlPlane) stop() error {
 	}
 	return nil
 }
+
+// EtcdURL returns the client URL of the etcd, or of several, separated by commas.
+func (c *ControlPlane) EtcdURL() string { return c.etcdURL }
 
 // DataDir returns the directory with the data, keys and logs.
 func (c *ControlPlane) DataDir() string { return c.directory.path }

@@ -66,7 +66,7 @@ func (c *ControlPlane) Recover(ctx context.Context) error {
 // program returns the variable of the process of a binary, which mu guards, and the server that restarts it.
 func (c *ControlPlane) program(binary string) (**process.Process, server, error) {
 	switch {
-	case binary == binaries.Etcd && c.owner == nil:
+	case binary == binaries.Etcd && c.etcdServer.launch != nil:
 		return &c.etcd, c.etcdServer, nil
 	case binary == binaries.APIServer:
 		return &c.apiServer, c.apiServerServer, nil

@@ -170,12 +170,26 @@ func (d *dataDirectory) close() error {
 	var err error
 	if d.temporary {
 		if err = os.RemoveAll(d.path); err != nil {
-			err = fmt.Errorf("removing the temporary data directory: %w", err)
+			err = fmt.Errorf("removing the data directory: %w", err)
 		}
 	} else {
 		err = d.saveChildren()
 	}
 	return errors.Join(err, d.lock.Release())
+}
+
+// RemoveDataDir removes the data directory of a control plane that is stopped, after it has killed the processes that an earlier run left
+// there. A directory that does not exist is no error, one that a running control plane uses is.
+func RemoveDataDir(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	d, err := openDataDirectory(ctx, path)
+	if err != nil {
+		return err
+	}
+	d.temporary = true // Its close removes the files.
+	return d.close()
 }
 
 // sweepAbandoned removes the temporary directories of control planes whose process died without Stop and, on systems where children outlive

@@ -3,6 +3,7 @@ package localplane
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"net/http"
@@ -78,4 +79,31 @@ func etcdReady(ctx context.Context, url, name string) error {
 		return fmt.Errorf("etcd at %s has the members %v, not %q alone", url, list.Members, name)
 	}
 	return nil
+}
+
+// DeleteKeys deletes the keys below a prefix in an etcd that others run, so that the API server of StartAPIServer with that prefix, which has
+// to be stopped, loses all objects. etcd has the client URLs of the members, of which one has to answer. It returns how many keys there were.
+func DeleteKeys(ctx context.Context, etcd []string, prefix string) (int64, error) {
+	// The keys from "<prefix>/" to before "<prefix>0", the next byte; the keys of "<prefix>2" are others.
+	const below, end = "/", "0"
+	body, err := json.Marshal(map[string][]byte{"key": []byte(prefix + below), "range_end": []byte(prefix + end)})
+	if err != nil {
+		return 0, fmt.Errorf("deleting the keys below %s: %w", prefix, err)
+	}
+	var errs []error
+	for _, url := range etcd {
+		answer, err := exchange(ctx, plainClient, http.MethodPost, url+"/v3/kv/deleterange", string(body))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		var result struct {
+			Deleted int64 `json:"deleted,string"`
+		}
+		if err := json.Unmarshal(answer, &result); err != nil {
+			return 0, fmt.Errorf("deleting the keys below %s: reading the answer of etcd: %w", prefix, err)
+		}
+		return result.Deleted, nil
+	}
+	return 0, fmt.Errorf("deleting the keys below %s: %w", prefix, errors.Join(errs...))
 }
