@@ -2,8 +2,6 @@ package clusterrequest
 
 import (
 	"context"
-	"io/fs"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -29,12 +26,15 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/localplane"
 	"github.com/placement-hub/placement-hub/test/env/faults"
+	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
 )
 
 const hubAccount = "hub"
 
 var (
+	// plane is the control plane that the specs share.
+	plane *localplane.ControlPlane
 	// proxy is between the hub and the API server.
 	proxy *faults.Proxy
 	// stopHub stops the hub that runs.
@@ -51,10 +51,12 @@ func TestClusterRequests(t *testing.T) {
 func start(ctx SpecContext) {
 	ctrl.SetLogger(klog.NewKlogr())
 
-	plane, err := localplane.Start(ctx, localplane.Options{Log: GinkgoWriter})
+	var err error
+
+	plane, err = localplane.Start(ctx, localplane.Options{Log: GinkgoWriter})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-	Expect(manifests.Apply(ctx, plane.AdminConfig(), definitions())).To(Succeed())
+	Expect(manifests.Apply(ctx, plane.AdminConfig(), providers.Definitions("clusterrequest/*_*.yaml"))).To(Succeed())
 
 	suite.Client, err = client.New(plane.AdminConfig(), client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
@@ -90,32 +92,6 @@ func start(ctx SpecContext) {
 	reached.config = plane.AdminConfig()
 	startProvider(plane.AdminConfig(), gardenerProvider)
 	startProvider(plane.AdminConfig(), otherProvider)
-}
-
-// definitions returns the CustomResourceDefinitions of the system.
-func definitions() []*unstructured.Unstructured {
-	GinkgoHelper()
-
-	files := os.DirFS("../../../manifests/clusterrequest")
-
-	names, err := fs.Glob(files, "*_*.yaml")
-	Expect(err).NotTo(HaveOccurred())
-	Expect(names).NotTo(BeEmpty())
-
-	var all []*unstructured.Unstructured
-
-	for _, name := range names {
-		file, err := files.Open(name)
-		Expect(err).NotTo(HaveOccurred())
-
-		objects, err := manifests.Decode(file, name)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(file.Close()).To(Succeed())
-
-		all = append(all, objects...)
-	}
-
-	return all
 }
 
 // startHub starts the controllers with several workers behind the proxy.

@@ -1,0 +1,3 @@
+// Package providers runs providers of clusters for specs: each as the ServiceAccount and with the rights that manifests/clusterprovider gives
+// it, behind a proxy that records its requests.
+package providers
