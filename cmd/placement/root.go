@@ -60,7 +60,7 @@ func newRootCommand(started *bool, stop context.CancelFunc) *cobra.Command {
 	}
 	root.SetGlobalNormalizationFunc(cliflag.WordSepNormalizeFunc)
 	root.AddCommand(newControllerCommand(stop), newRunCommand(), newExplainCommand(), newSetsCommand(), newFederatedCommand(),
-		newSimulateCommand(), newDiffCommand(), newDebugCommand(stop), newVersionCommand())
+		newSimulateCommand(), newDiffCommand(), newDebugCommand(stop), newProviderCommand(), newVersionCommand())
 	return root
 }
 

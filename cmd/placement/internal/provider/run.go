@@ -1,0 +1,81 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/placement-hub/placement-hub/cmd/placement/internal/stopping"
+	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/apis/scheme"
+	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
+	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
+	"github.com/placement-hub/placement-hub/pkg/clusterprovider/loopback"
+	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
+	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+)
+
+const (
+	// workers is how many Clusters, and how many AccessRequests, are reconciled at the same time.
+	workers = 8
+	// timeout is the timeout of one reconcile.
+	timeout = time.Minute
+)
+
+// Null runs the null provider until ctx ends.
+func Null(ctx context.Context, config *rest.Config, o NullOptions) error {
+	p := null.Provider{Offered: o.Profiles()}
+	return run(ctx, config, o.Options, clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}, p)
+}
+
+// Loopback runs the loopback provider until ctx ends, and then stops its API servers.
+func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error {
+	p := loopback.New(loopback.Options{
+		Name: o.Name, APIServer: o.APIServer, Etcd: o.Etcd, DataDir: o.DataDir, Clock: clock.RealClock{},
+	})
+	settings := clusterprovider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
+	return errors.Join(run(ctx, config, o.Options, settings, p), p.Close())
+}
+
+// run runs the controllers of a provider until ctx ends.
+func run(ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, targets access.Targets) error {
+	mgr, err := newManager(ctx, config)
+	if err != nil {
+		return err
+	}
+	settings.Name, settings.Queue = o.Name, queue.Settings{Workers: workers, Timeout: timeout, Clock: clock.RealClock{}}
+	if err := clusterprovider.Setup(mgr, settings); err != nil {
+		return err
+	}
+	err = access.Setup(mgr, access.Settings{
+		Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: targets, Clock: clock.RealClock{},
+		Workers: workers, Timeout: timeout,
+	})
+	if err != nil {
+		return fmt.Errorf("controller of AccessRequests: %w", err)
+	}
+	if err := mgr.Start(ctx); err != nil && !stopping.Caused(ctx, err) {
+		return fmt.Errorf("running the provider: %w", err)
+	}
+	return nil
+}
+
+// newManager returns a manager without servers and without leader election: a provider runs once.
+func newManager(ctx context.Context, config *rest.Config) (manager.Manager, error) {
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme.New(), Logger: stopping.Logger(ctx, klog.Background()),
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the hub: %w", err)
+	}
+	return mgr, nil
+}
