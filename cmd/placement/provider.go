@@ -22,7 +22,8 @@ const loopbackLong = `loopback runs a kube-apiserver on a port of 127.0.0.1 for 
 its own prefix, and have their own certificate authorities and keys in --data-dir. They have no controllers, no scheduler
 and no nodes. ProviderConfigs (loopback.cluster.openmcp.cloud) have the profiles.
 
-After a restart every cluster has its objects, keys and, if it is free, its port.`
+After a restart every cluster has its objects, keys and, if it is free, its port. With --work-agent-binary each cluster that
+is published as a ManagedCluster has a work agent, so that ManifestWorks and federated objects arrive in it.`
 
 const loopbackExample = `  # A profile, and a provider whose clusters keep their objects in the etcd of the hub
   kubectl apply -f docs/examples/loopback-provider.yaml

@@ -26,6 +26,8 @@ func TestProviderRefusesBadFlags(t *testing.T) {
 		{"no program", []string{"loopback"}, "--kube-apiserver-binary: it is required"},
 		{"a program that is not there", []string{"loopback", "--kube-apiserver-binary=/x"}, "--kube-apiserver-binary: stat /x"},
 		{"a program that is a directory", []string{"loopback", "--kube-apiserver-binary=/"}, "is not executable"},
+		{"an agent that is not there", append(loopback, "--work-agent-binary=/y"), "--work-agent-binary: stat /y"},
+		{"no namespace", append(loopback, "--namespace="), `--namespace: "" is no name of a namespace`},
 		{"no data directory", []string{"loopback", "--kube-apiserver-binary=" + program}, "--data-dir: it is required"},
 		{"etcd without a scheme", append(loopback, "--etcd-endpoints=127.0.0.1:2379"), `--etcd-endpoints: "127.0.0.1:2379" is no URL`},
 		{"no etcd", append(loopback, "--etcd-endpoints="), "--etcd-endpoints: there is none"},

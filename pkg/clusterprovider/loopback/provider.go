@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,6 +59,7 @@ type Options struct {
 // Provider runs an API server for each Cluster. Its methods are safe for concurrent use.
 type Provider struct {
 	options Options
+	agents  agents
 
 	mu      sync.Mutex // guards the fields below
 	servers map[types.NamespacedName]*server
@@ -71,7 +73,9 @@ var (
 
 // New returns a Provider that runs nothing yet.
 func New(options Options) *Provider {
-	return &Provider{options: options, servers: map[types.NamespacedName]*server{}}
+	return &Provider{
+		options: options, servers: map[types.NamespacedName]*server{}, agents: agents{running: map[types.NamespacedName]*agent{}},
+	}
 }
 
 // Profiles returns the profiles of the ProviderConfigs that refer to this provider. Of two profiles of a name the one of the ProviderConfig
@@ -156,11 +160,19 @@ func (p *Provider) TearDown(ctx context.Context, cluster *openmcpv1alpha1.Cluste
 		return fmt.Errorf("remove the files of Cluster %s: %w", key, err)
 	}
 
+	if err := os.RemoveAll(p.agentDirectory(key)); err != nil {
+		return fmt.Errorf("remove the files of the work agent of Cluster %s: %w", key, err)
+	}
+
 	return nil
 }
 
-// Forget stops the API server of a Cluster.
+// Forget stops the work agent and the API server of a Cluster.
 func (p *Provider) Forget(_ context.Context, key types.NamespacedName) error {
+	if err := p.agents.stop(key); err != nil {
+		return err
+	}
+
 	p.mu.Lock()
 	s := p.servers[key]
 	delete(p.servers, key)
@@ -194,14 +206,15 @@ func (p *Provider) Admin(_ context.Context, cluster *openmcpv1alpha1.Cluster) (*
 	return nil, fmt.Errorf("the API server of Cluster %s does not run", key)
 }
 
-// Close stops all API servers and keeps their data. Ensure returns an error from then on.
+// Close stops all work agents and API servers and keeps their data. Ensure returns an error from then on.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	p.closed = true
 	servers := slices.Collect(maps.Values(p.servers))
 	p.mu.Unlock()
 
-	errs := make([]error, len(servers))
+	errs := make([]error, len(servers), len(servers)+1)
+	agentsErr := p.agents.close()
 
 	var stopping sync.WaitGroup
 	for i, s := range servers {
@@ -210,7 +223,7 @@ func (p *Provider) Close() error {
 
 	stopping.Wait()
 
-	return errors.Join(errs...)
+	return errors.Join(append(errs, agentsErr)...)
 }
 
 // server returns the API server of a Cluster, which may not run yet.
@@ -234,6 +247,11 @@ func (p *Provider) server(key types.NamespacedName) (*server, error) {
 // directory returns the directory of a Cluster. Names of objects have no slashes, and none of them is "..".
 func (p *Provider) directory(key types.NamespacedName) string {
 	return filepath.Join(p.options.DataDir, "clusters", key.Namespace, key.Name)
+}
+
+// agentDirectory returns the directory of the work agent of a Cluster.
+func (p *Provider) agentDirectory(key types.NamespacedName) string {
+	return filepath.Join(p.options.DataDir, "agents", key.Namespace, key.Name)
 }
 
 // prefix returns the etcd prefix of a Cluster.

@@ -20,6 +20,14 @@ var files embed.FS
 // MemberUser is the user in the member with the rights of a work agent: the ServiceAccount of OCM, as which a certificate authenticates too.
 const MemberUser = "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa"
 
+// MemberRoles returns the names of the ClusterRoles that PrepareMember binds MemberUser to, for agents that authenticate as another user.
+func MemberRoles() []string {
+	return []string{
+		"open-cluster-management:klusterlet-work:agent", "open-cluster-management:klusterlet-work:execution",
+		"system:aggregate-to-admin", "system:aggregate-to-edit", "system:aggregate-to-view",
+	}
+}
+
 // HubUser returns the user and the groups as which the agents of a registered ManagedCluster authenticate on the hub.
 func HubUser(cluster string) (user string, groups []string) {
 	group := "system:open-cluster-management:" + cluster

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	loopbackv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcploopback/v1alpha1"
@@ -38,12 +39,19 @@ type running struct {
 func startProvider(ctx context.Context, dataDir string) *running {
 	GinkgoHelper()
 
+	return startProviderWith(ctx, dataDir, func(*loopback.Provider, manager.Manager) error { return nil })
+}
+
+// startProviderWith starts the loopback provider with a data directory and more controllers.
+func startProviderWith(ctx context.Context, dataDir string, add func(*loopback.Provider, manager.Manager) error) *running {
+	GinkgoHelper()
+
 	p := loopback.New(loopback.Options{
 		Name: provider, APIServer: assets.APIServer, Etcd: []string{plane.EtcdURL()}, DataDir: dataDir, Clock: clock.RealClock{}, Log: GinkgoWriter,
 	})
 	started := providers.Start(ctx, plane, provider, clusterprovider.Settings{
 		Name: provider, Provider: p, Config: &loopbackv1alpha1.ProviderConfig{},
-	}, nil)
+	}, func(mgr manager.Manager) error { return add(p, mgr) })
 	r := &running{Running: started, provider: p, stop: func() {
 		started.Stop()
 		Expect(p.Close()).To(Succeed())

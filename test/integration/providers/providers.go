@@ -166,7 +166,10 @@ func (r *Running) Writes() []string {
 func Unused(ctx context.Context, role string, running ...*Running) []string {
 	GinkgoHelper()
 
-	used := []string{"create leases"} // The API server asks for it when server-side apply creates an object.
+	used := []string{
+		"create leases",          // The API server asks for it when server-side apply creates an object.
+		"create clusters/access", // Admission asks for it, or the hub.
+	}
 
 	for _, provider := range running {
 		for _, request := range provider.Proxy.Requests(faults.Match{}) {

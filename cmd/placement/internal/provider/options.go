@@ -86,6 +86,8 @@ type LoopbackOptions struct {
 	APIServer string
 	Etcd      []string
 	DataDir   string
+	// WorkAgent is the path of the work agent, empty for none. Namespace has the AccessRequests of the agents.
+	WorkAgent, Namespace string
 }
 
 // AddFlags adds the flags.
@@ -95,6 +97,10 @@ func (o *LoopbackOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.Etcd, "etcd-endpoints", []string{"http://127.0.0.1:2379"},
 		"Client URLs of the etcd that keeps the objects of the clusters, below /clusters. It must ask for no credentials.")
 	flags.StringVar(&o.DataDir, "data-dir", "", "Directory with the keys, certificates and logs of the clusters. Required.")
+	flags.StringVar(&o.WorkAgent, "work-agent-binary", "",
+		"Path of the work agent to run for each Cluster that is published as a ManagedCluster. Default: no agents run.")
+	flags.StringVar(&o.Namespace, "namespace", "clusterprovider-loopback",
+		"Namespace of the AccessRequests of the work agents: that of the ServiceAccount of this provider, which tenants must not read.")
 }
 
 // Validate returns an error that names a flag with a bad value.
@@ -104,6 +110,14 @@ func (o *LoopbackOptions) Validate() error {
 	}
 	if err := executable("--kube-apiserver-binary", o.APIServer); err != nil {
 		return err
+	}
+	if o.WorkAgent != "" {
+		if err := executable("--work-agent-binary", o.WorkAgent); err != nil {
+			return err
+		}
+	}
+	if problems := validation.IsDNS1123Label(o.Namespace); len(problems) > 0 {
+		return fmt.Errorf("--namespace: %q is no name of a namespace; name that of the provider's ServiceAccount", o.Namespace)
 	}
 	if o.DataDir == "" {
 		return errors.New("--data-dir: it is required; name a directory that stays over restarts")

@@ -33,7 +33,7 @@ const (
 // Null runs the null provider until ctx ends.
 func Null(ctx context.Context, config *rest.Config, o NullOptions) error {
 	p := null.Provider{Offered: o.Profiles()}
-	return run(ctx, config, o.Options, clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}, p)
+	return run(ctx, config, o.Options, clusterprovider.Settings{Provider: p, LeaseDuration: null.LeaseDuration}, p, nil)
 }
 
 // Loopback runs the loopback provider until ctx ends, and then stops its API servers.
@@ -42,16 +42,31 @@ func Loopback(ctx context.Context, config *rest.Config, o LoopbackOptions) error
 		Name: o.Name, APIServer: o.APIServer, Etcd: o.Etcd, DataDir: o.DataDir, Clock: clock.RealClock{},
 	})
 	settings := clusterprovider.Settings{Provider: p, Config: &loopbackv1alpha1.ProviderConfig{}}
-	return errors.Join(run(ctx, config, o.Options, settings, p), p.Close())
+	var agents func(manager.Manager) error
+	if o.WorkAgent != "" {
+		agents = func(mgr manager.Manager) error {
+			return loopback.SetupAgents(mgr, p, loopback.AgentSettings{
+				Queue: queueSettings(), Binary: o.WorkAgent, Namespace: o.Namespace, TokenLifetime: o.TokenLifetime,
+			})
+		}
+	}
+	return errors.Join(run(ctx, config, o.Options, settings, p, agents), p.Close())
 }
 
-// run runs the controllers of a provider until ctx ends.
-func run(ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, targets access.Targets) error {
+func queueSettings() queue.Settings {
+	return queue.Settings{Workers: workers, Timeout: timeout, Clock: clock.RealClock{}}
+}
+
+// run runs the controllers of a provider until ctx ends. more adds others to them, unless it is nil.
+func run(
+	ctx context.Context, config *rest.Config, o Options, settings clusterprovider.Settings, targets access.Targets,
+	more func(manager.Manager) error,
+) error {
 	mgr, err := newManager(ctx, config)
 	if err != nil {
 		return err
 	}
-	settings.Name, settings.Queue = o.Name, queue.Settings{Workers: workers, Timeout: timeout, Clock: clock.RealClock{}}
+	settings.Name, settings.Queue = o.Name, queueSettings()
 	if err := clusterprovider.Setup(mgr, settings); err != nil {
 		return err
 	}
@@ -61,6 +76,11 @@ func run(ctx context.Context, config *rest.Config, o Options, settings clusterpr
 	})
 	if err != nil {
 		return fmt.Errorf("controller of AccessRequests: %w", err)
+	}
+	if more != nil {
+		if err := more(mgr); err != nil {
+			return err
+		}
 	}
 	if err := mgr.Start(ctx); err != nil && !stopping.Caused(ctx, err) {
 		return fmt.Errorf("running the provider: %w", err)
