@@ -99,7 +99,8 @@ func TestABatchOfProofsSharesItsReads(t *testing.T) {
 		// Of each resource two parts, a list for the third question, and one for all questions that came while that was running.
 		counts := s.counts()
 		want := map[string]int{
-			"list managedclustersetbindings": 4, "list namespaces": 2, "list placements": 2, "get managedclusters c00": 2, "get managedclustersets a": 2,
+			"list managedclustersetbindings": 4, "list namespaces": 2, "list placements": 2,
+			"get managedclusters c00": 2, "get managedclustersets a": 2,
 		}
 
 		for request, number := range want {
