@@ -73,7 +73,7 @@ func TestExplainWorkload(t *testing.T) {
 			reason: "a list of placements", args: []string{"pod/p", "-f", twins, "--all"}, wantCode: exitUsage,
 			wantStderr: []string{"they list placements"},
 		},
-		{reason: "a watch", args: []string{"pod/p", "-w"}, wantCode: exitUsage, wantStderr: []string{"may run is explained once", "placement federated TYPE/NAME --watch"}},
+		{reason: "a watch", args: []string{"pod/p", "-w"}, wantCode: exitUsage, wantStderr: []string{"placement federated TYPE/NAME --watch"}},
 		{reason: "a format", args: []string{"pod/p", "-f", twins, "-o", "xml"}, wantCode: exitUsage, wantStderr: []string{`unknown format "xml"`}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

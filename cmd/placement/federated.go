@@ -165,18 +165,29 @@ func (o *federatedOptions) parse(args []string) (now time.Time, names []objectNa
 		return now, nil, errors.New("--all-namespaces and --namespace contradict each other; leave out one or the other")
 	case o.allNamespaces && len(args) > 0:
 		return now, nil, fmt.Errorf("--all-namespaces lists objects, so naming %q means nothing; leave out one or the other", args[0])
-	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
-		return now, nil, errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
-	case len(o.files) > 0 && o.watch:
-		return now, nil, errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
-	case o.watch && o.now != "":
-		return now, nil, errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
+	}
+	if err := o.checkHub(); err != nil {
+		return now, nil, err
 	}
 	names, err = o.parseObjects(args)
 	if err == nil && len(names) == 0 && len(args) > 0 {
 		err = fmt.Errorf("%q names no object that is delivered: write TYPE/NAME, where TYPE is one of %s", args[0], o.objectTypes())
 	}
 	return now, names, err
+}
+
+// checkHub reports flags that contradict the origin of the state.
+func (o *federatedOptions) checkHub() error {
+	switch {
+	case len(o.files) > 0 && (o.kubeconfig != "" || o.context != ""):
+		return errors.New("--filename: the hub is read from files, so --kubeconfig and --context mean nothing; leave out one or the other")
+	case len(o.files) > 0 && o.watch:
+		return errors.New("--watch follows a hub, and --filename reads files once; leave out one or the other")
+	case o.watch && o.now != "":
+		return errors.New("--watch follows the present, so --now means nothing; leave out one or the other")
+	default:
+		return nil
+	}
 }
 
 // read reads the state from files, or from the hub. unread says which rights are missing.

@@ -168,7 +168,8 @@ func (e *Evaluation) exceeds(lose []string, budget Budget, past Past, now time.T
 	}
 
 	return fmt.Sprintf("%d of %d clusters would lose %s within %s, which exceeds %d%%: %s; they keep it. To withdraw it, set the annotation %s=%s",
-		before+len(lose), total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose), removalbudget.ReleaseAnnotation, token)
+		before+len(lose), total, e.Object.Identity(), removalbudget.Window, budget.Percent, removalbudget.Name(lose),
+		removalbudget.ReleaseAnnotation, token)
 }
 
 // ReleaseToken returns the value of ReleaseAnnotation that releases removals. It changes with the spec or data of the object.

@@ -154,7 +154,8 @@ func TestForeignWorks(t *testing.T) {
 	same(t, "writes", w.written(), "finalizers x, create eu1")
 
 	if told := w.told(); !slices.ContainsFunc(told, func(event string) bool {
-		return strings.HasPrefix(event, "Warning DeliveryConflict: ManifestWork "+name+" of clusters eu2 is not the hub's, and nothing is withdrawn meanwhile")
+		return strings.HasPrefix(event,
+			"Warning DeliveryConflict: ManifestWork "+name+" of clusters eu2 is not the hub's, and nothing is withdrawn meanwhile")
 	}) {
 		t.Errorf("got events %q", told)
 	}
