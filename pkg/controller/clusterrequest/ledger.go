@@ -203,12 +203,12 @@ func (l *ledger) send(ctx context.Context, stored, wanted *openmcpv1alpha1.Clust
 	return written, nil
 }
 
-// leave removes the finalizer of a request from a Cluster.
-func (l *ledger) leave(ctx context.Context, key types.NamespacedName, request types.UID) error {
+// leave removes the finalizers of requests from a Cluster.
+func (l *ledger) leave(ctx context.Context, key types.NamespacedName, requests ...types.UID) error {
 	l.mu.Lock()
 
 	if cluster := l.catalog.Cluster(key); cluster != nil {
-		l.want(clusterrequest.Leave(cluster, request))
+		l.want(clusterrequest.Leave(cluster, requests...))
 	}
 
 	l.mu.Unlock()

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +20,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
+	"github.com/placement-hub/placement-hub/pkg/metrics"
 )
 
 // reconciler keeps what each ClusterRequest was granted.
@@ -27,6 +30,8 @@ type reconciler struct {
 	live      client.Reader
 	writer    client.Client
 	clock     clock.PassiveClock
+	recorder  events.EventRecorder
+	running   atomic.Int32 // how many reconciles run
 	conflicts queue.ConflictBackoff[reconcile.Request]
 }
 
@@ -35,6 +40,9 @@ var errTakenBack = errors.New("the choice was taken back with that of another re
 
 // Reconcile does the writes of a request.
 func (r *reconciler) Reconcile(ctx context.Context, key reconcile.Request) (reconcile.Result, error) {
+	r.running.Add(1)
+	defer r.running.Add(-1)
+
 	request := &openmcpv1alpha1.ClusterRequest{}
 
 	err := r.cached.Get(ctx, key.NamespacedName, request)
@@ -80,6 +88,8 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 	}
 
 	if decided.Outcome == clusterrequest.OutcomeReplaced {
+		metrics.ObserveRequestDecision(string(decided.Outcome))
+
 		if err := r.replace(ctx, decided); err != nil {
 			return err
 		}
@@ -88,6 +98,8 @@ func (r *reconciler) grant(ctx context.Context, request *openmcpv1alpha1.Cluster
 			return err
 		}
 	}
+
+	metrics.ObserveRequestDecision(string(decided.Outcome))
 
 	if decided.Grant == nil {
 		return r.writeStatus(ctx, request, decided.Result, nil)

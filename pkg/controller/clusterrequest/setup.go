@@ -2,8 +2,10 @@ package clusterrequest
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +16,7 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/controller/eventwriter"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 )
 
@@ -22,15 +25,30 @@ const (
 	Requests = "clusterrequest/requests"
 	// FieldManager is the field manager of all writes of this controller.
 	FieldManager = "placement-hub"
+	// component is the name by which the controller sends Events.
+	component = "placement-hub-clusterrequest"
+	// orphansName is the name of the controller that removes finalizers of requests that do not exist. It runs with Requests.
+	orphansName = "clusterrequest/requests-orphans"
 )
 
 // SetupRequests adds the controller of ClusterRequests to a manager.
 func SetupRequests(mgr manager.Manager, settings queue.Settings, options clusterrequest.Options) error {
-	writer := client.WithFieldOwner(mgr.GetClient(), FieldManager)
+	writer := countedClient{client.WithFieldOwner(mgr.GetClient(), FieldManager)}
 	ledger := newLedger(mgr.GetAPIReader(), writer, options)
 	r := &reconciler{
 		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), writer: writer, clock: settings.Clock,
 		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+	}
+
+	recorder, err := eventwriter.Add(mgr, component, func() bool { return r.running.Load() > 0 })
+	if err != nil {
+		return fmt.Errorf("preparing events: %w", err)
+	}
+
+	r.recorder = recorder
+
+	if err := setupOrphans(mgr, settings, ledger, recorder); err != nil {
+		return err
 	}
 
 	return builder.ControllerManagedBy(mgr). //nolint:wrapcheck // Named by the caller.
@@ -45,7 +63,32 @@ func SetupRequests(mgr manager.Manager, settings queue.Settings, options cluster
 							Complete(r)
 }
 
-// handlerOf makes a handler of a function that takes an object into the ledger and returns the requests that it concerns. The former state
+// setupOrphans adds the controller that removes finalizers of requests that do not exist.
+func setupOrphans(mgr manager.Manager, settings queue.Settings, ledger *ledger, recorder events.EventRecorder) error {
+	if err := indexRequests(context.Background(), mgr); err != nil {
+		return err
+	}
+
+	o := &orphans{
+		ledger: ledger, cached: mgr.GetCache(), live: mgr.GetAPIReader(), recorder: recorder,
+		conflicts: queue.NewConflictBackoff[reconcile.Request](),
+	}
+
+	err := builder.ControllerManagedBy(mgr).
+		Named(orphansName).
+		For(&openmcpv1alpha1.Cluster{}).
+		Watches(&openmcpv1alpha1.ClusterRequest{}, handlerOf(o.requestEvent)).
+		Watches(&openmcpv1alpha1.ClusterRequestGrant{}, handlerOf(o.grantEvent)).
+		WithOptions(queue.SingleWorkerOptions[reconcile.Request](settings)).
+		Complete(o)
+	if err != nil {
+		return fmt.Errorf("setting up %s: %w", orphansName, err)
+	}
+
+	return nil
+}
+
+// handlerOf makes a handler of a function that takes an object into account and returns the keys that it concerns. The former state
 // is nil for a new object.
 func handlerOf[T client.Object](take func(old, object T, deleted bool) []types.NamespacedName) handler.EventHandler {
 	type queued = workqueue.TypedRateLimitingInterface[reconcile.Request]

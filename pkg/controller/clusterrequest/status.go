@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,12 @@ import (
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+)
+
+// reasonGranted is the reason of the Event on a request that is granted, and action that of all Events of this package.
+const (
+	reasonGranted = "Granted"
+	action        = "GrantCluster"
 )
 
 // writeStatus writes the outcome of a request where it has changed. The condition ClusterReady is nil for a request without a Grant.
@@ -40,5 +47,19 @@ func (r *reconciler) writeStatus(
 		return fmt.Errorf("write the status of ClusterRequest %s: %w", client.ObjectKeyFromObject(request), err)
 	}
 
+	if before := request.Status; before.Status != result.Status || before.Reason != result.Reason || before.Message != result.Message {
+		r.tell(request, result)
+	}
+
 	return nil
+}
+
+// tell sends the Event about a new outcome of a request.
+func (r *reconciler) tell(request *openmcpv1alpha1.ClusterRequest, result clusterrequest.Result) {
+	eventType, reason := corev1.EventTypeWarning, result.Reason
+	if result.Status == openmcpv1alpha1.RequestGranted {
+		eventType, reason = corev1.EventTypeNormal, reasonGranted
+	}
+
+	r.recorder.Eventf(referenceTo(request, "ClusterRequest"), nil, eventType, reason, action, "%s", result.Message)
 }

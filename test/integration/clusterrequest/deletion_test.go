@@ -183,7 +183,10 @@ var _ = Describe("deletion", func() {
 func killAfter(w *world, after int) func(*openmcpv1alpha1.ClusterRequest) {
 	GinkgoHelper()
 
-	match := faults.Match{Verbs: writes, Namespace: w.namespace}
+	match := faults.Match{
+		Verbs: writes, Namespace: w.namespace, // Events do not count.
+		Resources: []string{"clusters", "clusterrequestgrants", "clusterrequests", "clusterrequests/status"},
+	}
 	sent := len(proxy.Requests(match))
 	mend := proxy.Break(faults.Rule{Match: match, Fault: faults.Reset, After: after})
 

@@ -39,6 +39,8 @@ var (
 	proxy *faults.Proxy
 	// stopHub stops the hub that runs.
 	stopHub func()
+	// requestOptions are those of the hub that startHub starts.
+	requestOptions clusterrequest.Options
 )
 
 func TestClusterRequests(t *testing.T) {
@@ -94,6 +96,23 @@ func start(ctx SpecContext) {
 	startProvider(plane.AdminConfig(), otherProvider)
 }
 
+// restartHub ends the hub, and starts one with other options, which the specs after this one do not have.
+func restartHub(options clusterrequest.Options) {
+	GinkgoHelper()
+	stopHub()
+
+	requestOptions = options
+
+	startHub()
+	DeferCleanup(func() {
+		stopHub()
+
+		requestOptions = clusterrequest.Options{}
+
+		startHub()
+	})
+}
+
 // startHub starts the controllers with several workers behind the proxy.
 func startHub() {
 	GinkgoHelper()
@@ -107,7 +126,7 @@ func startHub() {
 	Expect(err).NotTo(HaveOccurred())
 
 	settings := queue.Settings{Workers: 8, Timeout: time.Minute, Clock: clock.RealClock{}}
-	Expect(controller.SetupRequests(mgr, settings, clusterrequest.Options{})).To(Succeed())
+	Expect(controller.SetupRequests(mgr, settings, requestOptions)).To(Succeed())
 	Expect(clusteraccess.Setup(mgr, settings)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(context.Background()) // It runs until stopHub.
