@@ -38,6 +38,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/tenancy"
 	"github.com/placement-hub/placement-hub/pkg/webhook/affinityclass"
 	"github.com/placement-hub/placement-hub/pkg/webhook/clusterdefaults"
+	requestwebhook "github.com/placement-hub/placement-hub/pkg/webhook/clusterrequest"
 	federationwebhook "github.com/placement-hub/placement-hub/pkg/webhook/federation"
 	policywebhook "github.com/placement-hub/placement-hub/pkg/webhook/podscheduling"
 )
@@ -187,6 +188,9 @@ func (o Options) all(enabled []string) []controller {
 				coordinationv1.SchemeGroupVersion.WithResource("leases")),
 			rules("clusters-inventory"),
 		}},
+		{name: requestwebhook.Controller, system: clusterRequestSystem, webhook: accessRequests, access: Access{
+			nil, rules("clusterrequest-webhook"),
+		}},
 	}
 }
 
@@ -261,6 +265,14 @@ func federatedObjects(manager.Manager, queue.Settings) (webhookconfig.Webhook, e
 	return webhookconfig.Webhook{
 		Controller: federationwebhook.Controller, Validating: federationwebhook.Configuration, Manifests: "manifests/federation",
 		Handlers: federationwebhook.Handlers(),
+	}, nil
+}
+
+// accessRequests returns the webhook of AccessRequests.
+func accessRequests(manager.Manager, queue.Settings) (webhookconfig.Webhook, error) {
+	return webhookconfig.Webhook{
+		Controller: requestwebhook.Controller, Mutating: requestwebhook.Configuration, Manifests: "manifests/clusterrequest",
+		Handlers: requestwebhook.Handlers(),
 	}, nil
 }
 
