@@ -40,7 +40,8 @@ func TestProviders(t *testing.T) {
 	null := start(t, "provider", "null", "--kubeconfig", providerKubeconfig(t, plane, "null"))
 	wantHealthy(t, hub, loopback, "loopback", "local")
 	wantHealthy(t, hub, null, "null", "default")
-	if len(processes(t, dataDir)) == 0 {
+	clusters := filepath.Join(dataDir, "clusters")
+	if len(processes(t, clusters)) == 0 {
 		t.Error("the loopback provider runs no API server")
 	}
 
@@ -48,7 +49,7 @@ func TestProviders(t *testing.T) {
 		provider.signal(t, syscall.SIGTERM)
 		provider.wantExit(t, 0)
 	}
-	if running := processes(t, dataDir); len(running) > 0 {
+	if running := processes(t, clusters); len(running) > 0 {
 		t.Errorf("still running: %q", running)
 	}
 }
