@@ -2,7 +2,6 @@ package federation
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,9 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -30,7 +27,7 @@ import (
 
 var namespaceResource = corev1.SchemeGroupVersion.WithResource("namespaces")
 
-// eventHandlers is the source of the controller: it enqueues the objects that an event concerns. Changes of an object or its works have the
+// eventHandlers are those of the source of the controller: it enqueues the objects that an event concerns. Changes of an object or its works have the
 // highest priority, then changes of clusters, sets, bindings, namespaces and decisions, then the initial lists.
 type eventHandlers struct {
 	state *state
@@ -42,50 +39,18 @@ type eventHandlers struct {
 	elected <-chan struct{}
 	// recorder sends events about unreadable objects from the election on.
 	recorder events.EventRecorder
-	done     chan error
 }
 
-// Start registers the event handlers and returns. WaitForSync waits for the initial lists.
-func (f *eventHandlers) Start(ctx context.Context, q workqueue.TypedRateLimitingInterface[inventory.Key]) error {
-	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.Key])
-	if !ok {
-		return fmt.Errorf("the queue of delivered objects is a %T, which knows no priorities", q)
-	}
-
-	f.done = make(chan error, 1)
-
-	go f.open(ctx, prioritized)
-	go func() {
-		err := f.listen(ctx)
-		f.done <- err
-
-		if err == nil {
-			wait.UntilWithContext(ctx, f.sweep, assumecache.SweepPeriod)
-		}
-	}()
-
-	return nil
+// source returns the source of the controller.
+func (f *eventHandlers) source() *sharedinventory.Source {
+	return &sharedinventory.Source{Keys: "delivered objects", Elected: f.elected, Listen: f.listen, Sweep: f.sweep, Lead: f.lead}
 }
 
-// open enables the queue at the election, and then enqueues every object that is known: on a standby no worker takes keys from the queue.
-func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.Key]) {
-	select {
-	case <-f.elected:
-		f.state.shared.Elect(f.recorder)
-		f.state.queue.SetQueue(q)
-		f.state.enqueueFor(queue.PriorityInitial, time.Time{}, f.state.memories.keys()...)
-	case <-ctx.Done():
-	}
-}
-
-// WaitForSync returns when every object of the initial lists was handled.
-func (f *eventHandlers) WaitForSync(ctx context.Context) error {
-	select {
-	case err := <-f.done:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for the initial lists: %w", ctx.Err())
-	}
+// lead enables the queue at the election, and enqueues every object that is known.
+func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
+	f.state.shared.Elect(f.recorder)
+	f.state.queue.SetQueue(q)
+	f.state.enqueueFor(queue.PriorityInitial, time.Time{}, f.state.memories.keys()...)
 }
 
 func (f *eventHandlers) listen(ctx context.Context) error {

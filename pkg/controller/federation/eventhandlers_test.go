@@ -136,11 +136,7 @@ func TestAStandby(t *testing.T) {
 
 	w.enqueued()
 
-	elected := make(chan struct{})
-	close(elected)
-
-	handlers.elected = elected
-	handlers.open(t.Context(), keys{world: w})
+	handlers.lead(keys{world: w})
 
 	w.mu.Lock()
 	defer w.mu.Unlock()

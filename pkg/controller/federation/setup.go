@@ -95,7 +95,7 @@ func (o Options) Setup(mgr manager.Manager, settings queue.Settings) error {
 
 	o.Inventory.Handle(shared.owns, handlers.enqueueAffected)
 
-	return controller.Watch(handlers) //nolint:wrapcheck // Named by the caller.
+	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }
 
 // indexWorks has the ManifestWorks of an object found by their name.

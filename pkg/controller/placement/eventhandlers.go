@@ -2,15 +2,12 @@ package placement
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	clusterinventory "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,9 +23,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
 
-type rateLimitingQueue = workqueue.TypedRateLimitingInterface[inventory.Key]
-
-// eventHandlers is the source of the controller: it has the shared inventory updated, handles the events of Placements and their
+// eventHandlers are those of the source of the controller: it has the shared inventory updated, handles the events of Placements and their
 // decisions, and enqueues the Placements that an event concerns. Changes of a Placement or its decisions have the highest priority, then
 // changes of clusters, sets and bindings, then the initial lists.
 type eventHandlers struct {
@@ -41,51 +36,18 @@ type eventHandlers struct {
 	elected <-chan struct{}
 	// recorder sends events about unreadable objects from the election on.
 	recorder events.EventRecorder
-	done     chan error
 }
 
-// Start registers the event handlers and returns. WaitForSync waits for the initial lists.
-func (f *eventHandlers) Start(ctx context.Context, q rateLimitingQueue) error {
-	prioritized, ok := q.(priorityqueue.PriorityQueue[inventory.Key])
-	if !ok {
-		return fmt.Errorf("the queue of placements is a %T, which knows no priorities", q)
-	}
-
-	f.done = make(chan error, 1)
-
-	go f.open(ctx, prioritized)
-	go func() {
-		err := f.listen(ctx)
-		f.done <- err
-
-		if err == nil {
-			wait.UntilWithContext(ctx, f.sweep, assumecache.SweepPeriod)
-		}
-	}()
-
-	return nil
+// source returns the source of the controller.
+func (f *eventHandlers) source() *sharedinventory.Source {
+	return &sharedinventory.Source{Keys: "placements", Elected: f.elected, Listen: f.listen, Sweep: f.sweep, Lead: f.lead}
 }
 
-// open enables the queue at the election, and then enqueues every Placement that is known: on a standby no worker takes keys from the
-// queue. A Placement that appears meanwhile is either among them or enqueued by its own event, because it is known before it is enqueued.
-func (f *eventHandlers) open(ctx context.Context, q priorityqueue.PriorityQueue[inventory.Key]) {
-	select {
-	case <-f.elected:
-		f.state.shared.Elect(f.recorder)
-		f.state.queue.SetQueue(q)
-		f.state.enqueue(queue.PriorityInitial, "placement", f.state.requests.keys()...)
-	case <-ctx.Done():
-	}
-}
-
-// WaitForSync returns when the inventory has every object of the initial lists.
-func (f *eventHandlers) WaitForSync(ctx context.Context) error {
-	select {
-	case err := <-f.done:
-		return err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for the initial lists: %w", ctx.Err())
-	}
+// lead enables the queue at the election, and enqueues every Placement that is known.
+func (f *eventHandlers) lead(q priorityqueue.PriorityQueue[inventory.Key]) {
+	f.state.shared.Elect(f.recorder)
+	f.state.queue.SetQueue(q)
+	f.state.enqueue(queue.PriorityInitial, "placement", f.state.requests.keys()...)
 }
 
 // withoutFields is the consequence of unreadable fields of the objects that the hub writes, and of ClusterProfiles.

@@ -202,7 +202,7 @@ func TestAQueueWithoutPrioritiesIsRefused(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[inventory.Key]())
 	defer q.ShutDown()
 
-	if err := f.Start(t.Context(), q); err == nil {
+	if err := f.source().Start(t.Context(), q); err == nil {
 		t.Error("no error")
 	}
 }

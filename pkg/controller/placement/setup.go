@@ -136,9 +136,9 @@ func (s service) setup(mgr manager.Manager, settings queue.Settings) error {
 		return fmt.Errorf("adding the metrics of placements: %w", err)
 	}
 
-	return controller.Watch(&eventHandlers{ //nolint:wrapcheck // Named by the caller.
-		state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder,
-	})
+	handlers := &eventHandlers{state: r.state, cache: mgr.GetCache(), live: r.live, elected: mgr.Elected(), recorder: recorder}
+
+	return controller.Watch(handlers.source()) //nolint:wrapcheck // Named by the caller.
 }
 
 // index has PlacementDecisions found by the placements they may belong to.

@@ -42,7 +42,7 @@ func standby(t *testing.T) (f *eventHandlers, q priorityqueue.PriorityQueue[inve
 		q.ShutDown()
 	})
 
-	if err := f.Start(ctx, q); err != nil {
+	if err := f.source().Start(ctx, q); err != nil {
 		t.Fatal(err)
 	}
 
