@@ -110,7 +110,7 @@ func (r *reconciler) prepare(ctx context.Context, c *cycle, claims map[string]st
 
 	merged, err := clusterrequest.MergeClaims(nil, "", claims)
 	if err != nil {
-		return err //nolint:wrapcheck // Says all.
+		return err
 	}
 
 	wanted := clusterrequest.ManagedCluster(c.cluster)
@@ -132,7 +132,7 @@ func (r *reconciler) createOwn(ctx context.Context, c *cycle, object client.Obje
 
 	present, found, err := liveread.Metadata(ctx, r.live, object, types.NamespacedName{Name: c.name()})
 	if err != nil {
-		return err //nolint:wrapcheck // Names the object.
+		return err
 	}
 
 	if found && !clusterrequest.IsPublished(present, c.NamespacedName) {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -59,7 +60,7 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 	case c.cluster == nil:
 		_, found, err := liveread.Metadata(ctx, r.live, &openmcpv1alpha1.Cluster{}, c.NamespacedName)
 		if err != nil || !found {
-			return 0, err //nolint:wrapcheck // Names the object.
+			return 0, err
 		}
 
 		return staleDelay, nil
@@ -77,7 +78,7 @@ func (r *reconciler) verify(ctx context.Context, c *cycle) (time.Duration, error
 
 		present, found, err := liveread.Metadata(ctx, r.live, missing.object, types.NamespacedName{Name: c.name()})
 		if err != nil {
-			return 0, err //nolint:wrapcheck // Names the object.
+			return 0, err
 		}
 
 		if found && clusterrequest.IsPublished(present, c.NamespacedName) {
@@ -169,7 +170,7 @@ func (r *reconciler) remaining(ctx context.Context, name string) (clusterrequest
 	}
 
 	works := &metav1.PartialObjectMetadataList{}
-	works.SetGroupVersionKind(workv1.SchemeGroupVersion.WithKind("ManifestWorkList"))
+	works.SetGroupVersionKind(schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWorkList"))
 
 	err := r.live.List(ctx, works, client.InNamespace(name))
 	if err != nil && !meta.IsNoMatchError(err) { // A hub without ManifestWorks has none.
