@@ -49,10 +49,19 @@ deployment, statefulset, daemonset, job or cronjob, or a short name of these. Th
 A namespace that is named like a type is given with -n.
 
 ConfigMaps, Secrets, Services, Ingresses, Deployments, ReplicaSets and DaemonSets of a namespace that takes part in the
-delivery to clusters (label federation.kubernetes.io/federated=true) are named alike, and those of --federated-kinds. The report has the verdict on each
-cluster, as placement federated has it; --cluster explains one in full, with the changes that would select it. For
+delivery to clusters (label federation.kubernetes.io/federated=true) are named alike, and those of --federated-kinds. The
+report has the verdict on each cluster, as placement federated has it; --cluster explains one in full, with the changes
+that would select it. For
 workloads it follows the report about their Pods. The rights are those of placement federated. --watch follows
 ConfigMaps, Secrets, Services and Ingresses; placement federated --watch follows workloads too.
+
+ClusterRequests are named as clusterrequest/NAME. The report has what the request and its Purposes ask for together and
+who asks for each part, the first thing that each existing Cluster and each profile lacks, the choice with its rank, and
+for a request that is denied or pending the changes that would grant it; the command evaluates the request with each.
+A Grant is never computed again: the report of a granted request shows what another request like it would see. The user
+needs the verb list on clusterrequests, clusterrequestgrants, clusters, clusterproviders, purposes and traitequivalences.
+The command assumes the default strategy and scope of the hub, or those of --cluster-request-strategy and
+--cluster-request-scope.
 
 For Placements the user needs the verb list on managedclusters, managedclustersets, addonplacementscores and
 placementdecisions, and on placements and managedclustersetbindings in the namespace; watch as well for --watch. For a
@@ -86,6 +95,9 @@ const explainExample = `  # Why these clusters?
   # Why is this ConfigMap not delivered to that cluster, and which changes would deliver it?
   placement explain configmap/settings -n team-a --cluster us1
 
+  # Which Cluster does this request get, and what would have to change if it is denied?
+  placement explain clusterrequest/ci -n team-a
+
   # Without a hub
   placement explain team-a/standby -f deploy/samples`
 
@@ -103,13 +115,15 @@ type explainOptions struct {
 	allNamespaces bool
 	watch         bool
 	hubLimit      removalbudget.Limit
+
+	requestOptions clusterrequest.Options
 }
 
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:               "explain (NAMESPACE/NAME | TYPE/NAME)",
-		Short:             "Explain why a placement selects certain clusters, or where the pods of a workload may run",
+		Short:             "Explain why a placement selects certain clusters, where a workload may run, or what a cluster request gets",
 		Long:              explainLong,
 		Example:           explainExample,
 		ValidArgsFunction: o.completePlacements,
@@ -129,6 +143,7 @@ func newExplainCommand() *cobra.Command {
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, wide, json, yaml, or name (one line \"namespace/name cluster\" per selected cluster, or node that fits).")
 	addHubLimitFlags(flags, &o.hubLimit)
+	addClusterRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.all, "all", false, "List the unsatisfied placements with their main cause.")
 	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the unsatisfied placements of all namespaces; implies --all.")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print again whenever the result or the written decisions change, until Ctrl-C.")
@@ -140,6 +155,13 @@ func newExplainCommand() *cobra.Command {
 func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	if err := o.parseKinds(); err != nil {
 		return err
+	}
+	requested, err := parseRequests(args)
+	if err != nil {
+		return &usageError{err}
+	}
+	if len(requested) > 0 {
+		return o.runRequests(ctx, requested, stdin, stdout)
 	}
 	workloads, err := parseWorkloads(args, o.namespace)
 	if err != nil {

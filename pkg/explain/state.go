@@ -18,6 +18,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 	"github.com/placement-hub/placement-hub/pkg/scope"
@@ -48,6 +49,8 @@ type State struct {
 	Pods pods.Objects
 	// Federated are the objects that are delivered to clusters. No Placement depends on them.
 	Federated federated.Objects
+	// ClusterRequests are the objects that decide what ClusterRequests get. No Placement depends on them.
+	ClusterRequests requests.Objects
 }
 
 // Evaluate evaluates the wanted Placements at a time, sorted by namespace, name and API; a nil wanted selects all. Every Placement sees the

@@ -15,6 +15,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 
+	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 )
@@ -50,7 +51,7 @@ func newStores() map[schema.GroupVersionKind]store {
 		})
 	}
 
-	return merged(merged(stores, podStores()), federatedStores())
+	return merged(merged(merged(stores, podStores()), federatedStores()), requestStores())
 }
 
 // object returns a store for a list of several types.
@@ -113,7 +114,7 @@ func NewReader(crds []*apiextensionsv1.CustomResourceDefinition) (*Reader, error
 	maps.Copy(definitions, merged(merged(builtins, podBuiltins()), federatedBuiltins()))
 
 	for gvk := range stores {
-		if definitions[gvk] == nil && !optionalKind(gvk) {
+		if definitions[gvk] == nil && !optionalKind(gvk) && gvk.Group != openmcpv1alpha1.GroupVersion.Group {
 			return nil, fmt.Errorf("no CustomResourceDefinition serves %s", gvk)
 		}
 	}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/printers"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+)
+
+// isClusterRequest reports whether a type names ClusterRequests as kubectl does.
+func isClusterRequest(text string) bool {
+	name, group, qualified := strings.Cut(strings.ToLower(text), ".")
+	return (name == "clusterrequest" || name == "clusterrequests") &&
+		(!qualified || group == "cluster.openmcp.cloud" || group == "v1alpha1.cluster.openmcp.cloud")
+}
+
+// parseRequests parses names of ClusterRequests as kubectl does, TYPE/NAME and TYPE NAME. The result is nil if the arguments name none.
+func parseRequests(args []string) ([]string, error) {
+	if len(args) > 1 && isClusterRequest(args[0]) {
+		for _, name := range args[1:] {
+			if strings.Contains(name, "/") {
+				return nil, fmt.Errorf("%q is no name of a ClusterRequest: write %s NAME, or %s/NAME", name, args[0], args[0])
+			}
+		}
+		return args[1:], nil
+	}
+	var names []string
+	for _, arg := range args {
+		text, name, slashed := strings.Cut(arg, "/")
+		if !slashed || !isClusterRequest(text) {
+			continue
+		}
+		if name == "" || strings.Contains(name, "/") {
+			return nil, fmt.Errorf("%q does not name a ClusterRequest: write %s/NAME, and the namespace with -n", arg, text)
+		}
+		names = append(names, name)
+	}
+	if len(names) > 0 && len(names) < len(args) {
+		return nil, errors.New("name ClusterRequests as clusterrequest/NAME, and nothing else in one command")
+	}
+	return names, nil
+}
+
+// checkRequestFlags reports flags that mean nothing for ClusterRequests.
+func (o *explainOptions) checkRequestFlags() error {
+	switch {
+	case o.all || o.allNamespaces:
+		return errors.New("--all, --all-namespaces: they list placements; leave them out, or leave the ClusterRequest out")
+	case len(o.clusters) > 0 || o.api != "":
+		return errors.New("--cluster, --api: they are about placements; the report of a ClusterRequest has all Clusters, so leave them out")
+	case o.watch:
+		return errors.New("--watch follows placements; a ClusterRequest is explained once, so leave it out")
+	default:
+		return errors.Join(o.checkFormat(), o.checkHub())
+	}
+}
+
+// runRequests prints what ClusterRequests have or get, and why.
+func (o *explainOptions) runRequests(ctx context.Context, names []string, stdin io.Reader, stdout io.Writer) error {
+	now, err := parseNow(o.now)
+	if err = errors.Join(err, o.checkRequestFlags()); err != nil {
+		return &usageError{err}
+	}
+	source, err := o.source(stdin)
+	if err != nil {
+		return err
+	}
+	objects := &requests.Objects{}
+	if source.files != nil {
+		objects = &source.files.ClusterRequests
+	} else if objects, err = hubstate.RequestsFromCluster(ctx, source.hub); err != nil {
+		return err
+	}
+	objects.Options = o.requestOptions
+	reports := requests.Reports{Requests: []requests.Report{}}
+	for _, name := range names {
+		found := objects.Find(source.namespace, name)
+		switch len(found) {
+		case 0:
+			return fmt.Errorf("there is no ClusterRequest %s; correct the name or the namespace", name)
+		case 1:
+			reports.Requests = append(reports.Requests, requests.NewReport(objects, found[0], metav1.NewTime(now)))
+		default:
+			return fmt.Errorf("there is a ClusterRequest %s in each of the namespaces %s and %s: choose one with -n",
+				name, found[0].Namespace, found[1].Namespace)
+		}
+	}
+	return printers.Requests(stdout, printers.Format(o.output), reports, o.style(stdout))
+}
