@@ -33,4 +33,3 @@ func RequestsFromCluster(ctx context.Context, hub client.Reader) (*requests.Obje
 		return objects, nil
 	}
 }
-

@@ -157,12 +157,16 @@ func TestChangesThatWouldGrantARequest(t *testing.T) {
 	}{
 		{
 			"a Purpose is missing",
-			func(_ *Objects, r *openmcpv1alpha1.ClusterRequest) { r.Spec.Purposes = []openmcpv1alpha1.PurposeName{"workload", "new"} },
+			func(_ *Objects, r *openmcpv1alpha1.ClusterRequest) {
+				r.Spec.Purposes = []openmcpv1alpha1.PurposeName{"workload", "new"}
+			},
 			[][]string{{"create Purpose new"}, {"create another ClusterRequest without Purpose new"}},
 		},
 		{
 			"a required trait of a Purpose",
-			func(_ *Objects, r *openmcpv1alpha1.ClusterRequest) { r.Spec.Purposes = []openmcpv1alpha1.PurposeName{"gpu"} },
+			func(_ *Objects, r *openmcpv1alpha1.ClusterRequest) {
+				r.Spec.Purposes = []openmcpv1alpha1.PurposeName{"gpu"}
+			},
 			[][]string{
 				{"make trait gpu optional in Purpose gpu"},
 				{"have ClusterProvider gardener publish trait gpu in profile aws"},
