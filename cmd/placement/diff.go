@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/placement-hub/placement-hub/manifests"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/decision/removalbudget"
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
@@ -32,6 +33,8 @@ const diffLong = `diff reports which clusters each Placement in the given files 
 which clusters would change their decision group. Of pod scheduling policies, AffinityClasses and Tenants it reports
 what would change for workloads. Of objects that are delivered to clusters, of their Namespaces, of ManagedClusterSetBindings
 and of Placements that such objects follow it reports which clusters would get or lose which objects (placement federated).
+Of ClusterRequests, Purposes, ClusterProviders, TraitEquivalences and Clusters it reports which requests would get another
+result, and how many Clusters all requests would need if none of them had a Grant.
 It runs the code of the controllers and webhooks, and changes nothing: it only reads from the hub.
 
 The report compares:
@@ -62,7 +65,9 @@ files. Of placements and placementdecisions, those of the APIs in the files are 
 count the decisions of the other API, and a note reports that. With --hub the command reads the hub from files, as
 placement simulate does. For policies, classes and Tenants the user needs list on all kinds of workloads, namespaces,
 nodes, podschedulingpolicies, clusterpodschedulingpolicies, affinityclasses, tenants and helmreleases (for
-PodSchedulingPolicies of one namespace, those in it), and get on other owners of Pods; no right on Placements.
+PodSchedulingPolicies of one namespace, those in it), and get on other owners of Pods; no right on Placements. For
+ClusterRequests and what decides about them the user needs list on clusterrequests, clusterrequestgrants, clusters,
+clusterproviders, purposes and traitequivalences.
 
 The exit code is 0 without a difference or drift, 1 with one, and 2 for an error, as that of kubectl diff. A Placement
 without a result, because it has a mistake or a cluster set is broken, is an error: it would keep its last decisions. An
@@ -82,6 +87,9 @@ const diffExample = `  # Before kubectl apply, on the hub of the current context
   # Which workloads does a policy change, which Pods would be refused, and which nodes remain?
   placement diff -f policy.yaml
 
+  # How many Clusters does another limit of a Purpose save, and which requests would be granted?
+  placement diff -f purpose.yaml
+
   # Against a hub in files; if it serves them, add {placements,placementdecisions}.placement.open-cluster-management.io
   kubectl get managedclusters,managedclustersets,managedclustersetbindings,addonplacementscores,placements,placementdecisions \
     -A -o yaml > hub.yaml
@@ -98,6 +106,8 @@ type diffOptions struct {
 	output   string
 	showKept bool
 	hubLimit removalbudget.Limit
+
+	requestOptions clusterrequest.Options
 }
 
 func newDiffCommand() *cobra.Command {
@@ -130,8 +140,11 @@ func newDiffCommand() *cobra.Command {
 	flags.StringVar(&o.now, "now", "", "Time of the evaluation, such as 2026-01-31T12:00:00Z. Default: the current time.")
 	flags.StringVarP(&o.output, "output", "o", string(printers.FormatTable),
 		"Output format: table, json, yaml, or name (one line \"namespace/name +cluster\" per difference; - for lost, ~ for moved; "+
-			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node).")
+			"@GROUP follows the name of placements of another API; of workloads \"namespace/name@kind ~field\" or +node, -node; of "+
+			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	addHubLimitFlags(flags, &o.hubLimit)
+	o.requestOptions = requestDefaults
+	addClusterRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.Formats())
 	return cmd
@@ -162,12 +175,19 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	if len(placements) == 0 && !decidesPods(given) && !decidesDelivery(delivered) {
-		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant or object that is delivered, "+
-			"so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
+	requested, err := changes.Requests()
+	if err != nil {
+		return false, err
+	}
+	if len(placements) == 0 && !decidesPods(given) && !decidesDelivery(delivered) && requested.Empty() {
+		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant, object that is delivered or "+
+			"ClusterRequest, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
 	}
 	hub, unread, err := o.readState(ctx, config, placements, given, delivered, stdin)
 	if err != nil {
+		return false, err
+	}
+	if err := o.readRequests(ctx, config, requested, hub); err != nil {
 		return false, err
 	}
 	differences, err := o.compareAll(hub, changes, placements, now)
@@ -176,6 +196,11 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	}
 	if decidesPods(given) {
 		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
+			return false, err
+		}
+	}
+	if !requested.Empty() {
+		if differences.Requests, err = diffRequests(&hub.ClusterRequests, changes, now); err != nil {
 			return false, err
 		}
 	}
@@ -188,6 +213,9 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 // parse parses the flags. Its errors are usage errors.
 func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
+		return now, err
+	}
+	if err := validateClusterRequests(o.requestOptions); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)

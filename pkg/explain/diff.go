@@ -12,6 +12,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/decision/api"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
 	"github.com/placement-hub/placement-hub/pkg/explain/pods"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 	"github.com/placement-hub/placement-hub/pkg/scheduling"
 )
@@ -29,6 +30,8 @@ type Differences struct {
 	ObjectNotes   []string               `json:"objectNotes,omitempty"`
 	// Pods is what policies, classes and Tenants would change; nil if there are none in the files.
 	Pods *pods.Differences `json:"pods,omitempty"`
+	// Requests is what the files would change for ClusterRequests; nil if they have no request and nothing that decides about requests.
+	Requests *requests.Difference `json:"requests,omitempty"`
 }
 
 // Difference is the difference between the existing decisions of one Placement, which consumers see, and the desired ones. Its JSON names
@@ -111,7 +114,7 @@ func (d Difference) Differs() bool { return len(d.Gained)+len(d.Lost)+len(d.Move
 // Differ reports whether any Placement, workload or delivered object differs.
 func (d Differences) Differ() bool {
 	return slices.ContainsFunc(d.Placements, Difference.Differs) || d.Pods != nil && d.Pods.Differ() ||
-		slices.ContainsFunc(d.Objects, federated.Difference.Differs)
+		slices.ContainsFunc(d.Objects, federated.Difference.Differs) || d.Requests.Differ()
 }
 
 // Diff compares the decisions of the wanted Placements as they exist on the hub with those that they would have if the hub became the State

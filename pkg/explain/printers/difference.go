@@ -39,6 +39,14 @@ func Differences(out io.Writer, format Format, differences explain.Differences, 
 
 				writePodDifferences(text, differences.Pods)
 			}
+
+			if differences.Requests != nil {
+				if text.Len() > 0 {
+					text.WriteByte('\n')
+				}
+
+				writeRequestDifference(text, differences.Requests)
+			}
 		},
 		names: func(text *bytes.Buffer) {
 			writeDifferenceNames(text, differences.Placements)
@@ -47,6 +55,8 @@ func Differences(out io.Writer, format Format, differences explain.Differences, 
 			if differences.Pods != nil {
 				writePodDifferenceNames(text, differences.Pods)
 			}
+
+			writeRequestDifferenceNames(text, differences.Requests)
 		},
 	}.write(out, format, Formats(), differences)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
@@ -27,26 +26,9 @@ type Objects struct {
 	Missing []string
 }
 
-// Add adds an object of one of the kinds, and reports whether it is of one.
-func (o *Objects) Add(object runtime.Object) bool {
-	switch object := object.(type) {
-	case *openmcpv1alpha1.ClusterRequest:
-		o.Requests = append(o.Requests, object)
-	case *openmcpv1alpha1.ClusterRequestGrant:
-		o.Grants = append(o.Grants, object)
-	case *openmcpv1alpha1.Cluster:
-		o.Clusters = append(o.Clusters, object)
-	case *openmcpv1alpha1.ClusterProvider:
-		o.Providers = append(o.Providers, object)
-	case *openmcpv1alpha1.Purpose:
-		o.Purposes = append(o.Purposes, object)
-	case *openmcpv1alpha1.TraitEquivalence:
-		o.Equivalences = append(o.Equivalences, object)
-	default:
-		return false
-	}
-
-	return true
+// Empty reports whether there is no object.
+func (o *Objects) Empty() bool {
+	return len(o.Requests)+len(o.Grants)+len(o.Clusters)+len(o.Providers)+len(o.Purposes)+len(o.Equivalences) == 0
 }
 
 // Find returns the requests of a name, in any namespace if namespace is empty, sorted by namespace.

@@ -106,6 +106,7 @@ const requestSource = "request"
 
 // NewReport explains a request. The time is that of the evaluation.
 func NewReport(objects *Objects, request *openmcpv1alpha1.ClusterRequest, now metav1.Time) Report {
+	request = withUID(request)
 	decided := objects.catalog().Decide(request, now)
 	evaluation := decided.Evaluation
 

@@ -125,7 +125,8 @@ func (*applyRules) takes(gvk schema.GroupVersionKind) bool {
 
 func (*applyRules) takenKinds() string {
 	return "Placements of " + api.GroupVersions(" and ") + ", PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
-		"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings"
+		"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings, ClusterRequests, Clusters, ClusterProviders, " +
+		"Purposes, TraitEquivalences"
 }
 
 func (c *applyRules) setNamespace(gvk schema.GroupVersionKind, object map[string]any) {

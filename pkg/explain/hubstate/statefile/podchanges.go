@@ -18,10 +18,13 @@ import (
 // comparedKinds are the kinds besides Placements that a ChangeReader reads.
 var comparedKinds = []schema.GroupVersionKind{
 	policyKind, clusterPolicyKind, classKind, tenantKind, corev1.SchemeGroupVersion.WithKind("Namespace"),
+	requestKind, clusterKind, providerKind, purposeKind, equivalenceKind,
 }
 
 // clusterWide are the kinds among them without a namespace.
-var clusterWide = []schema.GroupVersionKind{clusterPolicyKind, classKind, corev1.SchemeGroupVersion.WithKind("Namespace")}
+var clusterWide = []schema.GroupVersionKind{
+	clusterPolicyKind, classKind, corev1.SchemeGroupVersion.WithKind("Namespace"), providerKind, purposeKind, equivalenceKind,
+}
 
 // Pods returns the policies, classes, Tenants and Namespaces of the files, with the defaults of new objects. The error is an *InputError.
 func (c *ChangeReader) Pods() (*pods.Objects, error) {

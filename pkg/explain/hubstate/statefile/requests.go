@@ -9,17 +9,15 @@ import (
 
 // requestStores has the kinds of State.ClusterRequests.
 func requestStores() map[schema.GroupVersionKind]store {
-	kind := openmcpv1alpha1.GroupVersion.WithKind
-
 	return map[schema.GroupVersionKind]store{
-		kind("ClusterRequest"): into(func(w *explain.State) *[]*openmcpv1alpha1.ClusterRequest { return &w.ClusterRequests.Requests }),
-		kind("ClusterRequestGrant"): into(func(w *explain.State) *[]*openmcpv1alpha1.ClusterRequestGrant {
+		requestKind: into(func(w *explain.State) *[]*openmcpv1alpha1.ClusterRequest { return &w.ClusterRequests.Requests }),
+		openmcpv1alpha1.GroupVersion.WithKind("ClusterRequestGrant"): into(func(w *explain.State) *[]*openmcpv1alpha1.ClusterRequestGrant {
 			return &w.ClusterRequests.Grants
 		}),
-		kind("Cluster"):         into(func(w *explain.State) *[]*openmcpv1alpha1.Cluster { return &w.ClusterRequests.Clusters }),
-		kind("ClusterProvider"): into(func(w *explain.State) *[]*openmcpv1alpha1.ClusterProvider { return &w.ClusterRequests.Providers }),
-		kind("Purpose"):         into(func(w *explain.State) *[]*openmcpv1alpha1.Purpose { return &w.ClusterRequests.Purposes }),
-		kind("TraitEquivalence"): into(func(w *explain.State) *[]*openmcpv1alpha1.TraitEquivalence {
+		clusterKind:  into(func(w *explain.State) *[]*openmcpv1alpha1.Cluster { return &w.ClusterRequests.Clusters }),
+		providerKind: into(func(w *explain.State) *[]*openmcpv1alpha1.ClusterProvider { return &w.ClusterRequests.Providers }),
+		purposeKind:  into(func(w *explain.State) *[]*openmcpv1alpha1.Purpose { return &w.ClusterRequests.Purposes }),
+		equivalenceKind: into(func(w *explain.State) *[]*openmcpv1alpha1.TraitEquivalence {
 			return &w.ClusterRequests.Equivalences
 		}),
 	}

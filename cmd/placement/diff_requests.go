@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
+	"github.com/placement-hub/placement-hub/pkg/explain"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
+	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
+)
+
+// requestDefaults are the settings of a hub without flags.
+var requestDefaults = clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster}
+
+// readRequests adds to a State what decides about ClusterRequests, if the files change any of it. Files of the hub have it already.
+func (o *diffOptions) readRequests(ctx context.Context, config *rest.Config, given *requests.Objects, state *explain.State) error {
+	if config != nil && !given.Empty() {
+		hub, err := connect(config)
+		if err != nil {
+			return err
+		}
+		objects, err := hubstate.RequestsFromCluster(ctx, hub)
+		if err != nil {
+			return err
+		}
+		state.ClusterRequests = *objects
+	}
+	state.ClusterRequests.Options = o.requestOptions
+	return nil
+}
+
+// diffRequests compares what ClusterRequests get before and after the changes.
+func diffRequests(hub *requests.Objects, changes *statefile.ChangeReader, now time.Time) (*requests.Difference, error) {
+	after, err := changes.ApplyRequestsTo(hub)
+	if err != nil {
+		return nil, err
+	}
+	return requests.Compare(hub, after, metav1.NewTime(now)), nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// requestsHub has a provider, Purposes, a Cluster and ClusterRequests.
+const requestsHub = "../../docs/examples/cluster-requests.yaml"
+
+func TestExplainRequest(t *testing.T) {
+	for _, tc := range []struct {
+		reason     string
+		args       []string
+		wantCode   int
+		wantStdout []string
+		wantStderr string
+	}{
+		{
+			reason: "a granted request keeps its Cluster", args: []string{"clusterrequest/ci"},
+			wantStdout: []string{"granted Cluster team-a/workload-1 of profile gardener/aws, version 1.20.3, Shared, prefix ci-",
+				"the Grant stays as it is", "team-a/workload-1  1     0  "},
+		},
+		{
+			reason: "a request that shares a Cluster", args: []string{"clusterrequests.cluster.openmcp.cloud", "builds", "-n", "team-a"},
+			wantStdout: []string{"to be granted Cluster team-a/workload-1"},
+		},
+		{
+			reason: "who asks for each part", args: []string{"clusterrequest/control"},
+			wantStdout: []string{"dedicated: by Purpose mcp", "version: 1.20", "optional trait cluster.openmcp.cloud/workerless: by Purpose mcp",
+				"the request needs a Cluster of its own", "gardener/aws-workerless  1     1.20.3   1"},
+		},
+		{
+			reason: "verified changes of a denied request", args: []string{"clusterrequest/models"},
+			wantStdout: []string{"Denied, NoMatchingProfile", "one of these would grant it:",
+				"make trait kubernetes.io/apis/gpu optional in Purpose training: gets the new Cluster team-a/training"},
+		},
+		{
+			reason: "names", args: []string{"clusterrequest/ci", "clusterrequest/models", "-o", "name"},
+			wantStdout: []string{"team-a/ci team-a/workload-1\n"},
+		},
+		{
+			reason: "the scope of the hub", args: []string{"clusterrequest/builds", "--cluster-request-scope=Namespaced"},
+			wantStdout: []string{"to be granted Cluster team-a/workload-1"},
+		},
+		{
+			reason: "a request that does not exist", args: []string{"clusterrequest/x"}, wantCode: exitFailure,
+			wantStderr: "there is no ClusterRequest x; correct the name or the namespace",
+		},
+		{
+			reason: "a request and a placement", args: []string{"clusterrequest/ci", "team-a/p"}, wantCode: exitUsage,
+			wantStderr: "name ClusterRequests as clusterrequest/NAME, and nothing else",
+		},
+		{
+			reason: "no name", args: []string{"clusterrequest/"}, wantCode: exitUsage,
+			wantStderr: `"clusterrequest/" does not name a ClusterRequest`,
+		},
+		{
+			reason: "flags of placements", args: []string{"clusterrequest/ci", "--cluster", "c1"}, wantCode: exitUsage,
+			wantStderr: "they are about placements",
+		},
+		{
+			reason: "an unknown strategy", args: []string{"clusterrequest/ci", "--cluster-request-strategy=Random"}, wantCode: exitUsage,
+			wantStderr: `"Random" is not a strategy`,
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			code, stdout, stderr := runExplain(t, append(tc.args, "-f", requestsHub)...)
+			if code != tc.wantCode || !strings.Contains(stderr, tc.wantStderr) {
+				t.Errorf("exit code %d, want %d; stderr: %s", code, tc.wantCode, stderr)
+			}
+			for _, part := range tc.wantStdout {
+				if !strings.Contains(stdout, part) {
+					t.Errorf("stdout does not contain %q:\n%s", part, stdout)
+				}
+			}
+		})
+	}
+}
