@@ -12,10 +12,32 @@ import (
 // Unknown is a value that only the running program knows.
 const Unknown = "*"
 
-// trace follows strings back to constants.
+// trace follows strings back to constants, and visits every object once: what it returns for an object is what the visits before have not
+// returned. All that a trace returns together is the result.
 type trace struct {
 	program *Program
-	under   map[any]bool
+	visited map[visit]bool
+	// sums has the strings of sums, which need all strings of their operands at once; nil for those that are being computed.
+	sums map[*ast.BinaryExpr]stringSet
+}
+
+// visit is a part of an object, or of a result of a function.
+type visit struct {
+	object types.Object
+	result int
+	part   part
+}
+
+func newTrace(program *Program) *trace {
+	return &trace{program: program, visited: map[visit]bool{}, sums: map[*ast.BinaryExpr]stringSet{}}
+}
+
+// first reports whether something is visited for the first time.
+func (t *trace) first(of visit) bool {
+	before := t.visited[of]
+	t.visited[of] = true
+
+	return !before
 }
 
 // stringSet is a set of strings.
@@ -25,14 +47,14 @@ func (s stringSet) add(others stringSet) { maps.Copy(s, others) }
 
 // values are the strings that an expression can be, without regard to the order of statements.
 func (p *Program) values(in *checked, expr ast.Expr) []string {
-	found := (&trace{program: p, under: map[any]bool{}}).from(source{in: in, expr: expr})
+	found := newTrace(p).from(source{in: in, expr: expr})
 
 	return slices.Sorted(maps.Keys(found))
 }
 
 // valuesOf are the strings that a variable or field can be.
 func (p *Program) valuesOf(object types.Object) []string {
-	found := (&trace{program: p, under: map[any]bool{}}).object(object, whole)
+	found := newTrace(p).object(object, whole)
 
 	return slices.Sorted(maps.Keys(found))
 }
@@ -77,12 +99,9 @@ func text(value constant.Value) string {
 // object is what any source of it is. What has no source (it comes from outside of the program) is any constant of its type, if that is a
 // type of strings declared here.
 func (t *trace) object(object types.Object, of part) stringSet {
-	if _, isNil := object.(*types.Nil); isNil || object == nil || t.under[object] {
+	if _, isNil := object.(*types.Nil); isNil || object == nil || !t.first(visit{object: object, part: of}) {
 		return stringSet{}
 	}
-
-	t.under[object] = true
-	defer delete(t.under, object)
 
 	found := stringSet{}
 
@@ -143,15 +162,27 @@ func (t *trace) sum(in *checked, expr *ast.BinaryExpr) stringSet {
 		return stringSet{Unknown: true}
 	}
 
+	if found, known := t.sums[expr]; known {
+		return found
+	}
+
+	t.sums[expr] = nil
 	found := stringSet{}
 
-	for left := range t.from(source{in: in, expr: expr.X}) {
-		for right := range t.from(source{in: in, expr: expr.Y}) {
+	for left := range t.operand(in, expr.X) {
+		for right := range t.operand(in, expr.Y) {
 			found[left+right] = true
 		}
 	}
 
+	t.sums[expr] = found
+
 	return found
+}
+
+// operand returns all strings that an operand of a sum can be, whatever was visited before.
+func (t *trace) operand(in *checked, expr ast.Expr) stringSet {
+	return (&trace{program: t.program, visited: map[visit]bool{}, sums: t.sums}).from(source{in: in, expr: expr})
 }
 
 func (t *trace) call(s source, call *ast.CallExpr) stringSet {
@@ -164,7 +195,7 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 	}
 
 	function, ok := s.in.object(call.Fun).(*types.Func)
-	if !ok || t.under[function] {
+	if !ok || len(t.program.results[function]) == 0 && !composed(function) {
 		return stringSet{Unknown: true}
 	}
 
@@ -180,21 +211,23 @@ func (t *trace) call(s source, call *ast.CallExpr) stringSet {
 		return found
 	}
 
-	t.under[function] = true
-	defer delete(t.under, function)
-
 	found := stringSet{}
+	if !t.first(visit{object: function, result: s.result, part: s.part}) {
+		return found
+	}
+
 	for _, results := range t.program.results[function] {
 		result := results[s.result]
 		result.part = max(result.part, s.part)
 		found.add(t.from(result))
 	}
 
-	if len(found) == 0 {
-		found[Unknown] = true
-	}
-
 	return found
+}
+
+// composed reports whether call knows what a function of a library returns.
+func composed(function *types.Func) bool {
+	return function.FullName() == "strconv.FormatBool" || function.FullName() == "cmp.Or"
 }
 
 // builtin are the strings that a call of a built-in function returns: append those of all its arguments, and make none.
@@ -203,7 +236,9 @@ func (t *trace) builtin(s source, name string, arguments []ast.Expr) stringSet {
 	case "make":
 		return stringSet{}
 	case "append":
-		found := t.from(source{in: s.in, expr: arguments[0], part: s.part})
+		found := stringSet{}
+		found.add(t.from(source{in: s.in, expr: arguments[0], part: s.part}))
+
 		for _, argument := range arguments[1:] {
 			found.add(t.from(source{in: s.in, expr: argument}))
 		}
