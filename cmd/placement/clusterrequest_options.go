@@ -21,21 +21,33 @@ const (
 )
 
 func addClusterRequestFlags(fs *pflag.FlagSet, controllers *controller.Options) {
-	options := &controllers.ClusterRequests
+	addRequestFlags(fs, &controllers.ClusterRequests)
+	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
+		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
+}
+
+// addRequestFlags adds the flags of what decides on ClusterRequests.
+func addRequestFlags(fs *pflag.FlagSet, options *clusterrequest.Options) {
 	fs.StringVar((*string)(&options.Strategy), requestStrategyFlag, string(options.Strategy),
 		"Which of the shared Clusters that fit equally well a ClusterRequest gets: Balanced is the one with the fewest requests, Simple the first "+
 			"by namespace and name.")
 	fs.StringVar((*string)(&options.Scope), requestScopeFlag, string(options.Scope),
 		"Where ClusterRequests find existing Clusters: Cluster is every namespace, Namespaced the one in which their Cluster would be created.")
-	fs.DurationVar(&controllers.ClusterDrainTimeout, drainTimeoutFlag, controllers.ClusterDrainTimeout,
-		"How long the ManagedCluster of a Cluster that is deleted waits until no decision names it and no ManifestWork is left.")
 }
 
 // validateClusterRequests reports settings of ClusterRequests that there are not.
 func validateClusterRequests(controllers *controller.Options) error {
-	var errs []error
+	err := validateRequests(controllers.ClusterRequests)
+	if controllers.ClusterDrainTimeout <= 0 {
+		err = errors.Join(err, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
+	}
 
-	options := controllers.ClusterRequests
+	return err
+}
+
+// validateRequests reports a strategy or scope that there is not.
+func validateRequests(options clusterrequest.Options) error {
+	var errs []error
 
 	if options.Strategy != clusterrequest.Balanced && options.Strategy != clusterrequest.Simple {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a strategy; use %s or %s",
@@ -45,10 +57,6 @@ func validateClusterRequests(controllers *controller.Options) error {
 	if options.Scope != clusterrequest.ScopeCluster && options.Scope != clusterrequest.ScopeNamespaced {
 		errs = append(errs, fmt.Errorf("--%s: %q is not a scope; use %s or %s",
 			requestScopeFlag, options.Scope, clusterrequest.ScopeCluster, clusterrequest.ScopeNamespaced))
-	}
-
-	if controllers.ClusterDrainTimeout <= 0 {
-		errs = append(errs, fmt.Errorf("--%s: %s must be above 0", drainTimeoutFlag, controllers.ClusterDrainTimeout))
 	}
 
 	return errors.Join(errs...)

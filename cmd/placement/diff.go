@@ -144,7 +144,7 @@ func newDiffCommand() *cobra.Command {
 			"ClusterRequests \"namespace/name@clusterrequest ~\").")
 	addHubLimitFlags(flags, &o.hubLimit)
 	o.requestOptions = requestDefaults
-	addClusterRequestFlags(flags, &o.requestOptions)
+	addRequestFlags(flags, &o.requestOptions)
 	flags.BoolVar(&o.showKept, "show-kept", false, "List the clusters that stay, instead of counting them.")
 	o.hubFlags.registerCompletions(cmd, printers.Formats())
 	return cmd
@@ -215,7 +215,7 @@ func (o *diffOptions) parse() (now time.Time, err error) {
 	if now, err = parseNow(o.now); err != nil {
 		return now, err
 	}
-	if err := validateClusterRequests(o.requestOptions); err != nil {
+	if err := validateRequests(o.requestOptions); err != nil {
 		return now, err
 	}
 	inputs := slices.Concat(o.files, o.hub)

@@ -58,7 +58,7 @@ func (o *explainOptions) checkRequestFlags() error {
 	case o.watch:
 		return errors.New("--watch follows placements; a ClusterRequest is explained once, so leave it out")
 	default:
-		return errors.Join(o.checkFormat(), o.checkHub(), validateClusterRequests(o.requestOptions))
+		return errors.Join(o.checkFormat(), o.checkHub(), validateRequests(o.requestOptions))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain/counterfactual"
 	"github.com/placement-hub/placement-hub/pkg/explain/debug"
 	"github.com/placement-hub/placement-hub/pkg/explain/federated"
+	"github.com/placement-hub/placement-hub/pkg/explain/requests"
 	"github.com/placement-hub/placement-hub/pkg/explain/setlist"
 	"github.com/placement-hub/placement-hub/test/surface"
 
@@ -76,6 +77,7 @@ func TestSurfaceJSON(t *testing.T) {
 		"explain --all":                    explain.Unsatisfied{},
 		"explain TYPE/NAME":                counterfactual.WorkloadExplanations{},
 		"explain OBJECT/NAME":              counterfactual.ObjectExplanations{},
+		"explain clusterrequest/NAME":      requests.Reports{},
 		"sets":                             setlist.List{},
 		"federated":                        federated.Reports{},
 		"version":                          buildVersion{},
