@@ -144,8 +144,13 @@ var _ = Describe("deletion", func() {
 		fence := w.request(w.mcp, nil) // It is granted after the requests of the initial lists are enqueued.
 		w.granted(fence)
 		stopHub() // Waits for the reconciles that run.
+		DeferCleanup(startHub)
 
 		for _, write := range proxy.Requests(faults.Match{Verbs: writes})[before:] {
+			if write.Resource == "subjectaccessreviews" { // It changes nothing: AccessRequests of other specs are asked about again.
+				continue
+			}
+
 			Expect(write.Namespace).To(Equal(w.namespace))
 			Expect(write.Name).To(BeElementOf(fence.Name, ""), "%+v", write)
 		}
@@ -153,7 +158,6 @@ var _ = Describe("deletion", func() {
 		settled := denied.DeepCopy()
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(denied), settled)).To(Succeed())
 		Expect(settled.ResourceVersion).To(Equal(denied.ResourceVersion))
-		startHub()
 	})
 
 	It("cluster-request C26: a granted Cluster that is deleted by hand stays until its request goes", func(ctx SpecContext) {

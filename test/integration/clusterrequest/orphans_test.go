@@ -54,7 +54,9 @@ var _ = Describe("orphans", func() {
 		})
 		Expect(prefixes(cluster)).To(Equal(map[string]string{string(request.UID): grant.Spec.Prefix}))
 		Expect(cluster.DeletionTimestamp).To(BeNil())
-		Expect(w.events(cluster)).To(ContainElement("OrphanedRequestsRemoved: Removed the finalizers of 2 ClusterRequests that do not exist"))
+		w.eventually(func(g Gomega) {
+			g.Expect(w.events(cluster)).To(ContainElement("OrphanedRequestsRemoved: Removed the finalizers of 2 ClusterRequests that do not exist"))
+		})
 	})
 
 	It("cluster-request C61: a request that is lost with its Grant frees its slot, and leaves its Cluster", func(ctx SpecContext) {
