@@ -90,8 +90,8 @@ func (w *world) release(ctx SpecContext) {
 
 	w.ctx = ctx
 
-	now.Step(2 * drainTimeout)
 	w.eventually(func(g Gomega) {
+		now.Step(drainTimeout) // Again and again: the time of a drain begins when the hub sees the deletion.
 		g.Expect(suite.Client.List(ctx, list, client.InNamespace(w.Namespace))).To(Succeed())
 
 		for i := range list.Items {
