@@ -25,6 +25,8 @@ type Program struct {
 	packages []*checked
 	sources  map[types.Object][]source
 	results  map[types.Object][][]source
+	// sums has the strings of sums that were traced; nil for those that are being traced.
+	sums map[*ast.BinaryExpr]stringSet
 }
 
 // checked is one package after the type check.
@@ -62,7 +64,7 @@ func Load(ctx context.Context, directory string, patterns ...string) (*Program, 
 	from := &imports{source: map[string]*types.Package{}, export: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(exports[path])
 	})}
-	program := &Program{sources: map[types.Object][]source{}, results: map[types.Object][][]source{}}
+	program := &Program{sources: map[types.Object][]source{}, results: map[types.Object][][]source{}, sums: map[*ast.BinaryExpr]stringSet{}}
 
 	for _, p := range packages { // Dependencies come first.
 		if p.Module == nil || !p.Module.Main {

@@ -12,13 +12,14 @@ import (
 // Unknown is a value that only the running program knows.
 const Unknown = "*"
 
+// maxSum is the greatest number of strings that a sum is followed to. A sum of more is a text for people, such as that of an error.
+const maxSum = 1000
+
 // trace follows strings back to constants, and visits every object once: what it returns for an object is what the visits before have not
 // returned. All that a trace returns together is the result.
 type trace struct {
 	program *Program
 	visited map[visit]bool
-	// sums has the strings of sums, which need all strings of their operands at once; nil for those that are being computed.
-	sums map[*ast.BinaryExpr]stringSet
 }
 
 // visit is a part of an object, or of a result of a function.
@@ -29,7 +30,7 @@ type visit struct {
 }
 
 func newTrace(program *Program) *trace {
-	return &trace{program: program, visited: map[visit]bool{}, sums: map[*ast.BinaryExpr]stringSet{}}
+	return &trace{program: program, visited: map[visit]bool{}}
 }
 
 // first reports whether something is visited for the first time.
@@ -162,27 +163,32 @@ func (t *trace) sum(in *checked, expr *ast.BinaryExpr) stringSet {
 		return stringSet{Unknown: true}
 	}
 
-	if found, known := t.sums[expr]; known {
+	if found, known := t.program.sums[expr]; known {
 		return found
 	}
 
-	t.sums[expr] = nil
+	t.program.sums[expr] = nil
 	found := stringSet{}
 
-	for left := range t.operand(in, expr.X) {
-		for right := range t.operand(in, expr.Y) {
+	lefts, rights := t.operand(in, expr.X), t.operand(in, expr.Y)
+	if len(lefts)*len(rights) > maxSum {
+		lefts, rights = stringSet{Unknown: true}, stringSet{"": true}
+	}
+
+	for left := range lefts {
+		for right := range rights {
 			found[left+right] = true
 		}
 	}
 
-	t.sums[expr] = found
+	t.program.sums[expr] = found
 
 	return found
 }
 
 // operand returns all strings that an operand of a sum can be, whatever was visited before.
 func (t *trace) operand(in *checked, expr ast.Expr) stringSet {
-	return (&trace{program: t.program, visited: map[visit]bool{}, sums: t.sums}).from(source{in: in, expr: expr})
+	return newTrace(t.program).from(source{in: in, expr: expr})
 }
 
 func (t *trace) call(s source, call *ast.CallExpr) stringSet {
