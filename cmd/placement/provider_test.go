@@ -20,7 +20,7 @@ func TestProviderRefusesBadFlags(t *testing.T) {
 		want   string
 	}{
 		{"no subcommand of that name", []string{"gardener"}, `unknown command "gardener"`},
-		{"a name that no ClusterProvider has", []string{"null", "--provider-name=A_b"}, `--provider-name: "A_b" cannot be the name of a ClusterProvider`},
+		{"no name", []string{"null", "--provider-name=A_b"}, `--provider-name: "A_b" cannot be the name of a ClusterProvider`},
 		{"a token that API servers refuse", []string{"null", "--token-lifetime=1m"}, "--token-lifetime: 1m0s is shorter than 10m0s"},
 		{"no environment", []string{"null", "--environment="}, "--environment: it is empty"},
 		{"no program", []string{"loopback"}, "--kube-apiserver-binary: it is required"},

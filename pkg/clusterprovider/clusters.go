@@ -152,7 +152,8 @@ func (r *clusterReconciler) tearDown(ctx context.Context, cached *openmcpv1alpha
 	freed := cluster.DeepCopy()
 	controllerutil.RemoveFinalizer(freed, openmcpv1alpha1.ProviderFinalizer)
 
-	if err := r.writer.Patch(ctx, freed, client.MergeFrom(cluster)); client.IgnoreNotFound(err) != nil {
+	err = r.writer.Patch(ctx, freed, client.MergeFrom(cluster))
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("remove the finalizer from Cluster %s: %w", key, err)
 	}
 

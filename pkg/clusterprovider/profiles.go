@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -37,12 +38,16 @@ func (r *profileReconciler) Reconcile(ctx context.Context, key reconcile.Request
 	object := &openmcpv1alpha1.ClusterProvider{}
 
 	err := r.cached.Get(ctx, key.NamespacedName, object)
-	if client.IgnoreNotFound(err) != nil {
+	if apierrors.IsNotFound(err) {
+		return reconcile.Result{}, nil // An admin makes it, and its creation calls again.
+	}
+
+	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("read ClusterProvider %s: %w", key.Name, err)
 	}
 
-	if err != nil || object.DeletionTimestamp != nil {
-		return reconcile.Result{}, nil // An admin makes it, and its creation calls again.
+	if object.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil
 	}
 
 	profiles, err := r.provider.Profiles(ctx, r.cached)

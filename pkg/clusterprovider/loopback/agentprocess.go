@@ -69,7 +69,7 @@ func (a *agents) start(ctx context.Context, key types.NamespacedName, kubeconfig
 
 	running := &agent{Agent: started, kubeconfig: kubeconfig, renewal: renewal, ended: make(chan struct{})}
 
-	go func() {
+	go func() { //nolint:gosec,contextcheck // The agent outlives the reconcile that starts it.
 		defer close(running.ended)
 
 		if err := started.Wait(context.Background()); err != nil { // It ends with Stop.

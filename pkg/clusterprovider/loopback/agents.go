@@ -155,7 +155,8 @@ func (r *agentReconciler) requestAccess(ctx context.Context, key types.Namespace
 		request.Spec.RoleRefs = append(request.Spec.RoleRefs, openmcpv1alpha1.RoleReference{Kind: openmcpv1alpha1.KindClusterRole, Name: role})
 	}
 
-	if err := r.writer.Create(ctx, request); client.IgnoreAlreadyExists(err) != nil {
+	err = r.writer.Create(ctx, request)
+	if client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("create AccessRequest %s: %w", key, err)
 	}
 

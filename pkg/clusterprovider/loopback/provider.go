@@ -118,7 +118,7 @@ func (p *Provider) Ensure(ctx context.Context, cluster *openmcpv1alpha1.Cluster)
 		return clusterprovider.State{}, err
 	}
 
-	plane, failed := s.ensure()
+	plane, failed := s.ensure() //nolint:contextcheck // The API server runs until stop.
 
 	switch {
 	case failed:

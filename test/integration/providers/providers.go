@@ -106,7 +106,7 @@ type Running struct {
 
 // Start starts the controllers of a provider, as the ServiceAccount of the provider that is built in under the name kind. They run until
 // Stop or the end of the spec. setup may add more controllers to the manager; nil adds none.
-func Start(
+func Start( //nolint:contextcheck // The provider runs until Stop.
 	ctx context.Context, plane *localplane.ControlPlane, kind string, settings clusterprovider.Settings, setup func(manager.Manager) error,
 ) *Running {
 	GinkgoHelper()
@@ -153,9 +153,10 @@ func Start(
 
 // Writes returns the requests so far that were sent to change something, as "verb resource".
 func (r *Running) Writes() []string {
-	var all []string
+	requests := r.Proxy.Requests(faults.Match{Verbs: []string{"create", "update", "patch", "delete"}})
+	all := make([]string, 0, len(requests))
 
-	for _, request := range r.Proxy.Requests(faults.Match{Verbs: []string{"create", "update", "patch", "delete"}}) {
+	for _, request := range requests {
 		all = append(all, request.Verb+" "+request.Resource)
 	}
 

@@ -70,7 +70,7 @@ func run(
 	if err := clusterprovider.Setup(mgr, settings); err != nil {
 		return err
 	}
-	err = access.Setup(mgr, access.Settings{
+	err = access.Setup(mgr, access.Settings{ //nolint:contextcheck // The index that it adds is made before the manager starts.
 		Provider: o.Name, Environment: o.Environment, TokenLifetime: o.TokenLifetime, Targets: targets, Clock: clock.RealClock{},
 		Workers: workers, Timeout: timeout,
 	})
