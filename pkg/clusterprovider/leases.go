@@ -16,10 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 )
-
-// LeaseName returns the name of the Lease of a Cluster, which is in the namespace of the Cluster.
-func LeaseName(cluster types.UID) string { return "cluster-" + string(cluster) }
 
 // renewals is how many times a Lease is renewed while it is valid.
 const renewals = 3
@@ -65,7 +63,7 @@ func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (t
 		return interval - age, nil
 	}
 
-	lease := coordinationv1ac.Lease(LeaseName(cluster.UID), cluster.Namespace).
+	lease := coordinationv1ac.Lease(clusterrequest.LeaseName(cluster.UID), cluster.Namespace).
 		WithOwnerReferences(metav1ac.OwnerReference().
 			WithAPIVersion(openmcpv1alpha1.GroupVersion.String()).WithKind("Cluster").WithName(cluster.Name).WithUID(cluster.UID)).
 		WithSpec(coordinationv1ac.LeaseSpec().
@@ -73,7 +71,7 @@ func (l *leases) renew(ctx context.Context, cluster *openmcpv1alpha1.Cluster) (t
 			WithLeaseDurationSeconds(int32(l.duration.Seconds())).
 			WithRenewTime(metav1.NewMicroTime(now)))
 	if err := l.writer.Apply(ctx, lease, client.ForceOwnership); err != nil {
-		return 0, fmt.Errorf("renew the Lease %s/%s: %w", cluster.Namespace, LeaseName(cluster.UID), err)
+		return 0, fmt.Errorf("renew the Lease %s/%s: %w", cluster.Namespace, clusterrequest.LeaseName(cluster.UID), err)
 	}
 
 	l.note(key, renewal{cluster.UID, now})
@@ -100,9 +98,9 @@ func (l *leases) last(ctx context.Context, key types.NamespacedName, uid types.U
 	lease := &coordinationv1.Lease{}
 	found := renewal{cluster: uid}
 
-	err := l.live.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: LeaseName(uid)}, lease)
+	err := l.live.Get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: clusterrequest.LeaseName(uid)}, lease)
 	if client.IgnoreNotFound(err) != nil {
-		return renewal{}, fmt.Errorf("read the Lease %s/%s: %w", key.Namespace, LeaseName(uid), err)
+		return renewal{}, fmt.Errorf("read the Lease %s/%s: %w", key.Namespace, clusterrequest.LeaseName(uid), err)
 	}
 
 	if err == nil && l.isOwn(lease) {
@@ -143,7 +141,7 @@ func (l *leases) forget(ctx context.Context, key types.NamespacedName) error {
 
 // end deletes the Lease of a Cluster.
 func (l *leases) end(ctx context.Context, key types.NamespacedName, cluster types.UID) error {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: LeaseName(cluster)}}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: clusterrequest.LeaseName(cluster)}}
 	if err := l.writer.Delete(ctx, lease); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete the Lease %s/%s: %w", lease.Namespace, lease.Name, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/localplane/workagent"
 )
 
@@ -117,15 +118,15 @@ func (a *agents) close() error {
 	return errors.Join(errs...)
 }
 
-// hubConfig returns a configuration for the hub with a new token of HubAccount of a ManagedCluster, and when the token is to be renewed.
+// hubConfig returns a configuration for the hub with a new token of the ServiceAccount clusterrequest.WorkAgent of a ManagedCluster, and when the token is to be renewed.
 func (r *agentReconciler) hubConfig(ctx context.Context, managedCluster string) (*rest.Config, time.Time, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: managedCluster, Name: HubAccount}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: managedCluster, Name: clusterrequest.WorkAgent}}
 	token := &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(r.TokenLifetime.Seconds()))},
 	}
 
 	if err := r.writer.SubResource("token").Create(ctx, account, token); err != nil {
-		return nil, time.Time{}, fmt.Errorf("request a token of the ServiceAccount %s/%s: %w", managedCluster, HubAccount, err)
+		return nil, time.Time{}, fmt.Errorf("request a token of the ServiceAccount %s/%s: %w", managedCluster, clusterrequest.WorkAgent, err)
 	}
 
 	config := rest.AnonymousClientConfig(r.hub)

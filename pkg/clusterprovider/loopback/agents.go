@@ -26,9 +26,6 @@ import (
 )
 
 const (
-	// HubAccount is the ServiceAccount in the namespace of a ManagedCluster as which the work agent authenticates on the hub. The controller
-	// clusters-inventory makes it.
-	HubAccount = "work-agent"
 	// agentInterval is how often a work agent is looked at, and how soon a start that has to wait is tried again.
 	agentInterval = 5 * time.Second
 )

@@ -21,6 +21,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/access"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/loopback"
+	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/controller/queue"
 	"github.com/placement-hub/placement-hub/pkg/localplane/binaries"
 	"github.com/placement-hub/placement-hub/pkg/localplane/workagent"
@@ -52,7 +53,7 @@ func withAgents(agent string) func(*loopback.Provider, manager.Manager) error {
 func publish(ctx context.Context, cluster *openmcpv1alpha1.Cluster) {
 	GinkgoHelper()
 
-	account := metav1.ObjectMeta{Namespace: managedCluster, Name: loopback.HubAccount}
+	account := metav1.ObjectMeta{Namespace: managedCluster, Name: clusterrequest.WorkAgent}
 	Expect(suite.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: managedCluster}})).To(Succeed())
 	Expect(suite.Client.Create(ctx, &corev1.ServiceAccount{ObjectMeta: account})).To(Succeed())
 	Expect(workagent.GrantHub(ctx, plane.AdminConfig(), managedCluster)).To(Succeed())

@@ -16,6 +16,7 @@ import (
 	openmcpv1alpha1 "github.com/placement-hub/placement-hub/pkg/apis/openmcp/v1alpha1"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider"
 	"github.com/placement-hub/placement-hub/pkg/clusterprovider/null"
+	requests "github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/test/env/faults"
 	"github.com/placement-hub/placement-hub/test/integration/providers"
 	"github.com/placement-hub/placement-hub/test/integration/suite"
@@ -48,7 +49,7 @@ func (w *world) lease(cluster *openmcpv1alpha1.Cluster) *coordinationv1.Lease {
 	GinkgoHelper()
 
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: cluster.Namespace, Name: clusterprovider.LeaseName(cluster.UID)}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: requests.LeaseName(cluster.UID)}
 	Expect(suite.Client.Get(w.ctx, key, lease)).To(Succeed())
 
 	return lease
