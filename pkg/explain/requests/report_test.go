@@ -20,7 +20,7 @@ const (
 	workerless = "cluster.openmcp.cloud/workerless"
 )
 
-// newObjects has the provider of docs/spec/cluster-request.md 4.3 with two of its profiles, and Purposes.
+// newObjects has the provider of docs/spec/cluster-request.md with two of its profiles, and Purposes.
 func newObjects() *Objects {
 	profile := func(name string, traits ...string) openmcpv1alpha1.Profile {
 		p := openmcpv1alpha1.Profile{Name: openmcpv1alpha1.ProfileName(name), SupportedVersions: []openmcpv1alpha1.SupportedVersion{
