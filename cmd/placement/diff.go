@@ -18,7 +18,6 @@ import (
 	"github.com/placement-hub/placement-hub/pkg/explain"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate"
 	"github.com/placement-hub/placement-hub/pkg/explain/hubstate/statefile"
-	"github.com/placement-hub/placement-hub/pkg/explain/pods"
 	"github.com/placement-hub/placement-hub/pkg/explain/printers"
 	"github.com/placement-hub/placement-hub/pkg/inventory"
 )
@@ -167,39 +166,28 @@ func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return false, err
 	}
-	given, err := changes.Pods()
+	given, err := changes.State()
 	if err != nil {
 		return false, err
 	}
-	delivered, err := changes.Federated()
-	if err != nil {
-		return false, err
-	}
-	requested, err := changes.Requests()
-	if err != nil {
-		return false, err
-	}
-	if len(placements) == 0 && !decidesPods(given) && !decidesDelivery(delivered) && requested.Empty() {
+	if len(placements) == 0 && !decidesPods(&given.Pods) && !decidesDelivery(given) && given.ClusterRequests.Empty() {
 		return false, fmt.Errorf("there is no Placement in %s, and no scheduling policy, AffinityClass, Tenant, object that is delivered or "+
 			"ClusterRequest, so there is nothing to compare: add one with -f", strings.Join(o.files, ", "))
 	}
-	hub, unread, err := o.readState(ctx, config, placements, given, delivered, stdin)
+	hub, unread, err := o.readState(ctx, config, placements, given, stdin)
 	if err != nil {
-		return false, err
-	}
-	if err := o.readRequests(ctx, config, requested, hub); err != nil {
 		return false, err
 	}
 	differences, err := o.compareAll(hub, changes, placements, now)
 	if err != nil {
 		return false, err
 	}
-	if decidesPods(given) {
+	if decidesPods(&given.Pods) {
 		if differences.Pods, err = diffPods(&hub.Pods, changes); err != nil {
 			return false, err
 		}
 	}
-	if !requested.Empty() {
+	if !given.ClusterRequests.Empty() {
 		if differences.Requests, err = diffRequests(&hub.ClusterRequests, changes, now); err != nil {
 			return false, err
 		}
@@ -269,14 +257,16 @@ func (o *diffOptions) readChanges(namespace statefile.Namespace, stdin io.Reader
 
 // readState reads what is compared from the hub or from files. unread says which rights are missing for all that decides about Pods.
 func (o *diffOptions) readState(
-	ctx context.Context, config *rest.Config, placements []inventory.Key, given *pods.Objects, delivered *explain.State, stdin io.Reader,
+	ctx context.Context, config *rest.Config, placements []inventory.Key, given *explain.State, stdin io.Reader,
 ) (state *explain.State, unread, err error) {
 	if len(o.hub) > 0 {
 		reader, err := readFiles(o.delivered, "--hub", o.hub, stdin)
 		if err != nil {
 			return nil, nil, err
 		}
-		state, err := reader.State()
+		if state, err = reader.State(); err == nil {
+			state.ClusterRequests.Options = o.requestOptions
+		}
 		return state, nil, err
 	}
 	hub, err := connect(config)
@@ -285,8 +275,8 @@ func (o *diffOptions) readState(
 	}
 	state = &explain.State{}
 	switch {
-	case decidesDelivery(delivered):
-		state, err = o.readDelivery(ctx, hub, placements, delivered)
+	case decidesDelivery(given):
+		state, err = o.readDelivery(ctx, hub, placements, given)
 	case len(placements) > 0:
 		if state, err = hubstate.FromCluster(ctx, hub, placements); err == nil {
 			err = o.addFollowers(ctx, hub, state, placements)
@@ -295,14 +285,14 @@ func (o *diffOptions) readState(
 	if err != nil {
 		return nil, nil, err
 	}
-	if decidesPods(given) {
-		objects, err := readPods(ctx, hub, given)
+	if decidesPods(&given.Pods) {
+		objects, err := readPods(ctx, hub, &given.Pods)
 		if objects == nil {
 			return nil, nil, err
 		}
 		state.Pods, unread = *objects, err
 	}
-	return state, unread, nil
+	return state, unread, o.readRequests(ctx, hub, given, state)
 }
 
 func compare(hub, after *explain.State, applied []statefile.Applied, now time.Time) explain.Differences {

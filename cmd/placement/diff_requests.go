@@ -5,7 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/placement-hub/placement-hub/pkg/clusterrequest"
 	"github.com/placement-hub/placement-hub/pkg/explain"
@@ -17,19 +17,16 @@ import (
 // requestDefaults are the settings of a hub without flags.
 var requestDefaults = clusterrequest.Options{Strategy: clusterrequest.Balanced, Scope: clusterrequest.ScopeCluster}
 
-// readRequests adds to a State what decides about ClusterRequests, if the files change any of it. Files of the hub have it already.
-func (o *diffOptions) readRequests(ctx context.Context, config *rest.Config, given *requests.Objects, state *explain.State) error {
-	if config != nil && !given.Empty() {
-		hub, err := connect(config)
-		if err != nil {
-			return err
-		}
-		objects, err := hubstate.RequestsFromCluster(ctx, hub)
-		if err != nil {
-			return err
-		}
-		state.ClusterRequests = *objects
+// readRequests adds to a State what decides about ClusterRequests on a hub, if the files change any of it.
+func (o *diffOptions) readRequests(ctx context.Context, hub client.Reader, given, state *explain.State) error {
+	if given.ClusterRequests.Empty() {
+		return nil
 	}
+	objects, err := hubstate.RequestsFromCluster(ctx, hub)
+	if err != nil {
+		return err
+	}
+	state.ClusterRequests = *objects
 	state.ClusterRequests.Options = o.requestOptions
 	return nil
 }

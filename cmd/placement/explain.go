@@ -158,12 +158,8 @@ func (o *explainOptions) run(ctx context.Context, args []string, stdin io.Reader
 	if err := o.parseKinds(); err != nil {
 		return err
 	}
-	requested, err := parseRequests(args)
-	if err != nil {
-		return &usageError{err}
-	}
-	if len(requested) > 0 {
-		return o.runRequests(ctx, requested, stdin, stdout)
+	if requested, err := parseRequests(args); err != nil || len(requested) > 0 {
+		return o.runRequests(ctx, requested, err, stdin, stdout)
 	}
 	workloads, err := parseWorkloads(args, o.namespace)
 	if err != nil {

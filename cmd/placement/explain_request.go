@@ -62,17 +62,17 @@ func (o *explainOptions) checkRequestFlags() error {
 	}
 }
 
-// runRequests prints what ClusterRequests have or get, and why.
-func (o *explainOptions) runRequests(ctx context.Context, names []string, stdin io.Reader, stdout io.Writer) error {
+// runRequests prints what ClusterRequests have or get, and why. unparsed is the error of the names.
+func (o *explainOptions) runRequests(ctx context.Context, names []string, unparsed error, stdin io.Reader, stdout io.Writer) error {
 	now, err := parseNow(o.now)
-	if err = errors.Join(err, o.checkRequestFlags()); err != nil {
+	if err = errors.Join(unparsed, err, o.checkRequestFlags()); err != nil {
 		return &usageError{err}
 	}
 	source, err := o.source(stdin)
 	if err != nil {
 		return err
 	}
-	objects := &requests.Objects{}
+	var objects *requests.Objects
 	if source.files != nil {
 		objects = &source.files.ClusterRequests
 	} else if objects, err = hubstate.RequestsFromCluster(ctx, source.hub); err != nil {

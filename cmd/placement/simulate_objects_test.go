@@ -142,7 +142,8 @@ spec: {size: 3}
 		{"by the plural name", append(hub, "federated", kinds, "widgets", "blue"), exitOK, "Widget.example.com/team-a/blue: 1 cluster selected"},
 		{"explain", append(hub, "explain", kinds, "widget/blue", "--cluster", "eu1"), exitOK, "would be selected if label location were usa"},
 		{"simulate", append(hub, "simulate", kinds, "--remove", "us1"), exitOK, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
-		{"diff", []string{"diff", kinds, "-f", widget, "--hub", hub[1], "--hub", hub[3]}, exitDiffers, "Widget.example.com/team-a/blue: 0 gained, 1 lost"},
+		{"diff", []string{"diff", kinds, "-f", widget, "--hub", hub[1], "--hub", hub[3]}, exitDiffers,
+			"Widget.example.com/team-a/blue: 0 gained, 1 lost"},
 		{"without the flag", append(hub, "federated", "widget/blue"), exitUsage, `"widget/blue" names no object that is delivered`},
 		{"a file without the flag", append(hub, "federated"), exitFailure, "Widget of example.com/v1 is not known here"},
 		{"a mistake", append(hub, "federated", "--federated-kinds=v1/Event"), exitUsage, `--federated-kinds: "v1/Event" is never delivered`},
@@ -153,7 +154,8 @@ spec: {size: 3}
 				return slices.Contains([]string{"federated", "explain", "simulate", "diff"}, arg)
 			})
 			args := slices.Concat(tc.args[at:], tc.args[:at])
-			if code := executeWithInput(t, "", args, &stdout, &stderr); code != tc.code || !strings.Contains(stdout.String()+stderr.String(), tc.want) {
+			code := executeWithInput(t, "", args, &stdout, &stderr)
+			if code != tc.code || !strings.Contains(stdout.String()+stderr.String(), tc.want) {
 				t.Errorf("exit code %d, want %d and %q:\n%s\n%s", code, tc.code, tc.want, &stdout, &stderr)
 			}
 		})

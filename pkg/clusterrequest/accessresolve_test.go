@@ -73,7 +73,7 @@ func TestResolveAccess(t *testing.T) {
 		{"cluster-request C31: a request without a Grant", func(s *accessScene) { s.new(); s.to.Grant = nil }, no, "InvalidReference", false},
 		{"cluster-request C31: the Grant of a former request", func(s *accessScene) { s.new(); s.owner("former") }, no, "InvalidReference", false},
 		{"cluster-request C31: an unknown Cluster", func(s *accessScene) { s.new(); s.to.Cluster = nil }, unknown, "InvalidReference", false},
-		{"cluster-request C42: the request is gone after the grant", func(s *accessScene) { s.to = AccessReferents{} }, no, "InvalidReference", false},
+		{"cluster-request C42: the request is gone", func(s *accessScene) { s.to = AccessReferents{} }, no, "InvalidReference", false},
 		{"cluster-request C42: the request is being deleted after the grant", func(s *accessScene) {
 			s.to.Request.DeletionTimestamp = &now
 		}, no, "InvalidReference", false},
@@ -81,7 +81,7 @@ func TestResolveAccess(t *testing.T) {
 			s.to.Grant.Spec.ClusterRef.Name = "another"
 		}, no, "InvalidReference", false},
 		{"cluster-request C21: a Grant that is lost takes no access away", func(s *accessScene) { s.to.Grant = nil }, as, "InvalidReference", false},
-		{"cluster-request C24: a Cluster that is lost takes no access away", func(s *accessScene) { s.to.Cluster = nil }, as, "InvalidReference", false},
+		{"cluster-request C24: a lost Cluster takes no access away", func(s *accessScene) { s.to.Cluster = nil }, as, "InvalidReference", false},
 		{"cluster-request C43: a label of a user", func(s *accessScene) {
 			s.access.Labels = map[string]string{openmcpv1alpha1.ProfileLabel: "gcp"}
 		}, unknown, "LabelConflict", false},
@@ -107,7 +107,8 @@ func TestResolveAccess(t *testing.T) {
 			tc.change(s)
 			got := ResolveAccess(s.access, s.to)
 			if got.Resolved != tc.want || got.Reason != tc.reason || got.Review != tc.review {
-				t.Errorf("%q %s review %v (%s), want %q %s review %v", got.Resolved, got.Reason, got.Review, got.Message, tc.want, tc.reason, tc.review)
+				t.Errorf("%q %s review %v (%s), want %q %s review %v",
+					got.Resolved, got.Reason, got.Review, got.Message, tc.want, tc.reason, tc.review)
 			}
 			if got.Message == "" || got.Status != openmcpv1alpha1.RequestPending {
 				t.Errorf("%s: %q", got.Status, got.Message)
@@ -118,7 +119,8 @@ func TestResolveAccess(t *testing.T) {
 		s := newAccessScene()
 		got := ResolveAccess(s.access, s.to).Reviewed(s.access, false)
 		want := "Cluster 'team-a/c' is shared, and user 'alice' has no permission to create clusters/access of it: ask for it"
-		if got.Resolved != metav1.ConditionFalse || got.Status != openmcpv1alpha1.RequestDenied || got.Reason != "AccessNotAllowed" || got.Message != want {
+		denied := got.Status == openmcpv1alpha1.RequestDenied && got.Reason == "AccessNotAllowed"
+		if got.Resolved != metav1.ConditionFalse || !denied || got.Message != want {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -136,7 +138,7 @@ func TestAccessDuty(t *testing.T) {
 		{"cluster-request C42: the status is lost", func(s *accessScene) { s.access.Status = openmcpv1alpha1.AccessRequestStatus{} }, AccessWait},
 		{"cluster-request C42: the condition is lost", func(s *accessScene) { s.access.Status.Conditions = nil }, AccessWait},
 		{"cluster-request C43: a conflict", func(s *accessScene) { s.condition(metav1.ConditionUnknown, "LabelConflict") }, AccessWait},
-		{"cluster-request 4.1.6: not resolved any more", func(s *accessScene) { s.condition(metav1.ConditionFalse, "InvalidReference") }, AccessWithdraw},
+		{"cluster-request 4.1.6: not resolved", func(s *accessScene) { s.condition(metav1.ConditionFalse, "InvalidReference") }, AccessWithdraw},
 		{"cluster-request 4.1.6: not resolved, and nothing made", func(s *accessScene) {
 			s.condition(metav1.ConditionFalse, "InvalidReference")
 			s.access.Finalizers = nil

@@ -107,7 +107,7 @@ func (o Options) all(enabled []string) []controller {
 	placements := once(o.placement(enabled, shared).Setup) // One controller serves both APIs.
 	tenantControllers := tenantcontrollers.New()           // They share the informers of application kinds.
 
-	return []controller{
+	return append([]controller{
 		{name: placement.Name, setup: placements, access: Access{
 			reads(clusters, sets, bindings, scores, clusterResource(clusterv1beta1.GroupVersion.Version, "placements"),
 				clusterResource(clusterv1beta1.GroupVersion.Version, "placementdecisions")),
@@ -171,6 +171,12 @@ func (o Options) all(enabled []string) []controller {
 		{name: federationwebhook.Controller, system: federationSystem, webhook: federatedObjects, access: Access{
 			nil, rules("federation-webhook"),
 		}},
+	}, o.clusterRequestControllers()...)
+}
+
+// clusterRequestControllers returns the controllers of the system for ClusterRequests.
+func (o Options) clusterRequestControllers() []controller {
+	return []controller{
 		{name: requestcontroller.Requests, system: clusterRequestSystem, setup: o.clusterRequests, access: Access{
 			reads(requestResource("clusterrequests"), requestResource("clusterrequestgrants"), requestResource("clusters"),
 				requestResource("purposes"), requestResource("clusterproviders"), requestResource("traitequivalences")),

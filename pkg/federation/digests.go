@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -58,7 +59,8 @@ func (d *Digests) keep(key [sha256.Size]byte, contents digest) {
 // contentKey returns a key that only works with equal digests share. It has everything that newDigest reads: the manifests as they are
 // encoded, so that none is decoded for it, and the rest of the spec.
 func contentKey(work *workv1.ManifestWork) ([sha256.Size]byte, error) {
-	sum := sha256.New()
+	var sum bytes.Buffer
+
 	rest := work.Spec
 	rest.Workload.Manifests = nil
 
@@ -68,18 +70,18 @@ func contentKey(work *workv1.ManifestWork) ([sha256.Size]byte, error) {
 	}
 
 	for _, text := range hashedTexts(work) {
-		fmt.Fprintf(sum, "%d %s", len(text), text)
+		fmt.Fprintf(&sum, "%d %s", len(text), text)
 	}
 
-	fmt.Fprintf(sum, "%d %s", len(encoded), encoded)
+	fmt.Fprintf(&sum, "%d %s", len(encoded), encoded)
 
 	for i := range work.Spec.Workload.Manifests {
 		raw := work.Spec.Workload.Manifests[i].Raw
-		fmt.Fprintf(sum, "%d ", len(raw))
+		fmt.Fprintf(&sum, "%d ", len(raw))
 		sum.Write(raw)
 	}
 
-	return [sha256.Size]byte(sum.Sum(nil)), nil
+	return sha256.Sum256(sum.Bytes()), nil
 }
 
 // hashedTexts returns the labels and the annotation that count for WorkHash.

@@ -118,7 +118,8 @@ func (a *agents) close() error {
 	return errors.Join(errs...)
 }
 
-// hubConfig returns a configuration for the hub with a new token of the ServiceAccount clusterrequest.WorkAgent of a ManagedCluster, and when the token is to be renewed.
+// hubConfig returns a configuration for the hub with a new token of the ServiceAccount clusterrequest.WorkAgent of a ManagedCluster, and when
+// the token is to be renewed.
 func (r *agentReconciler) hubConfig(ctx context.Context, managedCluster string) (*rest.Config, time.Time, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: managedCluster, Name: clusterrequest.WorkAgent}}
 	token := &authenticationv1.TokenRequest{

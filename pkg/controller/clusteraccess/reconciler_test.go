@@ -56,7 +56,7 @@ func newReconciler(review func(*authorizationv1.SubjectAccessReview) error, func
 			return review(asked)
 		}
 
-		return c.Create(ctx, object, options...) //nolint:wrapcheck // The error of the fake.
+		return c.Create(ctx, object, options...)
 	}
 	c := fake.NewClientBuilder().WithScheme(scheme.Known()).WithObjects(objects...).
 		WithStatusSubresource(&openmcpv1alpha1.AccessRequest{}).WithInterceptorFuncs(functions).Build()
@@ -137,7 +137,7 @@ func TestFailureTakesNoAccessAway(t *testing.T) {
 					return tc.read
 				}
 
-				return c.Get(ctx, key, object, options...) //nolint:wrapcheck // The error of the fake.
+				return c.Get(ctx, key, object, options...)
 			}}
 			r, c := newReconciler(tc.review, functions, access, cluster)
 

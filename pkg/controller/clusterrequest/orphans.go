@@ -68,7 +68,7 @@ func (o *orphans) Reconcile(ctx context.Context, key reconcile.Request) (reconci
 	cluster := &openmcpv1alpha1.Cluster{}
 
 	if err := o.cached.Get(ctx, key.NamespacedName, cluster); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err) //nolint:wrapcheck // It names the Cluster.
+		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 
 	suspects, err := o.suspects(ctx, clusterrequest.RequestUIDs(cluster))

@@ -34,8 +34,11 @@ type eventHandlers struct {
 
 // sources returns the sources of the events of the objects in the cache of this controller.
 func (h *eventHandlers) sources(objects cache.Cache) []source.Source {
-	sources := []source.Source{source.Kind(objects, client.Object(&coordinationv1.Lease{}), h.leases())}
-	for _, object := range companions() {
+	kinds := companions()
+	sources := make([]source.Source, 0, 1+len(kinds))
+	sources = append(sources, source.Kind(objects, client.Object(&coordinationv1.Lease{}), h.leases()))
+
+	for _, object := range kinds {
 		sources = append(sources, source.Kind(objects, client.Object(object), handler.EnqueueRequestsFromMapFunc(publishedCluster)))
 	}
 

@@ -21,7 +21,7 @@ type counting struct {
 func (c *counting) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 	c.reads++
 
-	return c.Reader.Get(ctx, key, object, options...) //nolint:wrapcheck // It is that of the reader.
+	return c.Reader.Get(ctx, key, object, options...)
 }
 
 // controlled makes a Deployment the controller of a ConfigMap.

@@ -54,7 +54,9 @@ func writeRequest(out *bytes.Buffer, r requests.Report, style Style) {
 	}
 
 	if len(r.Clusters) > 0 {
-		rows := [][]string{{"CLUSTER", "RANK", "REQUESTS", "OPTIONAL", "LACKS"}}
+		rows := make([][]string, 0, 1+len(r.Clusters))
+		rows = append(rows, []string{"CLUSTER", "RANK", "REQUESTS", "OPTIONAL", "LACKS"})
+
 		for _, cluster := range r.Clusters {
 			rows = append(rows, []string{
 				cluster.Namespace + "/" + cluster.Name, positive(cluster.Rank), strconv.Itoa(cluster.Requests), positive(cluster.OptionalTraits),
@@ -66,7 +68,9 @@ func writeRequest(out *bytes.Buffer, r requests.Report, style Style) {
 	}
 
 	if len(r.Profiles) > 0 {
-		rows := [][]string{{"PROFILE", "RANK", "VERSION", "OPTIONAL", "LACKS"}}
+		rows := make([][]string, 0, 1+len(r.Profiles))
+		rows = append(rows, []string{"PROFILE", "RANK", "VERSION", "OPTIONAL", "LACKS"})
+
 		for _, profile := range r.Profiles {
 			rows = append(rows, []string{
 				profile.Provider + "/" + profile.Profile, positive(profile.Rank), orNone(profileVersion(profile)), positive(profile.OptionalTraits),

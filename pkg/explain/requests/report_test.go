@@ -112,7 +112,8 @@ func TestReportSaysWhoAsksForEachPart(t *testing.T) {
 	objects := newObjects()
 	request := objects.request("r", "workload", "mcp")
 	request.Spec.Traits = []openmcpv1alpha1.TraitRequirement{
-		{Trait: workerless, Negated: true}, {AnyOf: []openmcpv1alpha1.TraitAlternative{{Trait: compute}, {Trait: "x", Negated: true}}, Optional: true},
+		{Trait: workerless, Negated: true},
+		{AnyOf: []openmcpv1alpha1.TraitAlternative{{Trait: compute}, {Trait: "x", Negated: true}}, Optional: true},
 	}
 	request.Spec.Kubernetes = &openmcpv1alpha1.Kubernetes{Version: "1.20"}
 

@@ -90,7 +90,8 @@ func TestRequester(t *testing.T) {
 // An AccessRequest without a verified requester is never admitted.
 func TestUnreadableIsRefused(t *testing.T) {
 	for reason, review := range map[string][2]string{
-		"no JSON": {"{", ""}, "no spec": {"{}", ""}, "a spec of another type": {`{"spec":[]}`, ""}, "an old object without a spec": {`{"spec":{}}`, "{}"},
+		"no JSON": {"{", ""}, "no spec": {"{}", ""}, "a spec of another type": {`{"spec":[]}`, ""},
+		"an old object without a spec": {`{"spec":{}}`, "{}"},
 	} {
 		if got := reviewed(t, review[0], review[1]); got.Allowed || got.Result.Code != http.StatusBadRequest {
 			t.Errorf("%s: %+v, want a bad request", reason, got)

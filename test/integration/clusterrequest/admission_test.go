@@ -46,7 +46,8 @@ var _ = Describe("admission", Ordered, ContinueOnFailure, func() {
 		byRequest := w.accessRequest("by-request", openmcpv1alpha1.AccessRequestSpec{RequestRef: reference})
 
 		Expect(eve.Create(ctx, byCluster)).To(And(Satisfy(apierrors.IsForbidden), MatchError(ContainSubstring(
-			`user "eve" is not allowed to ask for access to clusters "`+other+`/x": this needs the verb "create" on clusters/access for that object`))))
+			`user "eve" is not allowed to ask for access to clusters "`+other+
+				`/x": this needs the verb "create" on clusters/access for that object`))))
 		Expect(eve.Create(ctx, byRequest)).To(MatchError(ContainSubstring(`this needs the verb "create" on clusterrequests/access for that object`)))
 
 		for _, own := range []string{"", w.namespace} {
@@ -212,7 +213,7 @@ func admit(ctx context.Context) (stop func()) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: manifests.Namespace}}
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, namespace))).To(Succeed())
 	Expect(manifests.InstallSystem(ctx, plane.AdminConfig(), manifests.ClusterRequest, base)).To(Succeed())
-	DeferCleanup(func(ctx SpecContext) {
+	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
 		objects, err := manifests.System(manifests.ClusterRequest, base)
 		Expect(err).NotTo(HaveOccurred())
 

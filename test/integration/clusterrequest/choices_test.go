@@ -118,7 +118,8 @@ var _ = Describe("choices", func() {
 
 		for request, prefix := range prefixes(cluster) {
 			for other, longer := range prefixes(cluster) {
-				Expect(request == other || len(longer) < len(prefix) || longer[:len(prefix)] != prefix).To(BeTrue(), "%s begins with %s", longer, prefix)
+				begins := request != other && len(longer) >= len(prefix) && longer[:len(prefix)] == prefix
+				Expect(begins).To(BeFalse(), "%s begins with %s", longer, prefix)
 			}
 		}
 	})

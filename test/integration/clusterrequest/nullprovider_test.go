@@ -31,7 +31,9 @@ func nullProvider(ctx context.Context, name string, clock *providers.Clock) *pro
 
 	provider := &openmcpv1alpha1.ClusterProvider{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	Expect(client.IgnoreAlreadyExists(suite.Client.Create(ctx, provider))).To(Succeed())
-	DeferCleanup(func(ctx SpecContext) { Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, provider))).To(Succeed()) })
+	DeferCleanup(func(ctx SpecContext) { //nolint:contextcheck // The spec has ended.
+		Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, provider))).To(Succeed())
+	})
 
 	settings := clusterprovider.Settings{Name: name, LeaseDuration: null.LeaseDuration, Provider: null.Provider{Offered: []openmcpv1alpha1.Profile{{
 		Name: "default", SupportedVersions: []openmcpv1alpha1.SupportedVersion{{Version: "1.36.3"}},

@@ -50,14 +50,24 @@ func NewChangeReader(crds []*apiextensionsv1.CustomResourceDefinition, namespace
 // Read reads a file, as Reader.Read does.
 func (c *ChangeReader) Read(file string, content []byte) { c.reader.Read(file, content) }
 
-// Placements returns the Placements of the files, with the defaults of new objects. The error is an *InputError.
-func (c *ChangeReader) Placements() ([]*api.Placement, error) {
+// State returns the objects of the files, with the defaults of new objects. The caller must not change it. The error is an *InputError.
+func (c *ChangeReader) State() (*explain.State, error) {
 	if len(c.reader.problems) > 0 {
 		return nil, &InputError{Problems: c.reader.problems}
 	}
 
-	placements := make([]*api.Placement, 0, len(c.reader.state.Placements))
-	for _, object := range c.reader.state.Placements {
+	return &c.reader.state, nil
+}
+
+// Placements returns the Placements of the files, with the defaults of new objects. The error is an *InputError.
+func (c *ChangeReader) Placements() ([]*api.Placement, error) {
+	state, err := c.State()
+	if err != nil {
+		return nil, err
+	}
+
+	placements := make([]*api.Placement, 0, len(state.Placements))
+	for _, object := range state.Placements {
 		placements = append(placements, api.Read(object))
 	}
 

@@ -40,7 +40,8 @@ func TestChangesAreRefused(t *testing.T) {
 			want: []string{"new.yaml:2: kind: ManagedCluster of cluster.open-cluster-management.io/v1 cannot be compared: leave it out, " +
 				"only Placements of cluster.open-cluster-management.io/v1beta1 and placement.open-cluster-management.io/v1alpha1, " +
 				"PodSchedulingPolicies, ClusterPodSchedulingPolicies, AffinityClasses, Tenants, " +
-				"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings can"},
+				"objects that are delivered to clusters, their Namespaces and ManagedClusterSetBindings, " +
+				"ClusterRequests, Clusters, ClusterProviders, Purposes, TraitEquivalences can"},
 		},
 		{
 			reason: "any other kind", content: "apiVersion: v1\nkind: Event\nmetadata: {name: s}\n",

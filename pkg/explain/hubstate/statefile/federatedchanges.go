@@ -17,19 +17,10 @@ import (
 
 var bindingKind = kindOf(clusterv1beta2.GroupVersion.Version, "ManagedClusterSetBinding")
 
-// Federated returns the objects that are delivered, the Namespaces and the bindings of the files. The error is an *InputError.
-func (c *ChangeReader) Federated() (*explain.State, error) {
-	if len(c.reader.problems) > 0 {
-		return nil, &InputError{Problems: c.reader.problems}
-	}
-
-	return &explain.State{Federated: c.reader.state.Federated, Bindings: c.reader.state.Bindings}, nil
-}
-
 // ApplyFederatedTo applies the objects, Namespaces and bindings of the files to a State as `kubectl apply` does. It does not modify the given
 // State.
 func (c *ChangeReader) ApplyFederatedTo(hub *explain.State) (*explain.State, error) {
-	given, err := c.Federated()
+	given, err := c.State()
 	if err != nil {
 		return nil, err
 	}

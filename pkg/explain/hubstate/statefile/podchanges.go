@@ -26,22 +26,15 @@ var clusterWide = []schema.GroupVersionKind{
 	clusterPolicyKind, classKind, corev1.SchemeGroupVersion.WithKind("Namespace"), providerKind, purposeKind, equivalenceKind,
 }
 
-// Pods returns the policies, classes, Tenants and Namespaces of the files, with the defaults of new objects. The error is an *InputError.
-func (c *ChangeReader) Pods() (*pods.Objects, error) {
-	if len(c.reader.problems) > 0 {
-		return nil, &InputError{Problems: c.reader.problems}
-	}
-
-	return &c.reader.state.Pods, nil
-}
-
 // ApplyPodsTo applies the policies, classes and Tenants of the files to the objects of a cluster as `kubectl apply` does, and a Namespace
 // that does not exist yet. The result has an entry for each of them but Namespaces. It does not modify the given objects.
 func (c *ChangeReader) ApplyPodsTo(hub *pods.Objects) (*pods.Objects, []pods.Applied, error) {
-	given, err := c.Pods()
+	state, err := c.State()
 	if err != nil {
 		return nil, nil, err
 	}
+
+	given := &state.Pods
 
 	m := &podMerge{reader: c.reader, kept: map[string][]string{}}
 	change := &pods.Objects{

@@ -18,22 +18,15 @@ var (
 	equivalenceKind = openmcpv1alpha1.GroupVersion.WithKind("TraitEquivalence")
 )
 
-// Requests returns the ClusterRequests of the files and what decides about them. The error is an *InputError.
-func (c *ChangeReader) Requests() (*requests.Objects, error) {
-	if len(c.reader.problems) > 0 {
-		return nil, &InputError{Problems: c.reader.problems}
-	}
-
-	return &c.reader.state.ClusterRequests, nil
-}
-
 // ApplyRequestsTo applies the ClusterRequests of the files, and what decides about them, to the objects of a hub as `kubectl apply` does: the
 // status of an object stays, and a new one has none. It does not modify the given objects.
 func (c *ChangeReader) ApplyRequestsTo(hub *requests.Objects) (*requests.Objects, error) {
-	given, err := c.Requests()
+	state, err := c.State()
 	if err != nil {
 		return nil, err
 	}
+
+	given := &state.ClusterRequests
 
 	m := &podMerge{reader: c.reader, kept: map[string][]string{}}
 	after := *hub
